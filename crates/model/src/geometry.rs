@@ -1,0 +1,109 @@
+//! The shape of a cartridge: wraps, bands, directions and the range of longitudinal positions.
+
+/// Which way the head reads along a wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Away from the beginning of tape: even wraps.
+    Forward,
+    /// Towards the beginning of tape: odd wraps.
+    Reverse,
+}
+
+/// How data lies on the tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// Wraps to and fro along the tape.
+    Serpentine,
+    /// Short diagonal stripes: logical order is physical order.
+    Helical,
+}
+
+/// What is common to all cartridges of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    /// Serpentine or helical.
+    pub layout: Layout,
+    /// Number of wraps (DLT: tracks; helical: 1).
+    pub wraps: u16,
+    /// Number of data bands; wraps are split evenly among them in numerical order.
+    pub bands: u16,
+    /// Lowest LPOS of data.
+    pub lpos_min: u32,
+    /// Highest LPOS of data.
+    pub lpos_max: u32,
+    /// Metres of tape for each LPOS unit, where known.
+    pub metres_per_lpos: Option<f64>,
+    /// Sections a wrap is divided into (DLT4000: 14), for the orders that work by section.
+    pub sections: u16,
+}
+
+impl Geometry {
+    /// The reading direction of a wrap: even wraps run away from the beginning of tape.
+    pub fn direction(&self, wrap: u16) -> Direction {
+        if wrap.is_multiple_of(2) {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        }
+    }
+
+    /// The data band of a wrap, 0 to `bands - 1`, in the order in which bands are filled.
+    pub fn band(&self, wrap: u16) -> u16 {
+        (u32::from(wrap) * u32::from(self.bands) / u32::from(self.wraps.max(1))) as u16
+    }
+
+    /// The line across the middle of the tape, in LPOS units.
+    pub fn lpos_middle(&self) -> u32 {
+        self.lpos_min + (self.lpos_max - self.lpos_min) / 2
+    }
+
+    /// The length of a wrap in LPOS units.
+    pub fn wrap_lpos(&self) -> u32 {
+        self.lpos_max - self.lpos_min
+    }
+
+    /// The section of a longitudinal position, 0 nearest the beginning of tape, all of one length.
+    ///
+    /// A cartridge with key points knows its own sections better: see [`crate::KeyPoints`].
+    pub fn section(&self, lpos: u32) -> u16 {
+        let into = u64::from(lpos.clamp(self.lpos_min, self.lpos_max) - self.lpos_min);
+        let section = into * u64::from(self.sections) / (u64::from(self.wrap_lpos()) + 1);
+        section as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lto8() -> Geometry {
+        Geometry {
+            layout: Layout::Serpentine,
+            wraps: 208,
+            bands: 4,
+            lpos_min: 2_696,
+            lpos_max: 171_097,
+            metres_per_lpos: None,
+            sections: 14,
+        }
+    }
+
+    #[test]
+    fn lto8_has_52_wraps_in_each_of_four_bands() {
+        let geometry = lto8();
+        let bands: Vec<u16> = [0, 51, 52, 103, 104, 155, 156, 207]
+            .map(|w| geometry.band(w))
+            .into();
+        assert_eq!(bands, [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn sections_run_from_the_beginning_of_tape_to_its_end() {
+        let geometry = lto8();
+        assert_eq!(geometry.section(0), 0);
+        assert_eq!(geometry.section(2_696), 0);
+        assert_eq!(geometry.section(171_097), 13);
+        assert_eq!(geometry.section(u32::MAX), 13);
+    }
+}

@@ -1,0 +1,57 @@
+//! Helical scan: seek time grows linearly with distance (Johnson & Miller 1998, section 5.4).
+//!
+//! `t = startup + full * |x' - x| / X`, with `x` the place along the tape and `X` its length. A
+//! 4mm drive has a second, steeper line for short seeks (section 5.4.3); the faster of the two is
+//! taken, which is the short one below their crossing.
+
+use super::Point;
+use crate::micros::{Micros, Pace};
+
+/// The line for short seeks.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortSeek {
+    /// Fixed time.
+    pub startup: Micros,
+    /// Additional time for each LPOS unit.
+    pub pace: Pace,
+}
+
+/// Linear seek time of a helical scan drive.
+#[derive(Clone, Debug)]
+pub struct HelicalLinear {
+    startup: Micros,
+    pace: Pace,
+    lpos_min: i32,
+    short: Option<ShortSeek>,
+}
+
+impl HelicalLinear {
+    /// A seek costs `startup_s`, and `full_s` more across the `length_lpos` units of the tape.
+    pub fn new(
+        startup_s: f64,
+        full_s: f64,
+        length_lpos: u32,
+        short: Option<ShortSeek>,
+    ) -> HelicalLinear {
+        HelicalLinear {
+            startup: Micros::from_secs_f64(startup_s),
+            pace: Pace::over(full_s, f64::from(length_lpos)),
+            lpos_min: 0,
+            short,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+        let distance = i64::from((to.lpos - from.lpos).abs());
+        let long = self.startup + self.pace.time(distance);
+        match self.short {
+            Some(short) => long.min(short.startup + short.pace.time(distance)),
+            None => long,
+        }
+    }
+
+    pub(super) fn rewind(&self, from: &Point) -> Micros {
+        self.startup + self.pace.time(i64::from(from.lpos - self.lpos_min))
+    }
+}

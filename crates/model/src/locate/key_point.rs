@@ -1,0 +1,157 @@
+//! The DLT4000 by key points (Hillyer & Silberschatz 1996, section 3).
+//!
+//! The transport has two speeds: read, 15.5 s a section, and scan, 10 s a section. With the
+//! sections of the destination track numbered 0 to 13 in its reading direction, `s` the source's
+//! section so numbered and `j` the destination's:
+//!
+//! | case | destination | motion |
+//! |---|---|---|
+//! | 1 | same track, ahead, `j - s <= 2` | read |
+//! | 2 | same direction, `j - s >= 2` | scan forward to key point `j - 1`, read |
+//! | 3 | same direction, `j - s <= 1`, `j >= 2` | scan backward to key point `j - 1`, read |
+//! | 4 | same direction, `j - s <= 1`, `j < 2` | scan backward to the track's beginning, read |
+//! | 5 | other direction, `j - s >= 2` | scan forward to key point `j - 1`, read |
+//! | 6 | other direction, `j - s <= 1`, `j >= 2` | scan backward to key point `j - 1`, read |
+//! | 7 | other direction, `j - s <= 1`, `j < 2` | scan backward to the track's beginning, read |
+//!
+//! Key point `j - 1` is "the key point that is two before the destination". Each case has a
+//! constant for switching tracks and turning around, which the paper does not print.
+
+use super::Point;
+use crate::key_points::KeyPoints;
+use crate::micros::{Micros, Pace};
+use crate::position::Position;
+
+/// The speeds and constants of the key-point model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyPointCoefficients {
+    /// Seconds to read one section.
+    pub read_s_per_section: f64,
+    /// Seconds to scan past one section.
+    pub scan_s_per_section: f64,
+    /// Segments of a section.
+    pub section_segments: u32,
+    /// Seconds added in each of the seven cases.
+    pub case_s: [f64; 7],
+    /// Standard error of one prediction in seconds, where known.
+    pub residual_s: Option<f64>,
+}
+
+/// The key-point model of one cartridge.
+#[derive(Clone, Debug)]
+pub struct KeyPointModel {
+    read: Pace,
+    scan: Pace,
+    case: [Micros; 7],
+    /// By track, then by section in reading order: where the section begins.
+    section_lpos: Vec<Vec<u32>>,
+    sections: u16,
+    pub(super) residual: Option<Micros>,
+}
+
+impl KeyPointModel {
+    /// The model for a cartridge with these key points.
+    pub fn new(coefficients: &KeyPointCoefficients, key_points: &KeyPoints) -> KeyPointModel {
+        let section = f64::from(coefficients.section_segments);
+        KeyPointModel {
+            read: Pace::over(coefficients.read_s_per_section, section),
+            scan: Pace::over(coefficients.scan_s_per_section, section),
+            case: coefficients.case_s.map(Micros::from_secs_f64),
+            section_lpos: (0..key_points.tracks())
+                .map(|t| key_points.section_lpos(t))
+                .collect(),
+            sections: key_points.sections(),
+            residual: coefficients.residual_s.map(Micros::from_secs_f64),
+        }
+    }
+
+    /// Number of tracks.
+    pub(super) fn tracks(&self) -> usize {
+        self.section_lpos.len()
+    }
+
+    /// Sections of a track.
+    pub(super) fn sections(&self) -> usize {
+        usize::from(self.sections)
+    }
+
+    pub(super) fn point(&self, position: &Position) -> Point {
+        let wrap = position.wrap.min(self.section_lpos.len() as u16 - 1);
+        let starts = &self.section_lpos[usize::from(wrap)];
+        let reading_section = if wrap & 1 == 0 {
+            starts.partition_point(|&start| start <= position.lpos)
+        } else {
+            starts.partition_point(|&start| start >= position.lpos)
+        }
+        .saturating_sub(1);
+        let landing = starts[reading_section.saturating_sub(1)];
+        let section = self.flip_if_reverse(reading_section as i32, wrap);
+        Point {
+            lpos: position.lpos as i32,
+            wrap,
+            zone: section as u16,
+            landing: landing as i32,
+        }
+    }
+
+    /// Section number counted from the beginning of tape to reading order of a track, and back.
+    #[inline(always)]
+    fn flip_if_reverse(&self, section: i32, wrap: u16) -> i32 {
+        if wrap & 1 == 0 {
+            section
+        } else {
+            i32::from(self.sections) - 1 - section
+        }
+    }
+
+    /// The section of a point, counted from the beginning of tape.
+    pub(super) fn section(&self, point: &Point) -> u16 {
+        point.zone
+    }
+
+    #[inline(always)]
+    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+        let source = self.flip_if_reverse(i32::from(from.zone), to.wrap);
+        let destination = self.flip_if_reverse(i32::from(to.zone), to.wrap);
+        let ahead = destination - source;
+        if from.wrap == to.wrap && ahead <= 2 {
+            let forward = if to.wrap & 1 == 0 {
+                to.lpos - from.lpos
+            } else {
+                from.lpos - to.lpos
+            };
+            if forward >= 0 {
+                return self.case[0] + self.read.time(i64::from(forward));
+            }
+        }
+        let anti_directional = ((from.wrap ^ to.wrap) & 1) as usize;
+        let case = 1
+            + 3 * anti_directional
+            + if ahead >= 2 {
+                0
+            } else if destination >= 2 {
+                1
+            } else {
+                2
+            };
+        let scan = i64::from((to.landing - from.lpos).abs());
+        let read = i64::from((to.lpos - to.landing).abs());
+        self.case[case] + self.scan.time(scan) + self.read.time(read)
+    }
+
+    pub(super) fn rewind(&self, from: &Point) -> Micros {
+        self.scan.time(i64::from(from.lpos))
+    }
+
+    /// Which of the seven cases of the paper a locate falls in, 1 to 7.
+    pub fn case(&self, from: &Position, to: &Position) -> usize {
+        let (from, to) = (self.point(from), self.point(to));
+        let bare = |case: usize| {
+            let mut marked = self.clone();
+            marked.case = [Micros::ZERO; 7];
+            marked.case[case] = Micros(1_000_000_000);
+            marked.time(&from, &to).0 >= 1_000_000_000
+        };
+        (0..7).find(|&case| bare(case)).map_or(0, |case| case + 1)
+    }
+}
