@@ -80,6 +80,23 @@ impl LocateModel {
         }
     }
 
+    /// The times from one point to many, written to `times` in their order.
+    ///
+    /// The model is looked up once for all of them, which a dense order feels.
+    pub fn times(&self, from: &Point, to: &[Point], times: &mut [Micros]) {
+        fn fill(to: &[Point], times: &mut [Micros], time: impl Fn(&Point) -> Micros) {
+            for (slot, point) in times.iter_mut().zip(to) {
+                *slot = time(point);
+            }
+        }
+        match self {
+            LocateModel::HelicalLinear(model) => fill(to, times, |to| model.time(from, to)),
+            LocateModel::FourRegion(model) => fill(to, times, |to| model.time(from, to)),
+            LocateModel::KeyPoint(model) => fill(to, times, |to| model.time(from, to)),
+            LocateModel::LtoRegression(model) => fill(to, times, |to| model.time(from, to)),
+        }
+    }
+
     /// The time to rewind to the beginning of tape.
     pub fn rewind(&self, from: &Point) -> Micros {
         match self {
@@ -93,6 +110,15 @@ impl LocateModel {
     /// The time between two positions; for many of them, prepare points once instead.
     pub fn locate(&self, from: &Position, to: &Position) -> Micros {
         self.time(&self.point(from), &self.point(to))
+    }
+
+    /// The section of a point, counted from the beginning of tape, where the model knows the
+    /// cartridge's own sections.
+    pub fn section(&self, point: &Point) -> Option<u16> {
+        match self {
+            LocateModel::KeyPoint(model) => Some(model.section(point)),
+            _ => None,
+        }
     }
 
     /// The standard error of one predicted time, where it was published.

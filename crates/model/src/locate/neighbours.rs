@@ -40,13 +40,15 @@ impl Neighbours<'_> {
         }
     }
 
-    /// Turning points of a group for moves from `from`; a destination right at one counts as
-    /// behind it.
+    /// Turning points of a group for moves from `from`; a destination right at one belongs to
+    /// those below it.
     pub fn turning_points(&self, from: &Point, group: usize) -> TurningPoints {
         match self.0 {
             LocateModel::HelicalLinear(_) => TurningPoints::one(from.lpos),
             LocateModel::FourRegion(model) => {
-                TurningPoints::one(model.target_lpos(from, group as u16))
+                // Right at the target is behind it: on a reverse track, that is the upper side.
+                let reverse = (group & 1) as i32;
+                TurningPoints::one(model.target_lpos(from, group as u16) - reverse)
             }
             LocateModel::KeyPoint(model) => {
                 // Time rises in reading order; in the source's own section it also starts anew

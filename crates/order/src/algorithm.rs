@@ -1,0 +1,155 @@
+//! Every order by name: a new one is one file and one line here.
+
+use crate::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
+use crate::order::Order;
+use crate::problem::Problem;
+use crate::uncertainty::Scenarios;
+use crate::{best, cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
+
+/// An algorithm that orders a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// As listed.
+    Fifo,
+    /// By block number.
+    Sort,
+    /// In random order.
+    Random,
+    /// The elevator by section of 1996.
+    Scan,
+    /// CERN's two passes by direction and LPOS.
+    TwoPass,
+    /// The weave pattern of 1996.
+    Weave,
+    /// Shortest locate time first.
+    Sltf,
+    /// SLTF over coalesced requests.
+    SltfCoalesced,
+    /// LOSS over all arcs.
+    Loss,
+    /// LOSS over coalesced requests.
+    LossCoalesced,
+    /// LOSS over few arcs, repeated.
+    LossSparse,
+    /// Exact, for up to 16 visits.
+    Opt,
+    /// CTA's SLTF in windows.
+    Cta,
+    /// The default.
+    Best,
+}
+
+/// What an algorithm may need beside the batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// Other maps as likely as the one at hand.
+    pub scenarios: &'a Scenarios,
+    /// Seed, for the algorithms that draw.
+    pub seed: u64,
+    /// Threshold in blocks for the coalescing algorithms; two sections of a DLT4000 by default.
+    pub coalesce_blocks: u64,
+}
+
+impl<'a> Inputs<'a> {
+    /// Seed 1 and the paper's threshold.
+    pub fn new(scenarios: &'a Scenarios) -> Inputs<'a> {
+        Inputs {
+            scenarios,
+            seed: 1,
+            coalesce_blocks: TWO_SECTIONS_SEGMENTS,
+        }
+    }
+}
+
+impl Algorithm {
+    /// All of them, in the order in which tables list them.
+    pub const ALL: [Algorithm; 14] = [
+        Algorithm::Fifo,
+        Algorithm::Sort,
+        Algorithm::Random,
+        Algorithm::Scan,
+        Algorithm::TwoPass,
+        Algorithm::Weave,
+        Algorithm::Sltf,
+        Algorithm::SltfCoalesced,
+        Algorithm::Loss,
+        Algorithm::LossCoalesced,
+        Algorithm::LossSparse,
+        Algorithm::Opt,
+        Algorithm::Cta,
+        Algorithm::Best,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Fifo => "fifo",
+            Algorithm::Sort => "sort",
+            Algorithm::Random => "random",
+            Algorithm::Scan => "scan",
+            Algorithm::TwoPass => "two-pass",
+            Algorithm::Weave => "weave",
+            Algorithm::Sltf => "sltf",
+            Algorithm::SltfCoalesced => "sltf-coalesced",
+            Algorithm::Loss => "loss",
+            Algorithm::LossCoalesced => "loss-coalesced",
+            Algorithm::LossSparse => "loss-sparse",
+            Algorithm::Opt => "opt",
+            Algorithm::Cta => "cta",
+            Algorithm::Best => "best",
+        }
+    }
+
+    /// The name in tables, as people say it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Algorithm::Fifo => "as listed",
+            Algorithm::Sort => "sorted by block",
+            Algorithm::Random => "random",
+            Algorithm::Scan => "SCAN by section",
+            Algorithm::TwoPass => "SCAN, two passes",
+            Algorithm::Weave => "WEAVE",
+            Algorithm::Sltf => "SLTF",
+            Algorithm::SltfCoalesced => "SLTF, coalesced",
+            Algorithm::Loss => "LOSS",
+            Algorithm::LossCoalesced => "LOSS, coalesced",
+            Algorithm::LossSparse => "LOSS, sparse",
+            Algorithm::Opt => "OPT",
+            Algorithm::Cta => "SLTF (as in CTA)",
+            Algorithm::Best => "tapewise best",
+        }
+    }
+
+    /// The version of the algorithm: raised whenever the same input may give another order.
+    pub fn version(self) -> u32 {
+        1
+    }
+
+    /// The algorithm of that name.
+    pub fn from_name(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Orders a batch; `None` where the algorithm does not apply (OPT above 16 visits).
+    pub fn order(self, problem: &Problem, inputs: &Inputs) -> Option<Order> {
+        let threshold = inputs.coalesce_blocks;
+        Some(match self {
+            Algorithm::Fifo => fifo::fifo(problem),
+            Algorithm::Sort => sort::sort(problem),
+            Algorithm::Random => random::random(problem, inputs.seed),
+            Algorithm::Scan => scan::scan(problem),
+            Algorithm::TwoPass => two_pass::two_pass(problem),
+            Algorithm::Weave => weave::weave(problem),
+            Algorithm::Sltf => sltf::sltf(problem),
+            Algorithm::SltfCoalesced => coalesced(problem, threshold, sltf::sltf),
+            Algorithm::Loss => loss::loss(problem),
+            Algorithm::LossCoalesced => coalesced(problem, threshold, loss::loss),
+            Algorithm::LossSparse => loss::sparse_loss(problem),
+            Algorithm::Opt => opt::opt(problem)?,
+            Algorithm::Cta => cta::cta_sltf(problem, true),
+            Algorithm::Best => best::best(problem, inputs.scenarios),
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! An order: which visit comes after which.
+
+use crate::problem::Problem;
+use tapewise_model::Micros;
+
+/// A permutation of the visits of a [`Problem`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order(Vec<u32>);
+
+impl Order {
+    /// An order from visit numbers.
+    ///
+    /// In debug builds a sequence that is no permutation is refused loudly.
+    pub fn new(sequence: Vec<u32>) -> Order {
+        debug_assert!(is_permutation(&sequence), "not a permutation: {sequence:?}");
+        Order(sequence)
+    }
+
+    /// The visits in reading order.
+    pub fn visits(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// The requests in reading order: every request with segments exactly once.
+    pub fn requests(&self, problem: &Problem) -> Vec<u32> {
+        let visit = |&index: &u32| &problem.visits()[index as usize].requests;
+        self.0.iter().flat_map(visit).copied().collect()
+    }
+
+    /// The time spent between reads: moves between visits, the first from the head and the last to
+    /// where the head is to be left.
+    pub fn locate_time(&self, problem: &Problem) -> Micros {
+        let Some((&first, &last)) = self.0.first().zip(self.0.last()) else {
+            return Micros::ZERO;
+        };
+        let arcs = self
+            .0
+            .windows(2)
+            .map(|pair| problem.arc(pair[0] as usize, pair[1] as usize));
+        problem.first_arc(first as usize) + arcs.sum::<Micros>() + problem.end_cost(last as usize)
+    }
+
+    /// The time until everything is read and the head is where it is to be left.
+    pub fn total_time(&self, problem: &Problem) -> Micros {
+        let (read, inner_locate) = problem.fixed_time();
+        self.locate_time(problem) + read + inner_locate
+    }
+}
+
+/// Whether every number from 0 to `len - 1` stands in the sequence once.
+pub fn is_permutation(sequence: &[u32]) -> bool {
+    let mut seen = vec![false; sequence.len()];
+    sequence.iter().all(|&item| {
+        seen.get_mut(item as usize)
+            .is_some_and(|seen| !std::mem::replace(seen, true))
+    })
+}
