@@ -2,10 +2,53 @@
 
 use super::{Profile, ProfileError};
 
-/// Name and text of every profile in `profiles/`.
-pub const BUILTIN: &[(&str, &str)] = &[
-    ("dlt4000", include_str!("../../../../profiles/dlt4000.toml")),
-    ("lto8", include_str!("../../../../profiles/lto8.toml")),
+macro_rules! profiles {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../../../profiles/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every profile in `profiles/`, in order of listing.
+pub const BUILTIN: &[(&str, &str)] = profiles![
+    "lto1",
+    "lto2",
+    "lto3",
+    "lto4",
+    "lto5",
+    "lto5-hh",
+    "lto6",
+    "lto6-hh",
+    "lto7",
+    "lto7-hh",
+    "lto7-m8",
+    "lto8",
+    "lto8-hh",
+    "lto9",
+    "lto9-hh",
+    "lto10",
+    "lto10p",
+    "ibm3580",
+    "ts1140",
+    "ts1150",
+    "ts1155",
+    "ts1160",
+    "ts1170",
+    "t10000c",
+    "t10000d",
+    "dat-4mm",
+    "ampex-dst310",
+    "sony-dtf",
+    "dlt4000",
+    "dlt4000-jm98",
+    "dlt7000",
+    "ibm3590",
+    "ibm3570c",
+    "grau-abba2",
+    "stk-9710",
+    "ampex-810",
+    "sony-dms-b9",
+    "ibm3575-l18",
+    "ibm3584",
 ];
 
 /// The names of the profiles that come with tapewise, in order of listing.
