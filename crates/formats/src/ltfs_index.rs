@@ -1,0 +1,583 @@
+//! The index of an LTFS volume (format 2.0 to 2.5): every file and the blocks it lies on.
+//!
+//! The index is read as a stream: one file at a time is handed to the caller, so the memory used does not depend
+//! on the size of the index. A damaged or hostile index ends in an error with its line; a DTD is refused.
+//! Elements and limits: SNIA LTFS Format Specification 2.5, sections 9.2 and 10.
+
+use std::io::BufRead;
+
+use crate::notice::{Notice, Notices};
+use crate::number::excerpt;
+use crate::xml::{Tag, XmlCursor};
+use crate::xml_error::XmlError;
+
+/// The deepest directory we accept; LTFS itself has no limit, path lengths do.
+const MAX_DIRECTORY_DEPTH: usize = 1024;
+/// The longest path we accept, in bytes.
+const MAX_PATH_BYTES: usize = 1 << 20;
+/// The most extents of one file; they are held in memory together (40 bytes each).
+const MAX_EXTENTS_PER_FILE: usize = 500_000;
+/// The most hashes of one file.
+const MAX_HASHES_PER_FILE: usize = 64;
+
+/// What the head of an LTFS index says, and what was counted in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LtfsIndex {
+    /// The format version: `2.4.0`.
+    pub version: String,
+    /// The program that wrote the index.
+    pub creator: String,
+    /// The volume's UUID, in lower case.
+    pub volume_uuid: String,
+    /// Grows by one with every index written to the volume.
+    pub generation: u64,
+    /// When the index was written, as it stands there (RFC 3339).
+    pub update_time: String,
+    /// Where this index lies on the tape.
+    pub location: Option<LtfsLocation>,
+    /// Where the index before this one lies.
+    pub previous_location: Option<LtfsLocation>,
+    /// The highest file number given out.
+    pub highest_file_uid: Option<u64>,
+    /// `unlocked`, `locked` or `permlocked`, as it stands there.
+    pub lock_state: Option<String>,
+    /// The name of the root directory, which is the name of the volume; it may be empty.
+    pub volume_name: String,
+    /// Directories, the root included.
+    pub directory_count: u64,
+    /// Files, symbolic links included.
+    pub file_count: u64,
+    /// Extents of all files.
+    pub extent_count: u64,
+    /// Bytes in all extents; files with holes are longer than their extents.
+    pub extent_bytes: u64,
+    /// What was ignored or odd.
+    pub notices: Vec<Notice>,
+}
+
+/// A place on an LTFS volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LtfsLocation {
+    /// The letter of the partition; the label says which it is on the tape.
+    pub partition: char,
+    /// The logical object identifier within the partition.
+    pub start_block: u64,
+}
+
+/// One file of an LTFS index.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LtfsFile {
+    /// The path from the root of the volume, without a slash in front: `docs/a/hello.txt`.
+    pub path: String,
+    /// The length in bytes, holes included.
+    pub length: u64,
+    /// The number of the file, unique in the volume.
+    pub file_uid: Option<u64>,
+    /// Whether it must not be changed.
+    pub readonly: bool,
+    /// When it was last written, as it stands there (RFC 3339).
+    pub modify_time: Option<String>,
+    /// Where a symbolic link points to; `None` for a file.
+    pub symlink: Option<String>,
+    /// Where the data lies, in file order; a hole has no extent.
+    pub extents: Vec<LtfsExtent>,
+    /// The checksums stored with the file: attributes named `ltfs.hash.…`.
+    pub hashes: Vec<LtfsHash>,
+}
+
+/// One extent exactly as the index has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LtfsExtent {
+    /// Where it begins in the file, in bytes.
+    pub file_offset: u64,
+    /// The letter of the partition.
+    pub partition: char,
+    /// The logical object identifier of its first block.
+    pub start_block: u64,
+    /// Where the data begins in the first block, in bytes.
+    pub byte_offset: u64,
+    /// The length in bytes.
+    pub byte_count: u64,
+}
+
+/// A checksum stored with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LtfsHash {
+    /// The name after `ltfs.hash.`: `sha256sum`.
+    pub name: String,
+    /// The value as it stands there, mostly hexadecimal digits.
+    pub value: String,
+    /// Whether the value is base64, as its `type` attribute says.
+    pub base64: bool,
+}
+
+/// Why an LTFS index could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LtfsIndexError {
+    /// The XML is damaged, cut off or not an LTFS index.
+    #[error(transparent)]
+    Xml(#[from] XmlError),
+    /// A version we do not read.
+    #[error("LTFS index version \"{found}\" is not supported; versions 2.0 to 2.5 are")]
+    Version {
+        /// The `version` attribute, shortened.
+        found: String,
+    },
+    /// A name that cannot be a file's.
+    #[error("line {line}: \"{name}\" cannot be a name: {why}")]
+    BadName {
+        /// Where it stands.
+        line: u64,
+        /// The name, shortened.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// More of something than we hold in memory.
+    #[error("line {line}: more than {limit} {what}: the index is corrupt")]
+    TooMany {
+        /// The line reached.
+        line: u64,
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// An extent that ends beyond 64 bits.
+    #[error("line {line}: an extent of \"{path}\" ends beyond 2^64 bytes: the index is corrupt")]
+    ExtentOverflow {
+        /// Where the extent ends.
+        line: u64,
+        /// The file, shortened.
+        path: String,
+    },
+}
+
+/// Reads an LTFS index and hands each file to `visit`, in the order of the index.
+///
+/// Memory stays below 100 MB for any input; the caller decides what to keep.
+///
+/// # Errors
+/// At the first thing that is wrong, with its line. Files visited before it were read correctly, but a caller
+/// that needs the whole index must discard them.
+pub fn visit_ltfs_index<R: BufRead>(
+    input: R,
+    visit: impl FnMut(LtfsFile),
+) -> Result<LtfsIndex, LtfsIndexError> {
+    let xml = XmlCursor::open(input, Tag::LtfsIndex)?;
+    let version = xml.version().unwrap_or_default().to_string();
+    let mut parser = Parser {
+        xml,
+        visit,
+        index: LtfsIndex::default(),
+        notices: Notices::new(),
+        path: String::new(),
+    };
+    parser.check_version(&version)?;
+    parser.index.version = version;
+    parser.root()?;
+    parser.xml.finish()?;
+    let mut index = parser.index;
+    index.notices = parser.notices.finish();
+    Ok(index)
+}
+
+/// Reads an LTFS index and returns all its files, in the order of the index.
+///
+/// # Errors
+/// As [`visit_ltfs_index`].
+pub fn read_ltfs_index(input: impl BufRead) -> Result<(LtfsIndex, Vec<LtfsFile>), LtfsIndexError> {
+    let mut files = Vec::new();
+    let index = visit_ltfs_index(input, |file| files.push(file))?;
+    Ok((index, files))
+}
+
+struct Parser<R: BufRead, V> {
+    xml: XmlCursor<R>,
+    visit: V,
+    index: LtfsIndex,
+    notices: Notices,
+    /// The path of the directory we are in, with a slash at the end unless it is the root.
+    path: String,
+}
+
+impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
+    fn check_version(&mut self, version: &str) -> Result<(), LtfsIndexError> {
+        let mut parts = version.split('.');
+        let minor = match (parts.next(), parts.next()) {
+            (Some("2"), Some(minor)) => minor.parse::<u32>().ok(),
+            _ => None,
+        };
+        match minor {
+            Some(0..=5) => Ok(()),
+            Some(_) => {
+                self.notices.push("ltfs-version", None, || {
+                    format!("LTFS index version {version} is newer than 2.5; read as 2.5")
+                });
+                Ok(())
+            }
+            None => Err(LtfsIndexError::Version {
+                found: excerpt(version),
+            }),
+        }
+    }
+
+    /// Reads the children of `ltfsindex`.
+    fn root(&mut self) -> Result<(), LtfsIndexError> {
+        let mut has_directory = false;
+        while let Some(tag) = self.xml.child()? {
+            match tag {
+                Tag::Creator => self.index.creator = self.xml.text()?.to_string(),
+                Tag::VolumeUuid => {
+                    self.index.volume_uuid = self.xml.text()?.trim().to_ascii_lowercase();
+                }
+                Tag::Generation => self.index.generation = self.xml.number(tag)?,
+                Tag::UpdateTime => self.index.update_time = self.xml.text()?.to_string(),
+                Tag::Location => self.index.location = Some(self.location(tag)?),
+                Tag::PreviousLocation => self.index.previous_location = Some(self.location(tag)?),
+                Tag::HighestFileUid => self.index.highest_file_uid = Some(self.xml.number(tag)?),
+                Tag::LockState => self.index.lock_state = Some(self.xml.text()?.to_string()),
+                Tag::Directory => {
+                    self.once(&mut has_directory, tag)?;
+                    self.directories()?;
+                }
+                Tag::AllowPolicyUpdate | Tag::DataPlacementPolicy => self.xml.skip()?,
+                _ => self.skip_unknown()?,
+            }
+        }
+        let missing = if !has_directory {
+            Some("directory")
+        } else if self.index.volume_uuid.is_empty() {
+            Some("volumeuuid")
+        } else {
+            None
+        };
+        match missing {
+            None => Ok(()),
+            Some(missing) => Err(self.missing("ltfsindex", missing)),
+        }
+    }
+
+    fn location(&mut self, element: Tag) -> Result<LtfsLocation, LtfsIndexError> {
+        let (mut partition, mut start_block) = (None, None);
+        while let Some(tag) = self.xml.child()? {
+            match tag {
+                Tag::Partition => partition = Some(self.xml.partition_letter(tag)?),
+                Tag::StartBlock => start_block = Some(self.xml.number(tag)?),
+                _ => self.skip_unknown()?,
+            }
+        }
+        Ok(LtfsLocation {
+            partition: partition.ok_or_else(|| self.missing(element.name(), "partition"))?,
+            start_block: start_block.ok_or_else(|| self.missing(element.name(), "startblock"))?,
+        })
+    }
+
+    /// Reads the root directory and all below it, with a stack of our own instead of recursion.
+    fn directories(&mut self) -> Result<(), LtfsIndexError> {
+        // Each open directory: the length of the path before its name, and whether its name was seen.
+        let mut open = vec![(0_usize, false)];
+        let mut in_contents = vec![false];
+        self.index.directory_count += 1;
+        while let Some(&(parent_len, named)) = open.last() {
+            let depth = open.len();
+            let Some(tag) = self.xml.child()? else {
+                if in_contents.last() == Some(&true) {
+                    *in_contents.last_mut().expect("as long as open") = false;
+                    continue;
+                }
+                if !named {
+                    return Err(self.missing("directory", "name"));
+                }
+                self.path.truncate(parent_len);
+                open.pop();
+                in_contents.pop();
+                continue;
+            };
+            match (tag, in_contents[depth - 1]) {
+                (Tag::Name, false) => {
+                    let mut seen = named;
+                    self.once(&mut seen, tag)?;
+                    self.directory_name(depth == 1)?;
+                    open[depth - 1].1 = true;
+                }
+                (Tag::Contents, false) => {
+                    // The paths below need the name; every LTFS writes it first.
+                    if !named {
+                        return Err(self.missing("directory", "name"));
+                    }
+                    in_contents[depth - 1] = true;
+                }
+                (Tag::Directory, true) => {
+                    if depth >= MAX_DIRECTORY_DEPTH {
+                        return Err(
+                            self.too_many("directories inside each other", MAX_DIRECTORY_DEPTH)
+                        );
+                    }
+                    self.index.directory_count += 1;
+                    open.push((self.path.len(), false));
+                    in_contents.push(false);
+                }
+                (Tag::File, true) => self.file()?,
+                (_, true) => self.skip_unknown()?,
+                (_, false) if is_known_of_node(tag) => self.xml.skip()?,
+                (_, false) => self.skip_unknown()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn directory_name(&mut self, is_root: bool) -> Result<(), LtfsIndexError> {
+        let name = self.xml.name_text(Tag::Name)?;
+        if is_root {
+            self.index.volume_name = name;
+            return Ok(());
+        }
+        self.check_name(&name)?;
+        self.path.push_str(&name);
+        self.path.push('/');
+        if self.path.len() > MAX_PATH_BYTES {
+            return Err(self.too_many("bytes in a path", MAX_PATH_BYTES));
+        }
+        Ok(())
+    }
+
+    /// Reads one file and hands it over.
+    fn file(&mut self) -> Result<(), LtfsIndexError> {
+        let mut file = LtfsFile::default();
+        let (mut name, mut length) = (None, None);
+        let mut has_extents = false;
+        while let Some(tag) = self.xml.child()? {
+            match tag {
+                Tag::Name => {
+                    self.once(&mut name.is_some(), tag)?;
+                    let text = self.xml.name_text(tag)?;
+                    self.check_name(&text)?;
+                    name = Some(text);
+                }
+                Tag::Length => {
+                    self.once(&mut length.is_some(), tag)?;
+                    length = Some(self.xml.number(tag)?);
+                }
+                Tag::FileUid => file.file_uid = Some(self.xml.number(tag)?),
+                Tag::Readonly => file.readonly = self.xml.boolean(tag)?,
+                Tag::ModifyTime => file.modify_time = Some(self.xml.text()?.to_string()),
+                Tag::Symlink => file.symlink = Some(self.xml.name_text(tag)?),
+                Tag::ExtentInfo => {
+                    self.once(&mut has_extents, tag)?;
+                    file.extents = self.extents()?;
+                }
+                Tag::ExtendedAttributes => file.hashes = self.hashes()?,
+                _ if is_known_of_node(tag) => self.xml.skip()?,
+                _ => self.skip_unknown()?,
+            }
+        }
+        let name = name.ok_or_else(|| self.missing("file", "name"))?;
+        file.length = length.ok_or_else(|| self.missing("file", "length"))?;
+        file.path = [self.path.as_str(), name.as_str()].concat();
+        self.settle_extents(&mut file)?;
+        self.index.file_count += 1;
+        self.index.extent_count += file.extents.len() as u64;
+        (self.visit)(file);
+        Ok(())
+    }
+
+    /// Puts the extents in file order and checks them against the length.
+    fn settle_extents(&mut self, file: &mut LtfsFile) -> Result<(), LtfsIndexError> {
+        // The format does not promise an order; a reader of the file needs file order.
+        file.extents.sort_by_key(|extent| extent.file_offset);
+        let mut reached = 0;
+        for extent in &file.extents {
+            let ends = extent.file_offset.checked_add(extent.byte_count);
+            let fits = extent.byte_offset.checked_add(extent.byte_count);
+            let (Some(end), Some(_)) = (ends, fits) else {
+                return Err(LtfsIndexError::ExtentOverflow {
+                    line: self.xml.line(),
+                    path: excerpt(&file.path),
+                });
+            };
+            if extent.file_offset < reached {
+                self.notices
+                    .push("extents-overlap", Some(self.xml.line()), || {
+                        format!("extents of \"{}\" overlap in the file", excerpt(&file.path))
+                    });
+            }
+            reached = reached.max(end);
+            self.index.extent_bytes = self.index.extent_bytes.saturating_add(extent.byte_count);
+        }
+        if reached > file.length {
+            self.notices
+                .push("extent-beyond-length", Some(self.xml.line()), || {
+                    format!(
+                        "extents of \"{}\" reach byte {reached}, its length is {}",
+                        excerpt(&file.path),
+                        file.length
+                    )
+                });
+        }
+        Ok(())
+    }
+
+    fn extents(&mut self) -> Result<Vec<LtfsExtent>, LtfsIndexError> {
+        let mut extents: Vec<LtfsExtent> = Vec::new();
+        while let Some(tag) = self.xml.child()? {
+            if tag != Tag::Extent {
+                self.skip_unknown()?;
+                continue;
+            }
+            if extents.len() >= MAX_EXTENTS_PER_FILE {
+                return Err(self.too_many("extents in one file", MAX_EXTENTS_PER_FILE));
+            }
+            // Before sparse files came into the format an extent had no offset: it followed the one before.
+            let follows = extents
+                .last()
+                .map_or(0, |last| last.file_offset.saturating_add(last.byte_count));
+            extents.push(self.extent(follows)?);
+        }
+        Ok(extents)
+    }
+
+    fn extent(&mut self, follows: u64) -> Result<LtfsExtent, LtfsIndexError> {
+        let (mut file_offset, mut partition) = (None, None);
+        let (mut start_block, mut byte_offset, mut byte_count) = (None, None, None);
+        while let Some(tag) = self.xml.child()? {
+            let slot = match tag {
+                Tag::Partition => {
+                    self.once(&mut partition.is_some(), tag)?;
+                    partition = Some(self.xml.partition_letter(tag)?);
+                    continue;
+                }
+                Tag::FileOffset => &mut file_offset,
+                Tag::StartBlock => &mut start_block,
+                Tag::ByteOffset => &mut byte_offset,
+                Tag::ByteCount => &mut byte_count,
+                _ => {
+                    self.skip_unknown()?;
+                    continue;
+                }
+            };
+            self.once(&mut slot.is_some(), tag)?;
+            *slot = Some(self.xml.number(tag)?);
+        }
+        if file_offset.is_none() {
+            self.notices
+                .push("file-offset-assumed", Some(self.xml.line()), || {
+                    "an extent has no <fileoffset>; taken to follow the one before".to_string()
+                });
+        }
+        Ok(LtfsExtent {
+            file_offset: file_offset.unwrap_or(follows),
+            partition: partition.ok_or_else(|| self.missing("extent", "partition"))?,
+            start_block: start_block.ok_or_else(|| self.missing("extent", "startblock"))?,
+            byte_offset: byte_offset.ok_or_else(|| self.missing("extent", "byteoffset"))?,
+            byte_count: byte_count.ok_or_else(|| self.missing("extent", "bytecount"))?,
+        })
+    }
+
+    /// Reads the checksums among the extended attributes; the others may be long and are skipped.
+    fn hashes(&mut self) -> Result<Vec<LtfsHash>, LtfsIndexError> {
+        let mut hashes = Vec::new();
+        while let Some(tag) = self.xml.child()? {
+            if tag != Tag::Xattr {
+                self.skip_unknown()?;
+                continue;
+            }
+            let (mut key, mut value) = (None, None);
+            while let Some(tag) = self.xml.child()? {
+                let wanted = key
+                    .as_deref()
+                    .is_none_or(|k: &str| k.starts_with("ltfs.hash."));
+                match tag {
+                    Tag::Key => key = Some(self.xml.name_text(tag)?),
+                    Tag::Value if wanted => {
+                        let base64 = self.xml.is_base64();
+                        value = Some((self.xml.text()?.trim().to_string(), base64));
+                    }
+                    _ => self.xml.skip()?,
+                }
+            }
+            let name = key
+                .as_deref()
+                .and_then(|key| key.strip_prefix("ltfs.hash."));
+            if let (Some(name), Some((value, base64))) = (name, value) {
+                if hashes.len() >= MAX_HASHES_PER_FILE {
+                    return Err(self.too_many("checksums of one file", MAX_HASHES_PER_FILE));
+                }
+                hashes.push(LtfsHash {
+                    name: name.to_string(),
+                    value,
+                    base64,
+                });
+            }
+        }
+        Ok(hashes)
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), LtfsIndexError> {
+        // A name like ".." would let a copy leave its directory.
+        let why = match name {
+            "" => "it is empty",
+            "." | ".." => "it stands for a directory",
+            _ if name.contains('/') => "it holds a slash",
+            _ if name.contains('\0') => "it holds a zero byte",
+            _ => return Ok(()),
+        };
+        Err(LtfsIndexError::BadName {
+            line: self.xml.line(),
+            name: excerpt(name),
+            why,
+        })
+    }
+
+    /// Refuses a second element where there may be one; marks the first.
+    fn once(&self, seen: &mut bool, tag: Tag) -> Result<(), LtfsIndexError> {
+        if std::mem::replace(seen, true) {
+            return Err(LtfsIndexError::Xml(XmlError::Twice {
+                line: self.xml.line(),
+                element: tag.name(),
+            }));
+        }
+        Ok(())
+    }
+
+    fn skip_unknown(&mut self) -> Result<(), LtfsIndexError> {
+        let line = self.xml.line();
+        let name = self.xml.open_name();
+        self.notices.push("unknown-element", Some(line), || {
+            format!("<{name}> is not known here and was ignored")
+        });
+        Ok(self.xml.skip()?)
+    }
+
+    fn missing(&self, element: &'static str, missing: &'static str) -> LtfsIndexError {
+        LtfsIndexError::Xml(XmlError::Missing {
+            line: self.xml.line(),
+            element,
+            missing,
+        })
+    }
+
+    fn too_many(&self, what: &'static str, limit: usize) -> LtfsIndexError {
+        LtfsIndexError::TooMany {
+            line: self.xml.line(),
+            what,
+            limit,
+        }
+    }
+}
+
+/// Elements of files and directories that we know and do not need.
+fn is_known_of_node(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::CreationTime
+            | Tag::ChangeTime
+            | Tag::ModifyTime
+            | Tag::AccessTime
+            | Tag::BackupTime
+            | Tag::Readonly
+            | Tag::FileUid
+            | Tag::OpenForWrite
+            | Tag::ExtendedAttributes
+    )
+}

@@ -1,0 +1,174 @@
+//! Writes a POSIX shell script that copies files in order.
+//!
+//! The script is safe for any file name: every name is quoted, none is ever parsed. It stops at the first error and
+//! never overwrites: a file that is there already stops it, or is passed over with a message when asked for. A file
+//! appears under its name only when it is whole: it is copied to `.tapewise-part` in the same directory first.
+
+use std::io::{self, Write};
+
+use crate::number::excerpt_bytes;
+
+/// What the script does with a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// Says so and stops.
+    #[default]
+    Stop,
+    /// Says so and goes on with the next, to take up a copy that was interrupted.
+    Skip,
+}
+
+/// What the script copies from where to where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScriptOptions {
+    /// The directory the names are below, for example the mount point of the tape.
+    pub source: Vec<u8>,
+    /// The directory they are copied into; it is made when it is not there.
+    pub destination: Vec<u8>,
+    /// What to do with a file that is there already.
+    pub existing: Existing,
+    /// Lines for the head of the script, for example which plan it is.
+    pub comments: Vec<String>,
+}
+
+/// Why a script could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// The output could not be written.
+    #[error("cannot write: {0}")]
+    Io(#[from] io::Error),
+    /// A name that would leave the destination, or is none.
+    #[error("name {number} (\"{name}\"): {why}")]
+    BadName {
+        /// Its place in the list, from 1.
+        number: u64,
+        /// The name, shortened.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A directory that is none.
+    #[error(
+        "the {which} directory is empty or holds a zero byte; give a path (. is the current directory)"
+    )]
+    BadDirectory {
+        /// `source` or `destination`.
+        which: &'static str,
+    },
+}
+
+const HEAD: &str = r#"set -eu
+LC_ALL=C
+export LC_ALL
+
+# copy SOURCE DESTINATION DIRECTORY-OF-DESTINATION
+copy() {
+    if [ -e "$2" ] || [ -L "$2" ]; then
+        existing "$2"
+        return 0
+    fi
+    mkdir -p -- "$3"
+    cp -pP -- "$1" "$3/.tapewise-part"
+    mv -- "$3/.tapewise-part" "$2"
+}
+
+"#;
+
+const STOP: &str = r#"existing() {
+    printf 'already there, not overwritten, stopped: %s\n' "$1" >&2
+    exit 1
+}
+
+"#;
+
+const SKIP: &str = r#"existing() {
+    printf 'already there, passed over: %s\n' "$1" >&2
+}
+
+"#;
+
+/// Writes the script; names are paths below the source directory, in the order to copy.
+///
+/// # Errors
+/// At the first name that is empty, absolute, holds a zero byte or a `..` component, or when writing fails.
+pub fn write_script<N: AsRef<[u8]>>(
+    out: &mut impl Write,
+    names: impl IntoIterator<Item = N>,
+    options: &ScriptOptions,
+) -> Result<(), ScriptError> {
+    for (which, directory) in [
+        ("source", &options.source),
+        ("destination", &options.destination),
+    ] {
+        if directory.is_empty() || directory.contains(&0) {
+            return Err(ScriptError::BadDirectory { which });
+        }
+    }
+    out.write_all(b"#!/bin/sh\n")?;
+    for comment in &options.comments {
+        // A comment must stay one line, or its second line would run.
+        let line: String = comment.chars().filter(|c| !c.is_control()).collect();
+        writeln!(out, "# {line}")?;
+    }
+    out.write_all(match options.existing {
+        Existing::Stop => STOP.as_bytes(),
+        Existing::Skip => SKIP.as_bytes(),
+    })?;
+    out.write_all(HEAD.as_bytes())?;
+    for (at, name) in names.into_iter().enumerate() {
+        let name = name.as_ref();
+        check_name(name, at as u64 + 1)?;
+        let destination = join(&options.destination, name);
+        let slash = destination.iter().rposition(|&b| b == b'/');
+        out.write_all(b"copy ")?;
+        write_quoted(out, &join(&options.source, name))?;
+        out.write_all(b" ")?;
+        write_quoted(out, &destination)?;
+        out.write_all(b" ")?;
+        // `join` puts a slash between, so there always is one, and it is not the first byte unless that is the root.
+        write_quoted(out, &destination[..slash.unwrap_or(0).max(1)])?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn check_name(name: &[u8], number: u64) -> Result<(), ScriptError> {
+    let why = if name.is_empty() {
+        "it is empty"
+    } else if name.contains(&0) {
+        "it holds a zero byte"
+    } else if name.starts_with(b"/") {
+        "it is absolute; names are below the source directory"
+    } else if name.split(|&b| b == b'/').any(|part| part == b"..") {
+        "it holds a .. component and would leave the destination"
+    } else if name.ends_with(b"/") {
+        "it is a directory"
+    } else {
+        return Ok(());
+    };
+    Err(ScriptError::BadName {
+        number,
+        name: excerpt_bytes(name),
+        why,
+    })
+}
+
+fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let separator: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
+    [directory, separator, name].concat()
+}
+
+/// Writes bytes in single quotes; a single quote ends the quotes, stands escaped, and opens them again.
+pub fn write_quoted(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
+    out.write_all(b"'")?;
+    for piece in text.split_inclusive(|&b| b == b'\'') {
+        match piece.strip_suffix(b"'") {
+            Some(before) => {
+                out.write_all(before)?;
+                out.write_all(br"'\''")?;
+            }
+            None => out.write_all(piece)?,
+        }
+    }
+    out.write_all(b"'")
+}
