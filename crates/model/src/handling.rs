@@ -1,7 +1,7 @@
 //! Mounting and unmounting: what a cartridge costs before and after the reads.
 
 use crate::micros::Micros;
-use crate::profile::Profile;
+use crate::profile::{Profile, UnmountMidtape};
 
 /// Where a cartridge may be taken out (Johnson & Miller 1998, sections 3.1 and 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +58,11 @@ impl Profile {
                 .as_ref()
                 .map(|sourced| Micros::from_secs_f64(sourced.value))
         };
-        let unmount_at = match self
-            .features
-            .unmount_midtape
-            .as_ref()
-            .map(|s| s.value.as_str())
-        {
-            Some("yes") => Unmount::NearestZone,
-            Some("restricted") => Unmount::NearerEnd,
-            _ => Unmount::Rewound,
+        let unmount_midtape = self.features.unmount_midtape.as_ref();
+        let unmount_at = match unmount_midtape.map(|sourced| sourced.value) {
+            Some(UnmountMidtape::Yes) => Unmount::NearestZone,
+            Some(UnmountMidtape::Restricted) => Unmount::NearerEnd,
+            Some(UnmountMidtape::No) | None => Unmount::Rewound,
         };
         let handling = &self.handling;
         Handling {

@@ -23,9 +23,27 @@ pub struct HelicalLinear {
     pace: Pace,
     lpos_min: i32,
     short: Option<ShortSeek>,
+    startup_hinted: Option<Micros>,
 }
 
 impl HelicalLinear {
+    /// The same drive when it goes to places it has been at and is told its own positioning hints
+    /// (Ampex DST 310, section 5.4.1); `None` where a drive gives none.
+    pub fn hinted(&self) -> Option<HelicalLinear> {
+        Some(HelicalLinear {
+            startup: self.startup_hinted?,
+            ..self.clone()
+        })
+    }
+
+    /// Sets what a seek costs with positioning hints.
+    pub fn with_hints(self, startup_s: Option<f64>) -> HelicalLinear {
+        HelicalLinear {
+            startup_hinted: startup_s.map(Micros::from_secs_f64),
+            ..self
+        }
+    }
+
     /// A seek costs `startup_s`, and `full_s` more across the `length_lpos` units of the tape.
     pub fn new(
         startup_s: f64,
@@ -38,6 +56,7 @@ impl HelicalLinear {
             pace: Pace::over(full_s, f64::from(length_lpos)),
             lpos_min: 0,
             short,
+            startup_hinted: None,
         }
     }
 

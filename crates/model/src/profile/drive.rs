@@ -229,21 +229,18 @@ impl Profile {
             Locate::HelicalLinear {
                 startup_s,
                 full_s,
+                startup_hinted_s,
                 short_startup_s,
                 short_s_per_gb,
-                ..
             } => {
                 let short = value(short_startup_s).zip(value(short_s_per_gb));
                 let short = short.map(|(startup_s, s_per_gb)| ShortSeek {
                     startup: Micros::from_secs_f64(startup_s),
                     pace: Pace::over(s_per_gb, LPOS_PER_GB),
                 });
-                LocateModel::HelicalLinear(HelicalLinear::new(
-                    startup_s.value,
-                    full_s.value,
-                    geometry.wrap_lpos(),
-                    short,
-                ))
+                let seek =
+                    HelicalLinear::new(startup_s.value, full_s.value, geometry.wrap_lpos(), short);
+                LocateModel::HelicalLinear(seek.with_hints(value(startup_hinted_s)))
             }
             Locate::FourRegion {
                 ahead_s,

@@ -243,12 +243,44 @@ pub struct Features {
     pub end_of_wrap_table: Known<bool>,
     /// Compresses.
     pub compression: Known<bool>,
-    /// Can unmount without rewinding: `no`, `yes` or `restricted`.
-    pub unmount_midtape: Known<String>,
-    /// `fixed` or `variable` blocks.
-    pub block: Known<String>,
-    /// `cassette` (two reels) or `cartridge` (one).
-    pub package: Known<String>,
+    /// Can unmount without rewinding.
+    pub unmount_midtape: Known<UnmountMidtape>,
+    /// Sizes of blocks.
+    pub block: Known<BlockSizes>,
+    /// What the tape is packed in.
+    pub package: Known<Package>,
+}
+
+/// Whether a drive can unmount without rewinding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnmountMidtape {
+    /// Only at the beginning of tape.
+    No,
+    /// At one of several zones.
+    Yes,
+    /// At the beginning of tape or at end of data.
+    Restricted,
+}
+
+/// Whether all blocks on a tape have one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlockSizes {
+    /// One size.
+    Fixed,
+    /// Any size.
+    Variable,
+}
+
+/// What a tape is packed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Package {
+    /// Two reels.
+    Cassette,
+    /// One reel.
+    Cartridge,
 }
 
 /// Robot times in seconds, and counts.
@@ -288,7 +320,6 @@ pub enum Locate {
         startup_hinted_s: Known<f64>,
         short_startup_s: Known<f64>,
         short_s_per_gb: Known<f64>,
-        short_limit_gb: Known<f64>,
     },
     FourRegion {
         ahead_s: Sourced<f64>,
@@ -389,11 +420,11 @@ impl Profile {
                     source_key: source,
                 });
             }
-            if value.negative && value.field != "locate.mid_cross_s" {
+            if let Some(reason) = value.fault {
                 return Err(ProfileError::Value {
                     file: file.to_owned(),
                     field: value.field,
-                    reason: format!("is {}, but cannot be negative or infinite", value.text),
+                    reason: format!("is {}, but {reason}", value.text),
                 });
             }
         }
@@ -413,8 +444,8 @@ pub struct ProfileValue {
     pub source: String,
     /// Its note, if any.
     pub note: Option<String>,
-    /// Whether it is, or holds, a number that is negative or not finite.
-    negative: bool,
+    /// What makes the number, or one of them, impossible.
+    fault: Option<&'static str>,
 }
 
 /// Every sourced value of a profile's TOML table, in the order of the file's sections.
@@ -439,18 +470,26 @@ pub fn values(table: &toml::Table) -> Vec<ProfileValue> {
                     .map_or_else(|| number.to_string(), str::to_owned),
                 source,
                 note: text("note"),
-                negative: is_negative(number),
+                fault: fault(number, MAY_BE_NEGATIVE.contains(&name.as_str())),
             });
         }
     }
     found
 }
 
-fn is_negative(value: &toml::Value) -> bool {
+/// Values whose sign carries meaning: a bonus, and an offset either way.
+const MAY_BE_NEGATIVE: [&str; 2] = ["mid_cross_s", "offset_tracks"];
+
+fn fault(value: &toml::Value, may_be_negative: bool) -> Option<&'static str> {
     match value {
-        toml::Value::Integer(number) => *number < 0,
-        toml::Value::Float(number) => !number.is_finite() || *number < 0.0,
-        toml::Value::Array(items) => items.iter().any(is_negative),
-        _ => false,
+        toml::Value::Float(number) if !number.is_finite() => Some("must be finite"),
+        toml::Value::Float(number) if *number < 0.0 && !may_be_negative => {
+            Some("cannot be negative")
+        }
+        toml::Value::Integer(number) if *number < 0 && !may_be_negative => {
+            Some("cannot be negative")
+        }
+        toml::Value::Array(items) => items.iter().find_map(|item| fault(item, may_be_negative)),
+        _ => None,
     }
 }

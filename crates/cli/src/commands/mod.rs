@@ -1,0 +1,3 @@
+//! One file for each verb; its doc comment is its help.
+
+pub mod reproduce;

@@ -1,0 +1,214 @@
+//! The papers' numbers, and how ours compare.
+
+use crate::error::CliError;
+use crate::table::Table;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The papers' numbers as data; `papers/claims.toml` says what each key means.
+const CLAIMS: &str = include_str!("../../../../../papers/claims.toml");
+
+/// What a paper publishes: its claims, and its tables as they stand.
+#[derive(Debug, Deserialize)]
+pub struct Paper {
+    /// Author, title, year.
+    pub paper: String,
+    #[serde(rename = "claim")]
+    claims: Vec<Claim>,
+    /// Tables and constants beside the claims.
+    #[serde(flatten)]
+    pub facts: toml::Table,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Claim {
+    id: String,
+    #[serde(rename = "where")]
+    place: String,
+    what: String,
+    value: f64,
+    unit: String,
+    tolerance: f64,
+    check: Check,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Check {
+    Model,
+    Report,
+}
+
+/// How a claim came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Ours lies within the tolerance.
+    Holds,
+    /// Ours does not.
+    Fails,
+    /// Shown without a bound.
+    Shown,
+    /// Not computed yet.
+    Pending,
+}
+
+/// A claim with ours beside theirs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// Short name.
+    pub id: String,
+    /// Section, table or figure.
+    pub place: String,
+    /// What the number is.
+    pub what: String,
+    /// The paper's number.
+    pub theirs: f64,
+    /// Ours, if computed.
+    pub ours: Option<f64>,
+    /// Unit of both.
+    pub unit: String,
+    /// Relative tolerance; zero where none applies.
+    pub tolerance: f64,
+    /// How it came out.
+    pub verdict: Verdict,
+    /// How it was computed, and whether a constant was fitted to it.
+    pub how: String,
+}
+
+/// What a run of `reproduce` shows of one paper.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Author, title, year.
+    pub paper: String,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// What was computed, in the order of the paper.
+    pub tables: Vec<Table>,
+    /// Every claim of the paper.
+    pub claims: Vec<Compared>,
+}
+
+/// Ours by claim id, each with how it was computed.
+#[derive(Default)]
+pub struct Ours(BTreeMap<&'static str, (Option<f64>, String)>);
+
+impl Ours {
+    /// States our number for a claim.
+    pub fn set(&mut self, id: &'static str, ours: f64, how: impl Into<String>) {
+        self.0.insert(id, (Some(ours), how.into()));
+    }
+
+    /// Says why a claim has no number of ours yet.
+    pub fn pending(&mut self, id: &'static str, why: impl Into<String>) {
+        self.0.insert(id, (None, why.into()));
+    }
+}
+
+impl Paper {
+    /// The facts of a paper by its key in `papers/claims.toml`.
+    pub fn load(key: &str) -> Result<Paper, CliError> {
+        let mut papers: BTreeMap<String, Paper> = toml::from_str(CLAIMS)
+            .map_err(|e| CliError::failed(format!("papers/claims.toml: {e}")))?;
+        papers
+            .remove(key)
+            .ok_or_else(|| CliError::failed(format!("papers/claims.toml has no paper {key}")))
+    }
+
+    /// Every claim with ours beside it. A claim that nobody computed is an error: it would go
+    /// unnoticed.
+    pub fn compare(&self, mut ours: Ours) -> Result<Vec<Compared>, CliError> {
+        let mut compared = Vec::new();
+        for claim in &self.claims {
+            let (value, how) = ours.0.remove(claim.id.as_str()).ok_or_else(|| {
+                CliError::failed(format!("the claim {} is not computed", claim.id))
+            })?;
+            compared.push(claim.compare(value, how));
+        }
+        match ours.0.keys().next() {
+            Some(id) => Err(CliError::failed(format!(
+                "papers/claims.toml has no claim {id}"
+            ))),
+            None => Ok(compared),
+        }
+    }
+}
+
+impl Claim {
+    fn compare(&self, ours: Option<f64>, how: String) -> Compared {
+        // A claim in units of its own ("within 1.5 s", "8 cases of 9") has no relative tolerance.
+        let within = |ours: f64| (ours - self.value).abs() <= self.tolerance * self.value.abs();
+        let verdict = match (self.check, ours) {
+            (_, None) => Verdict::Pending,
+            (Check::Report, Some(_)) => Verdict::Shown,
+            (Check::Model, Some(ours)) if within(ours) => Verdict::Holds,
+            (Check::Model, Some(_)) => Verdict::Fails,
+        };
+        Compared {
+            id: self.id.clone(),
+            place: self.place.clone(),
+            what: self.what.clone(),
+            theirs: self.value,
+            ours,
+            unit: self.unit.clone(),
+            tolerance: self.tolerance,
+            verdict,
+            how,
+        }
+    }
+}
+
+impl Report {
+    /// Whether a claim that is to hold does not.
+    pub fn failed(&self) -> bool {
+        self.claims
+            .iter()
+            .any(|claim| claim.verdict == Verdict::Fails)
+    }
+
+    /// The claims as a table.
+    pub fn claim_table(&self) -> Table {
+        let mut table = Table::new(
+            "Claims of the paper, ours beside theirs",
+            &[
+                "claim", "where", "theirs", "ours", "unit", "off", "allowed", "verdict", "how",
+            ],
+        );
+        for claim in &self.claims {
+            let off = claim.ours.map(|ours| (ours / claim.theirs - 1.0) * 100.0);
+            table.row([
+                claim.id.clone(),
+                claim.place.clone(),
+                number(claim.theirs),
+                claim.ours.map_or("-".to_owned(), number),
+                claim.unit.clone(),
+                off.filter(|off| off.is_finite())
+                    .map_or("-".to_owned(), |off| format!("{off:+.1} %")),
+                match claim.verdict {
+                    Verdict::Holds | Verdict::Fails => format!("{:.0} %", claim.tolerance * 100.0),
+                    _ => "-".to_owned(),
+                },
+                match claim.verdict {
+                    Verdict::Holds => "holds",
+                    Verdict::Fails => "FAILS",
+                    Verdict::Shown => "shown",
+                    Verdict::Pending => "pending",
+                }
+                .to_owned(),
+                claim.how.clone(),
+            ]);
+        }
+        table
+    }
+}
+
+/// A number with about four digits.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 1000.0 => format!("{value:.0}"),
+        size if size >= 100.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

@@ -1,0 +1,75 @@
+//! What went wrong, said so that it can be acted on, with the documented exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The exit codes of this program; docs/reference/exit-codes.md is their contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Something failed that is none of the other cases.
+    Failed = 1,
+    /// Wrong usage or bad input.
+    Input = 2,
+    /// Refused because it would not be safe.
+    Refused = 3,
+}
+
+/// An error for a person: what was wrong, where, and what to do.
+#[derive(Debug)]
+pub struct CliError {
+    exit: Exit,
+    message: String,
+    hint: Option<String>,
+}
+
+impl CliError {
+    /// Bad input or usage.
+    pub fn input(message: impl fmt::Display) -> CliError {
+        CliError {
+            exit: Exit::Input,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    /// A failure that the input is not to blame for.
+    pub fn failed(message: impl fmt::Display) -> CliError {
+        CliError {
+            exit: Exit::Failed,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    /// Something that would not be safe to do.
+    pub fn refused(message: impl fmt::Display) -> CliError {
+        CliError {
+            exit: Exit::Refused,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    /// The same with what to do about it.
+    pub fn hint(self, hint: impl Into<String>) -> CliError {
+        CliError {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// Prints the error to standard error and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        eprintln!("tapewise: {}", self.message);
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+        ExitCode::from(self.exit as u8)
+    }
+}
+
+impl From<tapewise_model::profile::ProfileError> for CliError {
+    fn from(error: tapewise_model::profile::ProfileError) -> CliError {
+        CliError::input(error)
+    }
+}
