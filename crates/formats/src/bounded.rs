@@ -23,6 +23,9 @@ impl fmt::Display for ItemTooLong {
 
 impl std::error::Error for ItemTooLong {}
 
+/// The most bytes handed out at once.
+const MAX_SLICE_BYTES: usize = 256 << 10;
+
 /// The bytes handed out since the last item began; shared, because serde and csv own their reader.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ItemMeter(Rc<Cell<u64>>);
@@ -87,7 +90,9 @@ impl<R: BufRead> BufRead for Bounded<R> {
                 },
             ));
         }
-        self.inner.fill_buf()
+        // An input that is in memory as a whole would otherwise hand over gigabytes at once, past the limit.
+        let buffer = self.inner.fill_buf()?;
+        Ok(&buffer[..buffer.len().min(MAX_SLICE_BYTES)])
     }
 
     fn consume(&mut self, amount: usize) {

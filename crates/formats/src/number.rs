@@ -51,11 +51,14 @@ pub(crate) fn parse_u64(text: &str) -> Result<u64, NumberFault> {
 /// Shortens a text for an error message: a megabyte of garbage helps nobody.
 pub(crate) fn excerpt(text: &str) -> String {
     const KEPT: usize = 60;
-    let mut out: String = text
-        .chars()
-        .take(KEPT)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut out = String::new();
+    for character in text.chars().take(KEPT) {
+        // Quotes stay as they are: they are common in names, and the messages are for people.
+        match character {
+            '"' | '\'' => out.push(character),
+            other => out.extend(other.escape_debug()),
+        }
+    }
     if text.chars().nth(KEPT).is_some() {
         out.push('…');
     }
@@ -88,7 +91,7 @@ mod tests {
 
     #[test]
     fn excerpts_are_short_and_printable() {
-        assert_eq!(excerpt("a\nb"), "a\\nb");
+        assert_eq!(excerpt("a\n'b\u{202e}"), "a\\n'b\\u{202e}");
         assert_eq!(excerpt(&"x".repeat(1000)).chars().count(), 61);
         assert_eq!(excerpt_bytes(b"a\xff"), "a\u{fffd}");
     }

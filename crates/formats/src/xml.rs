@@ -83,6 +83,8 @@ pub(crate) struct XmlCursor<R: BufRead> {
     buffer: Vec<u8>,
     stack: Vec<Open>,
     text: String,
+    /// Whether text is passed over instead of kept: a skipped value may be longer than any text we keep.
+    skipping: bool,
     /// Whether the element last opened says `percentencoded="true"`.
     percent_encoded: bool,
     /// The `version` and `type` attributes of the element last opened.
@@ -100,6 +102,7 @@ impl<R: BufRead> XmlCursor<R> {
             buffer: Vec::new(),
             stack: Vec::new(),
             text: String::new(),
+            skipping: false,
             percent_encoded: false,
             version: None,
             base64: false,
@@ -232,12 +235,13 @@ impl<R: BufRead> XmlCursor<R> {
     /// Skips the open element with all it holds, and closes it.
     pub(crate) fn skip(&mut self) -> Result<(), XmlError> {
         let depth = self.stack.len();
+        self.skipping = true;
         while self.stack.len() >= depth {
             if let Token::End = self.token()? {
                 return Err(self.ends_inside());
             }
-            self.text.clear();
         }
+        self.skipping = false;
         Ok(())
     }
 
@@ -304,6 +308,9 @@ impl<R: BufRead> XmlCursor<R> {
             Event::End(_) => {
                 self.stack.pop();
                 Ok(Token::Close)
+            }
+            Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) if self.skipping => {
+                Ok(Token::Nothing)
             }
             Event::Text(text) => push_text(&mut self.text, &text.xml10_content(), line),
             Event::CData(data) => push_text(&mut self.text, &data.xml10_content(), line),
