@@ -326,8 +326,13 @@ impl<R: BufRead> XmlCursor<R> {
         }
     }
 
+    fn at_end(&mut self) -> bool {
+        let rest = self.reader.get_mut().fill_buf();
+        rest.is_ok_and(<[u8]>::is_empty)
+    }
+
     /// Turns the parser's error into one that says what to do.
-    fn explain(&self, error: QuickError, line: u64) -> XmlError {
+    fn explain(&mut self, error: QuickError, line: u64) -> XmlError {
         let offset = self.reader.get_ref().offset();
         match error {
             QuickError::Io(io) if is_too_long(&io) => XmlError::TooLong {
@@ -342,6 +347,10 @@ impl<R: BufRead> XmlCursor<R> {
             QuickError::Syntax(_) | QuickError::IllFormed(IllFormedError::UnclosedReference)
                 if !self.stack.is_empty() =>
             {
+                self.ends_inside()
+            }
+            // A character of several bytes cut in two is no wrong encoding, but the end of a file that was cut.
+            QuickError::Encoding(_) if self.at_end() && !self.stack.is_empty() => {
                 self.ends_inside()
             }
             QuickError::Encoding(error) => XmlError::NotUtf8 {

@@ -268,6 +268,31 @@ fn a_file_cut_anywhere_is_an_error_that_says_where() {
 }
 
 #[test]
+fn a_small_file_cut_at_every_byte_is_an_error() {
+    let end = TST001.len() - 1;
+    for cut in 0..end {
+        let result = read_ltfs_index(&TST001[..cut]);
+        assert!(result.is_err(), "cut at {cut} was read as whole");
+    }
+    assert!(
+        read_ltfs_index(&TST001[..end]).is_ok(),
+        "only the last line feed is gone"
+    );
+}
+
+#[test]
+fn a_file_cut_inside_a_character_is_called_cut() {
+    let inside = TST002_2
+        .windows(2)
+        .position(|w| w == "é".as_bytes())
+        .unwrap()
+        + 1;
+    let error = read_ltfs_index(&TST002_2[..inside]).unwrap_err();
+    let ends = matches!(&error, LtfsIndexError::Xml(XmlError::EndsInside { element, .. }) if element == "name");
+    assert!(ends, "{error}");
+}
+
+#[test]
 fn the_message_of_a_cut_file_names_the_element_and_its_line() {
     let error = read_ltfs_index(&TST001[..2000]).unwrap_err().to_string();
     assert!(error.contains("the file ends inside <"), "{error}");
