@@ -8,19 +8,21 @@
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
 use tapewise_model::{KeyPoints, LocateModel, Position, Random, profile};
 use tapewise_order::{
-    End, Options, Order, Problem, Request, Segment, TWO_SECTIONS_SEGMENTS, Tape, coalesced, loss,
-    opt,
+    End, Options, Order, Problem, Request, Segment, Tape, loss, opt, read_whole_tape,
 };
 
-/// Seconds of spread among the constants that weigh as much as one per cent off one fact.
-const SPREAD_S: f64 = 4.0;
+/// Seconds of spread among the constants that weigh as much as one fact off by its tolerance.
+const SPREAD_S: f64 = 12.0;
 
 /// Hillyer & Silberschatz 1996, sections 3 and 4.
-const FITTED: [(&str, f64); 4] = [
-    ("mean locate from BOT, s", 96.5),
-    ("mean random locate, s", 72.4),
-    ("longest locate, s", 180.0),
-    ("LOSS of 1536, s", 14_000.0),
+///
+/// Each with the share it may be off. The last says that a batch of 1536 takes as long as reading
+/// the whole tape; 1 % of time there is 10 % of the batch.
+const FITTED: [(&str, f64, f64); 4] = [
+    ("mean locate from BOT, s", 96.5, 0.03),
+    ("mean random locate, s", 72.4, 0.03),
+    ("longest locate, s", 180.0, 0.05),
+    ("LOSS of 1536 over READ", 1.0, 0.01),
 ];
 
 struct Facts {
@@ -82,10 +84,15 @@ impl Facts {
             .iter()
             .map(|(from, to)| time(from, to))
             .fold(0.0, f64::max);
-        let dense = self.mean_total_s(&tape, 1536, 6, |p| {
-            coalesced(p, TWO_SECTIONS_SEGMENTS, loss)
-        });
-        [from_bot, random, longest, dense]
+        let loss_s = self.mean_total_s(&tape, 1536, 8, loss);
+        let nothing = Options {
+            head: bot,
+            end: End::Anywhere,
+            read_through: false,
+        };
+        let empty = Problem::new(tape, nothing, &[]);
+        let read_s = read_whole_tape(&empty, &self.key_points.block_map()).as_secs_f64();
+        [from_bot, random, longest, loss_s / read_s]
     }
 
     fn misfit(&self, case_s: [f64; 7]) -> f64 {
@@ -93,7 +100,7 @@ impl Facts {
             .fitted(case_s)
             .iter()
             .zip(FITTED)
-            .map(|(ours, (_, theirs))| ((ours / theirs - 1.0) * 100.0).powi(2))
+            .map(|(ours, (_, theirs, tolerance))| ((ours / theirs - 1.0) / tolerance).powi(2))
             .sum();
         let mean = case_s.iter().sum::<f64>() / 7.0;
         off + case_s
@@ -142,9 +149,9 @@ fn main() {
         }
     }
     println!("case_s = {best:?}, misfit {least:.3}");
-    for ((what, theirs), ours) in FITTED.iter().zip(facts.fitted(best)) {
+    for ((what, theirs, _), ours) in FITTED.iter().zip(facts.fitted(best)) {
         println!(
-            "fitted    {what:<26} theirs {theirs:>8.1} ours {ours:>8.1} {:+.1} %",
+            "fitted    {what:<26} theirs {theirs:>8.2} ours {ours:>8.2} {:+.1} %",
             (ours / theirs - 1.0) * 100.0
         );
     }

@@ -115,6 +115,8 @@ pub struct Problem {
     head: Point,
     head_gate: Gate,
     end_costs: Vec<Micros>,
+    /// Added to every move to a visit: zero, but in what-if problems.
+    arrival_costs: Vec<Micros>,
 }
 
 impl Problem {
@@ -167,6 +169,7 @@ impl Problem {
             head,
             head_gate,
             end_costs,
+            arrival_costs: vec![Micros::ZERO; visits.len()],
             visits,
             requests,
             options,
@@ -214,6 +217,16 @@ impl Problem {
             segment.end = place(&segment.end, segment.last_block, true);
         }
         Problem::of_visits(self.tape.clone(), self.options, visits, self.requests)
+    }
+
+    /// The same batch with something added to every move to each visit: what a model that errs by
+    /// destination would say (Hillyer & Silberschatz 1996, section 7). Contracting forgets it.
+    pub fn with_arrival_costs(&self, cost: impl Fn(&Visit) -> Micros) -> Problem {
+        let arrival_costs = self.visits.iter().map(cost).collect();
+        Problem {
+            arrival_costs,
+            ..self.clone()
+        }
     }
 
     /// The same batch with each chain of visits made one visit, read in the chain's order.
@@ -286,14 +299,14 @@ impl Problem {
     #[inline(always)]
     pub fn arc(&self, from: usize, to: usize) -> Micros {
         let locate = self.tape.model.time(&self.ends[from], &self.starts[to]);
-        self.cheaper(locate, &self.exits[from], &self.entries[to]).0
+        self.cheaper(locate, &self.exits[from], &self.entries[to]).0 + self.arrival_costs[to]
     }
 
     /// Time from the head to the start of visit `to`.
     #[inline(always)]
     pub fn first_arc(&self, to: usize) -> Micros {
         let locate = self.tape.model.time(&self.head, &self.starts[to]);
-        self.cheaper(locate, &self.head_gate, &self.entries[to]).0
+        self.cheaper(locate, &self.head_gate, &self.entries[to]).0 + self.arrival_costs[to]
     }
 
     /// Time from `from` (the head when `None`) to each of the visits, in their order.
@@ -308,6 +321,9 @@ impl Problem {
         for (time, entry) in times.iter_mut().zip(&self.entries).skip(following) {
             *time = self.cheaper(*time, exit, entry).0;
         }
+        for (time, cost) in times.iter_mut().zip(&self.arrival_costs) {
+            *time += *cost;
+        }
     }
 
     /// Time from the end of the last visit to where the head is to be left.
@@ -320,7 +336,8 @@ impl Problem {
         let point = from.map_or(&self.head, |from| &self.ends[from]);
         let exit = from.map_or(&self.head_gate, |from| &self.exits[from]);
         let locate = self.tape.model.time(point, &self.starts[to]);
-        self.cheaper(locate, exit, &self.entries[to])
+        let (time, motion) = self.cheaper(locate, exit, &self.entries[to]);
+        (time + self.arrival_costs[to], motion)
     }
 
     #[inline(always)]
