@@ -202,9 +202,18 @@ fn a_request_up_to_the_very_end_of_a_wrap_ends_on_it() {
 
 #[test]
 fn reading_on_over_the_end_of_a_wrap_costs_the_turnaround_only() {
-    for drive in drives() {
-        let whole_wraps = drive.map.source() != PositionSource::KeyPoints;
-        for spans in drive.map.spans().windows(2).filter(|_| whole_wraps) {
+    reading_on_costs_the_turnaround(|drive| drive.map.source() != PositionSource::KeyPoints);
+}
+
+#[test]
+#[ignore = "a track shorter than the longest one pays for the difference"]
+fn reading_on_over_the_end_of_a_track_costs_the_turnaround_only_whatever_its_length() {
+    reading_on_costs_the_turnaround(|drive| drive.map.source() == PositionSource::KeyPoints);
+}
+
+fn reading_on_costs_the_turnaround(which: impl Fn(&common::Drive) -> bool) {
+    for drive in drives().iter().filter(|drive| which(drive)) {
+        for spans in drive.map.spans().windows(2) {
             if spans[0].partition != spans[1].partition || spans[0].wrap == spans[1].wrap {
                 continue;
             }
