@@ -15,7 +15,7 @@ use tapewise_order::{
 const REDUCTION: u64 = 250;
 
 /// Trials that are run at least.
-const LEAST_TRIALS: u64 = 8;
+const LEAST_TRIALS: u64 = 16;
 
 /// The orders of the figures; READ costs the same for every batch.
 const ORDERS: [(&str, fn(&Problem) -> Order); 7] = [
@@ -299,9 +299,16 @@ fn crossings(lengths: &[Length], whole: Micros, ours: &mut Ours) -> Table {
         .iter()
         .filter_map(|length| Some((length.n as f64, length.cells[LOSS]?.total_s)))
         .collect();
-    let crossing = loss_totals.windows(2).find_map(|pair| {
-        let ((n0, t0), (n1, t1)) = (pair[0], pair[1]);
-        (t0 < whole_s && t1 >= whole_s).then(|| n0 + (whole_s - t0) / (t1 - t0) * (n1 - n0))
+    // Totals level off with length, so a chord would put the crossing too far out: a parabola
+    // through the two lengths around it and the one before.
+    let crossing = loss_totals.windows(3).find_map(|three| {
+        let [(n0, t0), (n1, t1), (n2, t2)] = [three[0], three[1], three[2]];
+        let length_at = |t: f64| {
+            n0 * (t - t1) * (t - t2) / ((t0 - t1) * (t0 - t2))
+                + n1 * (t - t0) * (t - t2) / ((t1 - t0) * (t1 - t2))
+                + n2 * (t - t0) * (t - t1) / ((t2 - t0) * (t2 - t1))
+        };
+        (t1 < whole_s && t2 >= whole_s).then(|| length_at(whole_s))
     });
     match crossing {
         Some(n) => ours.set(

@@ -17,7 +17,7 @@ fn few(n: usize, full: bool) -> u64 {
     if full {
         trials(n, true)
     } else {
-        (trials(n, false) / 4).max(8)
+        (trials(n, false) / 4).max(10)
     }
 }
 
