@@ -10,8 +10,6 @@ pub enum Exit {
     Failed = 1,
     /// Wrong usage or bad input.
     Input = 2,
-    /// Refused because it would not be safe.
-    Refused = 3,
 }
 
 /// An error for a person: what was wrong, where, and what to do.
@@ -41,19 +39,18 @@ impl CliError {
         }
     }
 
-    /// Something that would not be safe to do.
-    pub fn refused(message: impl fmt::Display) -> CliError {
-        CliError {
-            exit: Exit::Refused,
-            message: message.to_string(),
-            hint: None,
-        }
-    }
-
     /// The same with what to do about it.
     pub fn hint(self, hint: impl Into<String>) -> CliError {
         CliError {
             hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// The same, said of one request.
+    pub fn at(self, id: &str) -> CliError {
+        CliError {
+            message: format!("request {id}: {}", self.message),
             ..self
         }
     }

@@ -1,8 +1,16 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
+mod batch;
 mod commands;
 mod error;
+mod explain;
+mod output;
+mod placement;
+mod plan_document;
+mod plot;
+mod profiles;
 mod table;
+mod units;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -17,13 +25,17 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
+    Order(Box<commands::order::OrderArgs>),
     Reproduce(commands::reproduce::Reproduce),
+    Demo(commands::demo::Demo),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.verb {
+        Verb::Order(args) => commands::order::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
+        Verb::Demo(args) => commands::demo::run(args),
     };
     result.unwrap_or_else(|error| error.report())
 }

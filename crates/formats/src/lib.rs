@@ -69,6 +69,7 @@ pub mod ltfs_index;
 pub mod ltfs_label;
 pub mod ltfs_select;
 pub mod ltfs_xattr;
+pub mod map_file;
 pub mod notice;
 pub mod plan_json;
 pub mod request;

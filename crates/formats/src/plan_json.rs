@@ -101,9 +101,9 @@ pub struct PlanTotals {
     pub extents: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Time of positioning, in microseconds.
+    /// Time of positioning, reading through gaps included, in microseconds.
     pub locate_us: u64,
-    /// Time of reading, what is read through included, in microseconds.
+    /// Time of reading what was asked for, in microseconds.
     pub read_us: u64,
     /// Time from the first step to the end, in microseconds.
     pub total_us: u64,
@@ -127,6 +127,8 @@ pub enum PlanAction {
     ReadThrough,
     /// Read and keep.
     Read,
+    /// Go to where the head is to be left.
+    Finish,
 }
 
 /// One step of a plan.

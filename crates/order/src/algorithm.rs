@@ -132,7 +132,8 @@ impl Algorithm {
             .find(|algorithm| algorithm.name() == name)
     }
 
-    /// Orders a batch; `None` where the algorithm does not apply (OPT above 16 visits).
+    /// Orders a batch; `None` where the algorithm does not apply: OPT above 16 visits, CTA's on a
+    /// tape without bands.
     pub fn order(self, problem: &Problem, inputs: &Inputs) -> Option<Order> {
         let threshold = inputs.coalesce_blocks;
         Some(match self {
@@ -148,7 +149,9 @@ impl Algorithm {
             Algorithm::LossCoalesced => coalesced(problem, threshold, loss::loss),
             Algorithm::LossSparse => loss::sparse_loss(problem),
             Algorithm::Opt => opt::opt(problem)?,
-            Algorithm::Cta => cta::cta_sltf(problem, true),
+            // Its cost is made of wraps and bands.
+            Algorithm::Cta if problem.tape().geometry.bands > 1 => cta::cta_sltf(problem, true),
+            Algorithm::Cta => return None,
             Algorithm::Best => best::best(problem, inputs.scenarios),
         })
     }

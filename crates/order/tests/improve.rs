@@ -9,8 +9,20 @@ use tapewise_order::{Algorithm, Inputs, Order, Scenarios, improve, is_permutatio
 const ALL_MOVES: u64 = u64::MAX;
 
 #[test]
-fn gains_are_recomputed_because_these_tests_run_with_debug_assertions() {
-    assert!(cfg!(debug_assertions));
+#[cfg_attr(
+    not(debug_assertions),
+    ignore = "gains are recomputed in debug builds only"
+)]
+fn gains_equal_a_full_recomputation() {
+    // `improve` asserts it at every move: an error here would be a panic there.
+    let checked = std::panic::catch_unwind(|| debug_assert!(false, "expected: assertions are on"));
+    assert!(checked.is_err());
+    for_random_cases(340, 74, |drive, random, _| {
+        let problem = drive.random_problem(60, Mix::Any, random);
+        let mut sequence: Vec<u32> = (0..problem.len() as u32).collect();
+        random.shuffle(&mut sequence);
+        improve(&problem, &Order::new(sequence), ALL_MOVES);
+    });
 }
 
 #[test]

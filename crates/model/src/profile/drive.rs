@@ -137,7 +137,8 @@ impl Profile {
     ) -> Result<BlockMap, ProfileError> {
         let error = value(&self.cartridge.nominal_error).unwrap_or(0.01);
         if let Some(key_points) = self.nominal_key_points() {
-            let map = key_points.block_map();
+            // Key points count segments; blocks of another size fit another number of times.
+            let map = key_points.block_map().scaled(self.segment_bytes() / block_bytes.max(1) as f64);
             let source = crate::position::PositionSource::Nominal;
             return Ok(BlockMap::new(map.spans().to_vec(), source, error, 0));
         }
@@ -147,6 +148,14 @@ impl Profile {
             self.wrap_blocks(block_bytes)?,
             error,
         ))
+    }
+
+    /// Bytes of the segments that key points are counted in.
+    fn segment_bytes(&self) -> f64 {
+        match &self.locate {
+            Some(Locate::KeyPoint { segment_kb, .. }) => segment_kb.value * 1e3,
+            _ => 1.0,
+        }
     }
 
     /// How an LTFS volume of this kind is partitioned, `None` where the medium has one partition.

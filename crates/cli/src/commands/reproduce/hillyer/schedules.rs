@@ -18,7 +18,7 @@ const REDUCTION: u64 = 250;
 const LEAST_TRIALS: u64 = 16;
 
 /// The orders of the figures; READ costs the same for every batch.
-const ORDERS: [(&str, fn(&Problem) -> Order); 7] = [
+const ORDERS: [(&str, Algorithm); 7] = [
     ("FIFO", fifo),
     ("OPT", |problem| {
         opt(problem).expect("asked for small batches only")
@@ -45,6 +45,9 @@ struct Cell {
     /// Mean processor time to find the order.
     cpu_s: f64,
 }
+
+/// An order as the simulation runs it.
+type Algorithm = fn(&Problem) -> Order;
 
 /// One schedule length: a cell for each of [`ORDERS`], `None` where it was not run.
 struct Length {

@@ -1,0 +1,322 @@
+//! The table of what each order would take, and what would make it better.
+
+use crate::batch::Batch;
+use crate::placement::Placed;
+use crate::table::Table;
+use crate::units;
+use std::time::Instant;
+use tapewise_model::{Micros, PositionSource};
+use tapewise_order::{Algorithm, Inputs, Plan, Totals, read_whole_tape};
+
+/// One order with what it takes.
+pub struct Row {
+    /// The order.
+    pub algorithm: Algorithm,
+    /// Its plan.
+    pub plan: Plan,
+    /// Its total when map and model are as far off as they may be.
+    pub worst: Micros,
+    /// Processor time to find it.
+    pub computed_s: f64,
+}
+
+/// Orders a batch; `None` where the algorithm does not apply.
+pub fn compute(placed: &Placed, algorithm: Algorithm, seed: u64) -> Option<Row> {
+    let inputs = Inputs {
+        seed,
+        ..Inputs::new(&placed.scenarios)
+    };
+    let begin = Instant::now();
+    let order = algorithm.order(&placed.problem, &inputs)?;
+    let computed_s = begin.elapsed().as_secs_f64();
+    let worst = placed.scenarios.worst_total(&placed.problem, &order);
+    Some(Row {
+        algorithm,
+        plan: Plan::new(&placed.problem, order),
+        worst,
+        computed_s,
+    })
+}
+
+/// The orders shown by default, beside the one asked for.
+pub const SHORT: [Algorithm; 4] = [
+    Algorithm::Fifo,
+    Algorithm::Sort,
+    Algorithm::Cta,
+    Algorithm::Best,
+];
+
+/// Everything `--explain` prints. `apart` is what the chosen order would take with files of several
+/// extents read extent by extent, where that is not what it does.
+pub fn explain(
+    batch: &Batch,
+    placed: &Placed,
+    chosen: &Row,
+    apart: Option<Micros>,
+    all: bool,
+    seed: u64,
+) -> String {
+    let wanted: Vec<Algorithm> = if all {
+        Algorithm::ALL.into()
+    } else {
+        SHORT.into()
+    };
+    let mut algorithms = wanted;
+    if !algorithms.contains(&chosen.algorithm) {
+        algorithms.push(chosen.algorithm);
+    }
+    let rows: Vec<(Algorithm, Option<Row>)> = algorithms
+        .into_iter()
+        .map(|algorithm| (algorithm, compute(placed, algorithm, seed)))
+        .collect();
+    let mut text = String::new();
+    let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
+    line("list", list_line(batch, placed));
+    line("positions", placed.provenance.clone());
+    line("times", times_line(placed));
+    let in_parts = batch
+        .requests
+        .iter()
+        .filter(|request| request.extents.len() > 1)
+        .count();
+    if in_parts > 0 {
+        line("extents", extents_line(in_parts, apart));
+    }
+    text.push_str(&table(placed, &rows, chosen, all).to_string());
+    let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
+    if let Some(better) = better(placed) {
+        line("better", better);
+    }
+    if let Some(worth) = worth(placed, &rows, chosen) {
+        line("worth", worth);
+    }
+    let algorithm = chosen.algorithm;
+    line(
+        "repeat",
+        format!(
+            "{}/{}, seed {seed}: same input, same bytes",
+            algorithm.name(),
+            algorithm.version()
+        ),
+    );
+    text
+}
+
+fn list_line(batch: &Batch, placed: &Placed) -> String {
+    let problem = &placed.problem;
+    let segments = problem.visits().iter().flat_map(|visit| &visit.segments);
+    let bytes: u64 = segments.map(|segment| segment.bytes).sum();
+    let asked = placed
+        .owners
+        .iter()
+        .filter(|(owner, _)| !batch.requests[*owner].extents.is_empty());
+    let shared = asked.count() - problem.len();
+    let shared = if shared > 0 {
+        format!("; {shared} share blocks with others and are read with them")
+    } else {
+        String::new()
+    };
+    format!(
+        "{}; {} extents, {} to read{shared}",
+        batch.recognised,
+        batch.extents(),
+        units::bytes(bytes)
+    )
+}
+
+/// How files in several parts are read, which the user may want otherwise.
+fn extents_line(in_parts: usize, apart: Option<Micros>) -> String {
+    match apart {
+        None => format!(
+            "{in_parts} files have several extents; read apart, put together by file offset"
+        ),
+        Some(total) => format!(
+            "{in_parts} files have several extents; each is read whole, in file order. Extent by extent it would take {total}: --extents apart --to json"
+        ),
+    }
+}
+
+fn times_line(placed: &Placed) -> String {
+    let error = match placed.problem.tape().model.residual() {
+        Some(residual) => format!("one locate +-{:.0} s", residual.as_secs_f64().max(1.0)),
+        None => "error of a locate not published".to_owned(),
+    };
+    let head = placed.problem.options().head;
+    let head = match head.source {
+        PositionSource::Exact => "head at beginning of tape".to_owned(),
+        _ => format!("head at wrap {}, LPOS {}", head.wrap, head.lpos),
+    };
+    let verified = match placed.profile.status {
+        tapewise_model::profile::Status::Verified => "",
+        _ => ", no drive verified",
+    };
+    format!(
+        "profile {}: {}{verified}; {error}; {head}",
+        placed.profile.name, placed.profile.status
+    )
+}
+
+fn table(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row, all: bool) -> Table {
+    let columns = [
+        "order",
+        "likely",
+        "worst*",
+        "locate",
+        "read",
+        "tape moved",
+        "wraps changed",
+        "computed",
+        "",
+    ];
+    let mut table = Table::new("", &columns);
+    for (algorithm, row) in rows {
+        let title = algorithm.title().to_owned();
+        let Some(row) = row else {
+            let dash = std::iter::repeat_n("-".to_owned(), 7);
+            table.row(
+                std::iter::once(title)
+                    .chain(dash)
+                    .chain([not_applicable(*algorithm)]),
+            );
+            continue;
+        };
+        let totals = &row.plan.totals;
+        let is_chosen = *algorithm == chosen.algorithm;
+        table.row([
+            title,
+            totals.total.to_string(),
+            row.worst.to_string(),
+            totals.locate.to_string(),
+            totals.read.to_string(),
+            moved(placed, totals),
+            totals.wrap_changes.to_string(),
+            units::seconds(row.computed_s),
+            if is_chosen { "<- the order given" } else { "" }.to_owned(),
+        ]);
+    }
+    add_rao_row(placed, &mut table);
+    if all && let Some(map) = &placed.map {
+        let whole = read_whole_tape(&placed.problem, map);
+        let dash = || "-".to_owned();
+        let cells = [
+            whole.to_string(),
+            dash(),
+            dash(),
+            whole.to_string(),
+            dash(),
+            dash(),
+            dash(),
+        ];
+        let title = std::iter::once("READ, whole tape".to_owned());
+        table.row(title.chain(cells).chain([dash()]));
+    }
+    table.note(worst_note(placed));
+    table
+}
+
+fn not_applicable(algorithm: Algorithm) -> String {
+    match algorithm {
+        Algorithm::Opt => format!("up to {} visits", tapewise_order::OPT_MAX_VISITS),
+        Algorithm::Cta => "for LTO only".to_owned(),
+        _ => "does not apply".to_owned(),
+    }
+}
+
+/// The drive's own order can only be asked of the drive.
+fn add_rao_row(placed: &Placed, table: &mut Table) {
+    let said = match placed.profile.features.rao.as_ref().map(|rao| rao.value) {
+        Some(true) => "only the drive can tell".to_owned(),
+        Some(false) => format!("{} has none", placed.profile.title),
+        None => return,
+    };
+    let dash = std::iter::repeat_n("-".to_owned(), 7);
+    table.row(
+        std::iter::once("drive's own RAO".to_owned())
+            .chain(dash)
+            .chain([said]),
+    );
+}
+
+fn moved(placed: &Placed, totals: &Totals) -> String {
+    match placed.problem.tape().geometry.metres_per_lpos {
+        Some(metres) => units::metres(totals.distance_lpos as f64 * metres),
+        None => {
+            let length = placed.problem.tape().geometry.wrap_lpos().max(1);
+            format!(
+                "{:.1} lengths",
+                totals.distance_lpos as f64 / f64::from(length)
+            )
+        }
+    }
+}
+
+fn worst_note(placed: &Placed) -> String {
+    let model = match placed.problem.tape().model.residual() {
+        Some(_) => "twice the standard error of the locates on top",
+        None => "without the model's own error, which is not published",
+    };
+    match &placed.map {
+        Some(map) if map.share_error() > 0.0 => format!(
+            "* blocks up to {} % from where the map puts them ({} other maps tried); {model}",
+            map.share_error() * 100.0,
+            placed.scenarios.len()
+        ),
+        Some(map) if map.lpos_error() > 0 => format!(
+            "* blocks about {} LPOS along the wrap from where the table puts them ({} other maps tried); {model}",
+            map.lpos_error(),
+            placed.scenarios.len()
+        ),
+        _ => format!("* {model}"),
+    }
+}
+
+/// What would make the positions better.
+fn better(placed: &Placed) -> Option<String> {
+    if placed.source != PositionSource::Nominal {
+        return None;
+    }
+    let has_table = placed
+        .profile
+        .features
+        .end_of_wrap_table
+        .as_ref()
+        .map(|known| known.value);
+    Some(match has_table {
+        Some(true) => {
+            "this drive can tell where its wraps end (READ END OF WRAP POSITION): save that table as CSV \
+             wrap,partition,block and give it with --map"
+        }
+        _ => {
+            "positions recorded when the files were written, or measured on this cartridge: columns start_wrap, \
+             start_lpos, end_wrap, end_lpos of the CSV"
+        }
+    }
+    .to_owned())
+}
+
+fn worth(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row) -> Option<String> {
+    let totals = |wanted: Algorithm| {
+        rows.iter()
+            .find_map(|(algorithm, row)| (*algorithm == wanted).then_some(row.as_ref())?)
+            .map(|r| r.plan.totals)
+    };
+    let (sorted, listed) = (totals(Algorithm::Sort)?, totals(Algorithm::Fifo)?);
+    let against = |other: Totals| other.total - chosen.plan.totals.total;
+    let length = f64::from(placed.problem.tape().geometry.wrap_lpos().max(1));
+    let saved = sorted.distance_lpos as f64 - chosen.plan.totals.distance_lpos as f64;
+    let passes = (saved / length).round();
+    let passes = match passes {
+        passes if passes >= 1.0 => {
+            format!("; {passes} end-to-end passes of tape fewer than sorted")
+        }
+        passes if passes <= -1.0 => {
+            format!("; {} end-to-end passes of tape more than sorted", -passes)
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "{} against sorted, {} against your list{passes}",
+        against(sorted),
+        against(listed)
+    ))
+}

@@ -1,0 +1,161 @@
+//! A plan as the JSON contract has it.
+
+use crate::batch::Batch;
+use crate::explain::Row;
+use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
+use tapewise_formats::notice::Notice;
+use tapewise_formats::plan_json::{
+    PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
+    PlanStep, PlanTotals,
+};
+use tapewise_model::PositionSource;
+use tapewise_order::{Action, Step};
+
+/// The document of an ordered batch.
+pub fn document(
+    batch: &Batch,
+    placed: &Placed,
+    args: &PlacementArgs,
+    row: &Row,
+    seed: u64,
+) -> PlanDocument {
+    let problem = &placed.problem;
+    let totals = &row.plan.totals;
+    let metres = problem.tape().geometry.metres_per_lpos;
+    let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
+    let volumes = || batch.requests.iter().map(|request| &request.volume);
+    PlanDocument {
+        format: PLAN_FORMAT.to_owned(),
+        version: PLAN_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed,
+        algorithm: format!("{}/{}", row.algorithm.name(), row.algorithm.version()),
+        profile: PlanProfile {
+            name: placed.profile.name.clone(),
+            status: placed.profile.status.to_string(),
+        },
+        model: problem.tape().model.name().to_owned(),
+        positions: PlanPositions {
+            source: source_name(placed.source).to_owned(),
+            error_lpos: segments()
+                .map(|segment| u64::from(segment.start.error_lpos))
+                .max(),
+            note: placed.provenance.clone(),
+        },
+        head: place(args.head),
+        end: end(args.end),
+        block_size: batch.block_size,
+        volume: volumes().next().cloned().flatten(),
+        totals: PlanTotals {
+            requests: batch.requests.len() as u64,
+            extents: batch.extents() as u64,
+            bytes: segments().map(|segment| segment.bytes).sum(),
+            locate_us: totals.locate.0 as u64,
+            read_us: totals.read.0 as u64,
+            total_us: totals.total.0 as u64,
+            worst_us: row.worst.0 as u64,
+            // Rounded to millimetres, so that the text is the same on every machine.
+            distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
+            distance_lpos: totals.distance_lpos,
+            wrap_changes: totals.wrap_changes,
+        },
+        steps: row
+            .plan
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(at, s)| step(batch, placed, at, s))
+            .collect(),
+        notices: batch
+            .notices
+            .iter()
+            .map(|text| Notice {
+                code: "input".to_owned(),
+                line: None,
+                text: text.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn source_name(source: PositionSource) -> &'static str {
+    match source {
+        PositionSource::Exact | PositionSource::Recorded => "recorded",
+        PositionSource::EndOfWrapTable => "end-of-wrap",
+        PositionSource::KeyPoints => "key-points",
+        PositionSource::Nominal => "nominal",
+    }
+}
+
+fn place(place: Place) -> PlanPlace {
+    match place {
+        Place::BeginningOfTape => PlanPlace {
+            at: "bot".to_owned(),
+            ..PlanPlace::default()
+        },
+        Place::Block { partition, block } => PlanPlace {
+            at: "block".to_owned(),
+            partition: Some(partition),
+            block: Some(block),
+            ..PlanPlace::default()
+        },
+        Place::Physical(at) => PlanPlace {
+            at: "position".to_owned(),
+            wrap: Some(u32::from(at.wrap)),
+            lpos: Some(u64::from(at.lpos)),
+            ..PlanPlace::default()
+        },
+    }
+}
+
+fn end(end: EndPlace) -> PlanPlace {
+    match end {
+        EndPlace::Anywhere => PlanPlace {
+            at: "anywhere".to_owned(),
+            ..PlanPlace::default()
+        },
+        EndPlace::Rewound => place(Place::BeginningOfTape),
+        EndPlace::At(at) => place(at),
+    }
+}
+
+fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
+    let visit = &placed.problem.visits()[step.visit as usize];
+    let segment = &visit.segments[step.segment as usize];
+    let owners = || {
+        visit
+            .requests
+            .iter()
+            .map(|&request| placed.owners[request as usize])
+    };
+    let first_extent = owners().next().map_or(0, |(_, extent)| extent);
+    let reads = step.action == Action::Read;
+    let target = if step.action == Action::Locate {
+        step.to
+    } else {
+        step.from
+    };
+    PlanStep {
+        n: at as u64 + 1,
+        action: match step.action {
+            Action::Locate => PlanAction::Locate,
+            Action::ReadThrough => PlanAction::ReadThrough,
+            Action::Read => PlanAction::Read,
+            Action::Finish => PlanAction::Finish,
+        },
+        ids: owners()
+            .map(|(owner, _)| batch.requests[owner].id.clone())
+            .collect(),
+        extent: reads.then_some(first_extent as u64 + u64::from(step.segment)),
+        partition: segment.partition(),
+        start_block: segment.first_block,
+        block_count: if reads { segment.blocks() } else { 0 },
+        bytes: if reads { segment.bytes } else { 0 },
+        wrap: u32::from(target.wrap),
+        lpos: u64::from(target.lpos),
+        end_wrap: u32::from(step.to.wrap),
+        end_lpos: u64::from(step.to.lpos),
+        begin_us: step.begin.0 as u64,
+        duration_us: step.duration.0 as u64,
+    }
+}

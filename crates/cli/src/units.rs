@@ -1,0 +1,50 @@
+//! Quantities as people say them.
+
+/// Bytes in decimal units, three digits.
+pub fn bytes(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        0..1_000 => return format!("{bytes} B"),
+        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
+        1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
+        1_000_000_000..1_000_000_000_000 => (bytes as f64 / 1e9, "GB"),
+        _ => (bytes as f64 / 1e12, "TB"),
+    };
+    match value {
+        value if value >= 100.0 => format!("{value:.0} {unit}"),
+        value if value >= 10.0 => format!("{value:.1} {unit}"),
+        value => format!("{value:.2} {unit}"),
+    }
+}
+
+/// Metres of tape.
+pub fn metres(metres: f64) -> String {
+    match metres {
+        metres if metres >= 9_950.0 => format!("{:.0} km", metres / 1e3),
+        metres if metres >= 1_000.0 => format!("{:.1} km", metres / 1e3),
+        metres => format!("{metres:.0} m"),
+    }
+}
+
+/// Processor time.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
+        seconds if seconds >= 1e-3 => format!("{:.0} ms", seconds * 1e3),
+        _ => "<1 ms".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_keep_three_digits() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(2_390_000_000_000), "2.39 TB");
+        assert_eq!(bytes(416_000_000_000), "416 GB");
+        assert_eq!(metres(62_123.0), "62 km");
+        assert_eq!(metres(5_120.0), "5.1 km");
+        assert_eq!(seconds(0.0004), "<1 ms");
+    }
+}
