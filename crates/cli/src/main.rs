@@ -26,8 +26,11 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
+    Convert(commands::convert::Convert),
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
+    #[command(hide = true)]
+    Manual(commands::manual::Manual),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,8 @@ fn main() -> ExitCode {
         Verb::Order(args) => commands::order::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),
+        Verb::Convert(args) => commands::convert::run(args),
+        Verb::Manual(args) => commands::manual::run(args),
     };
     result.unwrap_or_else(|error| error.report())
 }

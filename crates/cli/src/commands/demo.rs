@@ -5,7 +5,6 @@ use crate::error::CliError;
 use crate::explain::{compute, explain};
 use crate::placement::{PlacementArgs, place};
 use crate::{output, plot, units};
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,5 +1,7 @@
 //! One file for each verb; its doc comment is its help.
 
+pub mod convert;
 pub mod demo;
+pub mod manual;
 pub mod order;
 pub mod reproduce;

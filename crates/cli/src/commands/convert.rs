@@ -1,0 +1,68 @@
+//! `tapewise convert`: requests from one format to another.
+
+use crate::batch::{Input, load};
+use crate::error::CliError;
+use crate::output;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_formats::Request;
+use tapewise_formats::csv_out::write_csv;
+use tapewise_formats::list::Separator;
+use tapewise_formats::list_out::write_list;
+
+/// Turn requests of any format into CSV or a list.
+///
+/// What a format gives and what it cannot give is in docs/reference/formats.md.
+#[derive(clap::Args, Debug)]
+pub struct Convert {
+    #[command(flatten)]
+    input: Input,
+    /// What to write.
+    #[arg(long, value_name = "KIND", default_value = "csv")]
+    to: Kind,
+    /// Sort by volume, then by the place on the tape: block, or sort key where there is no block.
+    #[arg(long)]
+    sort: bool,
+    /// Where to write it: a file that appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Requests with all their columns.
+    Csv,
+    /// Ids, one a line.
+    List,
+    /// Ids, a zero byte behind each.
+    List0,
+}
+
+/// Runs the verb.
+pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
+    let mut batch = load(&args.input)?;
+    eprintln!("tapewise: {}", batch.recognised);
+    for notice in &batch.notices {
+        eprintln!("tapewise: {notice}");
+    }
+    if args.sort {
+        batch.requests.sort_by(|a, b| place(a).cmp(&place(b)));
+    }
+    let ids = || batch.requests.iter().map(|request| request.id.as_bytes());
+    output::write(args.output.as_deref(), |mut out| match args.to {
+        Kind::Csv => write_csv(&mut out, &batch.requests).map_err(CliError::failed),
+        Kind::List => write_list(&mut out, ids(), Separator::Newline).map_err(CliError::failed),
+        Kind::List0 => write_list(&mut out, ids(), Separator::Nul).map_err(CliError::failed),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn place(request: &Request) -> (Option<&str>, Option<u8>, Option<u64>) {
+    let first = request.extents.first();
+    let key = first.map(|extent| extent.start_block).or(request.sort_key);
+    (
+        request.volume.as_deref(),
+        first.and_then(|extent| extent.partition),
+        key,
+    )
+}
