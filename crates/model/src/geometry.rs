@@ -49,8 +49,10 @@ impl Geometry {
     }
 
     /// The data band of a wrap, 0 to `bands - 1`, in the order in which bands are filled.
+    /// A wrap beyond the last counts to the last band.
     pub fn band(&self, wrap: u16) -> u16 {
-        (u32::from(wrap) * u32::from(self.bands) / u32::from(self.wraps.max(1))) as u16
+        let wrap = u32::from(wrap.min(self.wraps.saturating_sub(1)));
+        (wrap * u32::from(self.bands) / u32::from(self.wraps.max(1))) as u16
     }
 
     /// The line across the middle of the tape, in LPOS units.

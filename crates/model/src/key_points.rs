@@ -193,12 +193,13 @@ impl KeyPoints {
         BlockMap::new(spans, PositionSource::KeyPoints, 0.0, 0)
     }
 
-    /// The geometry of the cartridge, `nominal` with this cartridge's length.
+    /// The geometry of the cartridge, `nominal` with this cartridge's length, tracks and sections.
     pub fn geometry(&self, nominal: &Geometry) -> Geometry {
         Geometry {
             lpos_min: 0,
             lpos_max: self.length,
             wraps: self.tracks(),
+            sections: self.sections(),
             ..nominal.clone()
         }
     }

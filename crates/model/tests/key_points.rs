@@ -132,7 +132,6 @@ fn the_geometry_is_the_cartridges_own() {
 }
 
 #[test]
-#[ignore = "the geometry keeps the nominal number of sections"]
 fn the_geometry_has_as_many_sections_as_the_key_points() {
     let nominal = dlt4000().geometry().unwrap();
     let starts = (0..64u64)

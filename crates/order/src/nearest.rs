@@ -49,6 +49,10 @@ impl Lane {
         self.visits.get(slot.wrapping_sub(1)).copied()
     }
 
+    fn is_read(&mut self) -> bool {
+        Self::follow(&mut self.up, 1) == self.visits.len() + 1
+    }
+
     fn remove(&mut self, slot: usize) {
         self.up[slot] = slot as u32 + 1;
         self.down[slot] = slot as u32 - 1;
@@ -80,7 +84,9 @@ pub(crate) struct Nearest<'a> {
     logical: Vec<u32>,
     /// Group and slot in it, wrap lane and slot in it, of every visit.
     places: Vec<[u32; 4]>,
+    /// Groups that had unread visits when last looked at.
     busy: Vec<u32>,
+    least_elsewhere: Option<Micros>,
 }
 
 impl<'a> Nearest<'a> {
@@ -123,6 +129,7 @@ impl<'a> Nearest<'a> {
             logical,
             places,
             busy,
+            least_elsewhere: neighbours.least_elsewhere(),
         }
     }
 
@@ -136,9 +143,29 @@ impl<'a> Nearest<'a> {
         self.logical[visit as usize] = visit + 1;
     }
 
+    /// Calls `look` with what lies at hand: in the group in which `from` ends, and what follows it
+    /// logically.
+    fn at_hand(&mut self, from: u32, look: &mut impl FnMut(u32)) {
+        let problem = self.problem;
+        let neighbours = problem.tape().model.neighbours();
+        let point = &problem.ends()[from as usize];
+        let group = neighbours.group(point);
+        let turning = neighbours.turning_points(point, group);
+        around_each(&mut self.groups[group], turning, |_| true, look);
+        self.following(from, look);
+    }
+
+    /// Calls `look` with the unread visit that follows `from` logically.
+    fn following(&mut self, from: u32, look: &mut impl FnMut(u32)) {
+        let next = Lane::follow(&mut self.logical, self.problem.following(from as usize));
+        if next < self.problem.len() {
+            look(next as u32);
+        }
+    }
+
     /// Calls `look` with every visit that can be nearest to the end of `from` (the head when
     /// `None`), some perhaps twice.
-    fn candidates(&mut self, from: Option<u32>, mut look: impl FnMut(u32)) {
+    fn candidates(&mut self, from: Option<u32>, look: &mut impl FnMut(u32)) {
         let problem = self.problem;
         let neighbours = problem.tape().model.neighbours();
         let point = from.map_or(problem.head(), |from| &problem.ends()[from as usize]);
@@ -147,29 +174,22 @@ impl<'a> Nearest<'a> {
         let groups = &mut self.groups;
         self.busy.retain(|&group| {
             let lane = &mut groups[group as usize];
-            if Lane::follow(&mut lane.up, 1) == lane.visits.len() + 1 {
+            if lane.is_read() {
                 return false;
             }
             let accept =
                 |visit: u32| own_wrap.is_none() || starts[visit as usize].wrap != point.wrap;
-            around_each(
-                lane,
-                neighbours.turning_points(point, group as usize),
-                accept,
-                &mut look,
-            );
+            let turning = neighbours.turning_points(point, group as usize);
+            around_each(lane, turning, accept, look);
             true
         });
         if let Some(turning) = own_wrap
             && let Some(lane) = self.wraps.get_mut(usize::from(point.wrap))
         {
-            around_each(lane, turning, |_| true, &mut look);
+            around_each(lane, turning, |_| true, look);
         }
         if let Some(from) = from {
-            let next = Lane::follow(&mut self.logical, from as usize + 1);
-            if next < problem.len() {
-                look(next as u32);
-            }
+            self.following(from, look);
         }
     }
 
@@ -178,11 +198,24 @@ impl<'a> Nearest<'a> {
     pub(crate) fn nearest(&mut self, from: Option<u32>) -> Option<u32> {
         let problem = self.problem;
         let mut best: Option<(Micros, u32)> = None;
-        self.candidates(from, |visit| {
+        let mut look = |visit: u32| {
             let found = (arc(problem, from, visit), visit);
             if best.is_none_or(|best| found < best) {
                 best = Some(found);
             }
+            best
+        };
+        if let (Some(from), Some(least)) = (from, self.least_elsewhere) {
+            let mut at_hand = None;
+            self.at_hand(from, &mut |visit| at_hand = look(visit));
+            if let Some((time, visit)) = at_hand
+                && time <= least
+            {
+                return Some(visit);
+            }
+        }
+        self.candidates(from, &mut |visit| {
+            look(visit);
         });
         best.map(|(_, visit)| visit)
     }
@@ -192,7 +225,7 @@ impl<'a> Nearest<'a> {
     pub(crate) fn near(&mut self, from: u32, most: usize) -> Vec<(Micros, u32)> {
         let problem = self.problem;
         let mut found = Vec::new();
-        self.candidates(Some(from), |visit| {
+        self.candidates(Some(from), &mut |visit| {
             if visit != from {
                 found.push((arc(problem, Some(from), visit), visit));
             }

@@ -1,7 +1,7 @@
 //! The plan: an order with its steps, predicted times and tape moved.
 
 use crate::order::Order;
-use crate::problem::{End, Motion, Problem};
+use crate::problem::{End, Motion, Problem, Tape};
 use tapewise_model::{Micros, Position};
 
 /// What the drive does in a step.
@@ -82,7 +82,7 @@ impl Plan {
                     let (time, motion) = problem.inner_motion(visit as usize, index);
                     writer.go(visit, index as u32, motion, time, segment.start);
                 }
-                let duration = problem.tape().transfer.time(segment.bytes);
+                let duration = problem.read_time(segment);
                 writer.step(Action::Read, visit, index as u32, segment.end, duration);
             }
             before = Some(visit);
@@ -105,7 +105,7 @@ impl Plan {
                 );
             }
         }
-        let totals = Totals::of(&writer.steps);
+        let totals = Totals::of(&writer.steps, problem.tape());
         Plan {
             order,
             steps: writer.steps,
@@ -149,8 +149,8 @@ impl Writer {
 }
 
 impl Totals {
-    /// The sums over some steps.
-    pub fn of(steps: &[Step]) -> Totals {
+    /// The sums over some steps on a tape.
+    pub fn of(steps: &[Step], tape: &Tape) -> Totals {
         let mut totals = Totals::default();
         for step in steps {
             totals.total += step.duration;
@@ -159,8 +159,12 @@ impl Totals {
                 _ => totals.locate += step.duration,
             }
             totals.locates += u64::from(step.action == Action::Locate);
-            totals.distance_lpos += u64::from(step.from.lpos.abs_diff(step.to.lpos));
-            totals.wrap_changes += u64::from(step.from.wrap != step.to.wrap);
+            let streaming = matches!(step.action, Action::Read | Action::ReadThrough);
+            totals.distance_lpos += tape.distance_lpos(&step.from, &step.to, streaming);
+            totals.wrap_changes += match streaming {
+                true => u64::from(step.from.wrap.abs_diff(step.to.wrap)),
+                false => u64::from(step.from.wrap != step.to.wrap),
+            };
         }
         totals
     }

@@ -1,9 +1,11 @@
 //! A batch of requests made ready for ordering: what is visited, and what each move costs.
 
 use crate::request::{Request, Segment};
+use crate::stream::{Gate, StreamClock, streamed_lpos};
+use crate::visit::{Visit, visits};
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{
-    Geometry, KeyPoints, LocateModel, Micros, Pace, Point, Position, Profile, Transfer,
+    Geometry, KeyPoints, LocateModel, Micros, Point, Position, Profile, Transfer,
 };
 
 /// The drive and cartridge that a batch is read on.
@@ -20,6 +22,15 @@ pub struct Tape {
 }
 
 impl Tape {
+    /// The tape that passes the head from one place to another, in LPOS units: streaming, it runs
+    /// to the end of each wrap and on.
+    pub fn distance_lpos(&self, from: &Position, to: &Position, streaming: bool) -> u64 {
+        match streaming {
+            true => streamed_lpos(&self.geometry, from, to),
+            false => u64::from(from.lpos.abs_diff(to.lpos)),
+        }
+    }
+
     /// The drive of a profile with a cartridge of these key points, or the nominal one.
     ///
     /// # Errors
@@ -62,29 +73,6 @@ pub struct Options {
     pub end: End,
     /// Whether a gap may be streamed over instead of located past, where that is faster.
     pub read_through: bool,
-}
-
-/// Requests that are read together: one request, or several that share blocks.
-#[derive(Clone, Debug)]
-pub struct Visit {
-    /// Indices of the requests it serves, in the order in which they are delivered.
-    pub requests: Vec<u32>,
-    /// What is read, in this order.
-    pub segments: Vec<Segment>,
-    /// Time to read, without any locate.
-    pub read: Micros,
-    /// Time to locate between its own segments.
-    pub inner_locate: Micros,
-}
-
-/// One end of a visit: where the head comes in or goes out.
-#[derive(Clone, Copy, Debug)]
-struct Gate {
-    partition: u8,
-    /// Coming in: first block to read. Going out: the block that would come next.
-    block: u64,
-    /// Time at which streaming from the beginning of tape would pass here.
-    clock: Micros,
 }
 
 /// How the head gets from one place to the next.
@@ -185,7 +173,7 @@ impl Problem {
             let read = visit
                 .segments
                 .iter()
-                .map(|s| self.tape.transfer.time(s.bytes))
+                .map(|segment| self.read_time(segment))
                 .sum();
             let moves = 1..visit.segments.len();
             let inner_locate = moves
@@ -194,6 +182,13 @@ impl Problem {
             let visit = &mut self.visits[index];
             (visit.read, visit.inner_locate) = (read, inner_locate);
         }
+    }
+
+    /// Time to read a segment: its bytes, and the turns at the ends of wraps.
+    pub fn read_time(&self, segment: &Segment) -> Micros {
+        let transfer = &self.tape.transfer;
+        let turns = i64::from(segment.end.wrap.abs_diff(segment.start.wrap));
+        transfer.time(segment.bytes) + Micros(transfer.turnaround.0 * turns)
     }
 
     /// How the head gets to a visit's segment (1 or higher) from the one before, in what time.
@@ -345,15 +340,24 @@ impl Problem {
         if exit.partition != entry.partition || entry.block < exit.block {
             return (locate, Motion::Locate);
         }
-        let contiguous = entry.block == exit.block;
-        let stream = (entry.clock - exit.clock).max(Micros::ZERO);
-        if contiguous {
-            (stream.min(locate), Motion::Contiguous)
-        } else if self.options.read_through && stream <= locate {
+        if entry.block == exit.block {
+            let turn = exit.turn(entry, self.tape.transfer.turnaround);
+            return (turn.min(locate), Motion::Contiguous);
+        }
+        let stream = exit.stream(entry);
+        if self.options.read_through && stream <= locate {
             (stream, Motion::ReadThrough)
         } else {
             (locate, Motion::Locate)
         }
+    }
+
+    /// The first visit that follows logically where `from` ends: the only one, with those behind
+    /// it, that can be streamed to.
+    pub(crate) fn following(&self, from: usize) -> usize {
+        let exit = &self.exits[from];
+        self.entries
+            .partition_point(|entry| (entry.partition, entry.block) < (exit.partition, exit.block))
     }
 
     /// Time to read everything and to locate within visits, which no order changes.
@@ -362,97 +366,4 @@ impl Problem {
         let inner = self.visits.iter().map(|visit| visit.inner_locate).sum();
         (read, inner)
     }
-}
-
-/// The time at which streaming from the beginning of the tape passes a place.
-struct StreamClock {
-    geometry: Geometry,
-    pace: Pace,
-    wrap: Micros,
-}
-
-impl StreamClock {
-    fn new(tape: &Tape) -> StreamClock {
-        let seconds = tape.wrap_bytes / (tape.transfer.rate_mb_s * 1e6);
-        let pace = Pace::over(seconds, f64::from(tape.geometry.wrap_lpos()));
-        let wrap = pace.time(i64::from(tape.geometry.wrap_lpos())) + tape.transfer.turnaround;
-        StreamClock {
-            geometry: tape.geometry.clone(),
-            pace,
-            wrap,
-        }
-    }
-
-    fn gate(&self, position: &Position, block: u64) -> Gate {
-        Gate {
-            partition: position.partition,
-            block,
-            clock: self.at(position),
-        }
-    }
-
-    fn at(&self, position: &Position) -> Micros {
-        let geometry = &self.geometry;
-        let lpos = position.lpos.clamp(geometry.lpos_min, geometry.lpos_max);
-        let along = match geometry.direction(position.wrap) {
-            tapewise_model::Direction::Forward => lpos - geometry.lpos_min,
-            tapewise_model::Direction::Reverse => geometry.lpos_max - lpos,
-        };
-        Micros(self.wrap.0 * i64::from(position.wrap)) + self.pace.time(i64::from(along))
-    }
-}
-
-/// Requests to visits: what shares blocks is read together.
-fn visits(requests: &[Request]) -> Vec<Visit> {
-    let key = |request: &Request| {
-        let first = request.segments[0];
-        (
-            first.partition(),
-            first.first_block,
-            request.segments.len() > 1,
-            first.last_block,
-        )
-    };
-    let mut sorted: Vec<u32> = (0..requests.len() as u32)
-        .filter(|&i| !requests[i as usize].segments.is_empty())
-        .collect();
-    sorted.sort_by_key(|&index| (key(&requests[index as usize]), index));
-    let mut visits: Vec<Visit> = Vec::new();
-    for index in sorted {
-        let segments = &requests[index as usize].segments;
-        if let Some(before) = visits.last_mut()
-            && joins(before, segments)
-        {
-            before.requests.push(index);
-            continue;
-        }
-        visits.push(Visit {
-            requests: vec![index],
-            segments: segments.clone(),
-            read: Micros::ZERO,
-            inner_locate: Micros::ZERO,
-        });
-    }
-    visits
-}
-
-/// Whether a request can be read with the visit before it; a single segment is then extended.
-fn joins(visit: &mut Visit, segments: &[Segment]) -> bool {
-    if visit.segments == segments {
-        return true;
-    }
-    let ([whole], [part]) = (visit.segments.as_mut_slice(), segments) else {
-        return false;
-    };
-    if whole.partition() != part.partition() || part.first_block > whole.last_block {
-        return false;
-    }
-    if part.last_block > whole.last_block {
-        let added = part.last_block - whole.last_block;
-        let share = u128::from(part.bytes) * u128::from(added) / u128::from(part.blocks());
-        whole.bytes += share as u64;
-        whole.last_block = part.last_block;
-        whole.end = part.end;
-    }
-    true
 }

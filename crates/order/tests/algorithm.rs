@@ -27,7 +27,9 @@ fn check(drive: &Drive, requests: &[Request], problem: &Problem, seed: u64, case
         }
         let context = || format!("{} in {}", algorithm.name(), describe(drive, problem, case));
         let Some(order) = algorithm.order(problem, &inputs) else {
-            assert!(algorithm == Algorithm::Opt && problem.len() > 16);
+            let too_many = algorithm == Algorithm::Opt && problem.len() > 16;
+            let no_bands = algorithm == Algorithm::Cta && problem.tape().geometry.bands == 1;
+            assert!(too_many || no_bands, "{}", context());
             continue;
         };
         assert_eq!(order.visits().len(), problem.len(), "{}", context());

@@ -158,7 +158,6 @@ fn a_read_on_one_wrap_moves_as_far_as_it_is_long() {
 }
 
 #[test]
-#[ignore = "the distance of a read is taken from its two ends"]
 fn a_read_over_the_end_of_a_wrap_moves_to_the_end_and_back() {
     let lto8 = drive("lto8");
     // 10,000 blocks on each side of the end: it ends where it began.
@@ -176,7 +175,6 @@ fn a_read_over_the_end_of_a_wrap_moves_to_the_end_and_back() {
 }
 
 #[test]
-#[ignore = "the wrap changes of a read are taken from its two ends"]
 fn a_read_of_three_wraps_changes_the_wrap_twice() {
     let lto8 = drive("lto8");
     let plan = Plan::new(
@@ -187,7 +185,6 @@ fn a_read_of_three_wraps_changes_the_wrap_twice() {
 }
 
 #[test]
-#[ignore = "a read takes the time of its bytes alone"]
 fn a_read_over_the_end_of_a_wrap_takes_the_turnaround_too() {
     // Read as one request or as two that meet at the wrap's end: the drive does the same.
     let lto8 = drive("lto8");

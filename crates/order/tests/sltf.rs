@@ -60,7 +60,6 @@ fn every_step_is_to_a_nearest_visit_in_large_batches() {
 }
 
 #[test]
-#[ignore = "the visit that follows logically is sought behind the first part of a file, not its last"]
 fn every_step_is_to_a_nearest_visit_where_requests_have_several_segments() {
     for_random_cases(12_000, 33, |drive, random, case| {
         let requests = common::few(random);
@@ -98,7 +97,6 @@ fn recorded(wrap: u16, lpos: u32, block: u64) -> Request {
 }
 
 #[test]
-#[ignore = "the turning point at the middle counts the middle to the lower half, the model to the upper"]
 fn going_back_over_the_middle_of_an_lto_wrap_is_found_next_to_a_visit_right_at_the_middle() {
     let lto8 = drive("lto8");
     let middle = lto8.tape.geometry.lpos_middle();
@@ -115,7 +113,6 @@ fn going_back_over_the_middle_of_an_lto_wrap_is_found_next_to_a_visit_right_at_t
 }
 
 #[test]
-#[ignore = "the visit that follows logically is sought behind the first part of a file, not its last"]
 fn what_follows_the_last_part_of_a_file_comes_next_although_another_visit_begins_between_its_parts()
 {
     // 0: blocks 100 and 5,000; 1: block 4,000; 2: block 5,001, right behind the last part of 0;

@@ -46,6 +46,8 @@ pub struct KeyPointModel {
     /// By track, then by section in reading order: where the section begins.
     section_lpos: Vec<Vec<u32>>,
     sections: u16,
+    /// Segments of the shortest section.
+    shortest_section: i64,
     pub(super) residual: Option<Micros>,
 }
 
@@ -53,6 +55,11 @@ impl KeyPointModel {
     /// The model for a cartridge with these key points.
     pub fn new(coefficients: &KeyPointCoefficients, key_points: &KeyPoints) -> KeyPointModel {
         let section = f64::from(coefficients.section_segments);
+        let starts = (0..key_points.tracks())
+            .flat_map(|track| key_points.track(track))
+            .copied();
+        let bounds: Vec<u64> = starts.chain([key_points.segments()]).collect();
+        let shortest = bounds.windows(2).map(|pair| pair[1] - pair[0]).min();
         KeyPointModel {
             read: Pace::over(coefficients.read_s_per_section, section),
             scan: Pace::over(coefficients.scan_s_per_section, section),
@@ -61,6 +68,7 @@ impl KeyPointModel {
                 .map(|t| key_points.section_lpos(t))
                 .collect(),
             sections: key_points.sections(),
+            shortest_section: shortest.unwrap_or(0) as i64,
             residual: coefficients.residual_s.map(Micros::from_secs_f64),
         }
     }
@@ -137,6 +145,14 @@ impl KeyPointModel {
         let scan = i64::from((to.landing - from.lpos).abs());
         let read = i64::from((to.lpos - to.landing).abs());
         self.case[case] + self.scan.time(scan) + self.read.time(read)
+    }
+
+    /// The least that cases 2 to 7 can take: from a key point the drive reads a whole section and
+    /// more, but for the first two sections of a track.
+    pub(super) fn least_elsewhere(&self) -> Micros {
+        let [_, c2, c3, c4, c5, c6, c7] = self.case;
+        let past_a_section = c2.min(c3).min(c5).min(c6) + self.read.time(self.shortest_section);
+        past_a_section.min(c4).min(c7)
     }
 
     pub(super) fn rewind(&self, from: &Point) -> Micros {

@@ -5,6 +5,7 @@
 //! point can be nearest, and a search looks at a few candidates of each group, not at all of it.
 
 use super::{LocateModel, Point};
+use crate::micros::Micros;
 
 /// The groups of a model and their turning points.
 #[derive(Clone, Copy, Debug)]
@@ -68,13 +69,26 @@ impl Neighbours<'_> {
         }
     }
 
+    /// A time that no move to a visit outside the source's own group falls below, but for the visit
+    /// that follows logically; `None` where no useful one is known.
+    ///
+    /// That reading ahead within a section is fast is what lets SLTF skip the other sections
+    /// (Hillyer & Silberschatz 1996, section 4).
+    pub fn least_elsewhere(&self) -> Option<Micros> {
+        match self.0 {
+            LocateModel::KeyPoint(model) => Some(model.least_elsewhere()),
+            _ => None,
+        }
+    }
+
     /// Whether moves within a wrap cost otherwise than moves to other wraps of the group, and
     /// where along the own wrap the time may turn.
     pub fn own_wrap(&self, from: &Point) -> Option<TurningPoints> {
         match self.0 {
             LocateModel::LtoRegression(model) => Some(TurningPoints {
                 first: from.lpos,
-                second: Some(model.middle()),
+                // The middle itself belongs to the upper half.
+                second: Some(model.middle() - 1),
             }),
             _ => None,
         }

@@ -138,7 +138,9 @@ impl Profile {
         let error = value(&self.cartridge.nominal_error).unwrap_or(0.01);
         if let Some(key_points) = self.nominal_key_points() {
             // Key points count segments; blocks of another size fit another number of times.
-            let map = key_points.block_map().scaled(self.segment_bytes() / block_bytes.max(1) as f64);
+            let map = key_points
+                .block_map()
+                .scaled(self.segment_bytes() / block_bytes.max(1) as f64);
             let source = crate::position::PositionSource::Nominal;
             return Ok(BlockMap::new(map.spans().to_vec(), source, error, 0));
         }

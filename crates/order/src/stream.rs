@@ -1,0 +1,76 @@
+//! Streaming: what it costs to read on from one place to another.
+
+use crate::problem::Tape;
+use tapewise_model::{Direction, Geometry, Micros, Pace, Position};
+
+/// One end of a visit: where the head comes in or goes out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    pub(crate) partition: u8,
+    /// Coming in: first block to read. Going out: the block that would come next.
+    pub(crate) block: u64,
+    wrap: u16,
+    /// Time at which streaming from the beginning of tape would pass here.
+    clock: Micros,
+}
+
+/// The time at which streaming from the beginning of the tape passes a place.
+pub(crate) struct StreamClock {
+    geometry: Geometry,
+    pace: Pace,
+    wrap: Micros,
+}
+
+impl StreamClock {
+    pub(crate) fn new(tape: &Tape) -> StreamClock {
+        let seconds = tape.wrap_bytes / (tape.transfer.rate_mb_s * 1e6);
+        let pace = Pace::over(seconds, f64::from(tape.geometry.wrap_lpos()));
+        let wrap = pace.time(i64::from(tape.geometry.wrap_lpos())) + tape.transfer.turnaround;
+        StreamClock {
+            geometry: tape.geometry.clone(),
+            pace,
+            wrap,
+        }
+    }
+
+    pub(crate) fn gate(&self, position: &Position, block: u64) -> Gate {
+        let along = along(&self.geometry, position);
+        let clock = Micros(self.wrap.0 * i64::from(position.wrap)) + self.pace.time(along);
+        Gate {
+            partition: position.partition,
+            block,
+            wrap: position.wrap,
+            clock,
+        }
+    }
+}
+
+impl Gate {
+    /// The time to stream from here over the gap to where a visit begins.
+    pub(crate) fn stream(&self, entry: &Gate) -> Micros {
+        (entry.clock - self.clock).max(Micros::ZERO)
+    }
+
+    /// The time until the next block comes by itself: the turns at the ends of wraps, if any.
+    pub(crate) fn turn(&self, entry: &Gate, turnaround: Micros) -> Micros {
+        Micros(turnaround.0 * i64::from(entry.wrap.abs_diff(self.wrap)))
+    }
+}
+
+/// How far along its wrap a place is in reading direction, in LPOS units.
+fn along(geometry: &Geometry, position: &Position) -> i64 {
+    let lpos = position.lpos.clamp(geometry.lpos_min, geometry.lpos_max);
+    i64::from(match geometry.direction(position.wrap) {
+        Direction::Forward => lpos - geometry.lpos_min,
+        Direction::Reverse => geometry.lpos_max - lpos,
+    })
+}
+
+/// The tape that passes the head when it streams from one place on to another, in LPOS units.
+pub(crate) fn streamed_lpos(geometry: &Geometry, from: &Position, to: &Position) -> u64 {
+    let wraps = i64::from(to.wrap) - i64::from(from.wrap);
+    let ahead =
+        wraps * i64::from(geometry.wrap_lpos()) + along(geometry, to) - along(geometry, from);
+    // Positions of a map that is a little wrong can run backward.
+    ahead.unsigned_abs()
+}
