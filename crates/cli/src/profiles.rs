@@ -1,6 +1,193 @@
-//! stub
+//! A profile by its name, or from a file of the user's: what every `--profile` means.
+
+mod limits;
+
 use crate::error::CliError;
-use tapewise_model::{Profile, profile};
-pub fn load(n: &str) -> Result<Profile, CliError> {
-    Ok(profile::find(n)?)
+use std::fs::File;
+use std::io::Read;
+use tapewise_model::profile::{BUILTIN, Kind, Profile, ProfileError};
+
+/// A profile's TOML text, and what to call it in messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file's path as given, or `profiles/NAME.toml`.
+    pub file: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A profile takes a few KB; a hundred times that is a mistake, or a device that never ends.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The profile of that name, or in that file: anything with a `/` or ending in `.toml` is a file.
+///
+/// # Errors
+/// Bad input: no such name (the nearest ones are in the hint), a file that cannot be read, or a
+/// text that is not a profile.
+pub fn load(name_or_file: &str) -> Result<Profile, CliError> {
+    Ok(parse(&source(name_or_file)?)?)
+}
+
+/// The profile that a text is.
+///
+/// # Errors
+/// What is wrong with it, as [`Profile::from_toml`] says it, and values beyond all reason.
+pub fn parse(source: &Source) -> Result<Profile, ProfileError> {
+    let profile = Profile::from_toml(&source.file, &source.text)?;
+    if let Ok(table) = toml::from_str(&source.text) {
+        limits::check(&source.file, &table)?;
+    }
+    Ok(profile)
+}
+
+/// The same where only a drive will do.
+///
+/// # Errors
+/// As [`load`], and for the profile of a library.
+pub fn load_drive(name_or_file: &str) -> Result<Profile, CliError> {
+    let profile = load(name_or_file)?;
+    match profile.kind {
+        Kind::Drive => Ok(profile),
+        Kind::Library => Err(CliError::input(format!(
+            "{name_or_file} is the profile of a library ({}); a drive is needed here",
+            profile.title
+        ))
+        .hint("`tapewise profile list` shows which profiles are drives")),
+    }
+}
+
+/// The text behind a name or a file, not yet looked into.
+///
+/// # Errors
+/// As [`load`], but for what the text says.
+pub fn source(name_or_file: &str) -> Result<Source, CliError> {
+    if is_file(name_or_file) {
+        return read(name_or_file).map_err(CliError::input);
+    }
+    BUILTIN
+        .iter()
+        .find(|(name, _)| *name == name_or_file)
+        .map(|(name, text)| Source {
+            file: format!("profiles/{name}.toml"),
+            text: (*text).to_owned(),
+        })
+        .ok_or_else(|| no_such(name_or_file))
+}
+
+fn is_file(name: &str) -> bool {
+    name.contains(['/', std::path::MAIN_SEPARATOR]) || name.ends_with(".toml")
+}
+
+/// The text of a file, whatever it is called.
+///
+/// # Errors
+/// In words, the path in front, when it cannot be read or is no text.
+pub fn read(path: &str) -> Result<Source, String> {
+    let cannot = |why: &dyn std::fmt::Display| format!("{path}: {why}");
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot(&error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(cannot(&"longer than 1 MiB, so not a profile"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        cannot(&format!("not text: byte {at} is not UTF-8"))
+    })?;
+    Ok(Source {
+        file: path.to_owned(),
+        text,
+    })
+}
+
+fn no_such(name: &str) -> CliError {
+    let near = near(name);
+    let hint = if near.is_empty() {
+        String::new()
+    } else {
+        format!("did you mean {}? ", near.join(", "))
+    };
+    CliError::input(format!("no profile is called `{name}`")).hint(format!(
+        "{hint}`tapewise profile list` shows all {}; a file needs a `/` or the ending .toml",
+        BUILTIN.len()
+    ))
+}
+
+/// Most names that a hint offers.
+const MOST_OFFERED: usize = 4;
+
+/// The names nearest to what was typed, nearest first, without those that have little in common.
+fn near(typed: &str) -> Vec<&'static str> {
+    let plain = |name: &str| {
+        let kept = name.chars().filter(char::is_ascii_alphanumeric);
+        kept.map(|c| c.to_ascii_lowercase()).collect::<Vec<char>>()
+    };
+    let wanted = plain(typed);
+    if wanted.is_empty() || wanted.len() > 40 {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, &str)> = BUILTIN
+        .iter()
+        .map(|(name, _)| (distance(&wanted, &plain(name)), *name))
+        .filter(|(distance, _)| *distance <= (wanted.len() / 3).max(1))
+        .collect();
+    // Stable: names as near as each other stay in the order of the list.
+    found.sort_by_key(|(distance, _)| *distance);
+    found
+        .into_iter()
+        .map(|(_, name)| name)
+        .take(MOST_OFFERED)
+        .collect()
+}
+
+/// Letters to insert, delete or replace to turn one word into the other (Levenshtein).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_of_kitten_and_sitting_is_three() {
+        let letters = |word: &str| word.chars().collect::<Vec<char>>();
+        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 3);
+        assert_eq!(distance(&letters(""), &letters("abc")), 3);
+    }
+
+    #[test]
+    fn a_misspelt_name_finds_what_was_meant() {
+        assert_eq!(near("LTO-8")[0], "lto8");
+        assert_eq!(near("dlt400")[0], "dlt4000");
+        assert_eq!(near("ibm-3590")[0], "ibm3590");
+        assert!(near("tape").is_empty());
+        assert!(near("").is_empty());
+    }
+
+    #[test]
+    fn a_name_with_a_slash_or_ending_in_toml_is_a_file() {
+        assert!(is_file("./lto8") && is_file("lto8.toml"));
+        assert!(!is_file("lto8"));
+    }
+
+    #[test]
+    fn a_library_is_no_drive() {
+        assert!(load("stk-9710").is_ok());
+        assert!(load_drive("stk-9710").is_err());
+        assert!(load_drive("lto8").is_ok());
+        assert!(load("no/such/file.toml").is_err());
+    }
 }

@@ -1,0 +1,54 @@
+//! `tapewise profile`: what we know of drives and libraries, and how well.
+
+mod compare;
+mod list;
+mod locate;
+mod show;
+mod text;
+mod validate;
+
+use crate::error::CliError;
+use crate::output;
+use std::process::ExitCode;
+
+/// List, show, compare and validate profiles of drives and libraries.
+///
+/// A profile is one TOML file; those in profiles/ come with tapewise. Where a NAME is asked for, a
+/// FILE will do: anything with a `/` in it, or ending in `.toml`.
+#[derive(clap::Args, Debug)]
+pub struct Profile {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    List(list::List),
+    Show(show::Show),
+    Compare(compare::Compare),
+    Validate(validate::Validate),
+}
+
+/// Runs the verb.
+pub fn run(args: &Profile) -> Result<ExitCode, CliError> {
+    let text = match &args.action {
+        Action::List(args) => list::text(args)?,
+        Action::Show(args) => show::text(args)?,
+        Action::Compare(args) => compare::text(args)?,
+        Action::Validate(args) => return validate::run(args),
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> Result<(), CliError> {
+    output::write(None, |out| {
+        out.write_all(text.as_bytes()).map_err(CliError::failed)
+    })
+}
+
+/// A value as JSON text with a newline at its end.
+fn json(value: &impl serde::Serialize) -> Result<String, CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(CliError::failed)?;
+    Ok(text + "\n")
+}
