@@ -17,16 +17,41 @@ use std::process::ExitCode;
 
 /// Order reads from tape so that they finish soonest.
 #[derive(Parser, Debug)]
-#[command(name = "tapewise", version, max_term_width = 100)]
+#[command(name = "tapewise", version, max_term_width = 100, help_template = HELP)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
 
+/// The verbs in groups, which clap cannot do by itself; a test keeps it true.
+const HELP: &str = "\
+{about}
+
+{usage-heading} tapewise <VERB> [OPTIONS]
+
+Read
+  order      Order reads so that they finish soonest
+  convert    Turn requests of any format into CSV or a list
+
+Drive
+  profile    List, show, compare and validate profiles of drives and libraries
+
+Evidence
+  demo       Show what ordering is worth, without hardware
+  reproduce  Compute the tables and figures of a paper again, ours beside theirs
+
+Options
+{options}
+
+tapewise <VERB> --help says more of a verb. List in on standard input, result on standard output,
+everything else on standard error.
+";
+
 #[derive(Subcommand, Debug)]
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
+    Profile(commands::profile::Profile),
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
     #[command(hide = true)]
@@ -37,10 +62,33 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
+        Verb::Convert(args) => commands::convert::run(args),
+        Verb::Profile(args) => commands::profile::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),
-        Verb::Convert(args) => commands::convert::run(args),
         Verb::Manual(args) => commands::manual::run(args),
     };
     result.unwrap_or_else(|error| error.report())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_help_names_every_verb_with_its_own_words() {
+        for verb in Cli::command()
+            .get_subcommands()
+            .filter(|verb| !verb.is_hide_set())
+        {
+            let about = verb
+                .get_about()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let line = format!("  {:<10} {about}\n", verb.get_name());
+            assert!(HELP.contains(&line), "{line:?}");
+        }
+        Cli::command().debug_assert();
+    }
 }

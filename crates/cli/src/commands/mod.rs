@@ -4,4 +4,5 @@ pub mod convert;
 pub mod demo;
 pub mod manual;
 pub mod order;
+pub mod profile;
 pub mod reproduce;
