@@ -164,7 +164,7 @@ pub struct Placed {
 
 /// Places a batch.
 pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
-    let profile = crate::profiles::load(&args.profile)?;
+    let profile = crate::profiles::load_drive(&args.profile)?;
     let (map, key_points) = read_cartridge_map(batch, args, &profile)?;
     let tape = Tape::new(&profile, key_points.as_ref())?;
     let map = match map {

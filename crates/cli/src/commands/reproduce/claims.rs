@@ -115,6 +115,19 @@ impl Paper {
             .ok_or_else(|| CliError::failed(format!("papers/claims.toml has no paper {key}")))
     }
 
+    /// The facts beside the claims, in a form of the caller's.
+    pub fn facts_as<T: serde::de::DeserializeOwned>(&self) -> Result<T, CliError> {
+        let facts = self.facts.clone().try_into();
+        facts.map_err(|e| CliError::failed(format!("papers/claims.toml, {}: {e}", self.paper)))
+    }
+
+    /// The tolerance of a claim that counts: what each of the counted values must lie within.
+    pub fn tolerance(&self, id: &str) -> Result<f64, CliError> {
+        let found = self.claims.iter().find(|claim| claim.id == id);
+        let missing = || CliError::failed(format!("papers/claims.toml has no claim {id}"));
+        found.map(|claim| claim.tolerance).ok_or_else(missing)
+    }
+
     /// Every claim with ours beside it. A claim that nobody computed is an error: it would go
     /// unnoticed.
     pub fn compare(&self, mut ours: Ours) -> Result<Vec<Compared>, CliError> {

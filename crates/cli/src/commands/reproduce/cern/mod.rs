@@ -55,11 +55,7 @@ struct Bench {
 /// Tables and claims of the slides.
 pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
     let paper = Paper::load("cern_2018")?;
-    let facts: Facts = paper
-        .facts
-        .clone()
-        .try_into()
-        .map_err(|e| CliError::failed(format!("papers/claims.toml, cern_2018: {e}")))?;
+    let facts: Facts = paper.facts_as()?;
     let (m8, lto8) = (profile::find("lto7-m8")?, profile::find("lto8")?);
     let mut tables = vec![regression(&facts, &[&m8, &lto8])?];
     let bench = Bench {

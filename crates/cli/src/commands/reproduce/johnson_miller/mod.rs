@@ -101,6 +101,7 @@ impl Drive {
 struct Bench {
     drives: Vec<Drive>,
     key_points: Drive,
+    paper: Paper,
     facts: Facts,
     seed: u64,
 }
@@ -120,17 +121,14 @@ impl Bench {
 /// Tables and claims of the paper.
 pub fn report(seed: u64) -> Result<Report, CliError> {
     let paper = Paper::load("johnson_miller_1998")?;
-    let facts: Facts =
-        paper.facts.clone().try_into().map_err(|e| {
-            CliError::failed(format!("papers/claims.toml, johnson_miller_1998: {e}"))
-        })?;
     let bench = Bench {
         drives: DRIVES
             .into_iter()
             .map(Drive::new)
             .collect::<Result<_, _>>()?,
         key_points: Drive::new(KEY_POINTS)?,
-        facts,
+        facts: paper.facts_as()?,
+        paper,
         seed,
     };
     let mut ours = Ours::default();
@@ -146,35 +144,11 @@ pub fn report(seed: u64) -> Result<Report, CliError> {
         "needs the emulated drives to be measured and fitted",
     );
     Ok(Report {
-        claims: paper.compare(ours)?,
-        paper: paper.paper,
+        claims: bench.paper.compare(ours)?,
+        paper: bench.paper.paper,
         seed,
         tables,
     })
-}
-
-/// Tolerance of a claim that counts: what each of the counted values must lie within.
-fn tolerance(id: &str) -> Result<f64, CliError> {
-    #[derive(Deserialize)]
-    struct Claim {
-        id: String,
-        tolerance: f64,
-    }
-    #[derive(Deserialize)]
-    struct Claims {
-        claim: Vec<Claim>,
-    }
-    const TEXT: &str = include_str!("../../../../../../papers/claims.toml");
-    let mut papers: BTreeMap<String, Claims> =
-        toml::from_str(TEXT).map_err(|e| CliError::failed(format!("papers/claims.toml: {e}")))?;
-    let claims = papers
-        .remove("johnson_miller_1998")
-        .map(|paper| paper.claim);
-    let mut found = claims.into_iter().flatten().filter(|claim| claim.id == id);
-    found
-        .next()
-        .map(|claim| claim.tolerance)
-        .ok_or_else(|| CliError::failed(format!("papers/claims.toml has no claim {id}")))
 }
 
 /// How far ours is off theirs, in per cent.

@@ -1,7 +1,7 @@
 //! Tables 1, 2, 4 and 5, and section 5.7.
 
 use super::super::claims::Ours;
-use super::{AMPEX, Bench, Drive, SONY, off_pct, tolerance};
+use super::{AMPEX, Bench, Drive, SONY, off_pct};
 use crate::error::CliError;
 use crate::table::Table;
 use serde::Deserialize;
@@ -234,7 +234,7 @@ impl Fetch {
 
 /// Table 5 and the shares of section 5.7.
 pub fn table_5(bench: &Bench, ours: &mut Ours) -> Result<[Table; 2], CliError> {
-    let allowed = tolerance("table-5-overheads")?;
+    let allowed = bench.paper.tolerance("table-5-overheads")?;
     let mut table = Table::new(
         "Table 5: file location overhead and minimum file size from Table 4, theirs and ours",
         &[

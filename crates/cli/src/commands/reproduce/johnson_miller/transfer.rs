@@ -1,7 +1,7 @@
 //! Delays between reads (Figures 14 and 15) and compression (Figures 16 and 17).
 
 use super::super::claims::Ours;
-use super::{AMPEX, Bench, DLT4000, Drive, SONY, off_pct, tolerance};
+use super::{AMPEX, Bench, DLT4000, Drive, SONY, off_pct};
 use crate::error::CliError;
 use crate::table::Table;
 use tapewise_model::Micros;
@@ -131,7 +131,7 @@ fn compression(bench: &Bench) -> Result<Table, CliError> {
 
 /// 1 / a of each regression beside Table 4.
 fn limits(bench: &Bench, ours: &mut Ours) -> Result<Table, CliError> {
-    let allowed = tolerance("max-compressed-rates")?;
+    let allowed = bench.paper.tolerance("max-compressed-rates")?;
     let mut table = Table::new(
         "Table 4: largest compressed rates, MB/s",
         &["drive", "", "paper", "ours, 1/a", "off %"],
