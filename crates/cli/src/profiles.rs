@@ -1,11 +1,9 @@
 //! A profile by its name, or from a file of the user's: what every `--profile` means.
 
-mod limits;
-
 use crate::error::CliError;
 use std::fs::File;
 use std::io::Read;
-use tapewise_model::profile::{BUILTIN, Kind, Profile, ProfileError};
+use tapewise_model::profile::{BUILTIN, Kind, Profile};
 
 /// A profile's TOML text, and what to call it in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,19 +23,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Bad input: no such name (the nearest ones are in the hint), a file that cannot be read, or a
 /// text that is not a profile.
 pub fn load(name_or_file: &str) -> Result<Profile, CliError> {
-    Ok(parse(&source(name_or_file)?)?)
-}
-
-/// The profile that a text is.
-///
-/// # Errors
-/// What is wrong with it, as [`Profile::from_toml`] says it, and values beyond all reason.
-pub fn parse(source: &Source) -> Result<Profile, ProfileError> {
-    let profile = Profile::from_toml(&source.file, &source.text)?;
-    if let Ok(table) = toml::from_str(&source.text) {
-        limits::check(&source.file, &table)?;
-    }
-    Ok(profile)
+    let source = source(name_or_file)?;
+    Ok(Profile::from_toml(&source.file, &source.text)?)
 }
 
 /// The same where only a drive will do.

@@ -170,7 +170,7 @@ mod tests {
     fn plan(steps: Vec<Step>) -> Plan {
         Plan {
             order: Order::new(vec![0]),
-            totals: Totals::of(&steps),
+            totals: Totals::default(),
             steps,
         }
     }

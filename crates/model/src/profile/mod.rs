@@ -2,6 +2,7 @@
 
 mod builtin;
 mod drive;
+mod limits;
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -411,6 +412,7 @@ impl Profile {
         };
         let table: toml::Table = toml::from_str(text).map_err(toml_error)?;
         let profile: Profile = toml::from_str(text).map_err(toml_error)?;
+        limits::check(file, &table)?;
         for value in values(&table) {
             let source = value.source.to_owned();
             if !profile.sources.contains_key(&source) {

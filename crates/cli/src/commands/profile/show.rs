@@ -44,7 +44,7 @@ struct Shown<'a> {
 /// What the verb prints.
 pub fn text(args: &Show) -> Result<String, CliError> {
     let source = profiles::source(&args.profile)?;
-    let profile = profiles::parse(&source)?;
+    let profile = Profile::from_toml(&source.file, &source.text)?;
     let table: toml::Table = toml::from_str(&source.text).map_err(CliError::failed)?;
     let mut found = values(&table);
     // As the author wrote them: TOML tables come back in alphabetical order.

@@ -61,7 +61,7 @@ impl std::fmt::Display for Fault {
 }
 
 fn check(source: &Source) -> Result<String, Fault> {
-    match profiles::parse(source) {
+    match Profile::from_toml(&source.file, &source.text) {
         Ok(profile) => Ok(praise(source, &profile)),
         Err(error) => Err(fault(source, error)),
     }

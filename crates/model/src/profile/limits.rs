@@ -1,6 +1,6 @@
 //! Values that no drive has, and with which integer arithmetic on times would overflow.
 
-use tapewise_model::profile::ProfileError;
+use super::ProfileError;
 use toml::{Table, Value};
 
 /// Eleven days: no tape takes that long to get anywhere.
@@ -19,7 +19,7 @@ struct Tape {
 }
 
 /// Refuses a profile with a value beyond its limit.
-pub fn check(file: &str, table: &Table) -> Result<(), ProfileError> {
+pub(super) fn check(file: &str, table: &Table) -> Result<(), ProfileError> {
     let number = |section: &str, name: &str| {
         let value = table.get(section)?.get(name)?.get("value")?;
         numbers(value).first().copied()
@@ -96,7 +96,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tapewise_model::profile::BUILTIN;
+    use crate::profile::BUILTIN;
 
     fn checked(text: &str) -> Result<(), ProfileError> {
         check("my.toml", &toml::from_str(text).unwrap())
