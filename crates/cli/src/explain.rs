@@ -6,7 +6,7 @@ use crate::table::Table;
 use crate::units;
 use std::time::Instant;
 use tapewise_model::{Micros, PositionSource};
-use tapewise_order::{Algorithm, Inputs, Plan, Totals, read_whole_tape};
+use tapewise_order::{Algorithm, Inputs, Plan, Scenarios, Totals, read_whole_tape};
 
 /// One order with what it takes.
 pub struct Row {
@@ -84,6 +84,9 @@ pub fn explain(
     }
     text.push_str(&table(placed, &rows, chosen, all).to_string());
     let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
+    if let Some(held_back) = held_back(placed, chosen, seed) {
+        line("held back", held_back);
+    }
     if let Some(better) = better(placed) {
         line("better", better);
     }
@@ -268,6 +271,26 @@ fn worst_note(placed: &Placed) -> String {
         ),
         _ => format!("* {model}"),
     }
+}
+
+/// The order that would be taken if the map were sure, where it is not taken because it is not.
+fn held_back(placed: &Placed, chosen: &Row, seed: u64) -> Option<String> {
+    if chosen.algorithm != Algorithm::Best || placed.scenarios.is_empty() {
+        return None;
+    }
+    let sure = Scenarios::new(&placed.problem, None);
+    let inputs = Inputs {
+        seed,
+        ..Inputs::new(&sure)
+    };
+    let order = Algorithm::Best.order(&placed.problem, &inputs)?;
+    let likely = order.total_time(&placed.problem);
+    let worst = placed.scenarios.worst_total(&placed.problem, &order);
+    let total = chosen.plan.totals.total;
+    // A difference that the table would not show is not worth a line.
+    (likely.to_string() != total.to_string() && likely < total).then(|| {
+        format!("an order that would likely take {likely}, but up to {worst} if the map is off: worse than sorting can be")
+    })
 }
 
 /// What would make the positions better.
