@@ -127,23 +127,68 @@ pub(crate) fn is_too_long(error: &io::Error) -> bool {
 /// The longest line any of our line-based readers accepts.
 pub(crate) const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// Reads one line up to and without `delimiter`; `None` at the end of the input.
-///
-/// Counts as one item. A last line without delimiter counts as a line.
-pub(crate) fn read_until<R: BufRead>(
-    reader: &mut Bounded<R>,
+/// Why a line could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The input could not be read.
+    #[error("line {line}: cannot read: {source}")]
+    Io {
+        /// The line reached.
+        line: u64,
+        /// What the reader said.
+        source: io::Error,
+    },
+    /// A line without end.
+    #[error("line {line}: longer than {limit_bytes} bytes; this is no such file, or it is corrupt")]
+    TooLong {
+        /// Where it begins.
+        line: u64,
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
+}
+
+/// The lines of an input, counted, each of bounded length.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    reader: Bounded<R>,
     delimiter: u8,
-    line: &mut Vec<u8>,
-) -> io::Result<bool> {
-    line.clear();
-    reader.meter.start_item();
-    if reader.read_until(delimiter, line)? == 0 {
-        return Ok(false);
+    bytes: Vec<u8>,
+    line: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Lines that end with `delimiter`; a last one without counts as a line.
+    pub(crate) fn new(input: R, delimiter: u8) -> Self {
+        Self {
+            reader: Bounded::new(input, MAX_LINE_BYTES),
+            delimiter,
+            bytes: Vec::new(),
+            line: 0,
+        }
     }
-    if line.last() == Some(&delimiter) {
-        line.pop();
+
+    /// The next line without its delimiter, and its number from 1; `None` at the end of the input.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, LineError> {
+        self.line += 1;
+        self.bytes.clear();
+        self.reader.meter.start_item();
+        let line = self.line;
+        match self.reader.read_until(self.delimiter, &mut self.bytes) {
+            Ok(0) => Ok(None),
+            Ok(_) => {
+                if self.bytes.last() == Some(&self.delimiter) {
+                    self.bytes.pop();
+                }
+                Ok(Some((line, &self.bytes)))
+            }
+            Err(error) if is_too_long(&error) => Err(LineError::TooLong {
+                line,
+                limit_bytes: MAX_LINE_BYTES,
+            }),
+            Err(source) => Err(LineError::Io { line, source }),
+        }
     }
-    Ok(true)
 }
 
 #[cfg(test)]
@@ -151,26 +196,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_offsets_are_counted() {
-        let mut reader = Bounded::new(&b"ab\ncd\n\nlast"[..], 100);
-        let mut line = Vec::new();
+    fn lines_are_counted() {
+        let mut lines = Lines::new(&b"ab\ncd\n\nlast"[..], b'\n');
         let mut seen = Vec::new();
-        let mut at = reader.line();
-        while read_until(&mut reader, b'\n', &mut line).unwrap() {
-            seen.push((at, String::from_utf8(line.clone()).unwrap()));
-            at = reader.line();
+        while let Some((line, bytes)) = lines.next().unwrap() {
+            seen.push((line, String::from_utf8(bytes.to_vec()).unwrap()));
         }
         assert_eq!(seen.len(), 4);
         assert_eq!(seen[3], (4, "last".to_string()));
-        assert_eq!(reader.offset(), 11);
+        assert_eq!(lines.reader.offset(), 11);
     }
 
     #[test]
     fn an_endless_line_is_an_error_and_takes_little_memory() {
-        let mut reader = Bounded::new(io::BufReader::new(io::repeat(b'a')), 1000);
-        let mut line = Vec::new();
-        let error = read_until(&mut reader, b'\n', &mut line).unwrap_err();
-        assert!(is_too_long(&error));
-        assert!(line.len() < 100_000);
+        let mut lines = Lines::new(io::BufReader::new(io::repeat(b'a')), b'\n');
+        let error = lines.next().map(|_| ()).unwrap_err();
+        assert!(matches!(error, LineError::TooLong { line: 1, .. }));
+        assert!((lines.bytes.len() as u64) < MAX_LINE_BYTES + (1 << 20));
     }
 }

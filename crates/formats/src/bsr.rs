@@ -6,9 +6,9 @@
 //! predicted. Bareos and Bacula read the smallest address first whatever the order of the file, so a reordered
 //! bootstrap changes nothing.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
-use crate::bounded::{Bounded, MAX_LINE_BYTES, is_too_long, read_until};
+use crate::bounded::{LineError, Lines};
 use crate::notice::{Notice, Notices};
 use crate::number::{NumberFault, excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
@@ -47,14 +47,9 @@ pub struct BsrRecord {
 /// Why a bootstrap file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BsrError {
-    /// The input could not be read.
-    #[error("line {line}: cannot read: {source}")]
-    Io {
-        /// The line reached.
-        line: u64,
-        /// What the reader said.
-        source: io::Error,
-    },
+    /// A line could not be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A line that is no `Keyword=value`.
     #[error("line {line}: \"{text}\" is not Keyword=value; is this a bootstrap file?")]
     NotAKeyword {
@@ -95,14 +90,6 @@ pub enum BsrError {
         /// Where it ends.
         last: u64,
     },
-    /// A line without end.
-    #[error("line {line}: longer than {limit_bytes} bytes; is this a bootstrap file?")]
-    TooLong {
-        /// Where it begins.
-        line: u64,
-        /// The limit, in bytes.
-        limit_bytes: u64,
-    },
     /// No record at all.
     #[error("there is no Volume in it; is this a bootstrap file?")]
     Empty,
@@ -113,26 +100,12 @@ pub enum BsrError {
 /// # Errors
 /// At the first line that is wrong, with its number.
 pub fn read_bsr(input: impl BufRead) -> Result<(Vec<BsrRecord>, Vec<Notice>), BsrError> {
-    let mut reader = Bounded::new(input, MAX_LINE_BYTES);
+    let mut lines = Lines::new(input, b'\n');
     let mut notices = Notices::new();
     let mut records: Vec<BsrRecord> = Vec::new();
     let mut storage = None;
-    let mut bytes = Vec::new();
-    let mut line = 0;
-    loop {
-        line += 1;
-        match read_until(&mut reader, b'\n', &mut bytes) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if is_too_long(&error) => {
-                return Err(BsrError::TooLong {
-                    line,
-                    limit_bytes: MAX_LINE_BYTES,
-                });
-            }
-            Err(source) => return Err(BsrError::Io { line, source }),
-        }
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    while let Some((line, bytes)) = lines.next()? {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = text.trim_ascii();
         if text.is_empty() || text.starts_with(b"#") {
             continue;

@@ -9,9 +9,9 @@
 //! The fifth field is section + byte offset, the sixth the physical volume. A section lies between tape marks, so
 //! this is a sort key and no logical block: no time can be predicted from it. HPSS orders recalls itself.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
-use crate::bounded::{Bounded, MAX_LINE_BYTES, is_too_long, read_until};
+use crate::bounded::{LineError, Lines};
 use crate::notice::Notices;
 use crate::number::{excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
@@ -24,14 +24,9 @@ const FROM_POSITION: usize = 9;
 /// Why a listing could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum HsiError {
-    /// The input could not be read.
-    #[error("line {line}: cannot read: {source}")]
-    Io {
-        /// The line reached.
-        line: u64,
-        /// What the reader said.
-        source: io::Error,
-    },
+    /// A line could not be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A `FILE` line that is not as we know it.
     #[error(
         "line {line}: {found} fields, expected at least {FIELD_COUNT} with TABs between: \"{text}\""
@@ -62,14 +57,6 @@ pub enum HsiError {
         /// The text, shortened.
         text: String,
     },
-    /// A line without end.
-    #[error("line {line}: longer than {limit_bytes} bytes; is this a listing of hsi?")]
-    TooLong {
-        /// Where it begins.
-        line: u64,
-        /// The limit, in bytes.
-        limit_bytes: u64,
-    },
     /// No file at all.
     #[error("there is no line that begins with FILE; make the listing with `hsi ls -P`")]
     Empty,
@@ -83,24 +70,10 @@ pub enum HsiError {
 /// # Errors
 /// At the first `FILE` line that is wrong, with its number.
 pub fn read_hsi_listing(input: impl BufRead) -> Result<Requests, HsiError> {
-    let mut reader = Bounded::new(input, MAX_LINE_BYTES);
+    let mut lines = Lines::new(input, b'\n');
     let mut notices = Notices::new();
     let mut requests = Vec::new();
-    let mut bytes = Vec::new();
-    let mut line = 0;
-    loop {
-        line += 1;
-        match read_until(&mut reader, b'\n', &mut bytes) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if is_too_long(&error) => {
-                return Err(HsiError::TooLong {
-                    line,
-                    limit_bytes: MAX_LINE_BYTES,
-                });
-            }
-            Err(source) => return Err(HsiError::Io { line, source }),
-        }
+    while let Some((line, bytes)) = lines.next()? {
         let text = bytes.trim_ascii_end();
         if text.is_empty() {
             continue;

@@ -6,12 +6,12 @@
 //! ```
 
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::bounded::{Bounded, MAX_LINE_BYTES, is_too_long, read_until};
+use crate::bounded::{LineError, Lines};
 use crate::fields::{Field, FieldOptions, Row, RowError};
 use crate::notice::Notices;
 use crate::number::excerpt;
@@ -23,14 +23,9 @@ const MAX_FIELDS: usize = 1000;
 /// Why JSON Lines of requests could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonLinesError {
-    /// The input could not be read.
-    #[error("line {line}: cannot read: {source}")]
-    Io {
-        /// The line reached.
-        line: u64,
-        /// What the reader said.
-        source: io::Error,
-    },
+    /// A line could not be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A line that is not a JSON object.
     #[error("line {line}, column {column}: {what}; each line is one JSON object")]
     NotJson {
@@ -40,14 +35,6 @@ pub enum JsonLinesError {
         column: usize,
         /// What is wrong.
         what: String,
-    },
-    /// A line without end.
-    #[error("line {line}: longer than {limit_bytes} bytes; each line is one JSON object")]
-    TooLong {
-        /// Where it begins.
-        line: u64,
-        /// The limit, in bytes.
-        limit_bytes: u64,
     },
     /// A field that is not what its name says.
     #[error("line {line}: {source}")]
@@ -80,25 +67,11 @@ pub fn read_json_lines(
     input: impl BufRead,
     options: FieldOptions,
 ) -> Result<Requests, JsonLinesError> {
-    let mut reader = Bounded::new(input, MAX_LINE_BYTES);
+    let mut lines = Lines::new(input, b'\n');
     let mut notices = Notices::new();
     let mut requests = Vec::new();
-    let mut bytes = Vec::new();
-    let mut line = 0;
-    loop {
-        line += 1;
-        match read_until(&mut reader, b'\n', &mut bytes) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if is_too_long(&error) => {
-                return Err(JsonLinesError::TooLong {
-                    line,
-                    limit_bytes: MAX_LINE_BYTES,
-                });
-            }
-            Err(source) => return Err(JsonLinesError::Io { line, source }),
-        }
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    while let Some((line, bytes)) = lines.next()? {
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if text.trim_ascii().is_empty() {
             continue;
         }

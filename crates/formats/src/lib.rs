@@ -75,6 +75,7 @@ pub mod plan_json;
 pub mod request;
 pub mod script_out;
 
+pub use bounded::LineError;
 pub use format::{Detection, Format, detect};
 pub use notice::Notice;
 pub use number::NumberFault;

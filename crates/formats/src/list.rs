@@ -4,9 +4,9 @@
 //! [`crate::list_out`] writes. A name that must be text (to find it in an LTFS index, which is UTF-8) is asked for
 //! with [`Name::as_str`], which says the line when it is not.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
-use crate::bounded::{Bounded, MAX_LINE_BYTES, is_too_long, read_until};
+use crate::bounded::{LineError, Lines};
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt_bytes;
 
@@ -60,14 +60,9 @@ pub struct NameList {
 /// Why a list could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
-    /// The input could not be read.
-    #[error("line {line}: cannot read: {source}")]
-    Io {
-        /// The line reached.
-        line: u64,
-        /// What the reader said.
-        source: io::Error,
-    },
+    /// A line could not be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// A name that has to be text is not.
     #[error("line {line}: \"{name}\" is not UTF-8 (byte {byte}); names in an LTFS index are")]
     NotUtf8 {
@@ -89,14 +84,6 @@ pub enum ListError {
     /// A list in UTF-16, as some Windows programs save it.
     #[error("the list is UTF-16 text; save it as UTF-8")]
     Utf16,
-    /// A name without end.
-    #[error("line {line}: a name is longer than {limit_bytes} bytes; this is not a list of names")]
-    TooLong {
-        /// Where it begins.
-        line: u64,
-        /// The limit, in bytes.
-        limit_bytes: u64,
-    },
 }
 
 /// Reads a list of names.
@@ -107,41 +94,25 @@ pub enum ListError {
 /// # Errors
 /// When the input cannot be read, is UTF-16, or is no list of the kind asked for.
 pub fn read_list(input: impl BufRead, separator: Separator) -> Result<NameList, ListError> {
-    let mut reader = Bounded::new(input, MAX_LINE_BYTES);
     let mut notices = Notices::new();
     let mut names = Vec::new();
-    let mut bytes = Vec::new();
-    let mut line = 0;
     let delimiter = match separator {
         Separator::Newline => b'\n',
         Separator::Nul => 0,
     };
-    loop {
-        line += 1;
-        match read_until(&mut reader, delimiter, &mut bytes) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if is_too_long(&error) => {
-                return Err(ListError::TooLong {
-                    line,
-                    limit_bytes: MAX_LINE_BYTES,
-                });
-            }
-            Err(source) => return Err(ListError::Io { line, source }),
-        }
+    let mut lines = Lines::new(input, delimiter);
+    while let Some((line, mut bytes)) = lines.next()? {
         if line == 1 {
             if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
                 return Err(ListError::Utf16);
             }
             if bytes.starts_with(b"\xef\xbb\xbf") {
-                bytes.drain(..3);
+                bytes = &bytes[3..];
             }
         }
         match separator {
             Separator::Newline => {
-                if bytes.last() == Some(&b'\r') {
-                    bytes.pop();
-                }
+                bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
                 if bytes.contains(&0) {
                     return Err(ListError::NulInLine { line });
                 }
@@ -158,7 +129,7 @@ pub fn read_list(input: impl BufRead, separator: Separator) -> Result<NameList, 
         if !bytes.is_empty() {
             names.push(Name {
                 line,
-                bytes: bytes.clone(),
+                bytes: bytes.to_vec(),
             });
         }
     }

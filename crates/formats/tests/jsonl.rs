@@ -1,6 +1,7 @@
 //! Requests from JSON Lines.
 
 use proptest::prelude::*;
+use tapewise_formats::LineError;
 use tapewise_formats::Requests;
 use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::jsonl::{JsonLinesError, read_json_lines};
@@ -104,7 +105,10 @@ fn errors_name_line_extent_and_field() {
 fn a_line_without_end_and_deep_nesting_are_errors() {
     let endless = std::io::BufReader::new(std::io::repeat(b'{'));
     let error = read_json_lines(endless, BLOCKS).unwrap_err();
-    assert!(matches!(error, JsonLinesError::TooLong { line: 1, .. }));
+    assert!(matches!(
+        error,
+        JsonLinesError::Line(LineError::TooLong { line: 1, .. })
+    ));
     let deep = format!("{{\"id\":\"a\",\"x\":{}", "[".repeat(100_000));
     assert!(read_json_lines(deep.as_bytes(), BLOCKS).is_err());
 }

@@ -1,6 +1,7 @@
 //! Lists of names, in and out.
 
 use proptest::prelude::*;
+use tapewise_formats::LineError;
 use tapewise_formats::list::{ListError, Separator, read_list};
 use tapewise_formats::list_out::write_list;
 
@@ -44,7 +45,10 @@ fn a_list_of_the_other_kind_is_told() {
 fn an_endless_name_is_an_error() {
     let endless = std::io::BufReader::new(std::io::repeat(b'a'));
     let error = read_list(endless, Separator::Newline).unwrap_err();
-    assert!(matches!(error, ListError::TooLong { line: 1, .. }));
+    assert!(matches!(
+        error,
+        ListError::Line(LineError::TooLong { line: 1, .. })
+    ));
 }
 
 proptest! {

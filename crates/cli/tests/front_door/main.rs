@@ -1,0 +1,15 @@
+//! The program as its users meet it: commands in, bytes and exit codes out.
+//!
+//! `snapshots/` holds whole sessions as contracts; after a change that is meant, print them again with
+//! `TRYCMD=overwrite cargo test -p tapewise-cli --test front_door snapshots`. No test asserts a time of ours.
+
+mod bad_input;
+mod evidence;
+mod first_minutes;
+mod ltfs;
+mod memory;
+mod mount;
+mod output;
+mod positions;
+mod program;
+mod snapshots;
