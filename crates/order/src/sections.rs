@@ -1,7 +1,7 @@
 //! Visits by wrap and section, for the orders of 1996 that work without locate times.
 
-use crate::problem::Problem;
-use tapewise_model::Geometry;
+use crate::problem::{Problem, Tape};
+use tapewise_model::Point;
 
 /// Unread visits of every section, and which sections still have any.
 pub(crate) struct Sections {
@@ -21,7 +21,8 @@ impl Sections {
         let mut visits = vec![Vec::new(); count];
         let mut wraps = vec![[Vec::new(), Vec::new()]; usize::from(sections)];
         for visit in 0..problem.len() as u32 {
-            let (wrap, section) = Self::place(geometry, problem, visit);
+            let start = &problem.starts()[visit as usize];
+            let (wrap, section) = Self::place(problem.tape(), start);
             visits[usize::from(wrap) * usize::from(sections) + usize::from(section)].push(visit);
         }
         for wrap in (0..geometry.wraps).rev() {
@@ -40,13 +41,9 @@ impl Sections {
         }
     }
 
-    /// The wrap and section in which a visit begins.
-    pub(crate) fn place(geometry: &Geometry, problem: &Problem, visit: u32) -> (u16, u16) {
-        let start = problem.starts()[visit as usize];
-        (
-            start.wrap.min(geometry.wraps - 1),
-            problem.tape().section(&start),
-        )
+    /// The wrap and section of a point; a wrap that the cartridge does not have counts as its last.
+    pub(crate) fn place(tape: &Tape, point: &Point) -> (u16, u16) {
+        (point.wrap.min(tape.geometry.wraps - 1), tape.section(point))
     }
 
     /// Number of sections of a wrap.

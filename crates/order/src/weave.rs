@@ -22,8 +22,8 @@ enum Wraps {
 pub fn weave(problem: &Problem) -> Order {
     let mut unread = Sections::new(problem);
     let mut sequence = Vec::with_capacity(problem.len());
-    let head = problem.head();
-    let mut at = (head.wrap, i32::from(problem.tape().section(head)));
+    let (wrap, section) = Sections::place(problem.tape(), problem.head());
+    let mut at = (wrap, i32::from(section));
     while !unread.is_empty() {
         let (wrap, section) = next_section(&unread, at);
         sequence.extend(unread.take(wrap, section));
