@@ -42,7 +42,7 @@ pub struct Input {
     #[arg(long)]
     ignore_missing: bool,
     /// Bytes of a block on the tape.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     block_size: Option<u64>,
     /// Take the requests of this cartridge only.
     #[arg(long, value_name = "VOLUME")]
@@ -100,6 +100,8 @@ pub fn load(input: &Input) -> Result<Batch, CliError> {
                 "none of the {before} requests is on volume {volume}"
             )));
         }
+        let kept = batch.requests.len();
+        batch.recognised = format!("{}, {kept} of them on volume {volume}", batch.recognised);
     }
     Ok(batch)
 }
@@ -325,7 +327,7 @@ fn selection_notices(
     if !selection.duplicates.is_empty() {
         let count = selection.duplicates.len();
         notices.push(format!(
-            "{count} names were listed before: {}",
+            "names listed before, {count} of them: {}",
             shown(&selection.duplicates)
         ));
     }

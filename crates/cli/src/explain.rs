@@ -6,7 +6,10 @@ use crate::table::Table;
 use crate::units;
 use std::time::Instant;
 use tapewise_model::{Micros, PositionSource};
-use tapewise_order::{Algorithm, Inputs, Plan, Scenarios, Totals, read_whole_tape};
+use tapewise_order::{
+    Algorithm, DENSE_ASSIGNMENT_MAX_VISITS, Inputs, Plan, Scenarios, Totals, lower_bound,
+    read_whole_tape,
+};
 
 /// One order with what it takes.
 pub struct Row {
@@ -24,7 +27,8 @@ pub struct Row {
 pub fn compute(placed: &Placed, algorithm: Algorithm, seed: u64) -> Option<Row> {
     let inputs = Inputs {
         seed,
-        ..Inputs::new(&placed.scenarios)
+        coalesce_blocks: placed.coalesce_blocks,
+        scenarios: &placed.scenarios,
     };
     let begin = Instant::now();
     let order = algorithm.order(&placed.problem, &inputs)?;
@@ -84,6 +88,7 @@ pub fn explain(
     }
     text.push_str(&table(placed, &rows, chosen, all).to_string());
     let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
+    line("bound", bound_line(placed, chosen));
     if let Some(held_back) = held_back(placed, chosen, seed) {
         line("held back", held_back);
     }
@@ -273,6 +278,29 @@ fn worst_note(placed: &Placed) -> String {
     }
 }
 
+/// How much shorter any order could be, with these times.
+fn bound_line(placed: &Placed, chosen: &Row) -> String {
+    let total = chosen.plan.totals.total;
+    match lower_bound(&placed.problem) {
+        None => format!(
+            "not computed above {DENSE_ASSIGNMENT_MAX_VISITS} visits; these are {}",
+            placed.problem.len()
+        ),
+        Some(bound) if bound == total => "no order is shorter with these times".to_owned(),
+        Some(bound) => {
+            let gap = (total.as_secs_f64() / bound.as_secs_f64() - 1.0) * 100.0;
+            let gap = if gap < 0.1 {
+                "less than 0.1".to_owned()
+            } else {
+                format!("{gap:.1}")
+            };
+            format!(
+                "no order is under {bound} with these times; the one given is {gap} % above that"
+            )
+        }
+    }
+}
+
 /// The order that would be taken if the map were sure, where it is not taken because it is not.
 fn held_back(placed: &Placed, chosen: &Row, seed: u64) -> Option<String> {
     if chosen.algorithm != Algorithm::Best || placed.scenarios.is_empty() {
@@ -328,12 +356,20 @@ fn worth(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row) -> Op
     let length = f64::from(placed.problem.tape().geometry.wrap_lpos().max(1));
     let saved = sorted.distance_lpos as f64 - chosen.plan.totals.distance_lpos as f64;
     let passes = (saved / length).round();
+    let many = |passes: f64| if passes == 1.0 { "pass" } else { "passes" };
     let passes = match passes {
         passes if passes >= 1.0 => {
-            format!("; {passes} end-to-end passes of tape fewer than sorted")
+            format!(
+                "; {passes} end-to-end {} of tape fewer than sorted",
+                many(passes)
+            )
         }
         passes if passes <= -1.0 => {
-            format!("; {} end-to-end passes of tape more than sorted", -passes)
+            format!(
+                "; {} end-to-end {} of tape more than sorted",
+                -passes,
+                many(-passes)
+            )
         }
         _ => String::new(),
     };

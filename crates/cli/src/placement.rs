@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{
-    BlockMap, Direction, Geometry, KeyPoints, Layout, NominalLayout, Position, PositionSource,
-    Profile,
+    BlockMap, Direction, Geometry, KeyPoints, NominalLayout, Position, PositionSource, Profile,
 };
-use tapewise_order::{End, Options, Problem, Request, Scenarios, Segment, Tape};
+use tapewise_order::{
+    End, Options, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS, Tape,
+};
 
 /// The drive, the cartridge, and where the head is.
 #[derive(clap::Args, Clone, Debug)]
@@ -34,6 +35,10 @@ pub struct PlacementArgs {
     /// the next; or apart, each extent where it costs least, put together by whoever reads the plan.
     #[arg(long, value_name = "HOW", default_value = "together")]
     pub extents: ExtentOrder,
+    /// For the coalescing orders: requests that begin less than this many blocks apart are read as
+    /// one [default: 46 MB, two sections of a DLT4000].
+    #[arg(long, value_name = "BLOCKS")]
+    coalesce: Option<u64>,
     /// Only ever locate, even where streaming over a gap would be faster.
     #[arg(long)]
     no_read_through: bool,
@@ -49,6 +54,7 @@ impl PlacementArgs {
             head: Place::BeginningOfTape,
             end: EndPlace::Anywhere,
             extents: ExtentOrder::Together,
+            coalesce: None,
             no_read_through: false,
         }
     }
@@ -156,6 +162,8 @@ pub struct Placed {
     pub scenarios: Scenarios,
     /// The drive.
     pub profile: Profile,
+    /// Threshold of the coalescing orders.
+    pub coalesce_blocks: u64,
     /// The least trusted source among the requests' positions.
     pub source: PositionSource,
     /// Where positions come from, in one line.
@@ -219,6 +227,7 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
     let scenarios = Scenarios::new(&problem, map.as_ref());
     Ok(Placed {
         problem,
+        coalesce_blocks: args.coalesce.unwrap_or_else(|| two_sections(batch)),
         owners,
         map,
         scenarios,
@@ -226,6 +235,17 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
         source,
         provenance,
     })
+}
+
+/// The paper's threshold in blocks of another size.
+fn two_sections(batch: &Batch) -> u64 {
+    const SEGMENT_BYTES: u64 = 32_768;
+    let bytes = TWO_SECTIONS_SEGMENTS * SEGMENT_BYTES;
+    batch
+        .block_size
+        .map_or(TWO_SECTIONS_SEGMENTS, |block_bytes| {
+            bytes.div_ceil(block_bytes)
+        })
 }
 
 /// The map the user gave, if any, with the key points it may hold.
@@ -254,7 +274,7 @@ fn read_cartridge_map(
             // Only a partition without a complete wrap needs the nominal length of one.
             let wrap_blocks = batch
                 .block_size
-                .map_or(Ok(0.0), |bytes| profile.wrap_blocks(bytes))?;
+                .and_then(|bytes| profile.wrap_blocks(bytes).ok());
             let map = BlockMap::from_end_of_wrap(&geometry, &table, wrap_blocks)
                 .map_err(|e| CliError::input(format!("{name}: {e}")))?;
             Ok((Some(map), None))
@@ -289,9 +309,6 @@ fn nominal_map(
         )
         .hint("add --block-size BYTES, or --map with the drive's table of wrap ends"));
     };
-    if profile.geometry()?.layout == Layout::Helical && block_bytes == 0 {
-        return Err(CliError::input("--block-size cannot be 0"));
-    }
     Ok(Some(profile.nominal_map(layout, block_bytes)?))
 }
 
@@ -384,6 +401,9 @@ impl Placer<'_> {
     }
 
     fn provenance(&self, source: PositionSource, args: &PlacementArgs) -> String {
+        if self.batch.extents() == 0 {
+            return "none needed: there is nothing to read".to_owned();
+        }
         let Some(map) = self.map else {
             return "recorded when the segments were written".to_owned();
         };

@@ -9,7 +9,7 @@ use tapewise_formats::plan_json::{
     PlanStep, PlanTotals,
 };
 use tapewise_model::PositionSource;
-use tapewise_order::{Action, Step};
+use tapewise_order::{Action, Step, lower_bound};
 
 /// The document of an ordered batch.
 pub fn document(
@@ -54,6 +54,7 @@ pub fn document(
             read_us: totals.read.0 as u64,
             total_us: totals.total.0 as u64,
             worst_us: row.worst.0 as u64,
+            bound_us: lower_bound(problem).map(|bound| bound.0 as u64),
             // Rounded to millimetres, so that the text is the same on every machine.
             distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
             distance_lpos: totals.distance_lpos,

@@ -13,7 +13,7 @@ pub enum ListOutError {
     Io(#[from] io::Error),
     /// A name that a list of lines cannot hold.
     #[error(
-        "name {number} (\"{name}\") holds a line feed, which a list of lines cannot; write it NUL-separated (-0)"
+        "name {number} (\"{name}\") holds a line feed, which a list of lines cannot; write it NUL-separated"
     )]
     Newline {
         /// Its place in the list, from 1.
@@ -23,7 +23,7 @@ pub enum ListOutError {
     },
     /// A name with a carriage return at its end, which reading the list would drop.
     #[error(
-        "name {number} (\"{name}\") ends in a carriage return, which a list of lines loses; write it NUL-separated (-0)"
+        "name {number} (\"{name}\") ends in a carriage return, which a list of lines loses; write it NUL-separated"
     )]
     CarriageReturn {
         /// Its place in the list, from 1.

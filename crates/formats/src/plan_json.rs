@@ -109,6 +109,8 @@ pub struct PlanTotals {
     pub total_us: u64,
     /// The total when map and locate times are as far off as they may be, in microseconds.
     pub worst_us: u64,
+    /// A total that no order falls below with these times, in microseconds; `None` where none was computed.
+    pub bound_us: Option<u64>,
     /// The way of the tape under the head, in metres; `None` when the profile does not give it.
     pub distance_m: Option<f64>,
     /// The way of the tape under the head, in LPOS.

@@ -14,7 +14,7 @@ fn a_list_of_lines_refuses_what_it_cannot_hold_and_says_how_to_write_it() {
     let message = refused(b"a\nb", Separator::Newline);
     assert_eq!(
         message,
-        "name 2 (\"a\\nb\") holds a line feed, which a list of lines cannot; write it NUL-separated (-0)"
+        "name 2 (\"a\\nb\") holds a line feed, which a list of lines cannot; write it NUL-separated"
     );
     assert!(refused(b"a\r", Separator::Newline).contains("carriage return"));
 }

@@ -68,6 +68,7 @@ fn plan() -> PlanDocument {
             read_us: 2_000,
             total_us: 4_292_000,
             worst_us: 5_000_000,
+            bound_us: Some(3_000_000),
             distance_m: Some(0.5),
             distance_lpos: 5,
             wrap_changes: 0,

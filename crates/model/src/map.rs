@@ -127,10 +127,14 @@ impl BlockMap {
     /// The last wrap of a partition ends at end of data, not at the end of the wrap: how far along
     /// the wrap that is follows from the median of the partition's complete wraps, or, where there
     /// is none, from `nominal_wrap_blocks`.
+    ///
+    /// # Errors
+    /// [`MapError::BadTable`] when the table contradicts itself or the geometry, or when a partition
+    /// without a complete wrap needs `nominal_wrap_blocks` and there is none.
     pub fn from_end_of_wrap(
         geometry: &Geometry,
         table: &[EndOfWrap],
-        nominal_wrap_blocks: f64,
+        nominal_wrap_blocks: Option<f64>,
     ) -> Result<BlockMap, MapError> {
         check_table(geometry, table)?;
         let mut spans: Vec<WrapSpan> = Vec::with_capacity(table.len());
@@ -147,21 +151,29 @@ impl BlockMap {
             } else {
                 entry.block + 1
             };
+            let blocks = (end_block - first_block) as f64;
             let full_blocks = if holds_end_of_data {
                 let complete = spans
                     .iter()
                     .filter(|span| span.partition == entry.partition);
-                let typical = median(
-                    complete
-                        .map(|span| span.end_block - span.first_block)
-                        .collect(),
-                )
-                .map_or(nominal_wrap_blocks, |blocks| blocks as f64);
-                typical.max((end_block - first_block) as f64)
+                let sizes = complete
+                    .map(|span| span.end_block - span.first_block)
+                    .collect();
+                let typical = median(sizes)
+                    .map(|blocks| blocks as f64)
+                    .or(nominal_wrap_blocks);
+                let unknown = || MapError::BadTable {
+                    entry: index,
+                    wrap: entry.wrap,
+                    reason: "is the only wrap of its partition, so how far along it the data ends \
+                             is not known without the size of a block"
+                        .to_owned(),
+                };
+                typical.ok_or_else(unknown)?.max(blocks)
             } else {
-                (end_block - first_block) as f64
+                blocks
             };
-            let share = (end_block - first_block) as f64 / full_blocks.max(1.0);
+            let share = blocks / full_blocks.max(1.0);
             let (lpos_first, lpos_end) = ends(geometry, entry.wrap, share);
             spans.push(WrapSpan {
                 partition: entry.partition,

@@ -32,7 +32,7 @@ fn table(entries: &[(u16, u8, u64)]) -> Vec<EndOfWrap> {
 }
 
 fn map_of(wraps: u16, entries: &[(u16, u8, u64)], nominal: f64) -> Result<BlockMap, MapError> {
-    BlockMap::from_end_of_wrap(&geometry(wraps), &table(entries), nominal)
+    BlockMap::from_end_of_wrap(&geometry(wraps), &table(entries), Some(nominal))
 }
 
 /// The M8 cartridge of CERN's unit test.

@@ -26,7 +26,9 @@
 //! ```
 
 mod algorithm;
+mod assignment;
 mod best;
+mod bound;
 mod coalesce;
 mod cta;
 mod fifo;
@@ -35,6 +37,7 @@ mod loss;
 mod nearest;
 mod opt;
 mod order;
+mod patch;
 mod plan;
 mod problem;
 mod random;
@@ -51,6 +54,8 @@ mod weave;
 mod whole_tape;
 
 pub use algorithm::{Algorithm, Inputs};
+pub use assignment::{ArcMatrix, Assignment, DENSE_ASSIGNMENT_MAX_VISITS};
+pub use bound::lower_bound;
 pub use coalesce::{TWO_SECTIONS_SEGMENTS, coalesce, coalesced, expand};
 pub use cta::cta_sltf;
 pub use fifo::fifo;
@@ -58,6 +63,7 @@ pub use improve::improve;
 pub use loss::{loss, sparse_loss};
 pub use opt::{OPT_MAX_VISITS, opt};
 pub use order::{Order, is_permutation};
+pub use patch::patch;
 pub use plan::{Action, Plan, Step, Totals};
 pub use problem::{End, Motion, Options, Problem, Tape};
 pub use request::{Request, Segment};

@@ -1,6 +1,6 @@
 //! An order: which visit comes after which.
 
-use crate::problem::Problem;
+use crate::problem::{End, Motion, Problem};
 use tapewise_model::Micros;
 
 /// A permutation of the visits of a [`Problem`].
@@ -38,6 +38,28 @@ impl Order {
             .windows(2)
             .map(|pair| problem.arc(pair[0] as usize, pair[1] as usize));
         problem.first_arc(first as usize) + arcs.sum::<Micros>() + problem.end_cost(last as usize)
+    }
+
+    /// Number of moves that a locate-time model predicts: locates to and within visits, and the one
+    /// to where the head is to be left. Streaming and reading on are not among them.
+    pub fn locates(&self, problem: &Problem) -> usize {
+        let from = std::iter::once(None).chain(self.0.iter().map(|&visit| Some(visit as usize)));
+        let between = from
+            .zip(&self.0)
+            .map(|(from, &to)| problem.motion(from, to as usize).1);
+        let within = problem
+            .visits()
+            .iter()
+            .enumerate()
+            .flat_map(|(visit, what)| {
+                (1..what.segments.len()).map(move |segment| problem.inner_motion(visit, segment).1)
+            });
+        let moves = between
+            .chain(within)
+            .filter(|motion| *motion == Motion::Locate)
+            .count();
+        let finish = !self.0.is_empty() && problem.options().end != End::Anywhere;
+        moves + usize::from(finish)
     }
 
     /// The time until everything is read and the head is where it is to be left.

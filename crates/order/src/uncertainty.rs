@@ -71,7 +71,7 @@ impl Scenarios {
     pub fn worst_total(&self, problem: &Problem, order: &Order) -> Micros {
         let totals = self.0.iter().map(|scenario| order.total_time(scenario));
         let longest = totals.fold(order.total_time(problem), Micros::max);
-        let locates = order.visits().len() as f64;
+        let locates = order.locates(problem) as f64;
         let one = problem.tape().model.residual().unwrap_or(Micros::ZERO);
         longest + Micros::from_secs_f64(2.0 * one.as_secs_f64() * locates.sqrt())
     }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
-use tapewise_formats::list_out::write_list;
-use tapewise_formats::script_out::{ScriptOptions, write_script};
+use tapewise_formats::list_out::{ListOutError, write_list};
+use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
 use tapewise_order::Algorithm;
 
@@ -91,6 +91,13 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     };
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
+    if batch
+        .requests
+        .iter()
+        .any(|request| request.priority != 0 || request.deadline.is_some())
+    {
+        say("priorities and deadlines are read, but no order uses them yet");
+    }
     refuse_sort_keys(&batch)?;
     refuse_several_volumes(&batch)?;
     refuse_parts_in_a_list(args, &batch)?;
@@ -224,8 +231,8 @@ fn write_order(
     let requests: Vec<_> = empty.chain(read).map(|at| &batch.requests[at]).collect();
     let ids = || requests.iter().map(|request| request.id.as_bytes());
     match if args.json { Kind::Json } else { args.to } {
-        Kind::List => write_list(&mut out, ids(), Separator::Newline).map_err(CliError::failed),
-        Kind::List0 => write_list(&mut out, ids(), Separator::Nul).map_err(CliError::failed),
+        Kind::List => write_list(&mut out, ids(), Separator::Newline).map_err(list_error),
+        Kind::List0 => write_list(&mut out, ids(), Separator::Nul).map_err(list_error),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),
         Kind::Json => plan_document::document(batch, placed, &args.placement, row, args.seed)
             .to_writer(&mut out)
@@ -242,7 +249,17 @@ fn write_order(
                 )],
                 ..ScriptOptions::default()
             };
-            write_script(&mut out, ids(), &options).map_err(CliError::failed)
+            write_script(&mut out, ids(), &options).map_err(|error| match error {
+                ScriptError::Io(_) => CliError::failed(error),
+                _ => CliError::input(error),
+            })
         }
+    }
+}
+
+fn list_error(error: ListOutError) -> CliError {
+    match error {
+        ListOutError::Io(_) => CliError::failed(error),
+        _ => CliError::input(error).hint("--to list0 ends names with a zero byte"),
     }
 }

@@ -100,7 +100,7 @@ fn end_of_wrap(name: &'static str, block_bytes: u64, wraps: u16) -> Drive {
             }
         })
         .collect();
-    let map = BlockMap::from_end_of_wrap(&tape.geometry, &table, wrap_blocks).unwrap();
+    let map = BlockMap::from_end_of_wrap(&tape.geometry, &table, Some(wrap_blocks)).unwrap();
     Drive {
         name,
         tape,

@@ -6,8 +6,8 @@ mod hillyer;
 mod johnson_miller;
 
 use crate::error::CliError;
+use crate::output;
 use claims::Report;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Compute the tables and figures of a paper again, ours beside theirs.
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub struct Reproduce {
     /// Which paper.
     paper: Paper,
-    /// The paper's own number of trials: hours instead of a minute.
+    /// The paper's own number of trials: hours for hillyer, a minute for cern; johnson-miller has none.
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.
@@ -56,9 +56,9 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
             text.push_str(&format!("{table}\n"));
         }
     }
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .map_err(CliError::failed)?;
+    output::write(None, |out| {
+        out.write_all(text.as_bytes()).map_err(CliError::failed)
+    })?;
     Ok(if report.failed() {
         ExitCode::from(1)
     } else {

@@ -83,7 +83,7 @@ pub(super) fn statistics(cartridge: &Cartridge, seed: u64, ours: &mut Ours) -> T
         cartridge.key_points.tracks(),
         cartridge.key_points.sections()
     ));
-    table.note("64 tracks of 13 dips make 384-450 deep drops whatever the constants: a disagreement inside the paper.");
+    table.note("Most of the 64 x 13 dips are deep drops, whatever the constants: a disagreement inside the paper.");
     table
 }
 

@@ -1,0 +1,18 @@
+//! How short an order can be at best.
+
+use crate::assignment::{ArcMatrix, Assignment};
+use crate::opt::opt;
+use crate::problem::Problem;
+use tapewise_model::Micros;
+
+/// A time that no order falls below, reading and all; `None` where none was computed.
+///
+/// Up to 16 visits it is the optimum itself, up to 1,024 the assignment bound.
+pub fn lower_bound(problem: &Problem) -> Option<Micros> {
+    if let Some(optimal) = opt(problem) {
+        return Some(optimal.total_time(problem));
+    }
+    let matrix = ArcMatrix::new(problem)?;
+    let (read, inner_locate) = problem.fixed_time();
+    Some(Assignment::solve(&matrix).bound() + read + inner_locate)
+}
