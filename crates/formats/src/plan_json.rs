@@ -33,7 +33,7 @@ pub struct PlanDocument {
     pub algorithm: String,
     /// The drive profile.
     pub profile: PlanProfile,
-    /// The locate-time model: `landing-point/1`.
+    /// The locate-time model: `lto-regression`.
     pub model: String,
     /// Where the physical positions come from.
     pub positions: PlanPositions,
@@ -58,7 +58,7 @@ pub struct PlanDocument {
 pub struct PlanProfile {
     /// Its name: `lto8`.
     pub name: String,
-    /// How it was verified: `emulated only`, `community verified`, …
+    /// How it was verified: `estimate`, `published model`, …
     pub status: String,
 }
 

@@ -42,9 +42,9 @@ fn plan() -> PlanDocument {
         algorithm: "best/1".to_string(),
         profile: PlanProfile {
             name: "lto8".to_string(),
-            status: "emulated only".to_string(),
+            status: "estimate".to_string(),
         },
-        model: "landing-point/1".to_string(),
+        model: "lto-regression".to_string(),
         positions: PlanPositions {
             source: "nominal".to_string(),
             error_lpos: Some(1700),
