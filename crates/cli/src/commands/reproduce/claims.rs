@@ -225,3 +225,60 @@ pub fn number(value: f64) -> String {
         _ => format!("{value:.3}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paper() -> Paper {
+        let text = r#"
+            paper = "Nobody 1900"
+            [[claim]]
+            id = "length"
+            where = "sec. 1"
+            what = "length of the tape"
+            value = 100.0
+            unit = "m"
+            tolerance = 0.05
+            check = "model"
+        "#;
+        toml::from_str(text).expect("a paper")
+    }
+
+    fn report(ours: f64) -> Report {
+        let mut stated = Ours::default();
+        stated.set("length", ours, "measured");
+        let claims = paper().compare(stated).ok().expect("one claim, one number");
+        Report {
+            paper: "Nobody 1900".to_owned(),
+            seed: 1,
+            tables: Vec::new(),
+            claims,
+        }
+    }
+
+    #[test]
+    fn a_claim_holds_within_its_tolerance_and_fails_outside() {
+        assert!(!report(104.9).failed());
+        assert!(report(105.1).failed());
+        assert!(report(94.9).failed());
+        assert!(report(f64::NAN).failed());
+    }
+
+    #[test]
+    fn a_claim_that_nobody_computed_and_a_number_without_claim_are_errors() {
+        assert!(paper().compare(Ours::default()).is_err());
+        let mut stated = Ours::default();
+        stated.set("length", 100.0, "measured");
+        stated.set("width", 1.0, "measured");
+        assert!(paper().compare(stated).is_err());
+    }
+
+    #[test]
+    fn what_is_pending_neither_holds_nor_fails() {
+        let mut stated = Ours::default();
+        stated.pending("length", "no tape");
+        let claims = paper().compare(stated).ok().expect("a claim");
+        assert_eq!(claims[0].verdict, Verdict::Pending);
+    }
+}
