@@ -153,7 +153,11 @@ impl Desk {
         assert_eq!(ran.code, 2, "{args}: {}", ran.err);
         assert_eq!(ran.text(), "", "{args}");
         for word in words {
-            assert!(ran.err.contains(word), "{args}: {word:?} not in\n{}", ran.err);
+            assert!(
+                ran.err.contains(word),
+                "{args}: {word:?} not in\n{}",
+                ran.err
+            );
         }
         assert_eq!(self.names(), before, "{args}: files were left behind");
         ran
@@ -167,12 +171,19 @@ impl Desk {
 
 /// A file of the repository, as a path for a command line.
 pub fn fixture(name: &str) -> String {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
-    path.into_os_string().into_string().expect("a path in UTF-8")
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures")
+        .join(name);
+    path.into_os_string()
+        .into_string()
+        .expect("a path in UTF-8")
 }
 
 /// The steps of a plan that do something.
 pub fn steps<'a>(plan: &'a serde_json::Value, action: &str) -> Vec<&'a serde_json::Value> {
     let steps = plan["steps"].as_array().expect("steps");
-    steps.iter().filter(|step| step["action"] == action).collect()
+    steps
+        .iter()
+        .filter(|step| step["action"] == action)
+        .collect()
 }
