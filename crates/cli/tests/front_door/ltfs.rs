@@ -375,3 +375,30 @@ fn the_index_becomes_csv_that_orders_alike() {
     ));
     assert_eq!(from_csv.out, from_index.out);
 }
+
+#[test]
+#[ignore = "the label of another volume is taken"]
+fn the_label_of_another_volume_is_refused() {
+    let label = fixture("ltfs/TST001.label.xml");
+    let args = format!(
+        "order --profile lto6 --ltfs-index {} --all-files --ltfs-label {label}",
+        big()
+    );
+    let words = [
+        "00cdef45-a864-41ae-82f7-502523299cf1",
+        "5005b061-f7af-46ed-9a6f-1cf307d37bc0",
+    ];
+    Desk::new().refused(&args, &words);
+}
+
+#[test]
+#[ignore = "bytes of requests that share blocks are counted by blocks, not by what is kept"]
+fn requests_that_share_blocks_keep_their_own_bytes() {
+    let desk = Desk::new();
+    desk.put(
+        "r.csv",
+        "id,start_block,block_count,size_bytes\na,10,2,600000\nb,11,2,700000\n",
+    );
+    let plan = desk.plan("order --profile lto8 --block-size 524288 r.csv");
+    assert_eq!(number(&plan["totals"], "bytes"), 1_300_000);
+}

@@ -280,3 +280,45 @@ fn the_manual_has_a_page_for_each_verb() {
         );
     }
 }
+
+/// Never tried on a device: as root, a rename over /dev/null takes it away from the whole machine.
+#[test]
+#[ignore = "-o replaces what is no regular file: pipes, links, and as root /dev/null itself"]
+fn what_is_no_regular_file_is_written_and_not_replaced() {
+    let desk = Desk::with_clips();
+    let order = format!("$TAPEWISE {ORDER} --quiet clips.csv");
+    let list = desk.done(&format!("{ORDER} clips.csv")).out;
+    let line = format!("mkfifo pipe && {{ timeout 5 cat pipe > got & }} && {order} -o pipe; wait");
+    assert_eq!(desk.shell(&line).code, 0);
+    assert_eq!(desk.read("got").as_bytes(), list);
+    assert_eq!(desk.shell("test -p pipe").code, 0);
+    let line = format!("echo old > real && ln -s real link && {order} -o link");
+    assert_eq!(desk.shell(&line).code, 0);
+    assert_eq!(desk.shell("test -L link").code, 0);
+    assert_eq!(desk.read("real").as_bytes(), list);
+}
+
+#[test]
+#[ignore = "-o gives every file mode 644, whatever the umask and the file that was there say"]
+fn a_file_keeps_its_mode_and_a_new_one_heeds_the_umask() {
+    let desk = Desk::with_clips();
+    let order = format!("$TAPEWISE {ORDER} --quiet clips.csv");
+    let line = format!(
+        "echo > old; chmod 600 old; {order} -o old; (umask 077; {order} -o new); ls -l old new"
+    );
+    let ran = desk.shell(&line);
+    assert!(
+        ran.lines()
+            .iter()
+            .all(|line| line.starts_with("-rw-------")),
+        "{}",
+        ran.text()
+    );
+}
+
+#[test]
+#[ignore = "--plot and -o may name the same file; the picture is lost without a word"]
+fn two_results_do_not_go_to_one_file() {
+    let desk = Desk::with_clips();
+    desk.refused(&format!("{ORDER} clips.csv -o both --plot both"), &["both"]);
+}

@@ -546,3 +546,10 @@ fn a_profile_in_a_file_is_used_or_refused_by_its_own_fields() {
     desk.refused(args, &["my.toml", "missing field"]);
     desk.refused("profile validate my.toml", &["my.toml", "missing field"]);
 }
+
+#[test]
+#[ignore = "without a partition, requests and --head on a layout of LTFS mean the index partition"]
+fn the_partition_is_not_guessed_on_a_layout_of_ltfs() {
+    let desk = Desk::with_clips();
+    desk.refused(&format!("{ORDER} --layout ltfs clips.csv"), &["partition"]);
+}
