@@ -1,5 +1,7 @@
 //! What is to be read: from whatever the user gives to requests, with what was recognised.
 
+mod mount;
+
 use crate::error::CliError;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
@@ -8,8 +10,8 @@ use tapewise_formats::list::{Name, Separator, read_list};
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_select::{Selection, select};
-use tapewise_formats::{Format, Request, Requests, fields::FieldOptions};
-use tapewise_formats::{bsr, csv_requests, cta_tapefile, hsi, jsonl, ltfs_label, ltfs_xattr};
+use tapewise_formats::{Extent, Format, Request, Requests, fields::FieldOptions};
+use tapewise_formats::{bsr, csv_requests, cta_tapefile, hsi, jsonl, ltfs_label};
 
 /// Where the requests come from.
 #[derive(clap::Args, Debug, Default)]
@@ -49,6 +51,24 @@ pub struct Input {
     volume: Option<String>,
 }
 
+/// Options that choose files of an LTFS volume mean nothing for requests that name their blocks.
+fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
+    let given = [
+        ("--files-from", input.files_from.is_some()),
+        ("--all-files", input.all_files),
+        ("--null (-0)", input.null),
+        ("--ignore-missing", input.ignore_missing),
+        ("--ltfs-label", input.ltfs_label.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(CliError::input(format!(
+            "{option} needs an LTFS volume; {name} is none"
+        ))
+        .hint("add --ltfs-index INDEX.xml or --ltfs-mount DIR, or leave it out")),
+        None => Ok(()),
+    }
+}
+
 fn format_name(text: &str) -> Result<Format, String> {
     Format::from_name(text).ok_or_else(|| {
         let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
@@ -81,10 +101,18 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// The bytes of an extent; `None` where neither it nor the size of a block says.
+    pub fn bytes(&self, extent: &Extent) -> Option<u64> {
+        let by_blocks = || Some(extent.block_count.saturating_mul(self.block_size?));
+        extent.byte_count.or_else(by_blocks)
+    }
+}
+
 /// Reads what the user asks for.
 pub fn load(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
-        from_mount(input, mount)?
+        mount::from_mount(input, mount)?
     } else if let Some(index) = &input.ltfs_index {
         from_index(input, &index.display().to_string(), open(index)?)?
     } else {
@@ -146,6 +174,7 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
     if format == Format::LtfsIndex {
         return from_index(input, name, reader);
     }
+    refuse_index_options(input, name)?;
     let options = FieldOptions {
         block_size: input.block_size,
     };
@@ -193,11 +222,19 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
     })
 }
 
-fn layout(input: &Input) -> Result<LtfsLayout, CliError> {
+/// The layout that the label gives, if there is one; it must be of the same volume as the index.
+fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliError> {
     let layout = match &input.ltfs_label {
         Some(path) => {
             let label = ltfs_label::read_ltfs_label(open(path)?)
                 .map_err(|e| CliError::input(format!("{}: {e}", path.display())))?;
+            if let Some(uuid) = volume_uuid.filter(|uuid| *uuid != label.volume_uuid) {
+                return Err(CliError::input(format!(
+                    "{} is the label of volume {}, the index is of volume {uuid}",
+                    path.display(),
+                    label.volume_uuid
+                )));
+            }
             LtfsLayout::from_label(&label)
         }
         None => LtfsLayout::assumed(),
@@ -208,7 +245,8 @@ fn layout(input: &Input) -> Result<LtfsLayout, CliError> {
     })
 }
 
-fn names(input: &Input) -> Result<Vec<Name>, CliError> {
+/// The list of names, and what to call it.
+fn names(input: &Input) -> Result<(String, Vec<Name>), CliError> {
     let separator = if input.null {
         Separator::Nul
     } else {
@@ -228,21 +266,21 @@ fn names(input: &Input) -> Result<Vec<Name>, CliError> {
             )
         }
     };
-    Ok(list
-        .map_err(|e| CliError::input(format!("{name}: {e}")))?
-        .names)
+    let list = list.map_err(|e| CliError::input(format!("{name}: {e}")))?;
+    Ok((name, list.names))
 }
 
 fn from_index(input: &Input, name: &str, reader: impl BufRead) -> Result<Batch, CliError> {
     let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{name}: {error}"));
     let (index, files) = read_ltfs_index(reader).map_err(|e| bad(&e))?;
-    let layout = layout(input)?;
+    let layout = layout(input, Some(&index.volume_uuid))?;
     let (chosen, mut notices): (Vec<usize>, Vec<String>) = if input.all_files {
         ((0..files.len()).collect(), Vec::new())
     } else {
-        let wanted = names(input)?;
-        let selection = select(&files, &wanted, None).map_err(|e| bad(&e))?;
-        let notices = selection_notices(input, name, &selection)?;
+        let (list, wanted) = names(input)?;
+        let in_list = |e| CliError::input(format!("{list}: {e}"));
+        let selection = select(&files, &wanted, None).map_err(in_list)?;
+        let notices = selection_notices(input, name, &list, &selection)?;
         (selection.files, notices)
     };
     let volume = Some(index.volume_name.as_str()).filter(|name| !name.is_empty());
@@ -284,6 +322,7 @@ fn describe_index(index: &LtfsIndex, files: &[LtfsFile], chosen: usize) -> Strin
 fn selection_notices(
     input: &Input,
     name: &str,
+    list: &str,
     selection: &Selection,
 ) -> Result<Vec<String>, CliError> {
     let shown = |names: &[Name]| {
@@ -308,14 +347,14 @@ fn selection_notices(
     if !selection.ambiguous.is_empty() {
         let shown = shown(&selection.ambiguous);
         return Err(CliError::input(format!(
-            "{name} has these names more than once: {shown}"
+            "{name} has these names of {list} more than once: {shown}"
         )));
     }
     let mut notices = Vec::new();
     if !selection.not_found.is_empty() {
         let count = selection.not_found.len();
         let said = format!(
-            "{name} does not have {count} of the names: {}",
+            "{name} does not have {count} of the names in {list}: {}",
             shown(&selection.not_found)
         );
         if !input.ignore_missing {
@@ -327,68 +366,18 @@ fn selection_notices(
     if !selection.duplicates.is_empty() {
         let count = selection.duplicates.len();
         notices.push(format!(
-            "names listed before, {count} of them: {}",
+            "{list}: names listed before, {count} of them: {}",
             shown(&selection.duplicates)
         ));
     }
     Ok(notices)
 }
 
-fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError> {
-    let layout = layout(input)?;
-    let mut requests = Vec::new();
-    for name in names(input)? {
-        let text = name.as_str().map_err(CliError::input)?;
-        let path = mount.join(text.trim_start_matches('/'));
-        let bad =
-            |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
-        let length = std::fs::metadata(&path).map_err(|e| bad(&e))?.len();
-        let attributes = attributes(&path).map_err(|e| bad(&e))?;
-        let pairs: Vec<(&str, &[u8])> = attributes
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_slice()))
-            .collect();
-        let request = ltfs_xattr::request_from_xattrs(text, length, &pairs, &layout);
-        requests.push(request.map_err(|e| bad(&e))?);
-    }
-    Ok(Batch {
-        recognised: format!(
-            "{} files of the mounted volume {}",
-            requests.len(),
-            mount.display()
-        ),
-        notices: vec![ltfs_xattr::xattr_notice().to_string()],
-        requests,
-        block_size: Some(layout.block_size),
-        is_ltfs: true,
-    })
-}
-
-/// The LTFS attributes of a file, with or without the `user.` that Linux puts in front.
-fn attributes(path: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
-    let mut found = Vec::new();
-    for name in ltfs_xattr::LTFS_XATTR_NAMES {
-        for full in [format!("user.{name}"), name.to_owned()] {
-            match xattr::get(path, &full) {
-                Ok(Some(value)) => {
-                    found.push((full, value));
-                    break;
-                }
-                Ok(None) => {}
-                // Names outside the namespaces that the system knows are "not supported".
-                Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// Reads a whole file for a caller that parses it at once.
-pub fn read_text(path: &Path) -> Result<String, CliError> {
-    let mut text = String::new();
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
     open(path)?
-        .read_to_string(&mut text)
+        .read_to_end(&mut bytes)
         .map_err(|e| CliError::input(format!("{}: {e}", path.display())))?;
-    Ok(text)
+    Ok(bytes)
 }

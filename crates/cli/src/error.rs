@@ -1,5 +1,6 @@
 //! What went wrong, said so that it can be acted on, with the documented exit code.
 
+use crate::output::say;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -57,9 +58,9 @@ impl CliError {
 
     /// Prints the error to standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
-        eprintln!("tapewise: {}", self.message);
+        say(format_args!("tapewise: {}\n", self.message));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            say(format_args!("hint: {hint}\n"));
         }
         ExitCode::from(self.exit as u8)
     }

@@ -92,8 +92,8 @@ pub enum Place {
     BeginningOfTape,
     /// The beginning of a block.
     Block {
-        /// Partition.
-        partition: u8,
+        /// Partition; it may be left out where the tape has one only.
+        partition: Option<u8>,
         /// Block.
         block: u64,
     },
@@ -115,8 +115,10 @@ impl std::str::FromStr for Place {
             let lpos = lpos.parse().map_err(|_| wrong())?;
             return Ok(Place::Physical(WrapLpos { wrap, lpos }));
         }
-        let (partition, block) = text.split_once(':').unwrap_or(("0", text));
-        let partition = partition.parse().map_err(|_| wrong())?;
+        let (partition, block) = match text.split_once(':') {
+            Some((partition, block)) => (Some(partition.parse().map_err(|_| wrong())?), block),
+            None => (None, text),
+        };
         Ok(Place::Block {
             partition,
             block: block.parse().map_err(|_| wrong())?,
@@ -258,8 +260,8 @@ fn read_cartridge_map(
         return Ok((None, None));
     };
     let name = path.display();
-    let text = crate::batch::read_text(path)?;
-    match read_map(text.as_bytes()).map_err(|e| CliError::input(format!("{name}: {e}")))? {
+    let bytes = crate::batch::read_bytes(path)?;
+    match read_map(&bytes[..]).map_err(|e| CliError::input(format!("{name}: {e}")))? {
         MapFile::KeyPoints(key_points) => {
             if profile.nominal_sections().is_none() {
                 let drive = &profile.name;
@@ -321,18 +323,12 @@ struct Placer<'a> {
 
 impl Placer<'_> {
     fn segment(&self, extent: &Extent) -> Result<Segment, CliError> {
-        let partition = extent.partition.unwrap_or(0);
+        let partition = self.partition(extent.partition)?;
         let (first_block, last_block) = (extent.start_block, extent.end_block());
-        let bytes = match (extent.byte_count, self.batch.block_size) {
-            (Some(bytes), _) => bytes,
-            (None, Some(block_bytes)) => extent.block_count.saturating_mul(block_bytes),
-            (None, None) => {
-                return Err(CliError::input(
-                    "how much is read cannot be told without the size of a block",
-                )
-                .hint("add --block-size BYTES or a column size_bytes"));
-            }
-        };
+        let bytes = self.batch.bytes(extent).ok_or_else(|| {
+            CliError::input("how much is read cannot be told without the size of a block")
+                .hint("add --block-size BYTES or a column size_bytes")
+        })?;
         let recorded = |place: Option<WrapLpos>| {
             place
                 .map(|place| self.recorded(partition, place))
@@ -357,6 +353,22 @@ impl Placer<'_> {
             start: recorded(extent.start)?.map_or_else(|| mapped(false), Ok)?,
             end: recorded(extent.end)?.map_or_else(|| mapped(true), Ok)?,
         })
+    }
+
+    /// The partition that is said, or the only one there is.
+    fn partition(&self, said: Option<u8>) -> Result<u8, CliError> {
+        let has_several = || {
+            let spans = self.map?.spans();
+            Some(spans.first()?.partition != spans.last()?.partition)
+        };
+        match said {
+            Some(partition) => Ok(partition),
+            None if has_several() != Some(true) => Ok(0),
+            None => Err(CliError::input(
+                "in which partition its blocks are is not said, and the tape has several",
+            )
+            .hint("add a column partition; for --head and --end give PARTITION:BLOCK")),
+        }
     }
 
     fn recorded(&self, partition: u8, place: WrapLpos) -> Result<Position, CliError> {
@@ -395,7 +407,8 @@ impl Placer<'_> {
                 let map = self.map.ok_or_else(|| {
                     CliError::input("a block of the head cannot be placed without a map").hint(hint)
                 })?;
-                map.position(partition, block).map_err(CliError::input)
+                map.position(self.partition(partition)?, block)
+                    .map_err(CliError::input)
             }
         }
     }

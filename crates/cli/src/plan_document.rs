@@ -6,7 +6,7 @@ use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
-    PlanStep, PlanTotals,
+    PlanServed, PlanStep, PlanTotals,
 };
 use tapewise_model::PositionSource;
 use tapewise_order::{Action, Step, lower_bound};
@@ -23,6 +23,7 @@ pub fn document(
     let totals = &row.plan.totals;
     let metres = problem.tape().geometry.metres_per_lpos;
     let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
+    let extents = || batch.requests.iter().flat_map(|request| &request.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
     PlanDocument {
         format: PLAN_FORMAT.to_owned(),
@@ -49,7 +50,7 @@ pub fn document(
         totals: PlanTotals {
             requests: batch.requests.len() as u64,
             extents: batch.extents() as u64,
-            bytes: segments().map(|segment| segment.bytes).sum(),
+            bytes: extents().filter_map(|extent| batch.bytes(extent)).sum(),
             locate_us: totals.locate.0 as u64,
             read_us: totals.read.0 as u64,
             total_us: totals.total.0 as u64,
@@ -96,7 +97,7 @@ fn place(place: Place) -> PlanPlace {
         },
         Place::Block { partition, block } => PlanPlace {
             at: "block".to_owned(),
-            partition: Some(partition),
+            partition,
             block: Some(block),
             ..PlanPlace::default()
         },
@@ -123,19 +124,26 @@ fn end(end: EndPlace) -> PlanPlace {
 fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
     let visit = &placed.problem.visits()[step.visit as usize];
     let segment = &visit.segments[step.segment as usize];
-    let owners = || {
-        visit
-            .requests
-            .iter()
-            .map(|&request| placed.owners[request as usize])
-    };
-    let first_extent = owners().next().map_or(0, |(_, extent)| extent);
     let reads = step.action == Action::Read;
     let target = if step.action == Action::Locate {
         step.to
     } else {
         step.from
     };
+    let serves = visit.requests.iter().map(|&request| {
+        let (owner, first_extent) = placed.owners[request as usize];
+        let extent = first_extent + step.segment as usize;
+        let request = &batch.requests[owner];
+        PlanServed {
+            id: request.id.clone(),
+            extent: extent as u64,
+            bytes: if reads {
+                batch.bytes(&request.extents[extent]).unwrap_or(0)
+            } else {
+                0
+            },
+        }
+    });
     PlanStep {
         n: at as u64 + 1,
         action: match step.action {
@@ -144,10 +152,7 @@ fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
             Action::Read => PlanAction::Read,
             Action::Finish => PlanAction::Finish,
         },
-        ids: owners()
-            .map(|(owner, _)| batch.requests[owner].id.clone())
-            .collect(),
-        extent: reads.then_some(first_extent as u64 + u64::from(step.segment)),
+        serves: serves.collect(),
         partition: segment.partition(),
         start_block: segment.first_block,
         block_count: if reads { segment.blocks() } else { 0 },

@@ -99,7 +99,7 @@ pub struct PlanTotals {
     pub requests: u64,
     /// Extents read.
     pub extents: u64,
-    /// Bytes read.
+    /// Bytes delivered; what requests share counts for each of them.
     pub bytes: u64,
     /// Time of positioning, reading through gaps included, in microseconds.
     pub locate_us: u64,
@@ -133,6 +133,17 @@ pub enum PlanAction {
     Finish,
 }
 
+/// One extent of one request that a step is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanServed {
+    /// The id of the request.
+    pub id: String,
+    /// Which of its extents, from 0.
+    pub extent: u64,
+    /// The bytes of the extent that the step delivers; 0 unless the action is read.
+    pub bytes: u64,
+}
+
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
@@ -140,17 +151,15 @@ pub struct PlanStep {
     pub n: u64,
     /// What it does.
     pub action: PlanAction,
-    /// The ids of the requests it serves; several where they share blocks.
-    pub ids: Vec<String>,
-    /// Which extent of the request, from 0; `None` where the step reads none.
-    pub extent: Option<u64>,
+    /// What it is for: several extents where requests share blocks.
+    pub serves: Vec<PlanServed>,
     /// The partition.
     pub partition: u8,
     /// The first block.
     pub start_block: u64,
     /// The number of blocks; 0 for a locate.
     pub block_count: u64,
-    /// The bytes kept; 0 unless the action is read.
+    /// The bytes read; 0 unless the action is read.
     pub bytes: u64,
     /// The wrap where the step begins; for a locate, the target's.
     pub wrap: u32,

@@ -3,15 +3,19 @@
 use tapewise_formats::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
-    PlanStep, PlanTotals,
+    PlanServed, PlanStep, PlanTotals,
 };
 
 fn plan() -> PlanDocument {
+    let served = |bytes| PlanServed {
+        id: "a.mov".to_string(),
+        extent: 0,
+        bytes,
+    };
     let locate = PlanStep {
         n: 1,
         action: PlanAction::Locate,
-        ids: vec!["a.mov".to_string()],
-        extent: None,
+        serves: vec![served(0)],
         partition: 1,
         start_block: 40,
         block_count: 0,
@@ -26,7 +30,7 @@ fn plan() -> PlanDocument {
     let read = PlanStep {
         n: 2,
         action: PlanAction::Read,
-        extent: Some(0),
+        serves: vec![served(600_000)],
         block_count: 2,
         bytes: 600_000,
         end_lpos: 2701,

@@ -41,9 +41,9 @@ enum Kind {
 /// Runs the verb.
 pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     let mut batch = load(&args.input)?;
-    eprintln!("tapewise: {}", batch.recognised);
+    output::say(format_args!("tapewise: {}\n", batch.recognised));
     for notice in &batch.notices {
-        eprintln!("tapewise: {notice}");
+        output::say(format_args!("tapewise: {notice}\n"));
     }
     if args.sort {
         batch.requests.sort_by(|a, b| place(a).cmp(&place(b)));

@@ -46,17 +46,17 @@ const FIRST_DATA_BLOCK: u64 = 5;
 /// Runs the verb.
 pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     let version = env!("CARGO_PKG_VERSION");
-    println!(
+    line(format_args!(
         "tapewise {version} demo, seed {}. No hardware is touched.",
         args.seed
-    );
-    println!(
+    ))?;
+    line(format_args!(
         "Somebody wants {WANTED} clips back from a tape that holds {CLIPS}. Read in the order of a list, or sorted by\n\
          block as tape programs do, the tape runs to and fro for hours, because its track is serpentine: wraps lie\n\
          side by side, and what follows in number may lie at the other end. tapewise predicts what every move takes\n\
          and finds a better order. The archive is made up; the times come from a published model of the drive, and\n\
          no drive has confirmed them yet.\n"
-    );
+    ))?;
     parse_real_index()?;
     let archive = archive(args.seed);
     let batch = wanted(&archive, args.seed);
@@ -64,14 +64,17 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
         .iter()
         .filter_map(|clip| clip.extents[0].byte_count)
         .sum();
-    println!(
+    line(format_args!(
         "[2/3] order  {WANTED} random clips of a made-up camera archive, {} in {CLIPS} clips on an LTO-8 cartridge",
         units::bytes(bytes)
-    );
+    ))?;
     let placed = place(&batch, &PlacementArgs::new("lto8"))?;
     let row = compute(&placed, Algorithm::Best, args.seed)
         .ok_or_else(|| CliError::failed("the default order always applies"))?;
-    print!("{}", explain(&batch, &placed, &row, None, false, args.seed));
+    line(format_args!(
+        "{}",
+        explain(&batch, &placed, &row, None, false, args.seed).trim_end()
+    ))?;
     std::fs::create_dir_all(&args.into)
         .map_err(|e| CliError::failed(format!("{}: {e}", args.into.display())))?;
     let svg = plot::beside_sorted(&placed, &row, args.seed)?;
@@ -83,19 +86,25 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     output::write(Some(&list), |mut out| {
         write_csv(&mut out, &batch.requests).map_err(CliError::failed)
     })?;
-    println!(
+    line(format_args!(
         "\n[3/3] draw   {}: the head's path, sorted beside tapewise",
         picture.display()
-    );
-    println!(
+    ))?;
+    line(format_args!(
         "\nThe same by hand:  tapewise order --profile lto8 --layout ltfs --block-size {BLOCK_BYTES} --explain {}",
         list.display()
-    );
-    println!(
+    ))?;
+    line(format_args!(
         "Your own tape, no drive needed:  tapewise order --ltfs-index TAPE.xml --profile lto6 --files-from clips.txt --explain"
-    );
-    println!("Another archive:  tapewise demo --seed 2");
+    ))?;
+    line(format_args!("Another archive:  tapewise demo --seed 2"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn line(text: std::fmt::Arguments) -> Result<(), CliError> {
+    output::write(None, |out| {
+        writeln!(out, "{text}").map_err(CliError::failed)
+    })
 }
 
 fn parse_real_index() -> Result<(), CliError> {
@@ -103,7 +112,7 @@ fn parse_real_index() -> Result<(), CliError> {
     let (index, files) = read_ltfs_index(INDEX).map_err(CliError::failed)?;
     let ms = begin.elapsed().as_secs_f64() * 1e3;
     let several = files.iter().filter(|file| file.extents.len() > 1).count();
-    println!(
+    line(format_args!(
         "[1/3] parse  a real LTFS index ({}, generation {}): {} files in {} directories, {} extents, {several} files in\n\
          {:13}several pieces, {:.0} ms\n",
         index.volume_name,
@@ -113,7 +122,7 @@ fn parse_real_index() -> Result<(), CliError> {
         index.extent_count,
         "",
         ms
-    );
+    ))?;
     Ok(())
 }
 

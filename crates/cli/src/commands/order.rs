@@ -83,10 +83,18 @@ fn algorithm(text: &str) -> Result<Algorithm, String> {
 
 /// Runs the verb.
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
+    if let (Some(picture), Some(result)) = (&args.plot, &args.output)
+        && picture == result
+    {
+        let both = picture.display();
+        return Err(CliError::input(format!(
+            "--plot and --output both name {both}"
+        )));
+    }
     let batch = batch::load(&args.input)?;
     let say = |text: &str| {
         if !args.quiet {
-            eprintln!("tapewise: {text}");
+            output::say(format_args!("tapewise: {text}\n"));
         }
     };
     say(&batch.recognised);
@@ -106,10 +114,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         compute(&placed, args.algorithm, args.seed).ok_or_else(|| not_applicable(args, &placed))?;
     if args.explain {
         let apart = total_apart(args, &batch)?;
-        eprint!(
-            "{}",
-            explain(&batch, &placed, &row, apart, args.all, args.seed)
-        );
+        output::say(explain(&batch, &placed, &row, apart, args.all, args.seed));
     } else {
         say(&format!("positions: {}", placed.provenance));
     }
@@ -123,8 +128,11 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     // A person who asked for the table does not want it to scroll away under the list.
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
     if !(args.explain && to_terminal) {
+        // All of it first: a name that cannot be written must not leave half a list behind.
+        let mut text = Vec::new();
+        write_order(args, &batch, &placed, &row, &mut text)?;
         output::write(args.output.as_deref(), |out| {
-            write_order(args, &batch, &placed, &row, out)
+            out.write_all(&text).map_err(CliError::failed)
         })?;
     }
     Ok(ExitCode::SUCCESS)

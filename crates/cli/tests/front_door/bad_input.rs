@@ -111,7 +111,6 @@ fn headers_that_are_none_are_named() {
 }
 
 #[test]
-#[ignore = "UTF-16 is taken for a NUL-separated list before the CSV reader can say what it is"]
 fn a_spreadsheet_in_utf_16_is_called_that() {
     let desk = Desk::new();
     let utf_16: Vec<u8> = [0xff, 0xfe]
@@ -126,7 +125,6 @@ fn a_spreadsheet_in_utf_16_is_called_that() {
 }
 
 #[test]
-#[ignore = "the line of a quote that is never closed is one too low where the file ends with a line feed"]
 fn a_quote_that_is_not_closed_is_named_with_its_line() {
     row_refused(HEADER, "\"a,1,1", &["quote"]);
 }
@@ -356,7 +354,6 @@ fn damaged_indexes_are_refused_with_their_line() {
 }
 
 #[test]
-#[ignore = "--files-from, --all-files, -0, --ignore-missing and --ltfs-label are ignored beside requests that are no index"]
 fn options_of_an_index_are_refused_without_one() {
     let desk = Desk::with_clips();
     desk.put("names.txt", "market\n");
@@ -386,7 +383,6 @@ fn priorities_and_deadlines_that_do_nothing_are_said() {
 }
 
 #[test]
-#[ignore = "a table of wrap ends with ; or not in UTF-8, or cut, is refused in the words of a library"]
 fn maps_are_read_as_requests_are() {
     let desk = Desk::with_clips();
     let args = format!("{ORDER} clips.csv --map m.csv");
