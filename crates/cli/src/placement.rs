@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{
-    BlockMap, Direction, Geometry, KeyPoints, NominalLayout, Position, PositionSource, Profile,
+    BlockMap, Direction, Geometry, KeyPoints, Layout, NominalLayout, Position, PositionSource,
+    Profile,
 };
 use tapewise_order::{
     End, Options, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS, Tape,
@@ -309,7 +310,7 @@ fn nominal_map(
         return Err(CliError::input(
             "where the blocks lie cannot be told without the size of a block",
         )
-        .hint("add --block-size BYTES, or --map with the drive's table of wrap ends"));
+        .hint("add --block-size BYTES, or --map with the drive's table of wrap ends and a column size_bytes"));
     };
     Ok(Some(profile.nominal_map(layout, block_bytes)?))
 }
@@ -342,9 +343,13 @@ impl Placer<'_> {
                 true => map.position_after(partition, last_block),
                 false => map.position(partition, first_block),
             };
-            found.map_err(|e| CliError::input(e).hint(
-                "is this the right --profile, --block-size, --layout? A table of wrap ends (--map) settles it",
-            ))
+            let hint = match map.source() {
+                PositionSource::Nominal => {
+                    "is this the right --profile, --block-size, --layout? A table of wrap ends (--map) settles it"
+                }
+                _ => "is this the map of the right cartridge?",
+            };
+            found.map_err(|e| CliError::input(e).hint(hint))
         };
         Ok(Segment {
             first_block,
@@ -421,6 +426,12 @@ impl Placer<'_> {
             return "recorded when the segments were written".to_owned();
         };
         match source {
+            PositionSource::Nominal if self.tape.geometry.layout == Layout::Helical => {
+                format!(
+                    "by block number: on {} logical order is the order on the tape",
+                    self.profile.title
+                )
+            }
             PositionSource::Nominal => format!(
                 "nominal geometry of {}, data in wraps {}: NOT measured on this cartridge, taken as +-{} %",
                 self.profile.title,
