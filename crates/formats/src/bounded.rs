@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
+use crate::byte_order::is_utf_16;
+
 /// The error inside the `io::Error` that a [`Bounded`] reader returns when an item passes its limit.
 #[derive(Debug)]
 pub(crate) struct ItemTooLong {
@@ -146,6 +148,9 @@ pub enum LineError {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
+    /// UTF-16, as some Windows programs save it.
+    #[error("the file is UTF-16 text; save it as UTF-8")]
+    Utf16,
 }
 
 /// The lines of an input, counted, each of bounded length.
@@ -176,6 +181,7 @@ impl<R: BufRead> Lines<R> {
         let line = self.line;
         match self.reader.read_until(self.delimiter, &mut self.bytes) {
             Ok(0) => Ok(None),
+            Ok(_) if line == 1 && is_utf_16(&self.bytes) => Err(LineError::Utf16),
             Ok(_) => {
                 if self.bytes.last() == Some(&self.delimiter) {
                     self.bytes.pop();

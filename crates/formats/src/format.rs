@@ -1,6 +1,7 @@
 //! Recognises which format a file is, from its first bytes and its name.
 
-use crate::csv_requests::sniff_delimiter;
+use crate::byte_order::{is_utf_16, without_mark};
+use crate::csv_table::sniff_delimiter;
 use crate::fields::Field;
 
 /// A format we read.
@@ -82,13 +83,49 @@ pub const DETECT_BYTES: usize = 4096;
 
 /// Recognises the format from the first bytes and, where they do not tell, the file's name.
 ///
-/// What is nothing else is a list of names, and the sentence says so; it never guesses silently.
+/// What is nothing else is a list of names, and the sentence says so; it never guesses silently. Text in UTF-16 is
+/// given a format whose reader refuses it as that.
 pub fn detect(first_bytes: &[u8], file_name: Option<&str>) -> Detection {
     let head = &first_bytes[..first_bytes.len().min(DETECT_BYTES)];
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if is_utf_16(head) {
+        return utf_16(head, file_name);
+    }
+    let (format, why) = by_content(without_mark(head))
+        .or_else(|| by_name(file_name))
+        .unwrap_or((Format::List, "nothing in it marks another format"));
+    Detection {
+        format,
+        sentence: format!("read as {}: {why}", described(format)),
+    }
+}
+
+fn utf_16(head: &[u8], file_name: Option<&str>) -> Detection {
+    // All words we look for are ASCII: without the zero bytes they stand there in either byte order.
+    let ascii: Vec<u8> = head[2..]
+        .iter()
+        .copied()
+        .filter(|&byte| byte != 0)
+        .collect();
+    let refused_as_utf_16 = |(format, _): (Format, &str)| {
+        matches!(
+            format,
+            Format::Csv | Format::JsonLines | Format::Bsr | Format::HsiListing
+        )
+        .then_some(format)
+    };
+    Detection {
+        format: by_content(&ascii)
+            .and_then(refused_as_utf_16)
+            .or_else(|| by_name(file_name).and_then(refused_as_utf_16))
+            .unwrap_or(Format::List),
+        sentence: "the file is UTF-16 text, by its byte order mark; save it as UTF-8".to_string(),
+    }
+}
+
+fn by_content(head: &[u8]) -> Option<(Format, &'static str)> {
     let text = String::from_utf8_lossy(head);
     let start = text.trim_ascii_start();
-    let by_content = if start.starts_with('<') {
+    if start.starts_with('<') {
         xml(start)
     } else if start.starts_with('[') {
         Some((
@@ -110,13 +147,6 @@ pub fn detect(first_bytes: &[u8], file_name: Option<&str>) -> Detection {
         Some((Format::Csv, "a header line with column names of requests"))
     } else {
         None
-    };
-    let (format, why) = by_content
-        .or_else(|| by_name(file_name))
-        .unwrap_or((Format::List, "nothing in it marks another format"));
-    Detection {
-        format,
-        sentence: format!("read as {}: {why}", described(format)),
     }
 }
 

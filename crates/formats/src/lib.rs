@@ -49,6 +49,8 @@
 //! ```
 
 mod bounded;
+mod byte_order;
+mod csv_table;
 mod number;
 mod xml;
 mod xml_error;
@@ -76,6 +78,7 @@ pub mod request;
 pub mod script_out;
 
 pub use bounded::LineError;
+pub use csv_table::TableError;
 pub use format::{Detection, Format, detect};
 pub use notice::Notice;
 pub use number::NumberFault;

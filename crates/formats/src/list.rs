@@ -7,6 +7,7 @@
 use std::io::BufRead;
 
 use crate::bounded::{LineError, Lines};
+use crate::byte_order::without_mark;
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt_bytes;
 
@@ -81,9 +82,6 @@ pub enum ListError {
         /// Where it stands.
         line: u64,
     },
-    /// A list in UTF-16, as some Windows programs save it.
-    #[error("the list is UTF-16 text; save it as UTF-8")]
-    Utf16,
 }
 
 /// Reads a list of names.
@@ -103,12 +101,7 @@ pub fn read_list(input: impl BufRead, separator: Separator) -> Result<NameList, 
     let mut lines = Lines::new(input, delimiter);
     while let Some((line, mut bytes)) = lines.next()? {
         if line == 1 {
-            if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-                return Err(ListError::Utf16);
-            }
-            if bytes.starts_with(b"\xef\xbb\xbf") {
-                bytes = &bytes[3..];
-            }
+            bytes = without_mark(bytes);
         }
         match separator {
             Separator::Newline => {

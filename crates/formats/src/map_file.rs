@@ -5,9 +5,12 @@
 //! the position of end of data); `track` and `segment` are the first segments of the sections of a
 //! DLT4000, in reading order.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 use tapewise_model::{EndOfWrap, KeyPoints};
+
+use crate::csv_table::{Table, TableError};
+use crate::number::{excerpt, parse_u64};
 
 /// What a map file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +24,9 @@ pub enum MapFile {
 /// Why a map file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MapFileError {
-    /// Not CSV, or not readable.
-    #[error("{0}")]
-    Csv(#[from] csv::Error),
+    /// No table: not readable, not UTF-8, or not the same columns everywhere.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// Columns of no known map.
     #[error(
         "the columns are {found}; expected wrap,partition,block (a table of wrap ends) or track,segment (key points)"
@@ -57,163 +60,148 @@ pub enum MapFileError {
     Empty,
 }
 
-/// Reads a map of a cartridge.
+/// Reads a map of a cartridge: CSV of the same kinds as requests, in UTF-8.
 ///
-/// `segments` is the number of segments of a cartridge of key points, one past the last: the file
-/// gives it as a row of the track behind the last.
+/// For key points, the row of the track behind the last gives the number of segments, one past the last segment.
 ///
 /// # Errors
 /// Names the line and column of the first field that is wrong.
 pub fn read_map(input: impl Read) -> Result<MapFile, MapFileError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(input);
-    let headers = reader.headers()?.clone();
-    let column = |name: &str| {
-        headers
-            .iter()
-            .position(|h| h.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name))
-    };
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>()?;
-    if rows.is_empty() {
+    let Some(table) = Table::open(BufReader::new(input))? else {
         return Err(MapFileError::Empty);
-    }
-    match (
-        column("wrap"),
-        column("block"),
-        column("track"),
-        column("segment"),
-    ) {
+    };
+    let (wrap, block) = (table.column("wrap")?, table.column("block")?);
+    let (track, segment) = (table.column("track")?, table.column("segment")?);
+    match (wrap, block, track, segment) {
         (Some(wrap), Some(block), ..) => {
-            end_of_wrap(&rows, wrap, block, column("partition")).map(MapFile::EndOfWrap)
+            let partition = table.column("partition")?;
+            let columns = (
+                Column::new("wrap", wrap, u64::from(u16::MAX)),
+                partition.map(|at| Column::new("partition", at, 3)),
+                Column::new("block", block, u64::MAX >> 1),
+            );
+            end_of_wrap(table, columns).map(MapFile::EndOfWrap)
         }
         (_, _, Some(track), Some(segment)) => {
-            key_points(&rows, track, segment).map(MapFile::KeyPoints)
+            let columns = (
+                Column::new("track", track, u64::from(u16::MAX)),
+                Column::new("segment", segment, u64::from(u32::MAX)),
+            );
+            key_points(table, columns).map(MapFile::KeyPoints)
         }
         _ => Err(MapFileError::Columns {
-            found: headers.iter().collect::<Vec<_>>().join(","),
+            found: table.names().join(",").chars().take(500).collect(),
         }),
     }
 }
 
-fn end_of_wrap(
-    rows: &[csv::StringRecord],
-    wrap: usize,
-    block: usize,
-    partition: Option<usize>,
-) -> Result<Vec<EndOfWrap>, MapFileError> {
-    rows.iter()
-        .map(|row| {
-            Ok(EndOfWrap {
-                wrap: number(row, wrap, "wrap", u64::from(u16::MAX))? as u16,
-                partition: match partition {
-                    Some(at) => number(row, at, "partition", 3)? as u8,
-                    None => 0,
-                },
-                block: number(row, block, "block", u64::MAX >> 1)?,
-            })
+/// A column of numbers from 0 to `most`.
+#[derive(Clone, Copy)]
+struct Column {
+    name: &'static str,
+    at: usize,
+    most: u64,
+}
+
+impl Column {
+    fn new(name: &'static str, at: usize, most: u64) -> Self {
+        Self { name, at, most }
+    }
+
+    fn number(self, line: u64, fields: &[&str]) -> Result<u64, MapFileError> {
+        let text = fields[self.at];
+        let number = parse_u64(text).ok().filter(|&number| number <= self.most);
+        number.ok_or_else(|| MapFileError::Field {
+            line,
+            column: self.name,
+            text: excerpt(text.trim()),
+            most: self.most,
         })
-        .collect()
+    }
+}
+
+fn end_of_wrap<R: BufRead>(
+    mut table: Table<R>,
+    (wrap, partition, block): (Column, Option<Column>, Column),
+) -> Result<Vec<EndOfWrap>, MapFileError> {
+    let mut ends = Vec::new();
+    while let Some(row) = table.next()? {
+        let (line, fields) = (row.line, row.fields()?);
+        ends.push(EndOfWrap {
+            wrap: wrap.number(line, &fields)? as u16,
+            partition: match partition {
+                Some(partition) => partition.number(line, &fields)? as u8,
+                None => 0,
+            },
+            block: block.number(line, &fields)?,
+        });
+    }
+    if ends.is_empty() {
+        return Err(MapFileError::Empty);
+    }
+    Ok(ends)
 }
 
 /// The row behind the last track holds the end of the tape: one past its last segment.
-fn key_points(
-    rows: &[csv::StringRecord],
-    track: usize,
-    segment: usize,
+fn key_points<R: BufRead>(
+    mut table: Table<R>,
+    (track, segment): (Column, Column),
 ) -> Result<KeyPoints, MapFileError> {
     let mut starts: Vec<Vec<u64>> = Vec::new();
-    for row in rows {
-        let number_of_track = number(row, track, "track", u64::from(u16::MAX))? as usize;
-        let first = number(row, segment, "segment", u64::from(u32::MAX))?;
-        if number_of_track == starts.len() {
-            starts.push(Vec::new());
-        }
-        if number_of_track + 1 != starts.len() {
-            let reason = format!(
-                "track {number_of_track} follows track {}",
-                starts.len().saturating_sub(1)
-            );
-            return Err(MapFileError::KeyPoints {
-                line: line(row),
-                reason,
-            });
-        }
-        starts[number_of_track].push(first);
+    let mut last_line = 0;
+    while let Some(row) = table.next()? {
+        let (line, fields) = (row.line, row.fields()?);
+        let track = track.number(line, &fields)? as usize;
+        let segment = segment.number(line, &fields)?;
+        push_key_point(&mut starts, track, segment)
+            .map_err(|reason| MapFileError::KeyPoints { line, reason })?;
+        last_line = line;
     }
-    let last_line = rows.last().map_or(0, line);
-    let at_end = |reason: &str| MapFileError::KeyPoints {
+    if starts.is_empty() {
+        return Err(MapFileError::Empty);
+    }
+    let at_end = |reason: String| MapFileError::KeyPoints {
         line: last_line,
-        reason: reason.to_owned(),
+        reason,
     };
-    let end = match starts.pop().as_deref() {
-        Some([end]) => *end,
-        _ => {
-            return Err(at_end(
-                "the last row must be the track behind the last, with the end of the tape as its only segment",
+    match starts.pop().as_deref() {
+        Some([end]) if !starts.is_empty() => KeyPoints::new(starts, *end).map_err(at_end),
+        _ => Err(at_end(
+            "the last row must be the track behind the last, with the end of the tape as its only segment"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Adds one row; what [`KeyPoints::new`] would refuse in the whole is refused here, where its line is known.
+fn push_key_point(starts: &mut Vec<Vec<u64>>, track: usize, segment: u64) -> Result<(), String> {
+    let last = starts.last().and_then(|track| track.last()).copied();
+    let is_next = track == starts.len();
+    if !is_next && track + 1 != starts.len() {
+        return Err(match starts.len() {
+            0 => format!("track {track} is the first; tracks count from 0"),
+            tracks => format!("track {track} follows track {}", tracks - 1),
+        });
+    }
+    match last {
+        None if segment != 0 => return Err("the first key point must be segment 0".to_owned()),
+        Some(last) if segment <= last => {
+            return Err(format!(
+                "key point {segment} is not behind key point {last}"
             ));
         }
-    };
-    KeyPoints::new(starts, end).map_err(|reason| at_end(&reason))
-}
-
-fn line(row: &csv::StringRecord) -> u64 {
-    row.position().map_or(0, csv::Position::line)
-}
-
-fn number(
-    row: &csv::StringRecord,
-    at: usize,
-    column: &'static str,
-    most: u64,
-) -> Result<u64, MapFileError> {
-    let text = row.get(at).unwrap_or_default();
-    text.parse()
-        .ok()
-        .filter(|&number| number <= most)
-        .ok_or_else(|| MapFileError::Field {
-            line: line(row),
-            column,
-            text: text.to_owned(),
-            most,
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_of_wrap_ends_is_known_by_its_columns() {
-        let read = read_map("block,Wrap,partition\n1623,0,0\n208310,4,1\n".as_bytes()).unwrap();
-        let expected = vec![
-            EndOfWrap {
-                wrap: 0,
-                partition: 0,
-                block: 1_623,
-            },
-            EndOfWrap {
-                wrap: 4,
-                partition: 1,
-                block: 208_310,
-            },
-        ];
-        assert_eq!(read, MapFile::EndOfWrap(expected));
+        _ => {}
     }
-
-    #[test]
-    fn key_points_end_with_the_end_of_the_tape() {
-        let read = read_map("track,segment\n0,0\n0,700\n1,1270\n1,1838\n2,2542\n".as_bytes());
-        let expected = KeyPoints::new(vec![vec![0, 700], vec![1_270, 1_838]], 2_542).unwrap();
-        assert_eq!(read.unwrap(), MapFile::KeyPoints(expected));
+    let wanted = starts.first().map_or(0, Vec::len);
+    let found = starts.last().map_or(0, Vec::len);
+    if (is_next && found != wanted) || (!is_next && track > 0 && found == wanted) {
+        return Err(format!(
+            "every track must have {wanted} key points, as track 0 has"
+        ));
     }
-
-    #[test]
-    fn errors_name_line_and_column() {
-        let error = |text: &str| read_map(text.as_bytes()).unwrap_err().to_string();
-        assert!(error("wrap,block\n0,1\n1,x\n").contains("line 3, column block: \"x\""));
-        assert!(error("a,b\n0,1\n").contains("the columns are a,b"));
-        assert!(error("track,segment\n0,0\n2,7\n").contains("line 3: track 2 follows track 0"));
-        assert!(error("wrap,block\n").contains("no rows"));
+    match is_next {
+        true => starts.push(vec![segment]),
+        false => starts[track].push(segment),
     }
+    Ok(())
 }

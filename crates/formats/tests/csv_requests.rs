@@ -3,7 +3,7 @@
 use tapewise_formats::csv_requests::{CsvError, read_csv};
 use tapewise_formats::deadline::Deadline;
 use tapewise_formats::fields::FieldOptions;
-use tapewise_formats::{Request, Requests, WrapLpos};
+use tapewise_formats::{Request, Requests, TableError, WrapLpos};
 
 const BLOCKS: FieldOptions = FieldOptions {
     block_size: Some(1000),
@@ -180,7 +180,14 @@ fn bad_fields_name_line_column_text_and_what_was_expected() {
         ),
         ("a,1,2,,,,,soon", "deadline: \"soon\" is not a deadline"),
         (",1,2,,,,,", "line 2: id is empty"),
-        ("a,1,2", "line 2: 3 fields, the header has 8"),
+        (
+            "a,1,2",
+            "line 2: 3 fields, the header has 8: no partition; is a separator or a quote missing?",
+        ),
+        (
+            "a,1,2,,,,,,",
+            "line 2: 9 fields, the header has 8; does a field with a separator need quotes?",
+        ),
     ] {
         let message = error(&format!("{head}{row}\n"));
         assert!(
@@ -280,7 +287,37 @@ fn what_is_not_text_is_refused() {
         "{error}"
     );
     let utf16 = read_csv(&b"\xff\xfei\0d\0"[..], BLOCKS).unwrap_err();
-    assert!(matches!(utf16, CsvError::Utf16));
+    assert!(matches!(utf16, CsvError::Table(TableError::Utf16)));
+}
+
+/// The rows behind an open quote would be part of one field, and missing without a word.
+#[test]
+fn a_quote_that_is_open_at_the_end_is_named_with_its_line() {
+    let head = "id,start_block,block_count,note\n";
+    for (rows, line) in [
+        ("fine,1,1,\n\"a,1,1,\n", 3),
+        ("fine,1,1,\n\"a,1,1,", 3),
+        ("fine,1,1,\r\n\r\n\"a,1,1,\r\n", 4),
+        ("\"two\nlines\",1,1,\"\"\"x\"\"\"\na,1,1,\"\nb,1,1,x\n", 4),
+        ("\"two\nlines\",1,1,\"open\"\"\n", 3),
+    ] {
+        assert_eq!(
+            error(&format!("{head}{rows}")),
+            format!("line {line}: the quote that opens here is not closed"),
+            "{rows:?}"
+        );
+    }
+    assert_eq!(
+        error("id,start_block,\"block_count\na,1,1\n"),
+        "line 1: the quote that opens here is not closed"
+    );
+    // Quotes inside a field without quotes open nothing.
+    assert_eq!(
+        one(&format!("{head}5\" reel,1,1,\"x\"y\"\n")).id,
+        "5\" reel"
+    );
+    // What is wrong before the quote is named first.
+    assert!(error(&format!("{head}a,x,1,\n\"b,1,1,\n")).starts_with("line 2: start_block"));
 }
 
 #[test]
@@ -292,7 +329,7 @@ fn a_quote_that_is_never_closed_ends_early() {
     let endless = std::io::BufReader::new(std::io::repeat(b'a'));
     assert!(matches!(
         read_csv(endless, BLOCKS),
-        Err(CsvError::TooLong { .. })
+        Err(CsvError::Table(TableError::TooLong { .. }))
     ));
 }
 

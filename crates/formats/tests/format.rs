@@ -63,6 +63,33 @@ fn the_sentence_says_what_and_why() {
 }
 
 #[test]
+fn utf_16_is_called_that_and_gets_a_reader_that_says_so() {
+    let sentence = "the file is UTF-16 text, by its byte order mark; save it as UTF-8";
+    for (text, name, expected) in [
+        ("id,start_block,block_count\r\n", "x.txt", Format::Csv),
+        ("Clip\r\n", "x.csv", Format::Csv),
+        ("{\"id\":1}\r\n", "x.txt", Format::JsonLines),
+        ("one.mov\r\n", "x.txt", Format::List),
+        ("[{\"af\":1}]\r\n", "x.json", Format::List),
+        ("<ltfsindex>", "x.xml", Format::List),
+        ("", "x.csv", Format::Csv),
+        ("", "x", Format::List),
+    ] {
+        let units = || {
+            format!("\u{feff}{text}")
+                .encode_utf16()
+                .collect::<Vec<u16>>()
+        };
+        let little: Vec<u8> = units().into_iter().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = units().into_iter().flat_map(u16::to_be_bytes).collect();
+        for bytes in [little, big] {
+            let seen = detect(&bytes, Some(name));
+            assert_eq!((seen.format, seen.sentence.as_str()), (expected, sentence));
+        }
+    }
+}
+
+#[test]
 fn every_format_has_a_name_that_finds_it() {
     for format in Format::ALL {
         assert_eq!(Format::from_name(format.name()), Some(*format));

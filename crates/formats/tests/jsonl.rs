@@ -137,3 +137,14 @@ fn the_example_in_the_documentation_is_read() {
         .collect();
     assert_eq!(extents, [1, 2]);
 }
+
+#[test]
+fn utf_16_is_called_that() {
+    for bytes in [&b"\xff\xfe{\0\"\0"[..], b"\xfe\xff\0{\0\""] {
+        let error = read_json_lines(bytes, FieldOptions::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the file is UTF-16 text; save it as UTF-8"
+        );
+    }
+}

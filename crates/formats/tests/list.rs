@@ -38,7 +38,7 @@ fn a_list_of_the_other_kind_is_told() {
     let list = read_list(&b"a\nb\nc\n"[..], Separator::Nul).unwrap();
     assert!(list.notices[0].text.contains("leave out -0"));
     let utf16 = read_list(&b"\xff\xfea\0\n\0"[..], Separator::Newline).unwrap_err();
-    assert!(matches!(utf16, ListError::Utf16));
+    assert!(matches!(utf16, ListError::Line(LineError::Utf16)));
 }
 
 #[test]
