@@ -5,7 +5,7 @@ use crate::placement::Placed;
 use crate::table::Table;
 use crate::units;
 use std::time::Instant;
-use tapewise_model::{Micros, PositionSource};
+use tapewise_model::{Layout, Micros, PositionSource};
 use tapewise_order::{
     Algorithm, DENSE_ASSIGNMENT_MAX_VISITS, Inputs, Plan, Scenarios, Totals, lower_bound,
     read_whole_tape,
@@ -323,26 +323,28 @@ fn held_back(placed: &Placed, chosen: &Row, seed: u64) -> Option<String> {
 
 /// What would make the positions better.
 fn better(placed: &Placed) -> Option<String> {
-    if placed.source != PositionSource::Nominal {
+    let helical = placed.problem.tape().geometry.layout == Layout::Helical;
+    if placed.source != PositionSource::Nominal || helical {
         return None;
     }
-    let has_table = placed
-        .profile
+    let profile = &placed.profile;
+    let tells_wrap_ends = profile
         .features
         .end_of_wrap_table
         .as_ref()
         .map(|known| known.value);
-    Some(match has_table {
-        Some(true) => {
-            "this drive can tell where its wraps end (READ END OF WRAP POSITION): save that table as CSV \
-             wrap,partition,block and give it with --map"
-        }
-        _ => {
-            "positions recorded when the files were written, or measured on this cartridge: columns start_wrap, \
-             start_lpos, end_wrap, end_lpos of the CSV"
-        }
-    }
-    .to_owned())
+    Some(if tells_wrap_ends == Some(true) {
+        "this drive can tell where its wraps end (READ END OF WRAP POSITION): save that table as \
+         CSV wrap,partition,block and give it with --map"
+            .to_owned()
+    } else if profile.nominal_sections().is_some() {
+        "the key points of this cartridge, found by timing: CSV track,segment, given with --map"
+            .to_owned()
+    } else {
+        "positions recorded when the files were written, or measured on this cartridge: columns \
+         start_wrap, start_lpos, end_wrap, end_lpos of the CSV"
+            .to_owned()
+    })
 }
 
 fn worth(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row) -> Option<String> {

@@ -6,28 +6,36 @@ use std::fs::{File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tapewise_formats::list::Separator;
+use tapewise_formats::list_out::{ListOutError, write_list};
 
 /// Writes to a file by way of a temporary one beside it, or to standard output.
 ///
+/// What is to be written is made in full first: an error on the way leaves nothing half written.
 /// A link is followed. What is no regular file, such as a pipe or a device, is written to and not
 /// replaced. A file that was there keeps its mode, a new one gets what the umask leaves.
 pub fn write(
     path: Option<&Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
+    let mut text = Vec::new();
+    fill(&mut text)?;
     let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-        return filled(StandardOutput, fill, &CliError::failed);
+        let mut out = StandardOutput;
+        return out
+            .write_all(&text)
+            .and_then(|()| out.flush())
+            .map_err(CliError::failed);
     };
     let bad = |error: &dyn Display| CliError::failed(format!("{}: {error}", path.display()));
     let resolved = path.canonicalize();
     let target = resolved.as_deref().unwrap_or(path);
     let there = std::fs::metadata(target).ok();
     if there.as_ref().is_some_and(|there| !there.is_file()) {
-        let file = File::options()
-            .write(true)
-            .open(target)
-            .map_err(|e| bad(&e))?;
-        return filled(file, fill, &|e| bad(&e));
+        let file = File::options().write(true).open(target);
+        return file
+            .and_then(|mut file| file.write_all(&text))
+            .map_err(|e| bad(&e));
     }
     let parent = target
         .parent()
@@ -45,7 +53,7 @@ pub fn write(
         .permissions(mode.clone())
         .tempfile_in(directory)
         .map_err(|e| bad(&e))?;
-    filled(file.as_file_mut(), fill, &|e| bad(&e))?;
+    file.write_all(&text).map_err(|e| bad(&e))?;
     if resolved.is_ok() {
         file.as_file().set_permissions(mode).map_err(|e| bad(&e))?;
     }
@@ -54,14 +62,17 @@ pub fn write(
     Ok(())
 }
 
-fn filled(
-    out: impl Write,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
-    bad: &dyn Fn(std::io::Error) -> CliError,
+/// Writes names as a list; a name that a list cannot hold is bad input.
+pub fn write_names<'a>(
+    out: &mut dyn Write,
+    names: impl Iterator<Item = &'a [u8]>,
+    separator: Separator,
 ) -> Result<(), CliError> {
-    let mut out = std::io::BufWriter::new(out);
-    fill(&mut out)?;
-    out.flush().map_err(bad)
+    let mut out = out;
+    write_list(&mut out, names, separator).map_err(|error| match error {
+        ListOutError::Io(_) => CliError::failed(error),
+        _ => CliError::input(error).hint("--to list0 ends names with a zero byte"),
+    })
 }
 
 /// Says something on standard error; that nobody listens is no error.

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use tapewise_formats::Request;
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
-use tapewise_formats::list_out::write_list;
 
 /// Turn requests of any format into CSV or a list.
 ///
@@ -51,8 +50,8 @@ pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     let ids = || batch.requests.iter().map(|request| request.id.as_bytes());
     output::write(args.output.as_deref(), |mut out| match args.to {
         Kind::Csv => write_csv(&mut out, &batch.requests).map_err(CliError::failed),
-        Kind::List => write_list(&mut out, ids(), Separator::Newline).map_err(CliError::failed),
-        Kind::List0 => write_list(&mut out, ids(), Separator::Nul).map_err(CliError::failed),
+        Kind::List => output::write_names(out, ids(), Separator::Newline),
+        Kind::List0 => output::write_names(out, ids(), Separator::Nul),
     })?;
     Ok(ExitCode::SUCCESS)
 }

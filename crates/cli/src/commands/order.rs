@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
-use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
 use tapewise_order::Algorithm;
@@ -118,6 +117,9 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     } else {
         say(&format!("positions: {}", placed.provenance));
     }
+    // Made before anything is written: a bad name must not leave a picture without its list.
+    let mut result = Vec::new();
+    write_order(args, &batch, &placed, &row, &mut result)?;
     if let Some(path) = &args.plot {
         let svg = plot::beside_sorted(&placed, &row, args.seed)?;
         output::write(Some(path), |out| {
@@ -128,11 +130,8 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     // A person who asked for the table does not want it to scroll away under the list.
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
     if !(args.explain && to_terminal) {
-        // All of it first: a name that cannot be written must not leave half a list behind.
-        let mut text = Vec::new();
-        write_order(args, &batch, &placed, &row, &mut text)?;
         output::write(args.output.as_deref(), |out| {
-            out.write_all(&text).map_err(CliError::failed)
+            out.write_all(&result).map_err(CliError::failed)
         })?;
     }
     Ok(ExitCode::SUCCESS)
@@ -239,8 +238,8 @@ fn write_order(
     let requests: Vec<_> = empty.chain(read).map(|at| &batch.requests[at]).collect();
     let ids = || requests.iter().map(|request| request.id.as_bytes());
     match if args.json { Kind::Json } else { args.to } {
-        Kind::List => write_list(&mut out, ids(), Separator::Newline).map_err(list_error),
-        Kind::List0 => write_list(&mut out, ids(), Separator::Nul).map_err(list_error),
+        Kind::List => output::write_names(out, ids(), Separator::Newline),
+        Kind::List0 => output::write_names(out, ids(), Separator::Nul),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),
         Kind::Json => plan_document::document(batch, placed, &args.placement, row, args.seed)
             .to_writer(&mut out)
@@ -262,12 +261,5 @@ fn write_order(
                 _ => CliError::input(error),
             })
         }
-    }
-}
-
-fn list_error(error: ListOutError) -> CliError {
-    match error {
-        ListOutError::Io(_) => CliError::failed(error),
-        _ => CliError::input(error).hint("--to list0 ends names with a zero byte"),
     }
 }

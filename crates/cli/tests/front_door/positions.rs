@@ -130,7 +130,7 @@ fn maps_that_do_not_fit_are_refused() {
         &["m.csv", "line 3, column block", "\"x\""],
     );
     refused("wrap,block\n0,-1\n", &["m.csv", "line 2, column block"]);
-    refused("wrap,block\n0\n", &["m.csv", "line: 2"]);
+    refused("wrap,block\n0\n", &["m.csv", "line 2"]);
     refused(
         "wrap,block\n0,100\n1,50\n",
         &["m.csv", "wrap 1", "not behind 100"],
