@@ -15,7 +15,7 @@ demo: build ## the main job, without hardware
 test: check unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
 
 build: ## the program, optimised
-	@echo "building tapewise (release)"
+	@echo "building tapewise (release; a minute or two the first time)"
 	@$(CARGO) build --release --quiet --package tapewise-cli
 
 check: ## formatting and lints
