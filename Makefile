@@ -35,7 +35,7 @@ reproduce: build ## the papers' tables; fails when a claim that is to hold does 
 
 bench: ## how fast ordering and parsing are, as tables
 	$(CARGO) bench --quiet --package tapewise-order --bench table
-	$(CARGO) bench --quiet --package tapewise-formats
+	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet
