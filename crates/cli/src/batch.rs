@@ -99,9 +99,7 @@ impl Batch {
             .map(|request| request.extents.len())
             .sum()
     }
-}
 
-impl Batch {
     /// The bytes of an extent; `None` where neither it nor the size of a block says.
     pub fn bytes(&self, extent: &Extent) -> Option<u64> {
         let by_blocks = || Some(extent.block_count.saturating_mul(self.block_size?));
@@ -174,6 +172,10 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
     if format == Format::LtfsIndex {
         return from_index(input, name, reader);
     }
+    let recognised = match input.format {
+        Some(format) => format!("read as {}, as --format says", format.name()),
+        None => detected.sentence,
+    };
     refuse_index_options(input, name)?;
     let options = FieldOptions {
         block_size: input.block_size,
@@ -190,14 +192,13 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
         }
         Format::HsiListing => hsi::read_hsi_listing(reader).map_err(|e| bad(&e))?,
         Format::List | Format::NulList => {
-            return Err(CliError::input(format!("{name}: {}", detected.sentence)).hint(
+            return Err(CliError::input(format!("{name}: {recognised}")).hint(
                 "names alone have no place on a tape: add --ltfs-index INDEX.xml or --ltfs-mount DIR",
             ));
         }
         _ => {
             return Err(CliError::input(format!(
-                "{name}: {}: not requests",
-                detected.sentence
+                "{name}: {recognised}: not requests"
             )));
         }
     };

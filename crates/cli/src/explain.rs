@@ -50,6 +50,9 @@ pub const SHORT: [Algorithm; 4] = [
     Algorithm::Best,
 ];
 
+/// The orders of the table; `None` where one does not apply.
+type Rows<'a> = Vec<(Algorithm, Option<&'a Row>)>;
+
 /// Everything `--explain` prints. `apart` is what the chosen order would take with files of several
 /// extents read extent by extent, where that is not what it does.
 pub fn explain(
@@ -60,18 +63,41 @@ pub fn explain(
     all: bool,
     seed: u64,
 ) -> String {
-    let wanted: Vec<Algorithm> = if all {
+    let mut algorithms: Vec<Algorithm> = if all {
         Algorithm::ALL.into()
     } else {
         SHORT.into()
     };
-    let mut algorithms = wanted;
     if !algorithms.contains(&chosen.algorithm) {
         algorithms.push(chosen.algorithm);
     }
-    let rows: Vec<(Algorithm, Option<Row>)> = algorithms
+    let others: Vec<(Algorithm, Option<Row>)> = algorithms
         .into_iter()
-        .map(|algorithm| (algorithm, compute(placed, algorithm, seed)))
+        .map(|algorithm| {
+            let is_chosen = algorithm == chosen.algorithm;
+            (
+                algorithm,
+                if is_chosen {
+                    None
+                } else {
+                    compute(placed, algorithm, seed)
+                },
+            )
+        })
+        .collect();
+    let rows: Rows = others
+        .iter()
+        .map(|(algorithm, row)| {
+            let is_chosen = *algorithm == chosen.algorithm;
+            (
+                *algorithm,
+                if is_chosen {
+                    Some(chosen)
+                } else {
+                    row.as_ref()
+                },
+            )
+        })
         .collect();
     let mut text = String::new();
     let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
@@ -164,7 +190,7 @@ fn times_line(placed: &Placed) -> String {
     )
 }
 
-fn table(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row, all: bool) -> Table {
+fn table(placed: &Placed, rows: &Rows, chosen: &Row, all: bool) -> Table {
     let columns = [
         "order",
         "likely",
@@ -196,7 +222,7 @@ fn table(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row, all: 
             row.worst.to_string(),
             totals.locate.to_string(),
             totals.read.to_string(),
-            moved(placed, totals),
+            units::tape_moved(totals.distance_lpos, &placed.problem.tape().geometry),
             totals.wrap_changes.to_string(),
             units::seconds(row.computed_s),
             if is_chosen { "<- the order given" } else { "" }.to_owned(),
@@ -243,19 +269,6 @@ fn add_rao_row(placed: &Placed, table: &mut Table) {
             .chain(dash)
             .chain([said]),
     );
-}
-
-fn moved(placed: &Placed, totals: &Totals) -> String {
-    match placed.problem.tape().geometry.metres_per_lpos {
-        Some(metres) => units::metres(totals.distance_lpos as f64 * metres),
-        None => {
-            let length = placed.problem.tape().geometry.wrap_lpos().max(1);
-            format!(
-                "{:.1} lengths",
-                totals.distance_lpos as f64 / f64::from(length)
-            )
-        }
-    }
 }
 
 fn worst_note(placed: &Placed) -> String {
@@ -347,10 +360,10 @@ fn better(placed: &Placed) -> Option<String> {
     })
 }
 
-fn worth(placed: &Placed, rows: &[(Algorithm, Option<Row>)], chosen: &Row) -> Option<String> {
+fn worth(placed: &Placed, rows: &Rows, chosen: &Row) -> Option<String> {
     let totals = |wanted: Algorithm| {
         rows.iter()
-            .find_map(|(algorithm, row)| (*algorithm == wanted).then_some(row.as_ref())?)
+            .find_map(|(algorithm, row)| (*algorithm == wanted).then_some(*row)?)
             .map(|r| r.plan.totals)
     };
     let (sorted, listed) = (totals(Algorithm::Sort)?, totals(Algorithm::Fifo)?);

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{
-    BlockMap, Direction, Geometry, KeyPoints, Layout, NominalLayout, Position, PositionSource,
-    Profile,
+    BlockMap, KeyPoints, Layout, NominalLayout, Position, PositionSource, Profile,
 };
 use tapewise_order::{
     End, Options, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS, Tape,
@@ -435,7 +434,7 @@ impl Placer<'_> {
             PositionSource::Nominal => format!(
                 "nominal geometry of {}, data in wraps {}: NOT measured on this cartridge, taken as +-{} %",
                 self.profile.title,
-                wraps_of_data(map, &self.tape.geometry),
+                wraps_of_data(map),
                 map.share_error() * 100.0
             ),
             PositionSource::EndOfWrapTable | PositionSource::KeyPoints => {
@@ -455,15 +454,15 @@ impl Placer<'_> {
     }
 }
 
-/// The wraps of the partition that holds most data.
-fn wraps_of_data(map: &BlockMap, geometry: &Geometry) -> String {
+/// The wraps of the last partition: the data partition of LTFS, or the only one.
+fn wraps_of_data(map: &BlockMap) -> String {
     let spans = map.spans();
-    let last = spans.last().map_or(0, |span| span.partition);
+    let last = spans.last().map(|span| (span.partition, span.wrap));
     let first = spans
         .iter()
-        .find(|span| span.partition == last)
-        .map_or(0, |span| span.wrap);
-    let end = spans.last().map_or(geometry.wraps, |span| span.wrap);
-    debug_assert!(geometry.direction(0) == Direction::Forward);
-    format!("{first}-{end}")
+        .find(|span| Some(span.partition) == last.map(|(last, _)| last));
+    match first.zip(last) {
+        Some((first, (_, last))) => format!("{}-{last}", first.wrap),
+        None => "none".to_owned(),
+    }
 }

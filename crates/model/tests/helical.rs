@@ -74,7 +74,7 @@ fn the_lines_of_4mm_meet_at_22_8_mb() {
 
 #[test]
 fn a_rewind_is_a_seek_to_the_beginning() {
-    let model = LocateModel::HelicalLinear(HelicalLinear::new(10.0, 144.0, 40_960_000, None));
+    let model = LocateModel::HelicalLinear(HelicalLinear::new(10.0, 144.0, 0, 40_960_000, None));
     let rewind = model.rewind(&model.point(&at(20_480_000)));
     assert_close(rewind.as_secs_f64(), 82.0);
 }

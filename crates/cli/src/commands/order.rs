@@ -5,8 +5,9 @@ use crate::error::CliError;
 use crate::explain::{Row, compute, explain};
 use crate::placement::{ExtentOrder, Placed, PlacementArgs};
 use crate::{batch, output, placement, plan_document, plot};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
@@ -45,12 +46,12 @@ pub struct OrderArgs {
     /// Where to write it: a file that appears whole or not at all.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// For --to script: copy from this directory.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    script_from: PathBuf,
-    /// For --to script: copy into this directory.
-    #[arg(long, value_name = "DIR", default_value = "recalled")]
-    script_into: PathBuf,
+    /// For --to script: copy from this directory [default: .]
+    #[arg(long, value_name = "DIR")]
+    script_from: Option<PathBuf>,
+    /// For --to script: copy into this directory [default: recalled]
+    #[arg(long, value_name = "DIR")]
+    script_into: Option<PathBuf>,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -90,6 +91,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             "--plot and --output both name {both}"
         )));
     }
+    refuse_directories_without_script(args)?;
     let batch = batch::load(&args.input)?;
     let say = |text: &str| {
         if !args.quiet {
@@ -153,27 +155,43 @@ fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
 }
 
 fn refuse_several_volumes(batch: &Batch) -> Result<(), CliError> {
-    let mut volumes: Vec<&str> = batch
+    let named = batch
         .requests
         .iter()
-        .filter_map(|r| r.volume.as_deref())
-        .collect();
-    volumes.sort_unstable();
-    volumes.dedup();
-    if volumes.len() <= 1 {
-        return Ok(());
+        .filter_map(|request| request.volume.as_deref());
+    let volumes: BTreeSet<&str> = named.clone().collect();
+    let unnamed = batch.requests.len() - named.count();
+    let hint = "order one cartridge at a time: --volume NAME";
+    if volumes.len() > 1 {
+        let shown = volumes
+            .iter()
+            .take(5)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        let count = volumes.len();
+        return Err(
+            CliError::input(format!("the requests are on {count} cartridges: {shown}")).hint(hint),
+        );
     }
-    let shown = volumes
-        .iter()
-        .take(5)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(", ");
-    Err(CliError::input(format!(
-        "the requests are on {} cartridges: {shown}",
-        volumes.len()
-    ))
-    .hint("order one cartridge at a time: --volume NAME"))
+    match volumes.first() {
+        Some(volume) if unnamed > 0 => Err(CliError::input(format!(
+            "{unnamed} requests do not say on which cartridge they are; the others are on {volume}"
+        ))
+        .hint(hint)),
+        _ => Ok(()),
+    }
+}
+
+/// Directories of a script mean nothing for anything else.
+fn refuse_directories_without_script(args: &OrderArgs) -> Result<(), CliError> {
+    let given = args.script_from.is_some() || args.script_into.is_some();
+    if given && (args.json || args.to != Kind::Script) {
+        return Err(CliError::input(
+            "--script-from and --script-into are for --to script",
+        ));
+    }
+    Ok(())
 }
 
 /// A list names a file once, so it cannot say in which order its extents are read.
@@ -245,10 +263,13 @@ fn write_order(
             .to_writer(&mut out)
             .map_err(CliError::failed),
         Kind::Script => {
-            let bytes = |path: &PathBuf| path.as_os_str().as_encoded_bytes().to_vec();
+            let directory = |given: &Option<PathBuf>, usual: &str| {
+                let given = given.as_deref().unwrap_or(Path::new(usual));
+                given.as_os_str().as_encoded_bytes().to_vec()
+            };
             let options = ScriptOptions {
-                source: bytes(&args.script_from),
-                destination: bytes(&args.script_into),
+                source: directory(&args.script_from, "."),
+                destination: directory(&args.script_into, "recalled"),
                 comments: vec![format!(
                     "order {}/{}",
                     row.algorithm.name(),

@@ -155,14 +155,9 @@ pub fn thousands(number: u32) -> String {
     text
 }
 
-/// Tape moved, in metres or kilometres, or in lengths of the tape where metres are not known.
+/// Tape moved, in words.
 pub fn distance(lpos: u64, geometry: &Geometry) -> String {
-    let Some(metres) = geometry.metres_per_lpos else {
-        let lengths = lpos as f64 / f64::from(geometry.wrap_lpos().max(1));
-        let digits = usize::from(lengths < 10.0);
-        return format!("{lengths:.digits$} lengths of tape");
-    };
-    format!("{} of tape", units::metres(lpos as f64 * metres))
+    format!("{} of tape", units::tape_moved(lpos, geometry))
 }
 
 #[cfg(test)]

@@ -393,3 +393,26 @@ fn maps_are_read_as_requests_are() {
     desk.put("m.csv", "wrap,block\n0\n");
     desk.refused(&args, &["m.csv: line 2", "1 fields"]);
 }
+
+/// What would be ignored is refused: a script's directories without a script, a cartridge that is
+/// named for some requests only, a format that was forced.
+#[test]
+fn nothing_that_was_asked_for_is_ignored() {
+    let desk = Desk::with_clips();
+    desk.refused(
+        &format!("{ORDER} clips.csv --script-into back"),
+        &["--script-into", "--to script"],
+    );
+    desk.put(
+        "half.csv",
+        "id,volume,start_block,block_count\na,T1,1,2\nb,,9,2\n",
+    );
+    desk.refused(
+        &format!("{ORDER} half.csv"),
+        &["1 requests do not say", "T1", "--volume"],
+    );
+    desk.refused(
+        &format!("{ORDER} --format plan clips.csv"),
+        &["read as plan, as --format says"],
+    );
+}

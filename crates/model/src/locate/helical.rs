@@ -44,17 +44,18 @@ impl HelicalLinear {
         }
     }
 
-    /// A seek costs `startup_s`, and `full_s` more across the `length_lpos` units of the tape.
+    /// A seek costs `startup_s`, and `full_s` more across the tape from `lpos_min` to `lpos_max`.
     pub fn new(
         startup_s: f64,
         full_s: f64,
-        length_lpos: u32,
+        lpos_min: u32,
+        lpos_max: u32,
         short: Option<ShortSeek>,
     ) -> HelicalLinear {
         HelicalLinear {
             startup: Micros::from_secs_f64(startup_s),
-            pace: Pace::over(full_s, f64::from(length_lpos)),
-            lpos_min: 0,
+            pace: Pace::over(full_s, f64::from(lpos_max - lpos_min)),
+            lpos_min: lpos_min as i32,
             short,
             startup_hinted: None,
         }

@@ -117,34 +117,34 @@ impl KeyPointModel {
         point.zone
     }
 
+    /// The case a move falls in, counted from 0, and the segments it scans and reads.
     #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+    fn motion(&self, from: &Point, to: &Point) -> (usize, i64, i64) {
         let source = self.flip_if_reverse(i32::from(from.zone), to.wrap);
         let destination = self.flip_if_reverse(i32::from(to.zone), to.wrap);
         let ahead = destination - source;
         if from.wrap == to.wrap && ahead <= 2 {
-            let forward = if to.wrap & 1 == 0 {
-                to.lpos - from.lpos
-            } else {
-                from.lpos - to.lpos
-            };
+            let up = to.lpos - from.lpos;
+            let forward = if to.wrap & 1 == 0 { up } else { -up };
             if forward >= 0 {
-                return self.case[0] + self.read.time(i64::from(forward));
+                return (0, 0, i64::from(forward));
             }
         }
-        let anti_directional = ((from.wrap ^ to.wrap) & 1) as usize;
-        let case = 1
-            + 3 * anti_directional
-            + if ahead >= 2 {
-                0
-            } else if destination >= 2 {
-                1
-            } else {
-                2
-            };
-        let scan = i64::from((to.landing - from.lpos).abs());
+        let anti_directional = usize::from((from.wrap ^ to.wrap) & 1);
+        let landing = match (ahead >= 2, destination >= 2) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        };
+        let scanned = i64::from((to.landing - from.lpos).abs());
         let read = i64::from((to.lpos - to.landing).abs());
-        self.case[case] + self.scan.time(scan) + self.read.time(read)
+        (1 + 3 * anti_directional + landing, scanned, read)
+    }
+
+    #[inline(always)]
+    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+        let (case, scanned, read) = self.motion(from, to);
+        self.case[case] + self.scan.time(scanned) + self.read.time(read)
     }
 
     /// The least that cases 2 to 7 can take: from a key point the drive reads a whole section and
@@ -161,13 +161,6 @@ impl KeyPointModel {
 
     /// Which of the seven cases of the paper a locate falls in, 1 to 7.
     pub fn case(&self, from: &Position, to: &Position) -> usize {
-        let (from, to) = (self.point(from), self.point(to));
-        let bare = |case: usize| {
-            let mut marked = self.clone();
-            marked.case = [Micros::ZERO; 7];
-            marked.case[case] = Micros(1_000_000_000);
-            marked.time(&from, &to).0 >= 1_000_000_000
-        };
-        (0..7).find(|&case| bare(case)).map_or(0, |case| case + 1)
+        self.motion(&self.point(from), &self.point(to)).0 + 1
     }
 }

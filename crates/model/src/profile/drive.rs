@@ -249,8 +249,13 @@ impl Profile {
                     startup: Micros::from_secs_f64(startup_s),
                     pace: Pace::over(s_per_gb, LPOS_PER_GB),
                 });
-                let seek =
-                    HelicalLinear::new(startup_s.value, full_s.value, geometry.wrap_lpos(), short);
+                let seek = HelicalLinear::new(
+                    startup_s.value,
+                    full_s.value,
+                    geometry.lpos_min,
+                    geometry.lpos_max,
+                    short,
+                );
                 LocateModel::HelicalLinear(seek.with_hints(value(startup_hinted_s)))
             }
             Locate::FourRegion {
