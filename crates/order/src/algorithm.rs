@@ -1,10 +1,11 @@
 //! Every order by name: a new one is one file and one line here.
 
-use crate::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
 use crate::order::Order;
+use crate::orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
+use crate::orders::{cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
 use crate::problem::Problem;
+use crate::solve::best;
 use crate::uncertainty::Scenarios;
-use crate::{best, cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
 
 /// An algorithm that orders a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! The default order.
 
-use crate::assignment::{ArcMatrix, Assignment};
-use crate::improve::improve;
-use crate::loss::{loss, sparse_loss};
-use crate::opt::opt;
 use crate::order::Order;
-use crate::patch::patch;
+use crate::orders::loss::{loss, sparse_loss};
+use crate::orders::opt::opt;
+use crate::orders::scan::scan;
+use crate::orders::sltf::sltf;
+use crate::orders::sort::sort;
+use crate::orders::two_pass::two_pass;
+use crate::orders::weave::weave;
 use crate::problem::Problem;
-use crate::scan::scan;
-use crate::sltf::sltf;
-use crate::sort::sort;
-use crate::two_pass::two_pass;
+use crate::solve::assignment::{ArcMatrix, Assignment};
+use crate::solve::improve::improve;
+use crate::solve::patch::patch;
 use crate::uncertainty::Scenarios;
-use crate::weave::weave;
 use tapewise_model::Micros;
 
 /// Visits up to which every arc is considered.

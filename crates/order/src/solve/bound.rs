@@ -1,8 +1,8 @@
 //! How short an order can be at best.
 
-use crate::assignment::{ArcMatrix, Assignment};
-use crate::opt::opt;
+use crate::orders::opt::opt;
 use crate::problem::Problem;
+use crate::solve::assignment::{ArcMatrix, Assignment};
 use tapewise_model::Micros;
 
 /// A time that no order falls below, reading and all; `None` where none was computed.

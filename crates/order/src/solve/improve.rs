@@ -4,8 +4,8 @@
 //! something else: a run of visits is taken out and put between two others (Or-3opt). Candidates
 //! for "what comes after this visit" are its near neighbours.
 
-use crate::nearest::Nearest;
 use crate::order::Order;
+use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
 use tapewise_model::Micros;
 

@@ -1,8 +1,8 @@
 //! SCAN: the elevator by section (Hillyer & Silberschatz 1996, section 4, Figure 2).
 
 use crate::order::Order;
+use crate::orders::sections::Sections;
 use crate::problem::Problem;
-use crate::sections::Sections;
 
 /// Shuttles up the tape reading one section of a forward wrap at each place, and down the tape
 /// reading one of a reverse wrap, until nothing is left.

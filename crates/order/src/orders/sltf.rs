@@ -1,7 +1,7 @@
 //! SLTF: shortest locate time first (Hillyer & Silberschatz 1996, section 4).
 
-use crate::nearest::Nearest;
 use crate::order::Order;
+use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
 
 /// From the head always on to the nearest unread visit.

@@ -1,8 +1,8 @@
 //! WEAVE: a fixed pattern of sections around the head (Hillyer & Silberschatz 1996, section 4).
 
 use crate::order::Order;
+use crate::orders::sections::Sections;
 use crate::problem::Problem;
-use crate::sections::Sections;
 
 /// The wraps a step of the pattern looks at.
 #[derive(Clone, Copy)]

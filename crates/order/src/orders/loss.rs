@@ -8,9 +8,9 @@
 //! The sparse form is the one that the paper leaves as future work: few arcs to near cities only,
 //! repeated on the contracted paths until one is left.
 
-use crate::coalesce::expand;
-use crate::nearest::Nearest;
 use crate::order::Order;
+use crate::orders::coalesce::expand;
+use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

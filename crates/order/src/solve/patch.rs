@@ -4,8 +4,8 @@
 //! taken, the smallest cycle first (after Karp 1979). On a tape cycles that pass the same place in
 //! the same direction are joined at almost no cost, so little is lost.
 
-use crate::assignment::{ArcMatrix, Assignment};
 use crate::order::Order;
+use crate::solve::assignment::{ArcMatrix, Assignment};
 
 /// The order that an assignment's cycles are joined to.
 pub fn patch(matrix: &ArcMatrix, assignment: &Assignment) -> Order {

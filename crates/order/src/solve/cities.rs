@@ -1,0 +1,77 @@
+//! A batch as a travelling salesman sees it: cities, and the cost of going from one to the next.
+//!
+//! The visits are cities; the last city is where the tour closes: as a tail it is the head before
+//! the first visit, as a head it is where the head is to be left after the last one. So a path
+//! over all visits is a tour over all cities.
+
+use crate::problem::Problem;
+use tapewise_model::Micros;
+
+/// The largest batch that a matrix of all arcs is made for: 32 MB.
+const MATRIX_MAX_VISITS: usize = 2_048;
+
+/// The cities of a batch with the cost of every arc, in microseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Cities<'a> {
+    problem: &'a Problem,
+    /// All costs row by row; empty where they are computed each time.
+    matrix: Vec<i64>,
+}
+
+impl<'a> Cities<'a> {
+    /// Costs computed when asked for: no memory.
+    pub(crate) fn sparse(problem: &'a Problem) -> Cities<'a> {
+        Cities {
+            problem,
+            matrix: Vec::new(),
+        }
+    }
+
+    /// All costs in a matrix, for searches that ask for most of them many times; above
+    /// [`MATRIX_MAX_VISITS`] the same as [`Cities::sparse`].
+    pub(crate) fn dense(problem: &'a Problem) -> Cities<'a> {
+        let n = problem.len();
+        if n > MATRIX_MAX_VISITS {
+            return Cities::sparse(problem);
+        }
+        let cities = n + 1;
+        let mut matrix = vec![Micros::FAR.0; cities * cities];
+        let mut times = vec![Micros::ZERO; n];
+        for tail in 0..cities {
+            problem.arcs((tail < n).then_some(tail), &mut times);
+            let row = &mut matrix[tail * cities..][..cities];
+            for (head, time) in times.iter().enumerate().filter(|&(head, _)| head != tail) {
+                row[head] = time.0;
+            }
+            if tail < n {
+                row[n] = problem.end_cost(tail).0;
+            }
+        }
+        Cities { problem, matrix }
+    }
+
+    /// The batch.
+    pub(crate) fn problem(&self) -> &'a Problem {
+        self.problem
+    }
+
+    /// Number of cities: the visits, and the one where the tour closes.
+    pub(crate) fn len(&self) -> usize {
+        self.problem.len() + 1
+    }
+
+    /// The cost of one arc; [`Micros::FAR`] from a city to itself.
+    #[inline(always)]
+    pub(crate) fn cost(&self, tail: usize, head: usize) -> i64 {
+        if !self.matrix.is_empty() {
+            return self.matrix[tail * self.len() + head];
+        }
+        let end = self.problem.len();
+        match (tail == end, head == end) {
+            _ if tail == head => Micros::FAR.0,
+            (true, _) => self.problem.first_arc(head).0,
+            (_, true) => self.problem.end_cost(tail).0,
+            _ => self.problem.arc(tail, head).0,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Our own order: bounds, searches and proofs.
+
+pub(crate) mod assignment;
+pub(crate) mod best;
+pub(crate) mod bound;
+#[expect(dead_code, reason = "the searches that follow are built on it")]
+pub(crate) mod cities;
+pub(crate) mod improve;
+pub(crate) mod patch;
