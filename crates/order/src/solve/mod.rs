@@ -5,5 +5,7 @@ pub(crate) mod best;
 pub(crate) mod bound;
 #[expect(dead_code, reason = "the searches that follow are built on it")]
 pub(crate) mod cities;
+#[expect(dead_code, reason = "the proof that follows is built on it")]
+pub(crate) mod held_karp;
 pub(crate) mod improve;
 pub(crate) mod patch;
