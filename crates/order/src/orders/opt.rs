@@ -21,8 +21,12 @@ pub fn opt(problem: &Problem) -> Option<Order> {
     if n > OPT_MAX_VISITS {
         return None;
     }
-    let arcs: Vec<Micros> = (0..n * n)
-        .map(|pair| problem.arc(pair / n, pair % n))
+    // into[to * n + from]: the arcs into a visit lie side by side, as the inner loop reads them.
+    let into: Vec<Micros> = (0..n * n)
+        .map(|pair| match (pair % n, pair / n) {
+            (from, to) if from == to => Micros::FAR,
+            (from, to) => problem.arc(from, to),
+        })
         .collect();
     // least[read * n + last]: least time to read the set `read` of visits, `last` of them last.
     let mut least = vec![Micros::FAR; (1 << n) * n];
@@ -30,18 +34,20 @@ pub fn opt(problem: &Problem) -> Option<Order> {
         least[(1 << visit) * n + visit] = problem.first_arc(visit);
     }
     for read in 1usize..1 << n {
-        for last in (0..n).filter(|last| read >> last & 1 == 1) {
-            let so_far = least[read * n + last];
-            for next in (0..n).filter(|next| read >> next & 1 == 0) {
-                let slot = &mut least[(read | 1 << next) * n + next];
-                *slot = (*slot).min(so_far + arcs[last * n + next]);
-            }
+        // What can follow a set is a larger number, so its row is finished.
+        let (done, later) = least.split_at_mut((read + 1) * n);
+        let so_far = &done[read * n..];
+        for next in (0..n).filter(|next| read >> next & 1 == 0) {
+            let arcs = &into[next * n..][..n];
+            let through = so_far.iter().zip(arcs).map(|(time, arc)| *time + *arc);
+            let set = (read | 1 << next) - read - 1;
+            later[set * n + next] = through.fold(Micros::FAR, Micros::min);
         }
     }
-    Some(walk_back(problem, &arcs, &least))
+    Some(walk_back(problem, &into, &least))
 }
 
-fn walk_back(problem: &Problem, arcs: &[Micros], least: &[Micros]) -> Order {
+fn walk_back(problem: &Problem, into: &[Micros], least: &[Micros]) -> Order {
     let n = problem.len();
     let mut read = (1usize << n) - 1;
     let mut last = (0..n)
@@ -52,7 +58,7 @@ fn walk_back(problem: &Problem, arcs: &[Micros], least: &[Micros]) -> Order {
         let before = read & !(1 << last);
         last = (0..n)
             .filter(|&other| before >> other & 1 == 1)
-            .min_by_key(|&other| least[before * n + other] + arcs[other * n + last])
+            .min_by_key(|&other| least[before * n + other] + into[last * n + other])
             .unwrap_or_default();
         read = before;
         sequence.push(last as u32);
