@@ -4,7 +4,8 @@ use crate::order::Order;
 use crate::orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
 use crate::orders::{cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
 use crate::problem::Problem;
-use crate::solve::best;
+use crate::solve::best::{Solution, best};
+use crate::solve::effort::Effort;
 use crate::uncertainty::Scenarios;
 
 /// An algorithm that orders a batch.
@@ -49,15 +50,18 @@ pub struct Inputs<'a> {
     pub seed: u64,
     /// Threshold in blocks for the coalescing algorithms; two sections of a DLT4000 by default.
     pub coalesce_blocks: u64,
+    /// What may be spent, for the orders that search.
+    pub effort: Effort<'a>,
 }
 
 impl<'a> Inputs<'a> {
-    /// Seed 1 and the paper's threshold.
+    /// Seed 1, the paper's threshold and the usual effort.
     pub fn new(scenarios: &'a Scenarios) -> Inputs<'a> {
         Inputs {
             scenarios,
             seed: 1,
             coalesce_blocks: TWO_SECTIONS_SEGMENTS,
+            effort: Effort::usual(),
         }
     }
 }
@@ -136,8 +140,13 @@ impl Algorithm {
     /// Orders a batch; `None` where the algorithm does not apply: OPT above 16 visits, CTA's on a
     /// tape without bands.
     pub fn order(self, problem: &Problem, inputs: &Inputs) -> Option<Order> {
+        self.solve(problem, inputs).map(|solution| solution.order)
+    }
+
+    /// Orders a batch, and says what it finds out about how good any order can be.
+    pub fn solve(self, problem: &Problem, inputs: &Inputs) -> Option<Solution> {
         let threshold = inputs.coalesce_blocks;
-        Some(match self {
+        let order = match self {
             Algorithm::Fifo => fifo::fifo(problem),
             Algorithm::Sort => sort::sort(problem),
             Algorithm::Random => random::random(problem, inputs.seed),
@@ -153,7 +162,10 @@ impl Algorithm {
             // Its cost is made of wraps and bands.
             Algorithm::Cta if problem.tape().geometry.bands > 1 => cta::cta_sltf(problem, true),
             Algorithm::Cta => return None,
-            Algorithm::Best => best::best(problem, inputs.scenarios),
-        })
+            Algorithm::Best => {
+                return Some(best(problem, inputs.scenarios, &inputs.effort, inputs.seed));
+            }
+        };
+        Some(Solution::from(order))
     }
 }

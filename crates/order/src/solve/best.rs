@@ -1,59 +1,70 @@
 //! The default order.
 
 use crate::order::Order;
-use crate::orders::loss::{loss, sparse_loss};
-use crate::orders::opt::opt;
-use crate::orders::scan::scan;
-use crate::orders::sltf::sltf;
-use crate::orders::sort::sort;
-use crate::orders::two_pass::two_pass;
-use crate::orders::weave::weave;
+use crate::orders::{loss, scan, sltf, sort, two_pass, weave};
 use crate::problem::Problem;
-use crate::solve::assignment::{ArcMatrix, Assignment};
-use crate::solve::improve::improve;
-use crate::solve::patch::patch;
+use crate::solve::effort::Effort;
+use crate::solve::shortest::shortest;
 use crate::uncertainty::Scenarios;
 use tapewise_model::Micros;
 
-/// Visits up to which every arc is considered.
-const DENSE_VISITS: usize = 4_096;
+/// Visits up to which every arc is considered by LOSS.
+const DENSE_LOSS_VISITS: usize = 4_096;
 
-/// Moves tried by the improvement: about a second on one core.
-const MOVES: u64 = 4_000_000;
+/// An order with what is known of how good it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Solution {
+    /// The order.
+    pub order: Order,
+    /// A total that no order falls below with these times, where one was computed.
+    pub bound: Option<Micros>,
+    /// Whether the clock cut the search short, so that another run may give another order.
+    pub cut_short: bool,
+}
+
+impl Solution {
+    /// Whether the order is proven to be the shortest with these times.
+    pub fn is_optimal(&self, problem: &Problem) -> bool {
+        self.bound == Some(self.order.total_time(problem))
+    }
+}
+
+impl From<Order> for Solution {
+    fn from(order: Order) -> Solution {
+        Solution {
+            order,
+            bound: None,
+            cut_short: false,
+        }
+    }
+}
 
 /// The order with the least likely total among those whose worst case is no worse than that of
-/// sorting.
+/// sorting, and the bound for any order.
 ///
-/// Up to 16 visits it is optimal where the map is exact. Above, the patched assignment, LOSS and
-/// SLTF are improved and compared. SORT, SCAN and WEAVE always take part, because an unsure map
-/// may allow one of them only. Never longer than SORT, neither as predicted nor at worst.
-pub fn best(problem: &Problem, scenarios: &Scenarios) -> Order {
-    let sorted = sort(problem);
-    let mut candidates = vec![
-        sorted.clone(),
-        two_pass(problem),
-        scan(problem),
-        weave(problem),
-    ];
-    let greedy = sltf(problem);
-    let constructed = if problem.len() <= DENSE_VISITS {
-        loss(problem)
+/// SORT, SCAN, WEAVE, SLTF and LOSS always take part: it is never longer than any of them where
+/// the map is exact, and an unsure map may allow one of them only.
+pub fn best(problem: &Problem, scenarios: &Scenarios, effort: &Effort, seed: u64) -> Solution {
+    let ours = shortest(problem, effort, seed);
+    let sorted = sort::sort(problem);
+    let constructed = if problem.len() <= DENSE_LOSS_VISITS {
+        loss::loss(problem)
     } else {
-        sparse_loss(problem)
+        loss::sparse_loss(problem)
     };
-    let assigned = ArcMatrix::new(problem).map(|arcs| patch(&arcs, &Assignment::solve(&arcs)));
-    candidates.extend(opt(problem));
-    for order in [Some(greedy), Some(constructed), assigned]
-        .into_iter()
-        .flatten()
-    {
-        candidates.push(improve(problem, &order, MOVES));
-        candidates.push(order);
-    }
+    let floors = [
+        two_pass::two_pass(problem),
+        scan::scan(problem),
+        weave::weave(problem),
+        sltf::sltf(problem),
+        constructed,
+        sorted.clone(),
+    ];
     let allowed: Micros = scenarios.worst_total(problem, &sorted);
-    candidates
-        .into_iter()
+    let order = std::iter::once(ours.order)
+        .chain(floors)
         .filter(|order| scenarios.worst_total(problem, order) <= allowed)
         .min_by_key(|order| order.total_time(problem))
-        .unwrap_or(sorted)
+        .unwrap_or(sorted);
+    Solution { order, ..ours }
 }

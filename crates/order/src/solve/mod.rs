@@ -7,5 +7,7 @@ pub(crate) mod bound;
 pub(crate) mod cities;
 #[expect(dead_code, reason = "the proof that follows is built on it")]
 pub(crate) mod held_karp;
+pub(crate) mod effort;
 pub(crate) mod improve;
+pub(crate) mod shortest;
 pub(crate) mod patch;

@@ -62,6 +62,11 @@ impl Certificate {
             .sum()
     }
 
+    /// The price of leaving each city.
+    pub(crate) fn tails(&self) -> &[i64] {
+        &self.tails
+    }
+
     /// The price of entering each city.
     pub(crate) fn heads(&self) -> &[i64] {
         &self.heads
