@@ -2,45 +2,11 @@
 
 use crate::batch::Batch;
 use crate::placement::Placed;
+use crate::search::{Row, SearchArgs, compute};
 use crate::table::Table;
 use crate::units;
-use std::time::Instant;
 use tapewise_model::{Layout, Micros, PositionSource};
-use tapewise_order::{
-    Algorithm, DENSE_ASSIGNMENT_MAX_VISITS, Inputs, Plan, Scenarios, Totals, lower_bound,
-    read_whole_tape,
-};
-
-/// One order with what it takes.
-pub struct Row {
-    /// The order.
-    pub algorithm: Algorithm,
-    /// Its plan.
-    pub plan: Plan,
-    /// Its total when map and model are as far off as they may be.
-    pub worst: Micros,
-    /// Processor time to find it.
-    pub computed_s: f64,
-}
-
-/// Orders a batch; `None` where the algorithm does not apply.
-pub fn compute(placed: &Placed, algorithm: Algorithm, seed: u64) -> Option<Row> {
-    let inputs = Inputs {
-        seed,
-        coalesce_blocks: placed.coalesce_blocks,
-        scenarios: &placed.scenarios,
-    };
-    let begin = Instant::now();
-    let order = algorithm.order(&placed.problem, &inputs)?;
-    let computed_s = begin.elapsed().as_secs_f64();
-    let worst = placed.scenarios.worst_total(&placed.problem, &order);
-    Some(Row {
-        algorithm,
-        plan: Plan::new(&placed.problem, order),
-        worst,
-        computed_s,
-    })
-}
+use tapewise_order::{Algorithm, Scenarios, Totals, read_whole_tape};
 
 /// The orders shown by default, beside the one asked for.
 pub const SHORT: [Algorithm; 4] = [
@@ -61,7 +27,7 @@ pub fn explain(
     chosen: &Row,
     apart: Option<Micros>,
     all: bool,
-    seed: u64,
+    search: &SearchArgs,
 ) -> String {
     let mut algorithms: Vec<Algorithm> = if all {
         Algorithm::ALL.into()
@@ -80,7 +46,7 @@ pub fn explain(
                 if is_chosen {
                     None
                 } else {
-                    compute(placed, algorithm, seed)
+                    compute(placed, algorithm, search)
                 },
             )
         })
@@ -114,8 +80,8 @@ pub fn explain(
     }
     text.push_str(&table(placed, &rows, chosen, all).to_string());
     let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
-    line("bound", bound_line(placed, chosen));
-    if let Some(held_back) = held_back(placed, chosen, seed) {
+    line("bound", bound_line(&rows, chosen, search));
+    if let Some(held_back) = held_back(placed, chosen, search) {
         line("held back", held_back);
     }
     if let Some(better) = better(placed) {
@@ -128,9 +94,15 @@ pub fn explain(
     line(
         "repeat",
         format!(
-            "{}/{}, seed {seed}: same input, same bytes",
+            "{}/{}, seed {}: {}",
             algorithm.name(),
-            algorithm.version()
+            algorithm.version(),
+            search.seed,
+            if chosen.cut_short {
+                "cut short by --time-budget, so another run may give another order"
+            } else {
+                "same input, same bytes"
+            }
         ),
     );
     text
@@ -292,39 +264,38 @@ fn worst_note(placed: &Placed) -> String {
 }
 
 /// How much shorter any order could be, with these times.
-fn bound_line(placed: &Placed, chosen: &Row) -> String {
+fn bound_line(rows: &Rows, chosen: &Row, search: &SearchArgs) -> String {
     let total = chosen.plan.totals.total;
-    match lower_bound(&placed.problem) {
-        None => format!(
-            "not computed above {DENSE_ASSIGNMENT_MAX_VISITS} visits; these are {}",
-            placed.problem.len()
-        ),
-        Some(bound) if bound == total => "no order is shorter with these times".to_owned(),
-        Some(bound) => {
-            let gap = (total.as_secs_f64() / bound.as_secs_f64() - 1.0) * 100.0;
-            let gap = if gap < 0.1 {
-                "less than 0.1".to_owned()
-            } else {
-                format!("{gap:.1}")
-            };
-            format!(
-                "no order is under {bound} with these times; the one given is {gap} % above that"
-            )
-        }
+    let bounds = rows.iter().filter_map(|(_, row)| row.as_ref()?.bound);
+    let Some(bound) = bounds.max() else {
+        return "none is known for this kind of drive and so many requests".to_owned();
+    };
+    if bound >= total {
+        return "proven: no order is shorter with these times".to_owned();
     }
+    let gap = (total.as_secs_f64() / bound.as_secs_f64() - 1.0) * 100.0;
+    let gap = match gap {
+        gap if gap < 0.001 => "less than 0.001".to_owned(),
+        gap if gap < 0.1 => format!("{gap:.3}"),
+        gap => format!("{gap:.1}"),
+    };
+    let proof = if search.prove {
+        format!("; no proof in {} s", search.budget_s())
+    } else {
+        String::new()
+    };
+    format!(
+        "no order is under {bound} with these times; the one given is {gap} % above that{proof}"
+    )
 }
 
 /// The order that would be taken if the map were sure, where it is not taken because it is not.
-fn held_back(placed: &Placed, chosen: &Row, seed: u64) -> Option<String> {
+fn held_back(placed: &Placed, chosen: &Row, search: &SearchArgs) -> Option<String> {
     if chosen.algorithm != Algorithm::Best || placed.scenarios.is_empty() {
         return None;
     }
     let sure = Scenarios::new(&placed.problem, None);
-    let inputs = Inputs {
-        seed,
-        ..Inputs::new(&sure)
-    };
-    let order = Algorithm::Best.order(&placed.problem, &inputs)?;
+    let order = search.solve(placed, &sure, Algorithm::Best)?.order;
     let likely = order.total_time(&placed.problem);
     let worst = placed.scenarios.worst_total(&placed.problem, &order);
     let total = chosen.plan.totals.total;

@@ -9,6 +9,7 @@ mod placement;
 mod plan_document;
 mod plot;
 mod profiles;
+mod search;
 mod table;
 mod units;
 

@@ -1,15 +1,15 @@
 //! A plan as the JSON contract has it.
 
 use crate::batch::Batch;
-use crate::explain::Row;
 use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
+use crate::search::{Row, SearchArgs};
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
     PlanServed, PlanStep, PlanTotals,
 };
 use tapewise_model::PositionSource;
-use tapewise_order::{Action, Step, lower_bound};
+use tapewise_order::{Action, Algorithm, Step};
 
 /// The document of an ordered batch.
 pub fn document(
@@ -17,11 +17,16 @@ pub fn document(
     placed: &Placed,
     args: &PlacementArgs,
     row: &Row,
-    seed: u64,
+    search: &SearchArgs,
 ) -> PlanDocument {
     let problem = &placed.problem;
     let totals = &row.plan.totals;
     let metres = problem.tape().geometry.metres_per_lpos;
+    let bound = row.bound.or_else(|| {
+        search
+            .solve(placed, &placed.scenarios, Algorithm::Best)?
+            .bound
+    });
     let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
     let extents = || batch.requests.iter().flat_map(|request| &request.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
@@ -29,7 +34,7 @@ pub fn document(
         format: PLAN_FORMAT.to_owned(),
         version: PLAN_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        seed,
+        seed: search.seed,
         algorithm: format!("{}/{}", row.algorithm.name(), row.algorithm.version()),
         profile: PlanProfile {
             name: placed.profile.name.clone(),
@@ -55,7 +60,7 @@ pub fn document(
             read_us: totals.read.0 as u64,
             total_us: totals.total.0 as u64,
             worst_us: row.worst.0 as u64,
-            bound_us: lower_bound(problem).map(|bound| bound.0 as u64),
+            bound_us: bound.map(|bound| bound.0 as u64),
             // Rounded to millimetres, so that the text is the same on every machine.
             distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
             distance_lpos: totals.distance_lpos,

@@ -6,8 +6,8 @@ mod panel;
 mod path;
 
 use crate::error::CliError;
-use crate::explain::{Row, compute};
 use crate::placement::Placed;
+use crate::search::{Row, SearchArgs, compute};
 use canvas::{Anchor, Canvas, Font};
 use panel::{Drawing, FADE_STEPS, Frame, GREY, INK, colour, fade};
 use path::{Kind, Leg};
@@ -96,14 +96,14 @@ pub fn head_paths(panels: &[Panel], geometry: &Geometry, title: &str) -> Result<
 ///
 /// # Errors
 /// When there is nothing to compare with.
-pub fn beside_sorted(placed: &Placed, row: &Row, seed: u64) -> Result<String, CliError> {
+pub fn beside_sorted(placed: &Placed, row: &Row, search: &SearchArgs) -> Result<String, CliError> {
     let other = if row.algorithm == Algorithm::Sort {
         Algorithm::Fifo
     } else {
         Algorithm::Sort
     };
-    let other =
-        compute(placed, other, seed).ok_or_else(|| CliError::failed("nothing to compare with"))?;
+    let other = compute(placed, other, search)
+        .ok_or_else(|| CliError::failed("nothing to compare with"))?;
     let panels = [&other, row].map(|row| Panel {
         title: row.algorithm.title().to_owned(),
         plan: &row.plan,

@@ -2,8 +2,9 @@
 
 use crate::batch::Batch;
 use crate::error::CliError;
-use crate::explain::{compute, explain};
+use crate::explain::explain;
 use crate::placement::{PlacementArgs, place};
+use crate::search::{SearchArgs, compute};
 use crate::{output, plot, units};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,15 +70,16 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
         units::bytes(bytes)
     ))?;
     let placed = place(&batch, &PlacementArgs::new("lto8"))?;
-    let row = compute(&placed, Algorithm::Best, args.seed)
+    let search = SearchArgs::with_seed(args.seed);
+    let row = compute(&placed, Algorithm::Best, &search)
         .ok_or_else(|| CliError::failed("the default order always applies"))?;
     line(format_args!(
         "{}",
-        explain(&batch, &placed, &row, None, false, args.seed).trim_end()
+        explain(&batch, &placed, &row, None, false, &search).trim_end()
     ))?;
     std::fs::create_dir_all(&args.into)
         .map_err(|e| CliError::failed(format!("{}: {e}", args.into.display())))?;
-    let svg = plot::beside_sorted(&placed, &row, args.seed)?;
+    let svg = plot::beside_sorted(&placed, &row, &search)?;
     let picture = args.into.join("head-path.svg");
     output::write(Some(&picture), |out| {
         out.write_all(svg.as_bytes()).map_err(CliError::failed)

@@ -2,8 +2,9 @@
 
 use crate::batch::{Batch, Input};
 use crate::error::CliError;
-use crate::explain::{Row, compute, explain};
+use crate::explain::explain;
 use crate::placement::{ExtentOrder, Placed, PlacementArgs};
+use crate::search::{Row, SearchArgs, compute};
 use crate::{batch, output, placement, plan_document, plot};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -25,6 +26,8 @@ pub struct OrderArgs {
     input: Input,
     #[command(flatten)]
     placement: PlacementArgs,
+    #[command(flatten)]
+    search: SearchArgs,
     /// Which order.
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = algorithm)]
     algorithm: Algorithm,
@@ -52,9 +55,6 @@ pub struct OrderArgs {
     /// For --to script: copy into this directory [default: recalled]
     #[arg(long, value_name = "DIR")]
     script_into: Option<PathBuf>,
-    /// Seed of everything that is drawn.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
     /// Say nothing on standard error but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -111,11 +111,18 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_several_volumes(&batch)?;
     refuse_parts_in_a_list(args, &batch)?;
     let placed = placement::place(&batch, &args.placement)?;
-    let row =
-        compute(&placed, args.algorithm, args.seed).ok_or_else(|| not_applicable(args, &placed))?;
+    let row = compute(&placed, args.algorithm, &args.search)
+        .ok_or_else(|| not_applicable(args, &placed))?;
     if args.explain {
         let apart = total_apart(args, &batch)?;
-        output::say(explain(&batch, &placed, &row, apart, args.all, args.seed));
+        output::say(explain(
+            &batch,
+            &placed,
+            &row,
+            apart,
+            args.all,
+            &args.search,
+        ));
     } else {
         say(&format!("positions: {}", placed.provenance));
     }
@@ -123,7 +130,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     let mut result = Vec::new();
     write_order(args, &batch, &placed, &row, &mut result)?;
     if let Some(path) = &args.plot {
-        let svg = plot::beside_sorted(&placed, &row, args.seed)?;
+        let svg = plot::beside_sorted(&placed, &row, &args.search)?;
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
@@ -221,7 +228,7 @@ fn total_apart(args: &OrderArgs, batch: &Batch) -> Result<Option<Micros>, CliErr
         return Ok(None);
     }
     let placed = placement::place(batch, &args.placement.apart())?;
-    Ok(compute(&placed, args.algorithm, args.seed).map(|row| row.plan.totals.total))
+    Ok(compute(&placed, args.algorithm, &args.search).map(|row| row.plan.totals.total))
 }
 
 fn not_applicable(args: &OrderArgs, placed: &Placed) -> CliError {
@@ -259,7 +266,7 @@ fn write_order(
         Kind::List => output::write_names(out, ids(), Separator::Newline),
         Kind::List0 => output::write_names(out, ids(), Separator::Nul),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),
-        Kind::Json => plan_document::document(batch, placed, &args.placement, row, args.seed)
+        Kind::Json => plan_document::document(batch, placed, &args.placement, row, &args.search)
             .to_writer(&mut out)
             .map_err(CliError::failed),
         Kind::Script => {

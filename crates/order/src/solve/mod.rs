@@ -5,9 +5,9 @@ pub(crate) mod best;
 pub(crate) mod bound;
 #[expect(dead_code, reason = "the searches that follow are built on it")]
 pub(crate) mod cities;
+pub(crate) mod effort;
 #[expect(dead_code, reason = "the proof that follows is built on it")]
 pub(crate) mod held_karp;
-pub(crate) mod effort;
 pub(crate) mod improve;
-pub(crate) mod shortest;
 pub(crate) mod patch;
+pub(crate) mod shortest;

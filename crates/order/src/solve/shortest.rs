@@ -31,7 +31,9 @@ pub(crate) fn shortest(problem: &Problem, effort: &Effort, _seed: u64) -> Soluti
         let assignment = Assignment::solve(&arcs);
         (patch(&arcs, &assignment), assignment.bound())
     });
-    let bound = assigned.as_ref().map(|(_, bound)| *bound + read + inner_locate);
+    let bound = assigned
+        .as_ref()
+        .map(|(_, bound)| *bound + read + inner_locate);
     let order = assigned.map_or_else(|| sltf(problem), |(order, _)| order);
     let order = improve(problem, &order, 4_000_000);
     Solution {
