@@ -2,17 +2,19 @@
 
 mod batch;
 
+use batch::{Kind, Start};
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tapewise_order::{Plan, Problem, improve, loss, opt, sltf};
+use tapewise_order::{Plan, improve, loss, opt, sltf};
 
-type Drive = (&'static str, fn(usize) -> Problem);
-const DRIVES: [Drive; 2] = [("dlt4000", batch::dlt4000), ("lto8", batch::lto8)];
+type Drive = (&'static str, Kind);
+const DRIVES: [Drive; 2] = [("dlt4000", Kind::Dlt4000), ("lto8", Kind::Lto8)];
 
 fn exact(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("OPT");
     group.sample_size(20);
-    for (name, make) in DRIVES {
+    for (name, kind) in DRIVES {
+        let make = |requests| batch::blocks(kind, requests, 1, Start::Random);
         for requests in [12, 15] {
             let problem = make(requests);
             group.bench_function(format!("{name}/{requests}"), |bencher| {
@@ -25,7 +27,8 @@ fn exact(criterion: &mut Criterion) {
 fn greedy(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("greedy");
     group.sample_size(20);
-    for (name, make) in DRIVES {
+    for (name, kind) in DRIVES {
+        let make = |requests| batch::blocks(kind, requests, 1, Start::Random);
         let problem = make(2_048);
         group.bench_function(format!("LOSS/{name}/2048"), |bencher| {
             bencher.iter(|| loss(black_box(&problem)));
@@ -40,7 +43,8 @@ fn greedy(criterion: &mut Criterion) {
 fn after(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("after");
     group.sample_size(10);
-    for (name, make) in DRIVES {
+    for (name, kind) in DRIVES {
+        let make = |requests| batch::blocks(kind, requests, 1, Start::Random);
         let problem = make(2_048);
         let order = loss(&problem);
         group.bench_function(format!("improve/{name}/2048"), |bencher| {

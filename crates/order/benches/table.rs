@@ -4,6 +4,7 @@
 
 mod batch;
 
+use batch::{Kind, Start};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tapewise_order::{
@@ -16,15 +17,16 @@ const BUDGET: Duration = Duration::from_millis(1_200);
 /// Runs of each row, at most.
 const RUNS: usize = 21;
 
-type Drive = (&'static str, fn(usize) -> Problem);
-const DRIVES: [Drive; 2] = [("dlt4000", batch::dlt4000), ("lto8", batch::lto8)];
+type Drive = (&'static str, Kind);
+const DRIVES: [Drive; 2] = [("dlt4000", Kind::Dlt4000), ("lto8", Kind::Lto8)];
 
 fn main() {
     println!(
         "{:12} {:8} {:>6} {:>12} {:>5} {:>16}",
         "order", "drive", "n", "ms (median)", "runs", "paper, CPU s"
     );
-    for (name, make) in DRIVES {
+    for (name, kind) in DRIVES {
+        let make = |requests| batch::blocks(kind, requests, 1, Start::Random);
         for requests in [9, 10, 12, 15, 16] {
             row("OPT", name, requests, make, |problem| {
                 black_box(opt(problem));
