@@ -11,6 +11,7 @@
 //! | [`ltfs_index`] and [`ltfs_label`], then [`ltfs_select`] and [`ltfs_extent`] | [`script_out`] |
 //! | [`ltfs_xattr`] (a mounted LTFS) | [`plan_json`] (read too) |
 //! | [`cta_tapefile`], [`bsr`], [`hsi`] | |
+//! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example
 //! From a list of names and the index of an LTFS volume to requests, and back to a list:
@@ -74,6 +75,9 @@ pub mod ltfs_xattr;
 pub mod map_file;
 pub mod notice;
 pub mod plan_json;
+pub mod rao;
+pub mod rao_batch;
+pub mod rao_dump;
 pub mod request;
 pub mod script_out;
 
