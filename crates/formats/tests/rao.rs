@@ -446,3 +446,15 @@ proptest! {
         let _ = read_dump(text.as_bytes());
     }
 }
+
+#[test]
+fn the_example_of_the_documentation_is_an_answer() {
+    let page = include_str!("../../../docs/reference/rao.md");
+    let example = page.split("```\n").nth(1).expect("a block of text");
+    let lists = answers(&read_dump(example.as_bytes()).unwrap());
+    let requests = [
+        request("a", &[(None, 100, 64)]),
+        request("b", &[(None, 5_000, 101)]),
+    ];
+    assert_eq!(RaoBatch::new(&requests).order(&lists), Ok(vec![1, 0]));
+}

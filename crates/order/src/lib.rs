@@ -43,6 +43,7 @@ pub use orders::cta::cta_sltf;
 pub use orders::fifo::fifo;
 pub use orders::loss::{loss, sparse_loss};
 pub use orders::opt::{OPT_MAX_VISITS, opt};
+pub use orders::rao::{RAO_WINDOW, SequenceFault, emulated_rao, rao};
 pub use orders::scan::scan;
 pub use orders::sltf::sltf;
 pub use orders::sort::sort;

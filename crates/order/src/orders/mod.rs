@@ -7,6 +7,7 @@ pub(crate) mod loss;
 pub(crate) mod nearest;
 pub(crate) mod opt;
 pub(crate) mod random;
+pub(crate) mod rao;
 pub(crate) mod scan;
 pub(crate) mod sections;
 pub(crate) mod sltf;
