@@ -17,6 +17,7 @@
 mod geometry;
 mod handling;
 mod key_points;
+mod learned_map;
 pub mod locate;
 mod map;
 mod micros;
@@ -28,6 +29,7 @@ mod transfer;
 pub use geometry::{Direction, Geometry, Layout};
 pub use handling::{Handling, Unmount};
 pub use key_points::{KeyPoints, NominalSections, Spread};
+pub use learned_map::LearnedMap;
 pub use locate::{LocateModel, Point};
 pub use map::{BlockMap, EndOfWrap, MapError, NominalLayout, WrapSpan};
 pub use micros::{Micros, Pace};

@@ -30,6 +30,7 @@ mod order;
 mod orders;
 mod plan;
 mod problem;
+pub mod replan;
 mod request;
 mod solve;
 mod stream;

@@ -117,7 +117,12 @@ impl Problem {
         Problem::of_visits(tape, options, visits, requests.len())
     }
 
-    fn of_visits(tape: Tape, options: Options, visits: Vec<Visit>, requests: usize) -> Problem {
+    pub(crate) fn of_visits(
+        tape: Tape,
+        options: Options,
+        visits: Vec<Visit>,
+        requests: usize,
+    ) -> Problem {
         let clock = StreamClock::new(&tape);
         let model = &tape.model;
         let first = |visit: &Visit| visit.segments[0];
