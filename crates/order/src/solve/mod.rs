@@ -11,3 +11,5 @@ pub(crate) mod held_karp;
 pub(crate) mod improve;
 pub(crate) mod patch;
 pub(crate) mod shortest;
+#[expect(dead_code, reason = "the proofs that follow are built on it")]
+pub(crate) mod simplex;
