@@ -103,7 +103,8 @@ impl fmt::Display for Micros {
 pub struct Pace(i64);
 
 impl Pace {
-    const FRACTION_BITS: u32 = 20;
+    /// Fine time is counted in parts of a microsecond: two to this power of them.
+    pub const FRACTION_BITS: u32 = 20;
 
     /// The pace of `seconds` for `distance_lpos` units of tape.
     pub fn over(seconds: f64, distance_lpos: f64) -> Pace {
@@ -116,6 +117,11 @@ impl Pace {
     #[inline(always)]
     pub fn time(self, distance_lpos: i64) -> Micros {
         Micros((distance_lpos * self.0 + (1 << (Self::FRACTION_BITS - 1))) >> Self::FRACTION_BITS)
+    }
+
+    /// Fine time for each LPOS unit: see [`Pace::FRACTION_BITS`].
+    pub fn fine(self) -> i64 {
+        self.0
     }
 
     /// Seconds for each LPOS unit.

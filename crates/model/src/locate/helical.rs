@@ -19,10 +19,10 @@ pub struct ShortSeek {
 /// Linear seek time of a helical scan drive.
 #[derive(Clone, Debug)]
 pub struct HelicalLinear {
-    startup: Micros,
-    pace: Pace,
+    pub(super) startup: Micros,
+    pub(super) pace: Pace,
     lpos_min: i32,
-    short: Option<ShortSeek>,
+    pub(super) short: Option<ShortSeek>,
     startup_hinted: Option<Micros>,
 }
 

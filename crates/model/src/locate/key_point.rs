@@ -40,8 +40,8 @@ pub struct KeyPointCoefficients {
 /// The key-point model of one cartridge.
 #[derive(Clone, Debug)]
 pub struct KeyPointModel {
-    read: Pace,
-    scan: Pace,
+    pub(super) read: Pace,
+    pub(super) scan: Pace,
     case: [Micros; 7],
     /// By track, then by section in reading order: where the section begins.
     section_lpos: Vec<Vec<u32>>,
@@ -130,15 +130,38 @@ impl KeyPointModel {
                 return (0, 0, i64::from(forward));
             }
         }
-        let anti_directional = usize::from((from.wrap ^ to.wrap) & 1);
-        let landing = match (ahead >= 2, destination >= 2) {
-            (true, _) => 0,
-            (false, true) => 1,
-            (false, false) => 2,
-        };
         let scanned = i64::from((to.landing - from.lpos).abs());
         let read = i64::from((to.lpos - to.landing).abs());
-        (1 + 3 * anti_directional + landing, scanned, read)
+        let case = locate_case(ahead, destination, from.wrap ^ to.wrap);
+        (case, scanned, read)
+    }
+
+    /// How many sections ahead a section of track `to_wrap` is of section `from`, both counted from
+    /// the beginning of tape.
+    pub(super) fn sections_ahead(&self, from: usize, to: usize, to_wrap: u16) -> i32 {
+        self.flip_if_reverse(to as i32, to_wrap) - self.flip_if_reverse(from as i32, to_wrap)
+    }
+
+    /// The constant of the case, 2 to 7, of a move from track `from_wrap` to a section of `to_wrap`
+    /// that many sections ahead.
+    #[inline(always)]
+    pub(super) fn locating(
+        &self,
+        ahead: i32,
+        section: usize,
+        from_wrap: u16,
+        to_wrap: u16,
+    ) -> Micros {
+        let destination = self.flip_if_reverse(section as i32, to_wrap);
+        self.case[locate_case(ahead, destination, from_wrap ^ to_wrap)]
+    }
+
+    /// Where the drive goes over to reading on the way to a section, counted from the beginning of
+    /// tape.
+    pub(super) fn landing(&self, wrap: u16, section: usize) -> i32 {
+        let reading_section = self.flip_if_reverse(section as i32, wrap);
+        let before = (reading_section - 1).max(0);
+        self.section_lpos[usize::from(wrap)][before as usize] as i32
     }
 
     #[inline(always)]
@@ -163,4 +186,17 @@ impl KeyPointModel {
     pub fn case(&self, from: &Position, to: &Position) -> usize {
         self.motion(&self.point(from), &self.point(to)).0 + 1
     }
+}
+
+/// The case, 2 to 7 counted from 0, of a move that is no mere reading: to section `destination` of
+/// a track in reading order, `ahead` sections ahead; the tracks' numbers differ by `tracks` bits.
+#[inline(always)]
+fn locate_case(ahead: i32, destination: i32, tracks: u16) -> usize {
+    let anti_directional = usize::from(tracks & 1);
+    let landing = match (ahead >= 2, destination >= 2) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    1 + 3 * anti_directional + landing
 }

@@ -43,15 +43,15 @@ pub struct LtoCoefficients {
 pub struct LtoRegression {
     /// Fixed part by what changes: bit 0 half, bit 1 direction, bit 2 band, bit 3 wrap.
     fixed: [Micros; 16],
-    step_back: Micros,
-    pace: Pace,
-    geometry: Geometry,
+    pub(super) step_back: Micros,
+    pub(super) pace: Pace,
+    pub(super) geometry: Geometry,
     pub(super) residual: Micros,
 }
 
 /// Bits of a zone: the half of the tape in bit 0, the direction in bit 1, the band above.
-const HALF: u16 = 1;
-const DIRECTION: u16 = 2;
+pub(super) const HALF: u16 = 1;
+pub(super) const DIRECTION: u16 = 2;
 const BAND_SHIFT: u16 = 2;
 
 impl LtoRegression {
@@ -101,6 +101,24 @@ impl LtoRegression {
         usize::from(point.zone)
     }
 
+    /// The number of a band and a direction and half.
+    pub(super) fn zone_of(&self, band: u16, corner: u16) -> u16 {
+        band << BAND_SHIFT | corner
+    }
+
+    /// The band of a point.
+    pub(super) fn band(&self, point: &Point) -> u16 {
+        point.zone >> BAND_SHIFT
+    }
+
+    /// The part of a move that does not grow with distance, by what it changes: `change` tells of
+    /// [`HALF`] and [`DIRECTION`].
+    #[inline(always)]
+    pub(super) fn fixed_time(&self, change: u16, other_band: bool, other_wrap: bool) -> Micros {
+        let change = change | u16::from(other_band) << 2 | u16::from(other_wrap) << 3;
+        self.fixed[usize::from(change)]
+    }
+
     /// The middle of the tape.
     pub(super) fn middle(&self) -> i32 {
         self.geometry.lpos_middle() as i32
@@ -110,10 +128,12 @@ impl LtoRegression {
     pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
         let differs = from.zone ^ to.zone;
         let distance = to.lpos - from.lpos;
-        let change = (differs & (HALF | DIRECTION))
-            | u16::from(differs >> BAND_SHIFT != 0) << 2
-            | u16::from(from.wrap != to.wrap) << 3;
-        let mut time = self.fixed[usize::from(change)] + self.pace.time(i64::from(distance.abs()));
+        let fixed = self.fixed_time(
+            differs & (HALF | DIRECTION),
+            differs >> BAND_SHIFT != 0,
+            from.wrap != to.wrap,
+        );
+        let mut time = fixed + self.pace.time(i64::from(distance.abs()));
         let backward = if to.wrap & 1 == 0 {
             distance < 0
         } else {

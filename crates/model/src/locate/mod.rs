@@ -8,12 +8,14 @@ mod helical;
 mod key_point;
 mod lto;
 mod neighbours;
+mod rays;
 mod serpentine;
 
 pub use helical::{HelicalLinear, ShortSeek};
 pub use key_point::{KeyPointCoefficients, KeyPointModel};
 pub use lto::{LtoCoefficients, LtoRegression};
 pub use neighbours::{Neighbours, TurningPoints};
+pub use rays::{Look, Place, Rays, Slopes};
 pub use serpentine::FourRegion;
 
 use crate::micros::Micros;

@@ -17,10 +17,10 @@ use crate::micros::{Micros, Pace};
 /// Four-region piecewise linear seek time of a serpentine drive.
 #[derive(Clone, Debug)]
 pub struct FourRegion {
-    ahead: Micros,
-    ahead_pace: Pace,
-    behind: Micros,
-    behind_pace: Pace,
+    pub(super) ahead: Micros,
+    pub(super) ahead_pace: Pace,
+    pub(super) behind: Micros,
+    pub(super) behind_pace: Pace,
     offset_lpos: i32,
     lpos_min: i32,
     length_lpos: i32,

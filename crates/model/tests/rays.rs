@@ -1,0 +1,106 @@
+//! The straight pieces that a model tells of, against the times themselves.
+
+use tapewise_model::locate::{Look, Place};
+use tapewise_model::{
+    KeyPoints, LocateModel, Micros, Pace, Point, Position, PositionSource, Random, profile,
+};
+
+fn models() -> Vec<(&'static str, LocateModel, u16, u32)> {
+    let names = [
+        "dat-4mm",
+        "ampex-dst310",
+        "sony-dtf",
+        "dlt4000",
+        "dlt4000-jm98",
+        "dlt7000",
+        "ibm3590",
+        "lto6",
+        "lto7-m8",
+        "lto8",
+        "lto9",
+    ];
+    let models = names.map(|name| {
+        let profile = profile::find(name).unwrap();
+        let sections = profile.nominal_sections();
+        let key_points = sections
+            .zip(profile.key_point_spread())
+            .map(|(sections, spread)| {
+                KeyPoints::generate(sections, spread, &mut Random::new(1, 0))
+            });
+        let geometry = profile.geometry().unwrap();
+        let model = profile.locate_model(key_points.as_ref()).unwrap();
+        (name, model, geometry.wraps, geometry.lpos_max)
+    });
+    models.into()
+}
+
+/// Somewhere on the tape; often near another place, the middle or an end.
+fn somewhere(wraps: u16, lpos_max: u32, near: &[Position], random: &mut Random) -> Position {
+    let mut position = Position {
+        partition: 0,
+        wrap: random.below(u64::from(wraps)) as u16,
+        lpos: random.below(u64::from(lpos_max) + 1) as u32,
+        source: PositionSource::Exact,
+        error_lpos: 0,
+    };
+    let jitter = random.below(9) as u32;
+    match (random.below(6), near.get(random.below(40) as usize)) {
+        (0, _) => position.lpos = (lpos_max / 2 + jitter).min(lpos_max),
+        (1, _) => position.lpos = jitter,
+        (2, Some(other)) => position.lpos = (other.lpos + jitter).min(lpos_max),
+        (3, Some(other)) => position.wrap = other.wrap,
+        (4, Some(other)) => position = *other,
+        _ => {}
+    }
+    position
+}
+
+/// What a look says of a place; `None` where it does not speak of it.
+fn priced(model: &LocateModel, look: &Look, place: &Place) -> Option<Micros> {
+    if look.class != place.class || (look.except.is_some() && look.except == place.group) {
+        return None;
+    }
+    let slopes = model.rays().slopes(look.class);
+    let (base, slope) = if place.along <= look.pivot {
+        (look.below?, slopes.below?)
+    } else {
+        (look.above?, slopes.above?)
+    };
+    let fine = base + slope * i64::from(place.along);
+    Some(Micros(fine >> Pace::FRACTION_BITS) + place.weight)
+}
+
+fn least_priced(model: &LocateModel, from: &Point, to: &Point) -> Option<Micros> {
+    let mut least: Option<Micros> = None;
+    model.rays().looks(from, |look| {
+        model.rays().places(to, |place| {
+            let priced = priced(model, &look, &place);
+            least = least.into_iter().chain(priced).min();
+        });
+    });
+    least
+}
+
+#[test]
+fn the_least_of_the_pieces_is_the_time_to_the_microsecond() {
+    for (stream, (name, model, wraps, lpos_max)) in models().into_iter().enumerate() {
+        let mut random = Random::new(410, stream as u64);
+        let mut places = Vec::new();
+        for _ in 0..150 {
+            let place = somewhere(wraps, lpos_max, &places, &mut random);
+            places.push(place);
+        }
+        let points: Vec<Point> = places.iter().map(|place| model.point(place)).collect();
+        for (from, source) in points.iter().enumerate() {
+            for (to, destination) in points.iter().enumerate() {
+                assert_eq!(
+                    least_priced(&model, source, destination),
+                    Some(model.time(source, destination)),
+                    "{name}: {:?} to {:?}",
+                    places[from],
+                    places[to]
+                );
+            }
+        }
+    }
+}
