@@ -54,7 +54,7 @@ pub use orders::whole_tape::read_whole_tape;
 pub use plan::{Action, Plan, Step, Totals};
 pub use problem::{End, Motion, Options, Problem, Tape};
 pub use request::{Request, Segment};
-pub use solve::assignment::{ArcMatrix, Assignment, DENSE_ASSIGNMENT_MAX_VISITS};
+pub use solve::assignment::Assignment;
 pub use solve::best::{Solution, best};
 pub use solve::bound::lower_bound;
 pub use solve::effort::Effort;

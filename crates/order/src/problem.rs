@@ -357,6 +357,26 @@ impl Problem {
         }
     }
 
+    /// Where each visit is come in to, by block and clock.
+    pub(crate) fn entries(&self) -> &[Gate] {
+        &self.entries
+    }
+
+    /// Where each visit is gone out of, by block and clock.
+    pub(crate) fn exits(&self) -> &[Gate] {
+        &self.exits
+    }
+
+    /// What is added to every move to a visit.
+    pub(crate) fn arrival_cost(&self, visit: usize) -> Micros {
+        self.arrival_costs[visit]
+    }
+
+    /// Whether a gap may be streamed over instead of located past.
+    pub(crate) fn reads_through(&self) -> bool {
+        self.options.read_through
+    }
+
     /// The first visit that follows logically where `from` ends: the only one, with those behind
     /// it, that can be streamed to.
     pub(crate) fn following(&self, from: usize) -> usize {

@@ -11,7 +11,7 @@ pub(crate) struct Gate {
     pub(crate) block: u64,
     wrap: u16,
     /// Time at which streaming from the beginning of tape would pass here.
-    clock: Micros,
+    pub(crate) clock: Micros,
 }
 
 /// The time at which streaming from the beginning of the tape passes a place.

@@ -222,7 +222,7 @@ impl KeyPointModel {
         };
         let track = class / (2 * self.sections());
         let forward = track & 1 == 0;
-        let reading_on = class / self.sections() & 1 == 0;
+        let reading_on = (class / self.sections()) & 1 == 0;
         let slope = match (reading_on, forward) {
             (true, true) => self.read.fine(),
             (true, false) => -self.read.fine(),

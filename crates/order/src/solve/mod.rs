@@ -10,6 +10,7 @@ pub(crate) mod effort;
 pub(crate) mod held_karp;
 pub(crate) mod improve;
 pub(crate) mod patch;
+pub(crate) mod pricing;
 pub(crate) mod shortest;
 #[expect(dead_code, reason = "the proofs that follow are built on it")]
 pub(crate) mod simplex;

@@ -1,78 +1,153 @@
 //! Patching: from a cheapest assignment, which may be several cycles, to one order.
 //!
-//! Two cycles become one by exchanging the successors of a city in each; the cheapest exchange is
-//! taken, the smallest cycle first (after Karp 1979). On a tape cycles that pass the same place in
-//! the same direction are joined at almost no cost, so little is lost.
+//! Two cycles become one by exchanging the successors of a city in each (after Karp 1979); the
+//! cheapest exchange goes first. On a tape cycles that pass the same place in the same direction
+//! are joined at almost no cost, so little is lost. An exchange is looked for where one of its two
+//! arcs is a candidate, one of little reduced cost; only what no candidate joins looks at all
+//! cities.
 
 use crate::order::Order;
-use crate::solve::assignment::{ArcMatrix, Assignment};
+use crate::problem::Problem;
+use crate::solve::assignment::Assignment;
+use crate::solve::cities::Cities;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The order that an assignment's cycles are joined to.
-pub fn patch(matrix: &ArcMatrix, assignment: &Assignment) -> Order {
-    // The end leads back to the head, so that the path from head to end is a cycle too.
-    let mut successor = assignment.successor.clone();
-    let mut cycles = cycles(&successor);
-    while cycles.len() > 1 {
-        let smallest = (0..cycles.len())
-            .min_by_key(|&at| cycles[at].len())
-            .unwrap_or(0);
-        let small = cycles.swap_remove(smallest);
-        let (other, inner, outer) = cheapest_exchange(matrix, &successor, &small, &cycles);
-        successor.swap(inner, outer);
-        cycles[other].extend(small);
-    }
-    let end = matrix.cities() - 1;
-    let first = successor[end];
-    let path = std::iter::successors(Some(first), |&at| Some(successor[at]));
-    Order::new(
-        path.take_while(|&at| at != end)
-            .map(|at| at as u32)
-            .collect(),
-    )
+pub fn patch(problem: &Problem, assignment: &Assignment) -> Order {
+    let mut patching = Patching::new(problem, assignment);
+    patching.join_by_candidates(assignment);
+    patching.join_the_rest();
+    patching.into_order()
 }
 
-/// The cities of each cycle.
-fn cycles(successor: &[usize]) -> Vec<Vec<usize>> {
-    let mut seen = vec![false; successor.len()];
-    let mut cycles = Vec::new();
-    for start in 0..successor.len() {
-        if seen[start] {
-            continue;
-        }
-        let mut cycle = Vec::new();
-        let mut at = start;
-        while !std::mem::replace(&mut seen[at], true) {
-            cycle.push(at);
-            at = successor[at];
-        }
-        cycles.push(cycle);
-    }
-    cycles
+/// Cycles in the course of being joined.
+struct Patching<'a> {
+    cities: Cities<'a>,
+    successor: Vec<u32>,
+    predecessor: Vec<u32>,
+    /// By city: another one of its cycle; one in each cycle stands for it.
+    leader: Vec<u32>,
+    cycles: usize,
 }
 
-/// The cheapest exchange of successors between a city of `small` and one of another cycle: which
-/// cycle, and the two cities.
-fn cheapest_exchange(
-    matrix: &ArcMatrix,
-    successor: &[usize],
-    small: &[usize],
-    cycles: &[Vec<usize>],
-) -> (usize, usize, usize) {
-    let mut best = (i64::MAX, (0, 0, 0));
-    for &inner in small {
-        let after_inner = successor[inner];
-        let inner_cost = matrix.cost(inner, after_inner);
-        for (at, cycle) in cycles.iter().enumerate() {
-            for &outer in cycle {
-                let after_outer = successor[outer];
-                let change = matrix.cost(inner, after_outer) + matrix.cost(outer, after_inner)
-                    - inner_cost
-                    - matrix.cost(outer, after_outer);
-                if change < best.0 {
-                    best = (change, (at, inner, outer));
+/// An exchange of the successors of two cities; what it adds comes first, for sorting.
+type Exchange = (i64, u32, u32);
+
+impl<'a> Patching<'a> {
+    fn new(problem: &'a Problem, assignment: &Assignment) -> Patching<'a> {
+        // The end leads back to the head, so that the path from head to end is a cycle too.
+        let successor = assignment.successor.clone();
+        let mut predecessor = vec![0; successor.len()];
+        for (city, &next) in successor.iter().enumerate() {
+            predecessor[next as usize] = city as u32;
+        }
+        let mut leader = vec![u32::MAX; successor.len()];
+        let mut cycles = 0;
+        for start in 0..successor.len() {
+            let mut at = start;
+            cycles += usize::from(leader[start] == u32::MAX);
+            while leader[at] == u32::MAX {
+                leader[at] = start as u32;
+                at = successor[at] as usize;
+            }
+        }
+        Patching {
+            cities: Cities::sparse(problem),
+            successor,
+            predecessor,
+            leader,
+            cycles,
+        }
+    }
+
+    fn cycle(&mut self, city: u32) -> u32 {
+        let mut at = city as usize;
+        while self.leader[at] as usize != at {
+            self.leader[at] = self.leader[self.leader[at] as usize];
+            at = self.leader[at] as usize;
+        }
+        at as u32
+    }
+
+    /// What it costs that `one` and `other` exchange their successors.
+    fn exchange(&self, one: u32, other: u32) -> Exchange {
+        let (one, other) = (one as usize, other as usize);
+        let after_one = self.successor[one] as usize;
+        let after_other = self.successor[other] as usize;
+        let cost = |tail, head| self.cities.cost(tail, head);
+        let added = cost(one, after_other) + cost(other, after_one)
+            - cost(one, after_one)
+            - cost(other, after_other);
+        (added, one as u32, other as u32)
+    }
+
+    fn join(&mut self, one: u32, other: u32) {
+        let (first, second) = (self.cycle(one), self.cycle(other));
+        self.leader[second as usize] = first;
+        self.cycles -= 1;
+        self.successor.swap(one as usize, other as usize);
+        for city in [one, other] {
+            self.predecessor[self.successor[city as usize] as usize] = city;
+        }
+    }
+
+    /// Joins by the cheapest exchanges first, of those that make a candidate arc.
+    fn join_by_candidates(&mut self, assignment: &Assignment) {
+        let mut exchanges = BinaryHeap::new();
+        for one in 0..self.successor.len() as u32 {
+            for &head in assignment.candidates(one) {
+                if self.cycle(head) != self.cycle(one) {
+                    let other = self.predecessor[head as usize];
+                    exchanges.push(Reverse(self.exchange(one, other)));
                 }
             }
         }
+        while self.cycles > 1
+            && let Some(Reverse((added, one, other))) = exchanges.pop()
+        {
+            if self.cycle(one) == self.cycle(other) {
+                continue;
+            }
+            // Either may have got another successor since.
+            let now = self.exchange(one, other);
+            match now.0 <= added {
+                true => self.join(one, other),
+                false => exchanges.push(Reverse(now)),
+            }
+        }
     }
-    best.1
+
+    /// Joins what is left, each cycle where it costs least among all cities.
+    fn join_the_rest(&mut self) {
+        let cities = self.successor.len() as u32;
+        let mut inner = 0;
+        while self.cycles > 1 {
+            let mine = self.cycle(inner);
+            let mut cycle = vec![inner];
+            let mut at = self.successor[inner as usize];
+            while at != inner {
+                cycle.push(at);
+                at = self.successor[at as usize];
+            }
+            let outer: Vec<u32> = (0..cities)
+                .filter(|&city| self.cycle(city) != mine)
+                .collect();
+            let pairs = cycle
+                .iter()
+                .flat_map(|&one| outer.iter().map(move |&other| (one, other)));
+            let cheapest = pairs.map(|(one, other)| self.exchange(one, other)).min();
+            if let Some((_, one, other)) = cheapest {
+                self.join(one, other);
+            }
+            inner = 0;
+        }
+    }
+
+    fn into_order(self) -> Order {
+        let end = self.successor.len() as u32 - 1;
+        let next = |&at: &u32| Some(self.successor[at as usize]);
+        let path = std::iter::successors(next(&end), next);
+        Order::new(path.take_while(|&at| at != end).collect())
+    }
 }

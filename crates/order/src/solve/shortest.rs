@@ -1,9 +1,8 @@
 //! The shortest order for the times at hand, by size of the batch.
 
 use crate::orders::opt::opt;
-use crate::orders::sltf::sltf;
 use crate::problem::Problem;
-use crate::solve::assignment::{ArcMatrix, Assignment};
+use crate::solve::assignment::Assignment;
 use crate::solve::best::Solution;
 use crate::solve::effort::{Effort, Meter};
 use crate::solve::improve::improve;
@@ -27,17 +26,11 @@ pub(crate) fn shortest(problem: &Problem, effort: &Effort, _seed: u64) -> Soluti
         };
     }
     let (read, inner_locate) = problem.fixed_time();
-    let assigned = ArcMatrix::new(problem).map(|arcs| {
-        let assignment = Assignment::solve(&arcs);
-        (patch(&arcs, &assignment), assignment.bound())
-    });
-    let bound = assigned
-        .as_ref()
-        .map(|(_, bound)| *bound + read + inner_locate);
-    let order = assigned.map_or_else(|| sltf(problem), |(order, _)| order);
-    let order = improve(problem, &order, 4_000_000);
+    let assignment = Assignment::new(problem);
+    let bound: Micros = assignment.bound() + read + inner_locate;
+    let order = improve(problem, &patch(problem, &assignment), 4_000_000);
     Solution {
-        bound: bound.map(|bound: Micros| bound.min(order.total_time(problem))),
+        bound: Some(bound),
         order,
         cut_short: meter.is_out_of_time(),
     }

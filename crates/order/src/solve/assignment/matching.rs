@@ -1,0 +1,261 @@
+//! A cheapest matching of rows and columns over some of all arcs, with its prices.
+//!
+//! Jonker & Volgenant 1987 for sparse costs: every row without a column first outbids the holder of
+//! its best column (augmenting row reduction), and what is then still open gets a column by a
+//! shortest augmenting path (Dijkstra's search with a heap over costs less prices). Prices of
+//! columns only ever fall, so an arc that does not undercut them never will while the price of its
+//! row stands.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// No row or column.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// Passes of augmenting row reduction, as Jonker & Volgenant have it.
+const REDUCTIONS: usize = 2;
+
+/// One arc of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arc {
+    pub(super) column: u32,
+    pub(super) cost: i64,
+}
+
+/// A matching in the making.
+#[derive(Debug, Default)]
+pub(super) struct Matching {
+    arcs: Vec<Arc>,
+    /// By row: where its arcs begin.
+    begin: Vec<u32>,
+    pub(super) column_of: Vec<u32>,
+    pub(super) row_of: Vec<u32>,
+    /// Prices; that of a row without a column says nothing.
+    pub(super) rows: Vec<i64>,
+    pub(super) columns: Vec<i64>,
+    /// Rows without a column.
+    open: Vec<u32>,
+    search: Search,
+}
+
+/// What a search for a shortest path needs, kept from one to the next.
+#[derive(Debug, Default)]
+struct Search {
+    distance: Vec<i64>,
+    from: Vec<u32>,
+    heap: BinaryHeap<Reverse<(i64, u32)>>,
+    touched: Vec<u32>,
+    settled: Vec<u32>,
+}
+
+impl Matching {
+    /// No row has a column, no arc is known, and every column is given away for nothing.
+    pub(super) fn new(cities: usize) -> Matching {
+        Matching {
+            arcs: Vec::new(),
+            begin: vec![0; cities + 1],
+            column_of: vec![NOBODY; cities],
+            row_of: vec![NOBODY; cities],
+            rows: vec![i64::MIN; cities],
+            columns: vec![0; cities],
+            open: (0..cities as u32).collect(),
+            search: Search {
+                distance: vec![i64::MAX; cities],
+                from: vec![NOBODY; cities],
+                ..Search::default()
+            },
+        }
+    }
+
+    pub(super) fn cities(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn arcs(&self, row: u32) -> &[Arc] {
+        let row = row as usize;
+        &self.arcs[self.begin[row] as usize..self.begin[row + 1] as usize]
+    }
+
+    /// Adds arcs, sorted by row.
+    pub(super) fn add(&mut self, new: &[(u32, Arc)]) {
+        let mut arcs = Vec::with_capacity(self.arcs.len() + new.len());
+        let mut new = new.iter().peekable();
+        for row in 0..self.cities() {
+            let old = self.begin[row] as usize..self.begin[row + 1] as usize;
+            self.begin[row] = arcs.len() as u32;
+            arcs.extend_from_slice(&self.arcs[old]);
+            while let Some((_, arc)) = new.next_if(|(at, _)| *at as usize == row) {
+                arcs.push(*arc);
+            }
+        }
+        let cities = self.cities();
+        self.begin[cities] = arcs.len() as u32;
+        self.arcs = arcs;
+    }
+
+    /// Takes its column from a row, so that it may find a better one.
+    pub(super) fn free(&mut self, row: u32) {
+        let column = std::mem::replace(&mut self.column_of[row as usize], NOBODY);
+        if column != NOBODY {
+            self.row_of[column as usize] = NOBODY;
+            self.open.push(row);
+        }
+    }
+
+    /// Prices every column at its cheapest arc, and gives it to that row where it is still open.
+    pub(super) fn reduce_columns(&mut self) {
+        self.columns.fill(i64::MAX);
+        let mut cheapest = vec![NOBODY; self.cities()];
+        for row in 0..self.cities() as u32 {
+            for at in self.begin[row as usize]..self.begin[row as usize + 1] {
+                let arc = self.arcs[at as usize];
+                if arc.cost < self.columns[arc.column as usize] {
+                    self.columns[arc.column as usize] = arc.cost;
+                    cheapest[arc.column as usize] = row;
+                }
+            }
+        }
+        for (column, row) in cheapest.into_iter().enumerate() {
+            if row != NOBODY && self.column_of[row as usize] == NOBODY {
+                self.give(row, column as u32);
+                self.rows[row as usize] = 0;
+            }
+        }
+        self.open
+            .retain(|&row| self.column_of[row as usize] == NOBODY);
+    }
+
+    fn give(&mut self, row: u32, column: u32) {
+        self.column_of[row as usize] = column;
+        self.row_of[column as usize] = row;
+    }
+
+    /// Gives every open row a column, at least cost. The arcs must allow it.
+    pub(super) fn complete(&mut self) {
+        for _ in 0..REDUCTIONS {
+            self.reduce_rows();
+        }
+        let mut open = std::mem::take(&mut self.open);
+        for row in open.drain(..) {
+            self.augment(row);
+        }
+        self.open = open;
+    }
+
+    /// Every open row takes its best column from whoever has it, and lowers the column's price until
+    /// its second best is as good.
+    fn reduce_rows(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        let mut later = Vec::new();
+        // Bidding can go on for long where many rows want few columns: the paths are better at it.
+        let mut bids = 4 * open.len() + 16;
+        while let Some(row) = open.pop() {
+            let Some((best, second)) = self.two_best(row).filter(|_| bids > 0) else {
+                later.push(row);
+                continue;
+            };
+            bids -= 1;
+            let (mut column, price) = best;
+            if price < second.1 {
+                self.columns[column as usize] -= second.1 - price;
+            } else if self.row_of[column as usize] != NOBODY {
+                column = second.0;
+            }
+            let loser = self.row_of[column as usize];
+            self.give(row, column);
+            self.rows[row as usize] = second.1;
+            if loser != NOBODY {
+                self.column_of[loser as usize] = NOBODY;
+                match price < second.1 {
+                    true => open.push(loser),
+                    false => later.push(loser),
+                }
+            }
+        }
+        self.open = later;
+    }
+
+    /// The two columns of least cost less price, with those; `None` where the row has one arc.
+    fn two_best(&self, row: u32) -> Option<((u32, i64), (u32, i64))> {
+        let mut best = (NOBODY, i64::MAX);
+        let mut second = (NOBODY, i64::MAX);
+        for arc in self.arcs(row) {
+            let price = arc.cost - self.columns[arc.column as usize];
+            if price < best.1 {
+                if arc.column != best.0 {
+                    second = best;
+                }
+                best = (arc.column, price);
+            } else if price < second.1 && arc.column != best.0 {
+                second = (arc.column, price);
+            }
+        }
+        (second.0 != NOBODY).then_some((best, second))
+    }
+
+    /// Gives an open row a column along a shortest alternating path, and prices what it passed so
+    /// that every arc taken stays cheapest.
+    fn augment(&mut self, open: u32) {
+        let mut search = std::mem::take(&mut self.search);
+        search.reach(self, open, 0);
+        let (reached, shortest) = loop {
+            let Some(Reverse((distance, column))) = search.heap.pop() else {
+                unreachable!("every row has its arc of the logical order");
+            };
+            if distance > search.distance[column as usize] {
+                continue;
+            }
+            let row = self.row_of[column as usize];
+            if row == NOBODY {
+                break (column, distance);
+            }
+            search.settled.push(column);
+            search.reach(self, row, distance - self.rows[row as usize]);
+        };
+        self.rows[open as usize] = shortest;
+        for &column in &search.settled {
+            let change = shortest - search.distance[column as usize];
+            self.columns[column as usize] -= change;
+            self.rows[self.row_of[column as usize] as usize] += change;
+        }
+        let mut column = reached;
+        loop {
+            let row = search.from[column as usize];
+            self.row_of[column as usize] = row;
+            let before = std::mem::replace(&mut self.column_of[row as usize], column);
+            if row == open {
+                break;
+            }
+            column = before;
+        }
+        search.clear();
+        self.search = search;
+    }
+}
+
+impl Search {
+    /// Looks at the arcs of a row whose own distance, less its price, is `base`.
+    #[inline(always)]
+    fn reach(&mut self, matching: &Matching, row: u32, base: i64) {
+        for arc in matching.arcs(row) {
+            let column = arc.column as usize;
+            let through = base + arc.cost - matching.columns[column];
+            if through < self.distance[column] {
+                if self.distance[column] == i64::MAX {
+                    self.touched.push(arc.column);
+                }
+                self.distance[column] = through;
+                self.from[column] = row;
+                self.heap.push(Reverse((through, arc.column)));
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        for column in self.touched.drain(..) {
+            self.distance[column as usize] = i64::MAX;
+        }
+        self.settled.clear();
+        self.heap.clear();
+    }
+}
