@@ -13,10 +13,15 @@ use crate::solve::cities::Cities;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// The largest batch in which all pairs of cities are looked at.
+const ALL_PAIRS_VISITS: usize = 64;
+
 /// The order that an assignment's cycles are joined to.
 pub fn patch(problem: &Problem, assignment: &Assignment) -> Order {
     let mut patching = Patching::new(problem, assignment);
-    patching.join_by_candidates(assignment);
+    if problem.len() > ALL_PAIRS_VISITS {
+        patching.join_by_candidates(assignment);
+    }
     patching.join_the_rest();
     patching.into_order()
 }
@@ -118,30 +123,37 @@ impl<'a> Patching<'a> {
         }
     }
 
-    /// Joins what is left, each cycle where it costs least among all cities.
+    /// Joins what is left, the smallest cycle first, each where it costs least among all cities.
     fn join_the_rest(&mut self) {
-        let cities = self.successor.len() as u32;
-        let mut inner = 0;
         while self.cycles > 1 {
-            let mine = self.cycle(inner);
-            let mut cycle = vec![inner];
-            let mut at = self.successor[inner as usize];
-            while at != inner {
-                cycle.push(at);
-                at = self.successor[at as usize];
-            }
-            let outer: Vec<u32> = (0..cities)
-                .filter(|&city| self.cycle(city) != mine)
-                .collect();
-            let pairs = cycle
+            let small = self.smallest_cycle();
+            let mine = self.cycle(small[0]);
+            let cities = 0..self.successor.len() as u32;
+            let others: Vec<u32> = cities.filter(|&city| self.cycle(city) != mine).collect();
+            let pairs = small
                 .iter()
-                .flat_map(|&one| outer.iter().map(move |&other| (one, other)));
+                .flat_map(|&one| others.iter().map(move |&other| (one, other)));
             let cheapest = pairs.map(|(one, other)| self.exchange(one, other)).min();
             if let Some((_, one, other)) = cheapest {
                 self.join(one, other);
             }
-            inner = 0;
         }
+    }
+
+    fn smallest_cycle(&mut self) -> Vec<u32> {
+        let mut size = vec![0u32; self.successor.len()];
+        for city in 0..self.successor.len() as u32 {
+            size[self.cycle(city) as usize] += 1;
+        }
+        let leaders = (0..size.len()).filter(|&city| size[city] > 0);
+        let start = leaders.min_by_key(|&city| size[city]).unwrap_or(0) as u32;
+        let mut cycle = vec![start];
+        let mut at = self.successor[start as usize];
+        while at != start {
+            cycle.push(at);
+            at = self.successor[at as usize];
+        }
+        cycle
     }
 
     fn into_order(self) -> Order {
