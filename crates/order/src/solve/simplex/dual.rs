@@ -30,6 +30,7 @@ impl Simplex {
             self.load_pivot_row();
             let Some(entering) = self.dual_ratio_test(self.x[position].signum()) else {
                 if self.inverse.is_fresh() {
+                    self.keep_ray(self.x[position].signum());
                     return Some(Outcome::Infeasible);
                 }
                 self.refresh().then_some(())?;
@@ -102,6 +103,13 @@ impl Simplex {
             }
         }
         best.1
+    }
+
+    /// Keeps the row of the inverse that shows that the rows contradict each other.
+    fn keep_ray(&mut self, side: f64) {
+        self.ray.clear();
+        let weights = self.inverse_row.values.iter().map(|weight| side * weight);
+        self.ray.extend(weights);
     }
 
     /// Raises the costs of all variables out of the basis a little, so that no two tie.

@@ -76,7 +76,7 @@ impl Stop {
 pub(crate) enum Outcome {
     /// Values and duals are feasible, and so optimal.
     Optimal,
-    /// No x satisfies all rows.
+    /// No x satisfies all rows: see [`Simplex::ray`].
     Infeasible,
     /// The objective falls without end.
     Unbounded,
@@ -128,6 +128,8 @@ pub(crate) struct Simplex {
     stale: bool,
     dual_tolerance: f64,
     pivots: usize,
+    /// By row, where the last outcome was [`Outcome::Infeasible`].
+    ray: Vec<f64>,
     /// Row of the inverse, row and column of the pivot, and what the steepest edge needs.
     inverse_row: SparseVector,
     pivot_row: SparseVector,
@@ -240,6 +242,50 @@ impl Simplex {
         self.stale = true;
     }
 
+    /// Drops rows and columns; those that stay keep their sequence and are numbered anew.
+    ///
+    /// Where only rows with their logicals in the basis and columns out of it are dropped, the
+    /// basis and its solution stay what they are. Earlier bases are void, and values and duals
+    /// until the next [`Simplex::optimise`].
+    pub(crate) fn retain(
+        &mut self,
+        keep_row: impl Fn(u32) -> bool,
+        keep_column: impl Fn(u32) -> bool,
+    ) {
+        let mut kept = Simplex::new();
+        let mut variable_now = vec![NONBASIC; self.cost.len()];
+        let mut row_now = vec![None; self.rows()];
+        for row in (0..self.rows()).filter(|&row| keep_row(row as u32)) {
+            let logical = self.logical[row] as usize;
+            let relation = match self.fixed[logical] {
+                true => Relation::Equal,
+                false => Relation::AtLeast,
+            };
+            row_now[row] = Some(kept.add_row(relation, self.rhs[row], &[]));
+            variable_now[logical] = kept.cost.len() as u32 - 1;
+        }
+        let columns = 0..self.columns() as u32;
+        for column in columns.filter(|&column| keep_column(column)) {
+            let variable = self.structural[column as usize] as usize;
+            let terms = self.matrix.column(variable).iter();
+            let terms = terms.filter_map(|&(row, value)| Some((row_now[row as usize]?, value)));
+            let now = kept.add_column(self.cost[variable], &terms.collect::<Vec<Term>>());
+            kept.forbid(now, self.fixed[variable]);
+            variable_now[variable] = kept.cost.len() as u32 - 1;
+        }
+        let basics = self.head.iter().zip(&self.steepness);
+        let basics = basics.map(|(&variable, &weight)| (variable_now[variable as usize], weight));
+        let (head, steepness): (Vec<u32>, Vec<f64>) = basics.filter(|b| b.0 != NONBASIC).unzip();
+        if head.len() == kept.rows() {
+            kept.restore(&Basis { head, steepness });
+        } else {
+            let is_basic = |&column: &u32| head.contains(&kept.structural[column as usize]);
+            let columns: Vec<u32> = (0..kept.columns() as u32).filter(is_basic).collect();
+            kept.start_from(&columns);
+        }
+        *self = kept;
+    }
+
     /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rhs.len()
@@ -276,6 +322,15 @@ impl Simplex {
     /// The reduced cost of a column after [`Simplex::optimise`].
     pub(crate) fn reduced_cost(&self, column: u32) -> f64 {
         self.reduced[self.structural[column as usize] as usize]
+    }
+
+    /// The weight of a row in a sum of rows that no x satisfies, after [`Outcome::Infeasible`].
+    ///
+    /// The weighted right-hand sides are positive together and no column that is allowed has a
+    /// positive weighted sum. So any multiple may be added to feasible duals, and their objective
+    /// rises without end (Farkas).
+    pub(crate) fn ray(&self, row: u32) -> f64 {
+        self.ray[row as usize]
     }
 
     /// The objective after [`Simplex::optimise`].
@@ -318,6 +373,7 @@ impl Simplex {
         let is_priced = (0..self.cost.len() as u32).all(|v| !self.is_attractive(v));
         let is_valued = (0..self.head.len()).all(|at| self.violation(at) == 0.0);
         match (is_priced, is_valued) {
+            (true, true) if !self.objective().is_finite() => Some(Outcome::Trouble),
             (true, true) => Some(Outcome::Optimal),
             (true, false) => self.dual_simplex(stop),
             (false, true) => self.primal_simplex(stop),
