@@ -1,15 +1,16 @@
 //! Bounds of real batches: an assignment, and cuts until its support is connected.
 
 use super::{Outcome, Recorded, Relation, Stop};
-use crate::{ArcMatrix, Assignment, End, Options, Problem, Request, Segment, Tape};
+use crate::solve::cities::Cities;
+use crate::{Assignment, End, Options, Problem, Request, Segment, Tape};
 use tapewise_model::{BlockMap, KeyPoints, NominalLayout, Random, profile};
 
 const TOLERANCE: f64 = 1e-6;
 
 /// The first programme and the cuts of one batch, with a few of its arcs as columns.
-pub(super) struct Tour {
+pub(super) struct Tour<'a> {
     pub(super) programme: Recorded,
-    matrix: ArcMatrix,
+    matrix: Cities<'a>,
     /// What the assignment costs.
     pub(super) assignment: f64,
     arcs: Vec<(usize, usize)>,
@@ -18,15 +19,17 @@ pub(super) struct Tour {
     pub(super) cuts: Vec<Vec<bool>>,
 }
 
-impl Tour {
-    pub(super) fn new(problem: &Problem) -> Tour {
-        let matrix = ArcMatrix::new(problem).expect("a batch of moderate size");
-        let n = matrix.cities();
-        let assignment = Assignment::solve(&matrix);
-        let (heads, tree) = tight_tree(&matrix, &assignment.successor);
+impl<'a> Tour<'a> {
+    pub(super) fn new(problem: &'a Problem) -> Tour<'a> {
+        let matrix = Cities::dense(problem);
+        let n = matrix.len();
+        let assignment = Assignment::new(problem);
+        let successor = assignment.successor.iter().map(|&head| head as usize);
+        let successor: Vec<usize> = successor.collect();
+        let (heads, tree) = tight_tree(&matrix, &successor);
         let tails: Vec<i64> = (0..n)
             .map(|tail| {
-                let head = assignment.successor[tail];
+                let head = successor[tail];
                 matrix.cost(tail, head) - heads[head]
             })
             .collect();
@@ -41,7 +44,7 @@ impl Tour {
         for _ in 0..2 * n {
             tour.programme.add_row(Relation::Equal, 1.0, &[]);
         }
-        let assigned = assignment.successor.iter().copied().enumerate();
+        let assigned = successor.iter().copied().enumerate();
         for (tail, head) in assigned.chain(tree) {
             tour.add_arc(tail, head);
         }
@@ -65,7 +68,7 @@ impl Tour {
     }
 
     pub(super) fn cities(&self) -> usize {
-        self.matrix.cities()
+        self.matrix.len()
     }
 
     fn add_arc(&mut self, tail: usize, head: usize) {
@@ -163,8 +166,8 @@ impl Tour {
 
 /// Dual prices of the heads, and a tree of tight arcs, both from shortest paths over alternating
 /// arcs: with the assigned arcs it makes a basis that is optimal for the assignment.
-fn tight_tree(matrix: &ArcMatrix, successor: &[usize]) -> (Vec<i64>, Vec<(usize, usize)>) {
-    let n = matrix.cities();
+fn tight_tree(matrix: &Cities, successor: &[usize]) -> (Vec<i64>, Vec<(usize, usize)>) {
+    let n = matrix.len();
     let mut distance = vec![i64::MAX; n];
     let mut tail_of = vec![usize::MAX; n];
     let mut predecessor = vec![0; n];
@@ -272,7 +275,8 @@ fn tour_bounds_of_batches_are_certified() {
 /// As a branch and bound does: one arc forbidden at a time, and back again.
 #[test]
 fn branches_are_certified_and_undone() {
-    let mut tour = Tour::new(&lto8(60, 5));
+    let problem = lto8(60, 5);
+    let mut tour = Tour::new(&problem);
     assert_eq!(tour.programme.optimise(), Outcome::Optimal);
     while tour.cut() > 0 {
         assert_eq!(tour.programme.optimise(), Outcome::Optimal);
@@ -312,7 +316,8 @@ fn branches_are_certified_and_undone() {
 
 #[test]
 fn dropping_what_is_not_needed_keeps_the_optimum() {
-    let mut tour = Tour::new(&lto8(100, 6));
+    let problem = lto8(100, 6);
+    let mut tour = Tour::new(&problem);
     assert_eq!(tour.programme.optimise(), Outcome::Optimal);
     while tour.cut() > 0 {
         assert_eq!(tour.programme.optimise(), Outcome::Optimal);
