@@ -67,6 +67,14 @@ fn report(name: &str, tour: &mut Tour) {
         spent[1],
     );
     branch(tour);
+    for (name, start) in [("assigned arcs", tour.cities() as u32), ("nothing", 0)] {
+        let simplex = &mut tour.programme.simplex;
+        let begin = processor_ms();
+        simplex.start_from(&(0..start).collect::<Vec<u32>>());
+        assert_eq!(simplex.optimise(&Stop::AT_OPTIMUM), Outcome::Optimal);
+        let (pivots, spent) = (simplex.pivots(), processor_ms() - begin);
+        println!("    from {name}: {pivots} pivots, {spent:.1} ms");
+    }
 }
 
 /// Re-optimises after forbidding each of some used arcs.

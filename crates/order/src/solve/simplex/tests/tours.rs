@@ -333,3 +333,31 @@ fn dropping_what_is_not_needed_keeps_the_optimum() {
     assert!((simplex.objective() - bound).abs() < 1.0);
     assert_eq!(simplex.pivots(), 0, "the basis was optimal");
 }
+
+/// Bad starts are where a method could go round in circles: nearly all steps are degenerate.
+#[test]
+fn every_start_leads_to_the_same_bound() {
+    for (name, problem) in [("dlt4000", dlt4000(200, 7)), ("lto8", lto8(200, 8))] {
+        let mut tour = Tour::new(&problem);
+        assert_eq!(tour.programme.optimise(), Outcome::Optimal);
+        while tour.cut() > 0 {
+            assert_eq!(tour.programme.optimise(), Outcome::Optimal);
+        }
+        let bound = tour.programme.simplex.objective();
+        let columns = tour.programme.simplex.columns() as u32;
+        let assigned: Vec<u32> = (0..tour.cities() as u32).collect();
+        let mut shuffled: Vec<u32> = (0..columns).collect();
+        Random::new(9, 0).shuffle(&mut shuffled);
+        for start in [&[][..], &assigned, &shuffled] {
+            tour.programme.simplex.start_from(start);
+            let context = format!("{name} from {} columns", start.len());
+            assert_eq!(tour.programme.optimise(), Outcome::Optimal, "{context}");
+            tour.programme.certify(&context);
+            let objective = tour.programme.simplex.objective();
+            assert!(
+                (objective - bound).abs() < 1.0,
+                "{context}: {objective} for {bound}"
+            );
+        }
+    }
+}
