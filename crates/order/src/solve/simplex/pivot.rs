@@ -15,10 +15,10 @@ impl Simplex {
         for (&variable, &weight) in self.head.iter().zip(&self.steepness) {
             self.steepest.values[variable as usize] = weight;
         }
-        let before = self
+        let regular = self
             .inverse
             .factorise(&self.matrix, &mut self.head, &self.logical);
-        if !before {
+        if !regular {
             self.position.fill(NONBASIC);
         }
         for (position, &variable) in self.head.iter().enumerate() {
@@ -28,7 +28,7 @@ impl Simplex {
         self.steepest.values.fill(0.0);
         self.steepest.values.truncate(self.head.len());
         self.stale = false;
-        before
+        regular
     }
 
     /// Computes the steepest edge weights that are not known.
@@ -65,7 +65,7 @@ impl Simplex {
         }
     }
 
-    /// Computes the values of all basic variables.
+    /// Computes the values of all basic variables, with `steepest` as scratch.
     pub(super) fn value_all(&mut self) {
         self.steepest.reset(self.head.len());
         self.steepest.values.copy_from_slice(&self.work_rhs);
@@ -153,7 +153,8 @@ impl Simplex {
         self.pivots += 1;
     }
 
-    /// Forrest & Goldfarb 1992, equation for their first algorithm.
+    /// The weights after the pivot from those before it (Forrest & Goldfarb 1992): only the row
+    /// that leaves is known exactly, the others follow.
     fn update_steepness(&mut self, position: usize, pivot: f64) {
         let exact = squared_norm(&self.inverse_row);
         self.steepest.reset(self.head.len());

@@ -1,5 +1,6 @@
 //! The simplex method against naive solvers, and on the programmes it is made for.
 
+mod inverse;
 mod large;
 mod small;
 mod time;
