@@ -25,6 +25,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Unit tests share the batches of `tests/common`, which call this crate by its name.
+#[cfg(test)]
+extern crate self as tapewise_order;
+
 mod algorithm;
 mod order;
 mod orders;

@@ -64,6 +64,15 @@ impl<'a> Meter<'a> {
         left > 0 && !self.is_out_of_time()
     }
 
+    /// The work that is left.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the search asks, which is not used yet")
+    )]
+    pub(crate) fn left(&self) -> u64 {
+        self.left.get()
+    }
+
     /// Whether all work is spent or the clock has run out.
     pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0 || self.is_out_of_time()

@@ -11,6 +11,11 @@ pub(crate) mod held_karp;
 pub(crate) mod improve;
 pub(crate) mod patch;
 pub(crate) mod pricing;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the portfolio that follows is built on it")
+)]
+pub(crate) mod search;
 pub(crate) mod shortest;
 #[expect(dead_code, reason = "the proofs that follow are built on it")]
 pub(crate) mod simplex;
