@@ -65,10 +65,6 @@ impl<'a> Meter<'a> {
     }
 
     /// The work that is left.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the search asks, which is not used yet")
-    )]
     pub(crate) fn left(&self) -> u64 {
         self.left.get()
     }

@@ -75,10 +75,10 @@ impl Candidates {
         let mut arcs: Vec<(u32, u32)> = Vec::with_capacity(n * (heads + tails));
         let mut from: Vec<(i64, u32)> = Vec::with_capacity(n);
         let mut to: Vec<Vec<(i64, u32)>> = vec![Vec::with_capacity(tails + 1); n];
-        for tail in 0..n {
+        for (tail, row) in rows.iter().enumerate() {
             from.clear();
             for head in (0..n).filter(|&head| head != tail) {
-                let reduced = cities.cost(tail, head) - rows[tail] - columns[head];
+                let reduced = cities.cost(tail, head) - row - columns[head];
                 from.push((reduced, head as u32));
                 let cheapest = &mut to[head];
                 if cheapest.len() < tails || cheapest.last().is_some_and(|last| reduced < last.0) {
