@@ -5,6 +5,7 @@
 //! costs of tours differ by a constant, and a gain is the same in both. But the arcs of a good tour
 //! have reduced costs of nearly zero, which says where something is to be gained and where not.
 
+use crate::solve::assignment::Assignment;
 use crate::solve::cities::Cities;
 
 /// An arc to a city.
@@ -60,6 +61,18 @@ impl Candidates {
             first,
             arcs,
         }
+    }
+
+    /// The arcs that an assignment found cheap, with its prices.
+    pub(crate) fn sparse(cities: &Cities, assignment: &Assignment) -> Candidates {
+        // An assignment of nothing has no candidates, not even none.
+        let tails = (0..cities.len() as u32).filter(|_| cities.len() > 1);
+        let arcs = tails.flat_map(|tail| {
+            let heads = assignment.candidates(tail).iter();
+            heads.map(move |&head| (tail, head))
+        });
+        let (rows, columns) = (assignment.rows.clone(), assignment.columns.clone());
+        Candidates::new(cities, rows, columns, arcs)
     }
 
     /// The cheapest `heads` arcs from each city and the cheapest `tails` arcs to each, chosen from
