@@ -9,8 +9,10 @@ mod tapes;
 
 use tapes::{Believed, Case, ERRORS, case};
 use tapewise_model::{BlockMap, LearnedMap, Micros};
-use tapewise_order::replan::{Policy, Recall, Replanner, rehearse};
+use tapewise_order::replan::{Policy, ProbeChoice, Recall, Replanner, probe_blocks, rehearse};
+use tapewise_order::robust::choose;
 use tapewise_order::{Algorithm, Inputs, Order, Problem, Scenarios};
+use tapewise_order::{scan, sltf, sort, two_pass};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -20,71 +22,77 @@ fn main() {
     };
     let seeds: u64 = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(3);
     println!(
-        "{:5} {:5} {:>9} {:>8} {:>8} | {}",
-        "drive",
-        "files",
-        "error",
-        "SORT s",
-        "true s",
-        WAYS.map(|(name, _)| format!("{name:>14}")).join("")
+        "Seeds 0 to {}. Of each way to read: per cent of the gain over SORT that the true map",
+        seeds - 1
     );
+    println!("gives, and how much longer than SORT it took in the worst case, in per cent.\n");
+    println!(
+        "| drive | files | error | SORT s | true map s | {} |",
+        WAYS.map(|(name, _)| name).join(" | ")
+    );
+    println!("|{}", "---|".repeat(5 + WAYS.len()));
     for drive in ["lto6", "lto8"] {
         for &files in &sizes {
             for error in ERRORS {
-                let mut sums = [0.0; 2 + WAYS.len()];
-                let mut worst = [f64::MIN; WAYS.len()];
-                for seed in 0..seeds {
-                    let case = case(drive, error, files, seed);
-                    let sorted = seconds(
-                        Order::new((0..files as u32).collect()).total_time(case.truth.problem()),
-                    );
-                    let best =
-                        seconds(solve(case.truth.problem()).total_time(case.truth.problem()));
-                    sums[0] += sorted;
-                    sums[1] += best;
-                    for (index, (_, way)) in WAYS.iter().enumerate() {
-                        let total = seconds(way(&case));
-                        sums[2 + index] += total;
-                        worst[index] = worst[index].max(total / sorted - 1.0);
-                    }
-                }
-                let gain = sums[0] - sums[1];
-                let shares: Vec<String> = (0..WAYS.len())
-                    .map(|way| {
-                        let kept = 100.0 * (sums[0] - sums[2 + way]) / gain;
-                        format!("{kept:7.1} {:+6.1}", 100.0 * worst[way])
-                    })
+                let cases: Vec<Case> = (0..seeds)
+                    .map(|seed| case(drive, error, files, seed))
                     .collect();
-                let mean = |sum: f64| sum / seeds as f64;
-                println!(
-                    "{drive:5} {files:5} {:>9} {:8.0} {:8.0} | {}",
-                    error.name(),
-                    mean(sums[0]),
-                    mean(sums[1]),
-                    shares.join("")
-                );
+                println!("| {drive} | {files} | {} | {} |", error.name(), row(&cases));
             }
         }
     }
 }
 
-type Way = fn(&Case) -> Micros;
-
-const WAYS: [(&str, Way); 7] = [
-    ("fixed", |case| fixed(case, &case.believed)),
-    ("mean wrap", |case| fixed(case, &Believed::mean_wrap(case))),
-    ("wrap ends", |case| fixed(case, &Believed::wrap_ends(case))),
-    ("probe, fixed", |case| recall(case, Policy::Fixed, 4)),
-    ("learn", |case| recall(case, Policy::Learn, 0)),
-    ("probe, learn", |case| recall(case, Policy::Learn, 4)),
-    ("robust", robust),
-];
-
-fn seconds(time: Micros) -> f64 {
-    time.as_secs_f64()
+/// Means of sorting and of the true map, then the share of the gain kept and the worst of each way.
+fn row(cases: &[Case]) -> String {
+    let seconds = |time: Micros| time.as_secs_f64();
+    let totals = |way: &dyn Fn(&Case) -> Micros| -> Vec<f64> {
+        cases.iter().map(|case| seconds(way(case))).collect()
+    };
+    let mean = |totals: &[f64]| totals.iter().sum::<f64>() / cases.len() as f64;
+    let sorted = totals(&|case| sort(case.truth.problem()).total_time(case.truth.problem()));
+    let ideal = totals(&|case| best(case.truth.problem()).total_time(case.truth.problem()));
+    let gain = mean(&sorted) - mean(&ideal);
+    let mut cells = vec![
+        format!("{:.0}", mean(&sorted)),
+        format!("{:.0}", mean(&ideal)),
+    ];
+    for (_, way) in WAYS {
+        let total = totals(&way);
+        let kept = 100.0 * (mean(&sorted) - mean(&total)) / gain;
+        let longer = total
+            .iter()
+            .zip(&sorted)
+            .map(|(total, sorted)| 100.0 * (total / sorted - 1.0));
+        cells.push(format!(
+            "{kept:.0} ({:+.0})",
+            longer.fold(f64::MIN, f64::max)
+        ));
+    }
+    cells.join(" | ")
 }
 
-fn solve(problem: &Problem) -> Order {
+type Way = fn(&Case) -> Micros;
+
+const WAYS: [(&str, Way); 8] = [
+    ("fixed", |case| fixed(case, &case.believed)),
+    ("fixed, chosen", chosen),
+    ("mean wrap", |case| fixed(case, &Believed::mean_wrap(case))),
+    ("wrap ends", |case| fixed(case, &Believed::wrap_ends(case))),
+    ("probed, fixed", |case| {
+        read(case, Policy::Fixed, Probing::Always)
+    }),
+    ("learning", |case| read(case, Policy::Learn, Probing::Never)),
+    ("probed, learning", |case| {
+        read(case, Policy::Learn, Probing::Always)
+    }),
+    ("adaptive", |case| {
+        read(case, Policy::Learn, Probing::Weighed)
+    }),
+];
+
+/// The default order, for positions as they are.
+fn best(problem: &Problem) -> Order {
     let none = Scenarios::new(problem, None);
     Algorithm::Best
         .order(problem, &Inputs::new(&none))
@@ -93,35 +101,55 @@ fn solve(problem: &Problem) -> Order {
 
 /// A plan made once, on the places that a map gives, carried out on the true ones.
 fn fixed(case: &Case, map: &BlockMap) -> Micros {
-    let order = solve(&case.placed_by(map));
-    order.total_time(case.truth.problem())
+    best(&case.placed_by(map)).total_time(case.truth.problem())
 }
 
-fn robust(case: &Case) -> Micros {
+/// The same, of several orders the one that the error stated lets choose.
+fn chosen(case: &Case) -> Micros {
     let problem = case.placed_by(&case.believed);
-    let scenarios = Scenarios::new(&problem, Some(&case.believed));
-    let order = Algorithm::Best
-        .order(&problem, &Inputs::new(&scenarios))
-        .expect("best orders everything");
-    order.total_time(case.truth.problem())
+    let learned = LearnedMap::new(case.believed.clone(), &problem.tape().geometry);
+    let scenarios =
+        Scenarios::new(&problem, Some(&case.believed)).with_drawn(&problem, &learned, 8);
+    let candidates = [
+        best(&problem),
+        two_pass(&problem),
+        scan(&problem),
+        sltf(&problem),
+    ];
+    let choice = choose(&problem, &scenarios, &candidates);
+    choice.order.total_time(case.truth.problem())
 }
 
-fn recall(case: &Case, policy: Policy, probes: u64) -> Micros {
-    let tape = case.truth.problem().tape().clone();
-    let map = LearnedMap::new(case.believed.clone(), &tape.geometry);
-    let options = *case.truth.problem().options();
-    let end = case.filled_blocks;
-    let blocks = (1..=probes).map(|nth| (0, end * nth / probes - 1));
-    let mut recall = Recall::new(tape, options, map, policy).probing(blocks);
+#[derive(PartialEq)]
+enum Probing {
+    Never,
+    Always,
+    Weighed,
+}
+
+const PROBES: usize = 4;
+
+/// A recall on the true tape that begins with the believed map.
+fn read(case: &Case, policy: Policy, probing: Probing) -> Micros {
+    let truth = case.truth.problem();
+    let map = LearnedMap::new(case.believed.clone(), &truth.tape().geometry);
+    let problem = case.placed_by(&case.believed);
+    let blocks = probe_blocks(&problem, &map, PROBES);
+    let is_probing = match probing {
+        Probing::Never => false,
+        Probing::Always => true,
+        Probing::Weighed => {
+            ProbeChoice::new(&problem, &best(&problem), &map, &blocks, policy).is_probing()
+        }
+    };
+    let mut recall = Recall::new(truth.tape().clone(), *truth.options(), map, policy)
+        .probing(blocks.into_iter().filter(|_| is_probing));
     for (id, request) in &case.requests {
         recall.arrive(*id, request.clone()).expect("numbers differ");
     }
-    let solve: &dyn Fn(&Problem) -> Order = &solve;
-    let replanner = Replanner::new(solve);
-    let locate = |partition, block| {
-        case.true_map
-            .nearest_position(partition, block, false)
-            .expect("a block")
+    let place = |partition, block| {
+        let place = case.true_map.nearest_position(partition, block, false);
+        place.expect("a block of the tape")
     };
-    rehearse(&case.truth, recall, &[], &replanner, &locate).total
+    rehearse(&case.truth, recall, &[], &Replanner::new(&best), &place).total
 }

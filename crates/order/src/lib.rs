@@ -36,6 +36,7 @@ mod plan;
 mod problem;
 pub mod replan;
 mod request;
+pub mod robust;
 mod solve;
 mod stream;
 mod uncertainty;

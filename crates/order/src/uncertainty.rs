@@ -4,8 +4,9 @@
 //! as likely as the one at hand; the model's, by the published standard error of one locate.
 
 use crate::order::Order;
-use crate::problem::Problem;
-use tapewise_model::{BlockMap, Micros, Position, PositionSource, Random};
+use crate::problem::{Problem, Tape};
+use crate::robust::Misfit;
+use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource, Random};
 
 /// The same batch as it may really lie on the tape.
 #[derive(Clone, Debug)]
@@ -27,8 +28,8 @@ impl Scenarios {
         if map.share_error() > 0.0 {
             for share in SHARES {
                 let scaled = map.scaled(1.0 + share * map.share_error());
-                scenarios.push(problem.replaced(|old, block, after| {
-                    keep_recorded(old, || scaled.nearest_position(old.partition, block, after))
+                scenarios.push(moved(problem, |old, block, after| {
+                    scaled.nearest_position(old.partition, block, after)
                 }));
             }
         }
@@ -40,20 +41,39 @@ impl Scenarios {
                 let shifts: Vec<i64> = (0..geometry.wraps)
                     .map(|_| (random.normal() * f64::from(map.lpos_error())) as i64)
                     .collect();
-                scenarios.push(problem.replaced(|old, _, _| {
+                scenarios.push(moved(problem, |old, _, _| {
                     let shift = shifts.get(usize::from(old.wrap)).copied().unwrap_or(0);
                     let lpos = (i64::from(old.lpos) + shift)
                         .clamp(i64::from(geometry.lpos_min), i64::from(geometry.lpos_max));
-                    keep_recorded(old, || {
-                        Some(Position {
-                            lpos: lpos as u32,
-                            ..*old
-                        })
+                    Some(Position {
+                        lpos: lpos as u32,
+                        ..*old
                     })
                 }));
             }
         }
         Scenarios(scenarios)
+    }
+
+    /// The same with `tapes` cartridges more, drawn from all that agree with a learned map: wraps
+    /// that differ by chance as well as all together.
+    pub fn with_drawn(mut self, problem: &Problem, map: &LearnedMap, tapes: u64) -> Scenarios {
+        for stream in 0..tapes {
+            let drawn = map.drawn(&mut Random::new(0, stream));
+            self.0.push(moved(problem, |old, block, after| {
+                drawn.position(old.partition, block, after)
+            }));
+        }
+        self
+    }
+
+    /// The same with the batch under another model on top.
+    ///
+    /// # Errors
+    /// [`Misfit`] where the other tape's geometry differs.
+    pub fn with_model(mut self, problem: &Problem, tape: &Tape) -> Result<Scenarios, Misfit> {
+        self.0.push(problem.under(tape)?);
+        Ok(self)
     }
 
     /// Number of other maps tried.
@@ -66,20 +86,35 @@ impl Scenarios {
         self.0.is_empty()
     }
 
+    /// The total of an order as predicted, and in every scenario.
+    pub fn totals(&self, problem: &Problem, order: &Order) -> Vec<Micros> {
+        let tapes = std::iter::once(problem).chain(&self.0);
+        tapes.map(|tape| order.total_time(tape)).collect()
+    }
+
     /// The longest total of an order over the batch as predicted and all scenarios, with twice the
     /// standard error of its locates, taken as independent, on top.
     pub fn worst_total(&self, problem: &Problem, order: &Order) -> Micros {
-        let totals = self.0.iter().map(|scenario| order.total_time(scenario));
-        let longest = totals.fold(order.total_time(problem), Micros::max);
+        self.worst_of(problem, order, &self.totals(problem, order))
+    }
+
+    /// The same where the totals are known.
+    pub(crate) fn worst_of(&self, problem: &Problem, order: &Order, totals: &[Micros]) -> Micros {
+        let longest = totals.iter().copied().fold(totals[0], Micros::max);
         let locates = order.locates(problem) as f64;
         let one = problem.tape().model.residual().unwrap_or(Micros::ZERO);
         longest + Micros::from_secs_f64(2.0 * one.as_secs_f64() * locates.sqrt())
     }
 }
 
-fn keep_recorded(old: &Position, place: impl FnOnce() -> Option<Position>) -> Position {
-    match old.source {
+/// The same batch on another tape: what was recorded stays, the rest is placed anew where that is
+/// possible.
+pub(crate) fn moved(
+    problem: &Problem,
+    place: impl Fn(&Position, u64, bool) -> Option<Position>,
+) -> Problem {
+    problem.replaced(|old, block, after| match old.source {
         PositionSource::Recorded | PositionSource::Exact => *old,
-        _ => place().unwrap_or(*old),
-    }
+        _ => place(old, block, after).unwrap_or(*old),
+    })
 }

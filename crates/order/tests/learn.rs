@@ -77,7 +77,7 @@ fn learning_keeps_nine_tenths_of_the_gain_where_a_fixed_plan_loses_it() {
 #[test]
 fn four_probes_put_a_fixed_plan_right() {
     let case = case("lto8", MapError::Share(0.02), 100, 2);
-    let last = case.filled_blocks - 1;
+    let last = case.truth.problem().visits().last().unwrap().segments[0].first_block;
     let probes: Vec<u64> = (1..=4).map(|nth| last * nth / 4).collect();
     let probed = kept(&case, recall(&case, Policy::Fixed, &probes, &[]).total);
     let fixed = kept(&case, recall(&case, Policy::Fixed, &[], &[]).total);

@@ -77,8 +77,6 @@ pub struct Case {
     pub believed: BlockMap,
     /// The requests where they are believed to be.
     pub requests: Vec<(u64, Request)>,
-    /// Blocks on the tape.
-    pub filled_blocks: u64,
 }
 
 /// A random batch of files of 200 MB to 2 GB, the head at the beginning of tape.
@@ -113,7 +111,6 @@ pub fn case(drive: &str, error: MapError, files: usize, seed: u64) -> Case {
         requests: on(&believed),
         true_map,
         believed,
-        filled_blocks,
     }
 }
 

@@ -6,11 +6,13 @@
 //! [`rehearse`] carries one out on paper, on a tape that lies otherwise than believed.
 
 mod insert;
+mod probe;
 mod recall;
 mod rehearse;
 mod running;
 
 pub use insert::{How, Replanned, Replanner};
+pub use probe::{ProbeChoice, probe_blocks};
 pub use recall::{Policy, Recall};
 pub use rehearse::{Arrival, Rehearsal, TrueTape, rehearse, rehearse_cta};
 pub use running::{Again, EventError, Outcome, Running, State};
