@@ -107,6 +107,8 @@ fn costs(problem: &Problem) -> Vec<i64> {
 
 /// Seconds that this thread has run, as the kernel counts them.
 fn cpu_seconds() -> Option<f64> {
+    // It counts when the thread is interrupted: at the next tick, or when it sleeps.
+    std::thread::sleep(Duration::from_micros(1));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = text.split(' ').next()?.parse().ok()?;
     Some(nanoseconds as f64 * 1e-9)
