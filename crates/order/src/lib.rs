@@ -30,6 +30,7 @@
 extern crate self as tapewise_order;
 
 mod algorithm;
+mod objective;
 mod order;
 mod orders;
 mod plan;
@@ -43,6 +44,10 @@ mod uncertainty;
 mod visit;
 
 pub use algorithm::{Algorithm, Inputs};
+pub use objective::{
+    Effort, Figures, Limits, MEAN_EXTRA_PERCENT, Objective, Outcome, Wishes, completions,
+    order_for, trade_off,
+};
 pub use order::{Order, is_permutation};
 pub use orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesce, coalesced, expand};
 pub use orders::cta::cta_sltf;

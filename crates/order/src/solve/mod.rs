@@ -3,7 +3,6 @@
 pub(crate) mod assignment;
 pub(crate) mod best;
 pub(crate) mod bound;
-#[expect(dead_code, reason = "the searches that follow are built on it")]
 pub(crate) mod cities;
 pub(crate) mod effort;
 #[expect(dead_code, reason = "the proof that follows is built on it")]
