@@ -14,19 +14,16 @@ const BLOCK_BYTES: u64 = 1 << 18;
 const SEEDS: u64 = 3;
 
 fn main() {
-    let counts: Vec<usize> = std::env::args()
-        .skip(1)
-        .filter_map(|n| n.parse().ok())
-        .collect();
-    let counts = if counts.is_empty() {
-        vec![100, 300, 1_000]
-    } else {
-        counts
-    };
-    for &n in &counts {
-        mean_table(n);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let count = |at: usize, usual| arguments.get(at).map_or(usual, |n| n.parse().unwrap());
+    match arguments.first().map(String::as_str) {
+        Some("mean") => mean_table(count(1, 1_000)),
+        Some("deadline") => deadline_table(count(1, 2_000)),
+        _ => {
+            [50, 100, 300, 1_000].into_iter().for_each(mean_table);
+            deadline_table(2_000);
+        }
     }
-    deadline_table(*counts.last().unwrap_or(&1_000) * 2);
 }
 
 fn batch(n: usize, seed: u64) -> Problem {
@@ -60,7 +57,7 @@ fn of(algorithm: Algorithm, problem: &Problem) -> Order {
 fn title() {
     println!(
         "{:28} {:>9} {:>9} {:>9} {:>12} {:>6} {:>9} {:>7}",
-        "", "total s", "mean s", "p95 s", "lateness h", "late", "tape km", "CPU s"
+        "", "total s", "mean s", "p95 s", "lateness h", "late", "tape km", "time s"
     );
 }
 
@@ -81,13 +78,10 @@ fn row(name: &str, problem: &Problem, figures: &[(Figures, f64)]) {
     );
 }
 
-type Method<'a> = (&'a str, Box<dyn Fn(&Problem, &Wishes, &Order) -> Order>);
+type Find = Box<dyn Fn(&Problem, &Wishes, &Order) -> Order>;
+type Method<'a> = (&'a str, Find);
 
-fn searched(
-    objective: Objective,
-    limits: fn(Micros) -> Limits,
-    moves: u64,
-) -> Box<dyn Fn(&Problem, &Wishes, &Order) -> Order> {
+fn searched(objective: Objective, limits: fn(Micros) -> Limits, moves: u64) -> Find {
     Box::new(move |problem, wishes, best| {
         let limits = limits(best.total_time(problem));
         let effort = Effort {

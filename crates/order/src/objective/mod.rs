@@ -12,6 +12,8 @@ mod goal;
 mod near;
 mod search;
 mod starts;
+#[cfg(test)]
+mod tests;
 mod travel;
 mod wishes;
 
