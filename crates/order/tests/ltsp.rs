@@ -302,7 +302,7 @@ fn the_search_comes_within_a_hundredth_of_the_optimum() {
         for case in 0..20 {
             let line = Line::random(count, &mut Random::new(302, case));
             let (problem, wishes) = problem(&line);
-            let sequence = by_mean(&problem, &wishes, 200_000);
+            let sequence = by_mean(&problem, &wishes, 1_000_000);
             let found = served(&line, &problem, &wishes, &sequence);
             let least = optimum(&line);
             assert!(found >= least, "better than optimal: {line:?}");
