@@ -136,10 +136,16 @@ impl<'a> Course<'a> {
         self.stops.len() - 1
     }
 
+    /// The cost of an arc.
     #[inline(always)]
-    fn link(&self, from: usize, to: usize) -> i64 {
-        let (tail, head) = (self.stops[from] as usize, self.stops[to] as usize);
-        self.batch.cities.cost(tail, head)
+    pub(super) fn cost(&self, tail: u32, head: u32) -> i64 {
+        self.batch.cities.cost(tail as usize, head as usize)
+    }
+
+    /// The cost of going from the city at a place to the one at another.
+    #[inline(always)]
+    pub(super) fn link(&self, from: usize, to: usize) -> i64 {
+        self.cost(self.stops[from], self.stops[to])
     }
 
     fn moved_lpos(&self, from: usize, to: usize) -> i64 {

@@ -124,7 +124,7 @@ pub struct Outcome {
 /// The best order found for an objective, within limits.
 ///
 /// It is never worse than any of `starts`, which should hold the order of least total time, and
-/// exact for up to [`exact::MAX_VISITS`] visits unless the limit on distance binds. With
+/// exact for up to twelve visits unless the limit on distance binds. With
 /// [`Limits::spare_tape`] both hold but for a ten-thousandth. The same input gives the same order,
 /// unless `out_of_time` cuts the search short.
 pub fn order_for(

@@ -29,6 +29,9 @@ pub(super) struct Search<'a, 'b> {
     out_of_time: &'b dyn Fn() -> bool,
     queue: VecDeque<u32>,
     waiting: Vec<bool>,
+    /// Whether to join two cities only by an arc that is shorter than one it replaces. Without it
+    /// whole runs find their best place in the order; with it four times as many kicks are made.
+    shorter_only: bool,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
@@ -46,6 +49,7 @@ impl<'a, 'b> Search<'a, 'b> {
             out_of_time,
             queue: VecDeque::with_capacity(batch.len() + 1),
             waiting: vec![false; batch.len() + 1],
+            shorter_only: false,
         }
     }
 
@@ -70,6 +74,7 @@ impl<'a, 'b> Search<'a, 'b> {
         if n < 3 {
             return start.to_vec();
         }
+        self.shorter_only = true;
         let mut best = Course::new(self.batch, start);
         let mut course = best.clone();
         while self.moves_left > 0 && !(self.out_of_time)() {
@@ -152,11 +157,18 @@ impl<'a, 'b> Search<'a, 'b> {
                 }
             }
         };
+        let at = course.place(city);
         for &next in batch.near.after(city) {
+            if self.shorter_only && course.cost(city, next) >= course.link(at, at + 1) {
+                break;
+            }
             swaps_that_join(batch, course, city, next, &mut attempt);
         }
-        if course.place(city) > 0 {
+        if at > 0 {
             for &tail in batch.near.before(city) {
+                if self.shorter_only && course.cost(tail, city) >= course.link(at - 1, at) {
+                    break;
+                }
                 swaps_that_join(batch, course, tail, city, &mut attempt);
             }
         }
