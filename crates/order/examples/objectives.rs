@@ -81,20 +81,20 @@ fn row(name: &str, problem: &Problem, figures: &[(Figures, f64)]) {
 type Find = Box<dyn Fn(&Problem, &Wishes, &Order) -> Order>;
 type Method<'a> = (&'a str, Find);
 
-fn searched(objective: Objective, limits: fn(Micros) -> Limits, moves: u64) -> Find {
+fn searched(objective: Objective, limits: fn(Micros) -> Limits, work: u64) -> Find {
     Box::new(move |problem, wishes, best| {
         let limits = limits(best.total_time(problem));
         let effort = Effort {
-            moves,
-            ..Effort::default()
+            work,
+            ..Effort::usual()
         };
         let found: Outcome = order_for(
             problem,
             (objective, wishes),
             &limits,
             std::slice::from_ref(best),
-            effort,
-            &|| false,
+            &effort,
+            1,
         );
         found.order
     })
@@ -112,15 +112,15 @@ fn mean_table(n: usize) {
             searched(
                 Objective::Mean,
                 |t| Limits::of(Objective::Mean, t),
-                20_000_000,
+                60_000_000,
             ),
         ),
         (
-            "same, 100 M moves",
+            "same, five times the work",
             searched(
                 Objective::Mean,
                 |t| Limits::of(Objective::Mean, t),
-                100_000_000,
+                300_000_000,
             ),
         ),
         (
@@ -131,7 +131,7 @@ fn mean_table(n: usize) {
                     total: Some(Micros(t.0 / 100 * 102)),
                     ..Limits::default()
                 },
-                20_000_000,
+                60_000_000,
             ),
         ),
         (
@@ -142,12 +142,12 @@ fn mean_table(n: usize) {
                     total: Some(t),
                     ..Limits::default()
                 },
-                20_000_000,
+                60_000_000,
             ),
         ),
         (
             "mean, no limit",
-            searched(Objective::Mean, |_| Limits::default(), 20_000_000),
+            searched(Objective::Mean, |_| Limits::default(), 60_000_000),
         ),
         (
             "mean +5 %, tape spared",
@@ -157,7 +157,7 @@ fn mean_table(n: usize) {
                     spare_tape: true,
                     ..Limits::of(Objective::Mean, t)
                 },
-                20_000_000,
+                60_000_000,
             ),
         ),
         (
@@ -168,7 +168,7 @@ fn mean_table(n: usize) {
                     spare_tape: true,
                     ..Limits::default()
                 },
-                20_000_000,
+                60_000_000,
             ),
         ),
     ];
@@ -251,11 +251,11 @@ fn deadline_table(n: usize) {
         ("best total", Box::new(|_, _, best| best.clone())),
         (
             "deadline",
-            searched(Objective::Deadline, |_| Limits::default(), 20_000_000),
+            searched(Objective::Deadline, |_| Limits::default(), 60_000_000),
         ),
         (
-            "same, 100 M moves",
-            searched(Objective::Deadline, |_| Limits::default(), 100_000_000),
+            "same, five times the work",
+            searched(Objective::Deadline, |_| Limits::default(), 300_000_000),
         ),
     ];
     compare(n, &methods, wishes);

@@ -45,8 +45,8 @@ mod visit;
 
 pub use algorithm::{Algorithm, Inputs};
 pub use objective::{
-    Effort, Figures, Limits, MEAN_EXTRA_PERCENT, Objective, Outcome, Wishes, completions,
-    order_for, trade_off,
+    Figures, Limits, MEAN_EXTRA_PERCENT, Objective, Outcome, Wishes, completions, order_for,
+    trade_off,
 };
 pub use order::{Order, is_permutation};
 pub use orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesce, coalesced, expand};

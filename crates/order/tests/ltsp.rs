@@ -258,21 +258,17 @@ fn served(line: &Line, problem: &Problem, wishes: &Wishes, sequence: &[u32]) -> 
     sum / UNIT_US - line.turn * line.requests(0, line.files.len())
 }
 
-fn by_mean(problem: &Problem, wishes: &Wishes, moves: u64) -> Vec<u32> {
+fn by_mean(problem: &Problem, wishes: &Wishes, work: u64) -> Vec<u32> {
     let exact = Scenarios::new(problem, None);
     let best = Algorithm::Best
         .order(problem, &Inputs::new(&exact))
         .unwrap();
     let wanted = (Objective::Mean, wishes);
-    let effort = Effort { moves, seed: 1 };
-    let found = order_for(
-        problem,
-        wanted,
-        &Limits::default(),
-        &[best],
-        effort,
-        &|| false,
-    );
+    let effort = Effort {
+        work,
+        ..Effort::usual()
+    };
+    let found = order_for(problem, wanted, &Limits::default(), &[best], &effort, 1);
     found.order.visits().to_vec()
 }
 
@@ -302,7 +298,7 @@ fn the_search_comes_within_a_hundredth_of_the_optimum() {
         for case in 0..20 {
             let line = Line::random(count, &mut Random::new(302, case));
             let (problem, wishes) = problem(&line);
-            let sequence = by_mean(&problem, &wishes, 1_000_000);
+            let sequence = by_mean(&problem, &wishes, 3_000_000);
             let found = served(&line, &problem, &wishes, &sequence);
             let least = optimum(&line);
             assert!(found >= least, "better than optimal: {line:?}");

@@ -10,13 +10,15 @@ use tapewise_order::{
     completions, is_permutation, order_for, trade_off,
 };
 
-const LITTLE: Effort = Effort {
-    moves: 30_000,
-    seed: 1,
-};
+fn work(work: u64) -> Effort<'static> {
+    Effort {
+        work,
+        ..Effort::usual()
+    }
+}
 
-fn always() -> bool {
-    false
+fn little() -> Effort<'static> {
+    work(90_000)
 }
 
 fn of(algorithm: Algorithm, problem: &Problem) -> Order {
@@ -98,7 +100,7 @@ fn no_permutation_of_up_to_seven_visits_is_better() {
                 ..Limits::default()
             };
             let wanted = (objective, &wishes);
-            let found = order_for(&problem, wanted, &limits, &[], LITTLE, &always);
+            let found = order_for(&problem, wanted, &limits, &[], &little(), 1);
             let of = |order: &[u32]| score(&problem, objective, &wishes, &limits, order);
             let mut best = of(found.order.visits());
             let mut order: Vec<u32> = (0..problem.len() as u32).collect();
@@ -121,13 +123,10 @@ fn check(drive: &Drive, problem: &Problem, random: &mut Random, case: u64) {
     let least = starts[0].total_time(problem);
     for objective in Objective::ALL {
         for limits in [Limits::default(), Limits::of(objective, least)] {
-            let effort = Effort {
-                moves: random.below(30_000),
-                seed: case,
-            };
+            let effort = work(random.below(90_000));
             let find = || {
                 let wanted = (objective, &wishes);
-                order_for(problem, wanted, &limits, &starts, effort, &always)
+                order_for(problem, wanted, &limits, &starts, &effort, case)
             };
             let found = find();
             let context = || format!("{objective:?} {}", describe(drive, problem, case));
@@ -160,8 +159,11 @@ fn a_search_that_is_out_of_time_gives_its_best_start() {
         let starts = [of(Algorithm::Loss, &problem)];
         let limits = Limits::default();
         let wanted = (Objective::Mean, &wishes);
-        let effort = Effort::default();
-        let found = order_for(&problem, wanted, &limits, &starts, effort, &|| true);
+        let effort = Effort {
+            out_of_time: &|| true,
+            ..Effort::usual()
+        };
+        let found = order_for(&problem, wanted, &limits, &starts, &effort, 1);
         let of = |order: &Order| score(&problem, Objective::Mean, &wishes, &limits, order.visits());
         let best = starts.iter().map(of).min().unwrap();
         assert!(
@@ -223,7 +225,7 @@ fn a_limit_on_distance_is_kept_where_any_start_keeps_it_and_else_said_to_be_brok
                     distance_lpos: Some(most),
                     ..Limits::default()
                 };
-                order_for(&problem, wanted, &limits, &starts, LITTLE, &always)
+                order_for(&problem, wanted, &limits, &starts, &little(), 1)
             };
             let kept = find(least);
             let context = || describe(drive, &problem, case);
@@ -255,7 +257,7 @@ fn sparing_tape_costs_at_most_a_ten_thousandth_and_moves_no_more_tape() {
                 };
                 let starts = [of(Algorithm::Loss, &problem)];
                 let wanted = (objective, &wishes);
-                order_for(&problem, wanted, &limits, &starts, LITTLE, &always)
+                order_for(&problem, wanted, &limits, &starts, &little(), 1)
             };
             let (plain, sparing) = (find(false), find(true));
             let limits = Limits::default();
@@ -296,7 +298,7 @@ fn extreme_wishes_overflow_nothing() {
             .map(|at| Some(Micros(if at % 2 == 0 { i64::MIN } else { i64::MAX })))
             .collect(),
     };
-    for (objective, found) in trade_off(&problem, &wishes, &[], LITTLE, &always) {
+    for (objective, found) in trade_off(&problem, &wishes, &[], &little(), 1) {
         assert!(is_permutation(found.order.visits()), "{objective:?}");
         assert!(found.figures.mean <= found.figures.total, "{objective:?}");
     }
@@ -311,7 +313,7 @@ fn what_is_urgent_is_read_first_and_what_is_never_due_last() {
     wishes.weight[11] = 1_000_000;
     let limits = Limits::default();
     let first = |wishes: &Wishes, objective| {
-        let found = order_for(&problem, (objective, wishes), &limits, &[], LITTLE, &always);
+        let found = order_for(&problem, (objective, wishes), &limits, &[], &little(), 1);
         completions(&problem, &found.order)[0].0
     };
     assert_eq!(first(&wishes, Objective::Mean), 11);
@@ -352,19 +354,9 @@ fn two_classes_are_less_late_than_by_total_and_than_earliest_deadline_first() {
         let class_by_class = by(&|request| i64::from(due(request) >= 5 * hour));
         let by_total = Figures::of(&problem, &wishes, &shortest).lateness;
         let wanted = (Objective::Deadline, &wishes);
-        let effort = Effort {
-            moves: 300_000,
-            seed: 1,
-        };
+        let effort = work(900_000);
         let starts = [shortest];
-        let found = order_for(
-            &problem,
-            wanted,
-            &Limits::default(),
-            &starts,
-            effort,
-            &always,
-        );
+        let found = order_for(&problem, wanted, &Limits::default(), &starts, &effort, 1);
         let lateness = found.figures.lateness;
         assert!(by_total > Micros::ZERO, "no deadline binds");
         assert!(lateness < by_total, "{lateness} by total {by_total}");

@@ -22,6 +22,7 @@ pub use wishes::Wishes;
 
 use crate::order::Order;
 use crate::problem::Problem;
+use crate::solve::effort::{Effort, Meter};
 use batch::Batch;
 use goal::{Goal, Score};
 use search::Search;
@@ -33,6 +34,9 @@ pub const MEAN_EXTRA_PERCENT: i64 = 5;
 
 /// Starts that are improved; the others are only compared.
 const IMPROVED_STARTS: usize = 3;
+
+/// Tape is spared with this part of the work that finding the order takes.
+const SPARING_SHARE: u64 = 3;
 
 /// What is minimised; on a tie always the total, then the tape moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,24 +93,6 @@ impl Limits {
     }
 }
 
-/// How long to search: a budget of work, so that the same input gives the same order anywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Moves tried, about 30 million a second on one core; less where deadlines differ.
-    pub moves: u64,
-    /// Seed of the random kicks.
-    pub seed: u64,
-}
-
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort {
-            moves: 20_000_000,
-            seed: 1,
-        }
-    }
-}
-
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -126,14 +112,14 @@ pub struct Outcome {
 /// It is never worse than any of `starts`, which should hold the order of least total time, and
 /// exact for up to twelve visits unless the limit on distance binds. With
 /// [`Limits::spare_tape`] both hold but for a ten-thousandth. The same input gives the same order,
-/// unless `out_of_time` cuts the search short.
+/// unless the clock of `effort` cuts the search short; nothing is proven beyond twelve visits.
 pub fn order_for(
     problem: &Problem,
     (objective, wishes): (Objective, &Wishes),
     limits: &Limits,
     starts: &[Order],
-    effort: Effort,
-    out_of_time: &dyn Fn() -> bool,
+    effort: &Effort,
+    seed: u64,
 ) -> Outcome {
     let batch = Batch::new(problem, objective, wishes);
     let goal = Goal::new(limits);
@@ -162,7 +148,8 @@ pub fn order_for(
     found.sort();
     found.dedup();
     found.truncate(IMPROVED_STARTS);
-    let mut search = Search::new(&batch, &goal, effort, out_of_time);
+    let meter = Meter::new(effort, effort.work);
+    let mut search = Search::new(&batch, &goal, &meter, seed);
     for start in &mut found {
         start.1 = search.descend(&start.1);
         start.0 = batch.score(&goal, &start.1);
@@ -172,7 +159,8 @@ pub fn order_for(
     let mut score = batch.score(&goal, &sequence);
     if limits.spare_tape {
         let sparing = Goal::sparing(limits, &batch.sums(&sequence));
-        sequence = Search::new(&batch, &sparing, effort, out_of_time).descend(&sequence);
+        let meter = Meter::new(effort, effort.work / SPARING_SHARE);
+        sequence = Search::new(&batch, &sparing, &meter, seed).descend(&sequence);
         score = batch.score(&goal, &sequence);
     }
     outcome(sequence, &score, false)
@@ -183,15 +171,15 @@ pub fn trade_off(
     problem: &Problem,
     wishes: &Wishes,
     starts: &[Order],
-    effort: Effort,
-    out_of_time: &dyn Fn() -> bool,
+    effort: &Effort,
+    seed: u64,
 ) -> Vec<(Objective, Outcome)> {
     let totals = starts.iter().map(|order| order.total_time(problem));
     let least = totals.min();
     let rows = Objective::ALL.into_iter().map(|objective| {
         let limits = least.map_or(Limits::default(), |least| Limits::of(objective, least));
         let wanted = (objective, wishes);
-        let outcome = order_for(problem, wanted, &limits, starts, effort, out_of_time);
+        let outcome = order_for(problem, wanted, &limits, starts, effort, seed);
         (objective, outcome)
     });
     rows.collect()

@@ -4,10 +4,10 @@
 //! direction. Those are tried in which a visit is followed by a near one. Visits wait in a queue
 //! until nothing near them has changed since they were last looked at.
 
-use super::Effort;
 use super::batch::Batch;
 use super::course::{Course, Swap};
 use super::goal::{Goal, Score, Sums};
+use crate::solve::effort::Meter;
 use std::collections::VecDeque;
 use tapewise_model::Random;
 
@@ -17,16 +17,18 @@ const RUN: usize = 16;
 /// Longest run that a kick moves.
 const KICKED_RUN: u64 = 30;
 
-/// Places that are timed anew in the time in which one move is tried.
-const PLACES_PER_MOVE: usize = 8;
+/// Arcs that a swap looks at.
+const ARCS_PER_SWAP: usize = 3;
+
+/// Places that are timed anew in the time in which one arc is looked at.
+const PLACES_PER_ARC: usize = 3;
 
 /// A search over the orders of a batch.
 pub(super) struct Search<'a, 'b> {
     batch: &'a Batch<'a>,
     goal: &'b Goal,
-    moves_left: u64,
+    meter: &'b Meter<'b>,
     random: Random,
-    out_of_time: &'b dyn Fn() -> bool,
     queue: VecDeque<u32>,
     waiting: Vec<bool>,
     /// Whether to join two cities only by an arc that is shorter than one it replaces. Without it
@@ -38,15 +40,14 @@ impl<'a, 'b> Search<'a, 'b> {
     pub(super) fn new(
         batch: &'a Batch<'a>,
         goal: &'b Goal,
-        effort: Effort,
-        out_of_time: &'b dyn Fn() -> bool,
+        meter: &'b Meter<'b>,
+        seed: u64,
     ) -> Search<'a, 'b> {
         Search {
             batch,
             goal,
-            moves_left: effort.moves,
-            random: Random::new(effort.seed, 0),
-            out_of_time,
+            meter,
+            random: Random::new(seed, 0),
             queue: VecDeque::with_capacity(batch.len() + 1),
             waiting: vec![false; batch.len() + 1],
             shorter_only: false,
@@ -59,7 +60,7 @@ impl<'a, 'b> Search<'a, 'b> {
         if self.batch.len() < 2 {
             return start.to_vec();
         }
-        let reserved = self.moves_left - self.moves_left / 3;
+        let reserved = self.meter.left() - self.meter.left() / 3;
         let mut course = Course::new(self.batch, start);
         for at in 0..course.end() {
             self.wait(course.stop(at));
@@ -77,12 +78,12 @@ impl<'a, 'b> Search<'a, 'b> {
         self.shorter_only = true;
         let mut best = Course::new(self.batch, start);
         let mut course = best.clone();
-        while self.moves_left > 0 && !(self.out_of_time)() {
+        while !self.meter.is_spent() {
             let swap = self.random_swap();
             course.swap(swap);
             self.wait_around(&course, swap);
             self.settle(&mut course, 0);
-            self.work(1 + n / PLACES_PER_MOVE);
+            self.work(1 + n / PLACES_PER_ARC);
             if self.score(&course.sums()) <= self.score(&best.sums()) {
                 best.copy_from(&course);
             } else {
@@ -124,20 +125,20 @@ impl<'a, 'b> Search<'a, 'b> {
         }
     }
 
-    fn work(&mut self, moves: usize) {
-        self.moves_left = self.moves_left.saturating_sub(moves as u64);
+    fn work(&self, arcs: usize) {
+        self.meter.spend(arcs as u64);
     }
 
     /// Works the queue off; stops when no more than `reserved` work is left.
     fn settle(&mut self, course: &mut Course<'a>, reserved: u64) {
         while let Some(city) = self.queue.pop_front() {
             self.waiting[city as usize] = false;
-            while self.moves_left > reserved && !(self.out_of_time)() {
+            while self.meter.left() > reserved && !self.meter.is_out_of_time() {
                 let Some(swap) = self.best_swap(course, city) else {
                     break;
                 };
                 course.swap(swap);
-                self.work((course.end() - swap.a) / PLACES_PER_MOVE);
+                self.work((course.end() - swap.a) / PLACES_PER_ARC);
                 self.wait_around(course, swap);
             }
         }
@@ -172,7 +173,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 swaps_that_join(batch, course, tail, city, &mut attempt);
             }
         }
-        self.work(tried);
+        self.work(tried * ARCS_PER_SWAP);
         best.map(|(_, swap)| swap)
     }
 }
