@@ -25,7 +25,7 @@ use tour::{Exchange, Tour};
 const FEWEST_KICKED: usize = 5;
 
 /// The longest of the runs that a kick moves, in cities.
-const KICKED_RUN: usize = 40;
+const KICKED_RUN: usize = 20;
 
 /// Work of the first round, for each city.
 const ROUND_WORK: u64 = 20_000;
