@@ -22,7 +22,8 @@ def solve(instance: Instance, limit_s: float) -> Result:
     parameters.first_solution_strategy = first
     guided = routing_enums_pb2.LocalSearchMetaheuristic.GUIDED_LOCAL_SEARCH
     parameters.local_search_metaheuristic = guided
-    # Its own limit is of wall time, which means less on a busy machine.
+    # Its own limit is of wall time, which means less on a busy machine; without one it warns.
+    parameters.time_limit.FromSeconds(int(100 * limit_s) + 1)
     is_over = model.solver().CustomLimit(lambda: time.process_time() - before >= limit_s)
     model.AddSearchMonitor(is_over)
     found = model.SolveWithParameters(parameters)
