@@ -283,7 +283,7 @@ fn a_helical_batch_is_such_a_line_to_the_microsecond() {
             let first = line.length - line.files[visit].left + 2 * line.turn;
             assert_eq!(problem.first_arc(visit), Micros(first * UNIT_US));
         }
-        // Up to twelve visits the order is exact, so that it must reach the optimum.
+        // Up to fourteen visits the order is exact, so that it must reach the optimum.
         let sequence = by_mean(&problem, &wishes, 1_000);
         let found = served(&line, &problem, &wishes, &sequence);
         assert_eq!(found, optimum(&line), "case {case}: {line:?}");

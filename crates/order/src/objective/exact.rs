@@ -8,7 +8,7 @@ use super::batch::Batch;
 use tapewise_model::Micros;
 
 /// The largest batch that is solved exactly.
-pub(super) const MAX_VISITS: usize = 12;
+pub(super) const MAX_VISITS: usize = 14;
 
 /// One way to read a set of visits.
 #[derive(Clone, Copy, Debug)]

@@ -110,9 +110,9 @@ pub struct Outcome {
 /// The best order found for an objective, within limits.
 ///
 /// It is never worse than any of `starts`, which should hold the order of least total time, and
-/// exact for up to twelve visits unless the limit on distance binds. With
+/// exact for up to fourteen visits unless the limit on distance binds. With
 /// [`Limits::spare_tape`] both hold but for a ten-thousandth. The same input gives the same order,
-/// unless the clock of `effort` cuts the search short; nothing is proven beyond twelve visits.
+/// unless the clock of `effort` cuts the search short; nothing is proven beyond fourteen visits.
 pub fn order_for(
     problem: &Problem,
     (objective, wishes): (Objective, &Wishes),
