@@ -1,21 +1,22 @@
 //! Whether to find out first where some blocks lie, or to learn it from the reads themselves.
 //!
-//! A read teaches as much as a probe and does work besides, so a probe pays only by what it saves:
-//! the way that reads made in ignorance are longer than planned. Both are expected times:
+//! A read teaches as much as a probe and does work besides, so a probe pays only by what it saves.
+//! Ignorance makes a move longer than planned: an order is made of moves that look short, and where
+//! the destination lies elsewhere they seldom are. With tapes drawn that are as likely as the map,
 //!
 //! ```text
-//! probing costs    the locates to the probed blocks, one after the other
-//! ignorance costs  the mean over tapes as likely as the map of (price of the moves - as predicted)
+//! surprise = sum over the first moves of (its time on the drawn tape - its time as then predicted)
+//! probing pays where  mean(surprise) - mean(surprise after probing) > time of the probes
 //! ```
 //!
-//! where the moves are as many as there are probes if reads are learned from (from then on as much
-//! is known either way), and all of them if the plan stays as it is.
+//! "As then predicted" takes in what the reads before have taught, if reads are learned from; then
+//! only as many moves count as there are probes, twice, because from there on as much is known
+//! either way. If the plan stays as it is, all moves count.
 
 use crate::order::Order;
 use crate::problem::Problem;
 use crate::replan::recall::Policy;
-use crate::uncertainty::moved;
-use tapewise_model::{LearnedMap, Micros, Position, Random};
+use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random};
 
 /// Blocks to probe for a batch, (partition, block): beginnings of wraps that run away from the
 /// beginning of tape, spread evenly over the wraps that the batch reaches.
@@ -51,7 +52,7 @@ pub struct ProbeChoice {
     /// What the probes take.
     pub probes: Micros,
     /// What they are expected to save.
-    pub ignorance: Micros,
+    pub saved: Micros,
 }
 
 impl ProbeChoice {
@@ -72,32 +73,64 @@ impl ProbeChoice {
             }
         }
         let moves = match policy {
-            Policy::Learn => blocks.len().min(order.visits().len()),
+            Policy::Learn => order.visits().len().min(2 * blocks.len()),
             Policy::Fixed => order.visits().len(),
         };
         let moves = &order.visits()[..moves];
-        let predicted = price(problem, moves);
-        let extra = (0..DRAWN).map(|stream| {
+        let saved = (0..DRAWN).map(|stream| {
             let drawn = map.drawn(&mut Random::new(0, stream));
-            let place = |old: &Position, block, after| drawn.position(old.partition, block, after);
-            price(&moved(problem, place), moves) - predicted
+            let mut probed = map.clone();
+            for &(partition, block) in blocks {
+                if let Some(place) = drawn.position(partition, block, false) {
+                    probed.observe(block, false, &place);
+                }
+            }
+            surprise(problem, moves, map.clone(), &drawn, policy)
+                - surprise(problem, moves, probed, &drawn, policy)
         });
-        let ignorance = extra.sum::<Micros>().0 / DRAWN as i64;
         ProbeChoice {
             probes,
-            ignorance: Micros(ignorance),
+            saved: Micros(saved.sum::<Micros>().0 / DRAWN as i64),
         }
     }
 
     /// Whether probing first is expected to be quicker.
     pub fn is_probing(&self) -> bool {
-        self.ignorance > self.probes
+        self.saved > self.probes
     }
 }
 
-fn price(problem: &Problem, visits: &[u32]) -> Micros {
-    let from = std::iter::once(None).chain(visits.iter().map(|&visit| Some(visit as usize)));
-    from.zip(visits)
-        .map(|(from, &to)| problem.motion(from, to as usize).0)
-        .sum()
+/// How much longer some moves take on a true tape than a map predicts that learns on the way.
+fn surprise(
+    problem: &Problem,
+    visits: &[u32],
+    mut map: LearnedMap,
+    truth: &LearnedMap,
+    policy: Policy,
+) -> Micros {
+    let model = &problem.tape().model;
+    let mut surprise = Micros::ZERO;
+    let (mut at, mut believed_at) = (problem.options().head, problem.options().head);
+    for &visit in visits {
+        let segments = &problem.visits()[visit as usize].segments;
+        let (first, last) = (&segments[0], &segments[segments.len() - 1]);
+        let place = |map: &LearnedMap, old: &Position, block, after| match old.source {
+            PositionSource::Exact | PositionSource::Recorded => *old,
+            _ => map.position(old.partition, block, after).unwrap_or(*old),
+        };
+        let begin = place(truth, &first.start, first.first_block, false);
+        let end = place(truth, &last.end, last.last_block, true);
+        let believed = place(&map, &first.start, first.first_block, false);
+        surprise += model.locate(&at, &begin) - model.locate(&believed_at, &believed);
+        at = end;
+        believed_at = match policy {
+            Policy::Learn => {
+                map.observe(first.first_block, false, &begin);
+                map.observe(last.last_block, true, &end);
+                end
+            }
+            Policy::Fixed => place(&map, &last.end, last.last_block, true),
+        };
+    }
+    surprise
 }
