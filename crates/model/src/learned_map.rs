@@ -45,6 +45,37 @@ struct Knot {
     seen: bool,
 }
 
+/// What is not known of a place: how far it may lie from where it is expected, and together with
+/// which others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Doubt {
+    knot: (u8, u64),
+    from: f64,
+    length: f64,
+    variance: f64,
+    rate_variance: f64,
+}
+
+impl Doubt {
+    /// Variance of the offset along the track, in wraps squared.
+    pub fn variance(&self) -> f64 {
+        self.covariance(self)
+    }
+
+    /// Covariance of the offsets at two places: places between the same two knots err together.
+    pub fn covariance(&self, other: &Doubt) -> f64 {
+        if self.knot != other.knot || self.length != other.length {
+            return 0.0;
+        }
+        let (near, far) = (self.from.min(other.from), self.from.max(other.from));
+        if self.length.is_infinite() {
+            return self.variance * near + self.rate_variance * near * far;
+        }
+        let length = self.length.max(f64::MIN_POSITIVE);
+        self.variance * near * (length - far).max(0.0) / length
+    }
+}
+
 /// A believed map with the positions seen since.
 #[derive(Clone, Debug)]
 pub struct LearnedMap {
@@ -124,12 +155,23 @@ impl LearnedMap {
     /// end of the partition's last wrap: a tape may hold more than was believed. The error stated is
     /// one standard deviation.
     pub fn position(&self, partition: u8, block: u64, after: bool) -> Option<Position> {
+        self.displaced(partition, block, after, 0.0)
+    }
+
+    /// The same, were it `wraps` farther along the track.
+    pub fn displaced(
+        &self,
+        partition: u8,
+        block: u64,
+        after: bool,
+        wraps: f64,
+    ) -> Option<Position> {
         let edge = block.saturating_add(u64::from(after));
         let along = self.believed_along(partition, edge)?;
         let (offset, sd) = self.offset(partition, edge, along);
         let (first, last) = self.wraps(partition)?;
         let (low, high) = (f64::from(first), f64::from(last) + 1.0);
-        let place = (along + offset).clamp(low, high);
+        let place = (along + offset + wraps).clamp(low, high);
         // What ends at the end of a wrap is on that wrap, what begins there is on the next.
         let wrap = match after {
             true => (place.ceil() - 1.0).max(low),
@@ -148,6 +190,29 @@ impl LearnedMap {
             lpos,
             source: self.believed.source(),
             error_lpos: (sd * wrap_lpos).round() as u32,
+        })
+    }
+
+    /// What is not known of a place, [`LearnedMap::position`]'s arguments alike.
+    pub fn doubt(&self, partition: u8, block: u64, after: bool) -> Option<Doubt> {
+        let edge = block.saturating_add(u64::from(after));
+        let along = self.believed_along(partition, edge)?;
+        let (at, before) = self
+            .knots
+            .range((partition, 0)..=(partition, edge))
+            .next_back()?;
+        let mut behind = self.knots.range((partition, edge)..=(partition, u64::MAX));
+        let length = behind.next().map(|(_, after)| after.along - before.along);
+        let rate_variance = match length {
+            Some(_) => 0.0,
+            None => self.rate(partition, before).1,
+        };
+        Some(Doubt {
+            knot: *at,
+            from: along - before.along,
+            length: length.unwrap_or(f64::INFINITY),
+            variance: self.wander * self.wander,
+            rate_variance,
         })
     }
 

@@ -29,7 +29,7 @@ mod transfer;
 pub use geometry::{Direction, Geometry, Layout};
 pub use handling::{Handling, Unmount};
 pub use key_points::{KeyPoints, NominalSections, Spread};
-pub use learned_map::LearnedMap;
+pub use learned_map::{Doubt, LearnedMap};
 pub use locate::{LocateModel, Point};
 pub use map::{BlockMap, EndOfWrap, MapError, NominalLayout, WrapSpan};
 pub use micros::{Micros, Pace};

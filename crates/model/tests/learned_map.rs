@@ -245,3 +245,32 @@ fn a_table_of_wrap_ends_stays_true_at_the_ends() {
         "{moved:?} {before:?}"
     );
 }
+
+#[test]
+fn places_between_the_same_knots_err_together_as_drawn_tapes_do() {
+    let map = nominal(0.02);
+    let mut learned = LearnedMap::new(map.clone(), &geometry());
+    let seen = 60 * 110_000 + 1;
+    learned.observe(seen, false, &map.position(0, seen).unwrap());
+    let mut random = Random::new(5, 0);
+    let drawn: Vec<LearnedMap> = (0..600).map(|_| learned.drawn(&mut random)).collect();
+    let block = |wrap: u64| wrap * 110_000;
+    let wrap_lpos = f64::from(geometry().wrap_lpos());
+    let off = |drawn: &LearnedMap, wrap: u64| {
+        let at = |map: &LearnedMap| along(&map.position(0, block(wrap), false).unwrap());
+        (at(drawn) - at(&learned)) as f64 / wrap_lpos
+    };
+    for (one, other) in [(20, 40), (30, 30), (80, 120), (20, 90)] {
+        let products = drawn.iter().map(|map| off(map, one) * off(map, other));
+        let measured = products.sum::<f64>() / 600.0;
+        let doubt = |wrap| learned.doubt(0, block(wrap), false).unwrap();
+        let stated = doubt(one).covariance(&doubt(other));
+        let scale = (doubt(one).variance() * doubt(other).variance()).sqrt();
+        assert!(
+            (measured - stated).abs() < 0.15 * scale,
+            "{one} {other}: {measured} {stated}"
+        );
+    }
+    assert_eq!(learned.doubt(0, seen, false).unwrap().variance(), 0.0);
+    assert_eq!(learned.doubt(3, 0, false), None);
+}

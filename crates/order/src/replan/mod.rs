@@ -5,6 +5,7 @@
 //! milliseconds. [`Recall`] is a running batch that takes the drive's own positions into its map;
 //! [`rehearse`] carries one out on paper, on a tape that lies otherwise than believed.
 
+mod expected;
 mod insert;
 mod probe;
 mod recall;
