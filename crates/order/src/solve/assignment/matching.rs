@@ -44,6 +44,10 @@ struct Search {
     distance: Vec<i64>,
     from: Vec<u32>,
     heap: BinaryHeap<Reverse<(i64, u32)>>,
+    /// Columns as near as the last one settled.
+    ready: Vec<u32>,
+    /// The nearest column found that no row has, and its distance first.
+    end: (i64, u32),
     touched: Vec<u32>,
     settled: Vec<u32>,
 }
@@ -65,6 +69,10 @@ impl Matching {
                 ..Search::default()
             },
         }
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
     }
 
     pub(super) fn cities(&self) -> usize {
@@ -144,7 +152,7 @@ impl Matching {
 
     /// Every open row takes its best column from whoever has it, and lowers the column's price until
     /// its second best is as good.
-    fn reduce_rows(&mut self) {
+    pub(super) fn reduce_rows(&mut self) {
         let mut open = std::mem::take(&mut self.open);
         let mut later = Vec::new();
         // Bidding can go on for long where many rows want few columns: the paths are better at it.
@@ -197,21 +205,13 @@ impl Matching {
     /// that every arc taken stays cheapest.
     fn augment(&mut self, open: u32) {
         let mut search = std::mem::take(&mut self.search);
-        search.reach(self, open, 0);
-        let (reached, shortest) = loop {
-            let Some(Reverse((distance, column))) = search.heap.pop() else {
-                unreachable!("every row has its arc of the logical order");
-            };
-            if distance > search.distance[column as usize] {
-                continue;
-            }
+        search.begin(self, open);
+        while let Some((distance, column)) = search.nearest() {
             let row = self.row_of[column as usize];
-            if row == NOBODY {
-                break (column, distance);
-            }
             search.settled.push(column);
-            search.reach(self, row, distance - self.rows[row as usize]);
-        };
+            search.reach(self, row, distance);
+        }
+        let (shortest, reached) = search.end;
         self.rows[open as usize] = shortest;
         for &column in &search.settled {
             let change = shortest - search.distance[column as usize];
@@ -234,18 +234,59 @@ impl Matching {
 }
 
 impl Search {
-    /// Looks at the arcs of a row whose own distance, less its price, is `base`.
+    fn begin(&mut self, matching: &Matching, open: u32) {
+        self.end = (i64::MAX, NOBODY);
+        self.look(matching, open, 0, i64::MIN);
+    }
+
+    /// The nearest column not yet settled, with its distance; `None` where none is nearer than the
+    /// free column found.
     #[inline(always)]
-    fn reach(&mut self, matching: &Matching, row: u32, base: i64) {
+    fn nearest(&mut self) -> Option<(i64, u32)> {
+        if let Some(column) = self.ready.pop() {
+            return Some((self.distance[column as usize], column));
+        }
+        while let Some(Reverse((distance, column))) = self.heap.pop() {
+            if distance >= self.end.0 {
+                return None;
+            }
+            if distance == self.distance[column as usize] {
+                return Some((distance, column));
+            }
+        }
+        None
+    }
+
+    /// Looks at the arcs of a row that has a column at this distance.
+    #[inline(always)]
+    fn reach(&mut self, matching: &Matching, row: u32, distance: i64) {
+        self.look(matching, row, distance - matching.rows[row as usize], distance);
+    }
+
+    #[inline(always)]
+    fn look(&mut self, matching: &Matching, row: u32, base: i64, nearest: i64) {
         for arc in matching.arcs(row) {
             let column = arc.column as usize;
             let through = base + arc.cost - matching.columns[column];
-            if through < self.distance[column] {
-                if self.distance[column] == i64::MAX {
-                    self.touched.push(arc.column);
+            if through >= self.distance[column] || through >= self.end.0 {
+                continue;
+            }
+            if self.distance[column] == i64::MAX {
+                self.touched.push(arc.column);
+            }
+            self.distance[column] = through;
+            self.from[column] = row;
+            if matching.row_of[column] == NOBODY {
+                self.end = (through, arc.column);
+                if through == nearest {
+                    // No column is nearer: what waits is no longer needed.
+                    self.ready.clear();
+                    self.heap.clear();
+                    return;
                 }
-                self.distance[column] = through;
-                self.from[column] = row;
+            } else if through == nearest {
+                self.ready.push(arc.column);
+            } else {
                 self.heap.push(Reverse((through, arc.column)));
             }
         }
@@ -256,6 +297,7 @@ impl Search {
             self.distance[column as usize] = i64::MAX;
         }
         self.settled.clear();
+        self.ready.clear();
         self.heap.clear();
     }
 }

@@ -120,10 +120,25 @@ impl<P: Offers> Generation<P> {
 
     fn solve(mut self) -> Assignment {
         self.start();
+        let ev = |k: &str, d: usize| std::env::var(k).ok().map_or(d, |v| v.parse().unwrap());
+        let (rounds, share) = (ev("BID", 12), ev("SHARE", 8));
+        self.matching.reduce_rows();
+        let mut n = 0;
+        for _ in 0..rounds {
+            n += 1;
+            if !self.join() {
+                break;
+            }
+            let open = self.matching.open();
+            if n > 1 && open * share < self.offers.cities() { break; }
+            self.matching.reduce_rows();
+        }
         self.matching.complete();
         while self.join() {
+            n += 1;
             self.matching.complete();
         }
+        if std::env::var_os("APDEBUG").is_some() { eprintln!("rounds {n}"); }
         let candidates = self.candidates();
         // Where a model only knows a lower bound of a cost, the row's price gives way.
         let rows = self.matching.rows.iter().zip(&self.least);
@@ -166,7 +181,8 @@ impl<P: Offers> Generation<P> {
         self.joining.clear();
         self.offers.set_prices(&self.matching.columns);
         for row in 0..self.offers.cities() {
-            let price = self.matching.rows[row];
+            let open = self.matching.column_of[row] == matching::NOBODY;
+            let price = if open { i64::MAX } else { self.matching.rows[row] };
             if price <= self.least[row] {
                 continue;
             }
@@ -184,7 +200,7 @@ impl<P: Offers> Generation<P> {
             if self.joining.len() > begin {
                 self.keep_undercutting(begin, price);
             }
-            if self.joining.len() > begin {
+            if self.joining.len() > begin && !open {
                 self.matching.free(row as u32);
             }
         }
