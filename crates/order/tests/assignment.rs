@@ -77,6 +77,29 @@ fn moderate_batches_are_assigned_at_least_cost_too() {
 }
 
 #[test]
+fn large_batches_begin_from_chains_and_are_assigned_at_least_cost_too() {
+    for (stream, name) in ["lto7-m8", "dlt4000", "dlt7000", "dat-4mm"]
+        .iter()
+        .enumerate()
+    {
+        let drive = drive(name);
+        let mut random = Random::new(206, stream as u64);
+        let requests = drive.uniform_requests(2_500, &mut random);
+        for read_through in [false, true] {
+            let options = tapewise_order::Options {
+                read_through,
+                ..drive.random_options(&mut random)
+            };
+            let problem = drive.problem(options, &requests);
+            let assignment = Assignment::new(&problem);
+            assert_cheapest(&problem, &assignment, || format!("{name} {read_through}"));
+            let patched = patch(&problem, &assignment).locate_time(&problem);
+            assert!(patched >= assignment.bound(), "{name} {read_through}");
+        }
+    }
+}
+
+#[test]
 fn no_order_is_shorter_than_the_bound() {
     for_random_cases(1_700, 201, |drive, random, case| {
         let problem = drive.random_problem(common::few(random), Mix::Any, random);

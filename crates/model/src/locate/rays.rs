@@ -91,6 +91,16 @@ impl Rays<'_> {
         }
     }
 
+    /// The stretch along the tape from which a move onwards on the wrap can take no time though
+    /// blocks are skipped: the middle, where the regression has it so. Runs of visits are better
+    /// not taken for one there.
+    pub fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
+        match self.0 {
+            LocateModel::LtoRegression(model) => model.free_stretch(),
+            _ => None,
+        }
+    }
+
     /// Gives the classes that a destination belongs to.
     pub fn places(&self, to: &Point, give: impl FnMut(Place)) {
         match self.0 {
@@ -403,6 +413,18 @@ impl LtoRegression {
         }
     }
 
+    /// The furthest distance that takes no time on top of this, in LPOS units; -1 where none does.
+    fn free_distance(&self, fixed: Micros) -> i32 {
+        let room = (1 << Pace::FRACTION_BITS) - 1 - base(fixed, 0, 0);
+        room.div_euclid(self.pace.fine().max(1)).clamp(-1, 1 << 30) as i32
+    }
+
+    fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
+        let reach = self.free_distance(self.fixed_time(HALF, false, false));
+        let middle = self.middle();
+        (reach > 0).then(|| middle - reach..middle + reach)
+    }
+
     /// The own wrap across the middle: free as far as the time would be less than nothing.
     fn own_wrap_across(&self, from: &Point) -> Look {
         let slope = self.pace.fine();
@@ -413,9 +435,7 @@ impl LtoRegression {
         if backward {
             fixed += self.step_back;
         }
-        // The furthest distance that takes no time; -1 where none does.
-        let free = (-base(fixed, 0, 0) + (1 << Pace::FRACTION_BITS) - 1).div_euclid(slope.max(1));
-        let free = free.clamp(-1, 1 << 30) as i32;
+        let free = self.free_distance(fixed);
         let level = Some(base(Micros::ZERO, 0, 0));
         let (pivot, below, above) = if upward {
             let pivot = from.lpos.saturating_add(free);

@@ -3,6 +3,7 @@
 pub(crate) mod assignment;
 pub(crate) mod best;
 pub(crate) mod bound;
+pub(crate) mod chains;
 pub(crate) mod cities;
 pub(crate) mod effort;
 #[expect(dead_code, reason = "the proof that follows is built on it")]

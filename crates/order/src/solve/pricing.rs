@@ -60,7 +60,7 @@ impl Least {
 
     #[inline(always)]
     fn meet(&mut self, value: i64, member: &Member) {
-        if value < self.value {
+        if value <= self.value {
             if member.group != self.group {
                 (self.other, self.other_column) = (self.value, self.column);
             }
@@ -210,7 +210,7 @@ impl<'a> Pricing<'a> {
         let mut cast = |class: &Class, look: Look| {
             let (begin, end) = class.members;
             let mine = &members[begin as usize..end as usize];
-            let below = mine.partition_point(|member| member.along <= look.pivot) as u32;
+            let below = count_up_to(mine, look.pivot);
             let nobody = if class.grouped { NO_GROUP } else { row as u32 };
             let except = look.except.unwrap_or(nobody);
             if let Some(base) = look.below.filter(|_| below > 0) {
@@ -333,6 +333,17 @@ impl<'a> Pricing<'a> {
             give(column, (ray.base + value) >> Pace::FRACTION_BITS);
         }
     }
+}
+
+/// How many members of a class, in their order along the tape, lie up to a pivot. Most sources see
+/// all of a class on one side.
+fn count_up_to(members: &[Member], pivot: i32) -> u32 {
+    let count = match (members.first(), members.last()) {
+        (Some(first), _) if first.along > pivot => 0,
+        (_, Some(last)) if last.along <= pivot => members.len(),
+        _ => members.partition_point(|member| member.along <= pivot),
+    };
+    count as u32
 }
 
 impl Offers for Pricing<'_> {

@@ -22,12 +22,20 @@ pub(super) struct Arc {
     pub(super) cost: i64,
 }
 
+/// Where the arcs of a row are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    begin: u32,
+    arcs: u32,
+    room: u32,
+}
+
 /// A matching in the making.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
+    /// The arcs of each row in one run, with room for more behind them.
     arcs: Vec<Arc>,
-    /// By row: where its arcs begin.
-    begin: Vec<u32>,
+    runs: Vec<Run>,
     pub(super) column_of: Vec<u32>,
     pub(super) row_of: Vec<u32>,
     /// Prices; that of a row without a column says nothing.
@@ -57,7 +65,7 @@ impl Matching {
     pub(super) fn new(cities: usize) -> Matching {
         Matching {
             arcs: Vec::new(),
-            begin: vec![0; cities + 1],
+            runs: vec![Run::default(); cities],
             column_of: vec![NOBODY; cities],
             row_of: vec![NOBODY; cities],
             rows: vec![i64::MIN; cities],
@@ -79,26 +87,59 @@ impl Matching {
         self.rows.len()
     }
 
+    #[inline(always)]
     pub(super) fn arcs(&self, row: u32) -> &[Arc] {
-        let row = row as usize;
-        &self.arcs[self.begin[row] as usize..self.begin[row + 1] as usize]
+        let run = self.runs[row as usize];
+        &self.arcs[run.begin as usize..][..run.arcs as usize]
     }
 
-    /// Adds arcs, sorted by row.
+    /// Adds arcs.
     pub(super) fn add(&mut self, new: &[(u32, Arc)]) {
-        let mut arcs = Vec::with_capacity(self.arcs.len() + new.len());
-        let mut new = new.iter().peekable();
-        for row in 0..self.cities() {
-            let old = self.begin[row] as usize..self.begin[row + 1] as usize;
-            self.begin[row] = arcs.len() as u32;
-            arcs.extend_from_slice(&self.arcs[old]);
-            while let Some((_, arc)) = new.next_if(|(at, _)| *at as usize == row) {
-                arcs.push(*arc);
+        for group in new.chunk_by(|(one, _), (other, _)| one == other) {
+            let row = group[0].0 as usize;
+            self.make_room(row, group.len() as u32);
+            let run = &mut self.runs[row];
+            let free = &mut self.arcs[(run.begin + run.arcs) as usize..];
+            for ((_, arc), slot) in group.iter().zip(free) {
+                *slot = *arc;
             }
+            run.arcs += group.len() as u32;
         }
-        let cities = self.cities();
-        self.begin[cities] = arcs.len() as u32;
-        self.arcs = arcs;
+    }
+
+    /// Moves the arcs of a row to the end of all where there is too little room for so many more.
+    fn make_room(&mut self, row: usize, more: u32) {
+        let run = self.runs[row];
+        if run.arcs + more <= run.room {
+            return;
+        }
+        let begin = self.arcs.len();
+        let room = run.arcs + more + more.max(4);
+        self.arcs
+            .extend_from_within(run.begin as usize..(run.begin + run.arcs) as usize);
+        let nothing = Arc {
+            column: NOBODY,
+            cost: 0,
+        };
+        self.arcs.resize(begin + room as usize, nothing);
+        self.runs[row] = Run {
+            begin: begin as u32,
+            room,
+            ..run
+        };
+    }
+
+    /// Gives every row a column, at the prices that the columns have.
+    pub(super) fn assign(&mut self, columns: &[usize]) {
+        self.open.clear();
+        for (row, &column) in columns.iter().enumerate() {
+            self.give(row as u32, column as u32);
+            let arc = self
+                .arcs(row as u32)
+                .iter()
+                .find(|arc| arc.column as usize == column);
+            self.rows[row] = arc.map_or(0, |arc| arc.cost - self.columns[column]);
+        }
     }
 
     /// Takes its column from a row, so that it may find a better one.
@@ -115,8 +156,8 @@ impl Matching {
         self.columns.fill(i64::MAX);
         let mut cheapest = vec![NOBODY; self.cities()];
         for row in 0..self.cities() as u32 {
-            for at in self.begin[row as usize]..self.begin[row as usize + 1] {
-                let arc = self.arcs[at as usize];
+            let run = self.runs[row as usize];
+            for arc in &self.arcs[run.begin as usize..][..run.arcs as usize] {
                 if arc.cost < self.columns[arc.column as usize] {
                     self.columns[arc.column as usize] = arc.cost;
                     cheapest[arc.column as usize] = row;
@@ -260,7 +301,12 @@ impl Search {
     /// Looks at the arcs of a row that has a column at this distance.
     #[inline(always)]
     fn reach(&mut self, matching: &Matching, row: u32, distance: i64) {
-        self.look(matching, row, distance - matching.rows[row as usize], distance);
+        self.look(
+            matching,
+            row,
+            distance - matching.rows[row as usize],
+            distance,
+        );
     }
 
     #[inline(always)]

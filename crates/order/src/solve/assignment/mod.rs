@@ -13,10 +13,24 @@ mod candidates;
 mod matching;
 
 use crate::problem::Problem;
+use crate::solve::chains::chains;
 use crate::solve::pricing::Pricing;
 use candidates::Candidates;
 use matching::{Arc, Matching};
 use tapewise_model::Micros;
+
+/// Up to here chains save nothing.
+const STRAIGHT_VISITS: usize = 1_500;
+
+/// Rounds in which rows only bid for columns before they are given them for good; fewer where
+/// hardly any row is left open.
+const BIDDING_ROUNDS: usize = 3;
+
+/// Visits ahead that a visit of a chain may go to from the beginning.
+const AHEAD: usize = 3;
+
+/// A price at which no column is worth having.
+const OUT_OF_REACH: i64 = -1_000_000_000_000;
 
 /// Arcs that join at a time for each row.
 const JOINING: usize = 8;
@@ -63,7 +77,17 @@ impl Assignment {
                 candidates: Candidates::default(),
             };
         }
-        Generation::new(Pricing::new(problem)).solve()
+        let straight = || Generation::new(Pricing::new(problem)).solve();
+        if problem.len() <= STRAIGHT_VISITS {
+            return straight();
+        }
+        let chains = chains(problem);
+        if chains.len() > problem.len() / 4 * 3 {
+            return straight();
+        }
+        let contracted = problem.contracted(&chains);
+        let coarse = Generation::new(Pricing::new(&contracted)).solve();
+        Generation::new(Pricing::new(problem)).refine(&coarse, &chains)
     }
 
     /// The sum of the dual prices: no order spends less time between reads.
@@ -120,25 +144,21 @@ impl<P: Offers> Generation<P> {
 
     fn solve(mut self) -> Assignment {
         self.start();
-        let ev = |k: &str, d: usize| std::env::var(k).ok().map_or(d, |v| v.parse().unwrap());
-        let (rounds, share) = (ev("BID", 12), ev("SHARE", 8));
         self.matching.reduce_rows();
-        let mut n = 0;
-        for _ in 0..rounds {
-            n += 1;
-            if !self.join() {
+        for _ in 0..BIDDING_ROUNDS {
+            if !self.join() || self.matching.open() * 4 < self.offers.cities() {
                 break;
             }
-            let open = self.matching.open();
-            if n > 1 && open * share < self.offers.cities() { break; }
             self.matching.reduce_rows();
         }
         self.matching.complete();
         while self.join() {
-            n += 1;
             self.matching.complete();
         }
-        if std::env::var_os("APDEBUG").is_some() { eprintln!("rounds {n}"); }
+        self.finish()
+    }
+
+    fn finish(self) -> Assignment {
         let candidates = self.candidates();
         // Where a model only knows a lower bound of a cost, the row's price gives way.
         let rows = self.matching.rows.iter().zip(&self.least);
@@ -148,6 +168,74 @@ impl<P: Offers> Generation<P> {
             columns: self.matching.columns,
             candidates,
         }
+    }
+
+    /// Begins from the assignment of chains of visits instead of from nothing.
+    fn refine(mut self, coarse: &Assignment, chains: &[Vec<u32>]) -> Assignment {
+        self.extend(coarse, chains);
+        while self.join() {
+            self.matching.complete();
+        }
+        self.finish()
+    }
+
+    /// Takes over the successors and prices of chains. Within a chain every visit is followed by
+    /// the next; its row is priced against the other chains only, and the next column so that the
+    /// arc between them is tight: the lowest price it can have, which undercuts least.
+    fn extend(&mut self, coarse: &Assignment, chains: &[Vec<u32>]) {
+        let end = self.offers.cities() - 1;
+        let columns = &mut self.matching.columns;
+        columns.fill(OUT_OF_REACH);
+        let first = |chain: u32| chains.get(chain as usize).map_or(end, |c| c[0] as usize);
+        let last = |chain: usize| chains.get(chain).map_or(end, |c| c[c.len() - 1] as usize);
+        for (chain, &price) in coarse.columns.iter().enumerate() {
+            columns[first(chain as u32)] = price;
+        }
+        self.offers.set_prices(columns);
+        let mut successor = vec![0; end + 1];
+        for (chain, &next) in coarse.successor.iter().enumerate() {
+            successor[last(chain)] = first(next);
+        }
+        let mut inner = Vec::new();
+        for link in chains.iter().flat_map(|chain| chain.windows(2)) {
+            let (row, next) = (link[0] as usize, link[1] as usize);
+            successor[row] = next;
+            let mut least = i64::MAX;
+            self.offers
+                .offers(row, columns, |_, reduced| least = least.min(reduced));
+            inner.push((next, self.offers.cost(row, next) - least));
+        }
+        for (column, price) in inner {
+            columns[column] = price;
+        }
+        self.offers.set_prices(columns);
+        for (row, &column) in successor.iter().enumerate() {
+            let cost = self.offers.cost(row, column);
+            let column = column as u32;
+            self.joining.push((row as u32, Arc { column, cost }));
+            for ahead in 1..=AHEAD {
+                let next = row + 1 + ahead;
+                if row < end && next < end && next != row {
+                    let cost = self.offers.cost(row, next);
+                    self.joining.push((
+                        row as u32,
+                        Arc {
+                            column: next as u32,
+                            cost,
+                        },
+                    ));
+                }
+            }
+            let begin = self.joining.len();
+            let (joining, prices) = (&mut self.joining, &self.matching.columns);
+            self.offers.offers(row, prices, |column, reduced| {
+                let cost = reduced + prices[column as usize];
+                joining.push((row as u32, Arc { column, cost }));
+            });
+            self.keep_undercutting(begin, i64::MAX);
+        }
+        self.matching.add(&self.joining);
+        self.matching.assign(&successor);
     }
 
     /// The arcs to begin with: the offers at no prices at all, and the logical order, so that every
@@ -182,7 +270,11 @@ impl<P: Offers> Generation<P> {
         self.offers.set_prices(&self.matching.columns);
         for row in 0..self.offers.cities() {
             let open = self.matching.column_of[row] == matching::NOBODY;
-            let price = if open { i64::MAX } else { self.matching.rows[row] };
+            let price = if open {
+                i64::MAX
+            } else {
+                self.matching.rows[row]
+            };
             if price <= self.least[row] {
                 continue;
             }
