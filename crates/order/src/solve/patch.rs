@@ -13,8 +13,9 @@ use crate::solve::cities::Cities;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The largest batch in which all pairs of cities are looked at.
-const ALL_PAIRS_VISITS: usize = 64;
+/// The largest batch in which all pairs of cities are looked at: from there on candidates alone are as
+/// good, and below by up to 3 % worse.
+const ALL_PAIRS_VISITS: usize = 400;
 
 /// The order that an assignment's cycles are joined to.
 pub fn patch(problem: &Problem, assignment: &Assignment) -> Order {
