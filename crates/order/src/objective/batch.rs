@@ -10,6 +10,7 @@ use crate::solve::cities::Cities;
 
 /// A batch with what its visits are due for.
 pub(super) struct Batch<'a> {
+    pub(super) problem: &'a Problem,
     pub(super) cities: Cities<'a>,
     /// Time that each city takes to read; none where the tour closes.
     pub(super) service: Vec<i64>,
@@ -27,7 +28,8 @@ impl<'a> Batch<'a> {
             .iter()
             .map(|visit| (visit.read + visit.inner_locate).0);
         Batch {
-            near: Near::new(&cities),
+            near: Near::new(problem, &cities),
+            problem,
             service: read.chain([0]).collect(),
             dues: Dues::new(problem, objective, wishes),
             within_lpos: travel::within_lpos(problem),
@@ -51,6 +53,6 @@ impl<'a> Batch<'a> {
 
     /// Tape moved from one city to the next.
     pub(super) fn moved_lpos(&self, tail: u32, head: u32) -> i64 {
-        travel::between_lpos(self.cities.problem(), tail as usize, head as usize)
+        travel::between_lpos(self.problem, tail as usize, head as usize)
     }
 }

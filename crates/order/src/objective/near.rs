@@ -1,6 +1,7 @@
 //! Which visits may well follow which: short lists of near ones, both ways.
 
 use crate::orders::nearest::Nearest;
+use crate::problem::Problem;
 use crate::solve::cities::Cities;
 use tapewise_model::Micros;
 
@@ -17,8 +18,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    pub(super) fn new(cities: &Cities) -> Near {
-        let problem = cities.problem();
+    pub(super) fn new(problem: &Problem, cities: &Cities) -> Near {
         let n = problem.len();
         let mut times = vec![Micros::ZERO; n];
         let mut near_after = |tail: usize| -> Vec<u32> {

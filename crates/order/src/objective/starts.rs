@@ -21,7 +21,7 @@ pub(super) fn constructed(
     objective: Objective,
     given: &[Order],
 ) -> impl Iterator<Item = Vec<u32>> {
-    let problem = batch.cities.problem();
+    let problem = batch.problem;
     let greedy = sltf(problem);
     let mut starts = Vec::new();
     if objective == Objective::Mean && problem.len() <= RATE_VISITS {

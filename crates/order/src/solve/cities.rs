@@ -10,25 +10,32 @@ use tapewise_model::Micros;
 /// The largest batch that a matrix of all arcs is made for: 32 MB.
 const MATRIX_MAX_VISITS: usize = 2_048;
 
-/// The cities of a batch with the cost of every arc, in microseconds.
+/// Cities with the cost of every arc between them, in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Cities<'a> {
-    problem: &'a Problem,
-    /// All costs row by row; empty where they are computed each time.
-    matrix: Vec<i64>,
+    len: usize,
+    costs: Costs<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Costs<'a> {
+    /// Computed when asked for.
+    Batch(&'a Problem),
+    /// Row by row.
+    Matrix(Vec<i64>),
 }
 
 impl<'a> Cities<'a> {
-    /// Costs computed when asked for: no memory.
+    /// The cities of a batch, costs computed when asked for: no memory.
     pub(crate) fn sparse(problem: &'a Problem) -> Cities<'a> {
         Cities {
-            problem,
-            matrix: Vec::new(),
+            len: problem.len() + 1,
+            costs: Costs::Batch(problem),
         }
     }
 
-    /// All costs in a matrix, for searches that ask for most of them many times; above
-    /// [`MATRIX_MAX_VISITS`] the same as [`Cities::sparse`].
+    /// The cities of a batch with all costs in a matrix, for searches that ask for most of them
+    /// many times; above [`MATRIX_MAX_VISITS`] the same as [`Cities::sparse`].
     pub(crate) fn dense(problem: &'a Problem) -> Cities<'a> {
         let n = problem.len();
         if n > MATRIX_MAX_VISITS {
@@ -47,31 +54,36 @@ impl<'a> Cities<'a> {
                 row[n] = problem.end_cost(tail).0;
             }
         }
-        Cities { problem, matrix }
+        Cities::with_costs(cities, matrix)
     }
 
-    /// The batch.
-    pub(crate) fn problem(&self) -> &'a Problem {
-        self.problem
+    /// Cities with these costs, row by row.
+    pub(crate) fn with_costs(len: usize, matrix: Vec<i64>) -> Cities<'a> {
+        debug_assert_eq!(matrix.len(), len * len);
+        Cities {
+            len,
+            costs: Costs::Matrix(matrix),
+        }
     }
 
-    /// Number of cities: the visits, and the one where the tour closes.
+    /// Number of cities: of a batch the visits, and the one where the tour closes.
     pub(crate) fn len(&self) -> usize {
-        self.problem.len() + 1
+        self.len
     }
 
     /// The cost of one arc; [`Micros::FAR`] from a city to itself.
     #[inline(always)]
     pub(crate) fn cost(&self, tail: usize, head: usize) -> i64 {
-        if !self.matrix.is_empty() {
-            return self.matrix[tail * self.len() + head];
-        }
-        let end = self.problem.len();
+        let problem = match &self.costs {
+            Costs::Matrix(matrix) => return matrix[tail * self.len + head],
+            Costs::Batch(problem) => problem,
+        };
+        let end = problem.len();
         match (tail == end, head == end) {
             _ if tail == head => Micros::FAR.0,
-            (true, _) => self.problem.first_arc(head).0,
-            (_, true) => self.problem.end_cost(tail).0,
-            _ => self.problem.arc(tail, head).0,
+            (true, _) => problem.first_arc(head).0,
+            (_, true) => problem.end_cost(tail).0,
+            _ => problem.arc(tail, head).0,
         }
     }
 }

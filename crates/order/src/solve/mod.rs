@@ -6,7 +6,6 @@ pub(crate) mod bound;
 pub(crate) mod chains;
 pub(crate) mod cities;
 pub(crate) mod effort;
-#[expect(dead_code, reason = "the proof that follows is built on it")]
 pub(crate) mod held_karp;
 pub(crate) mod improve;
 pub(crate) mod patch;
@@ -17,5 +16,5 @@ pub(crate) mod pricing;
 )]
 pub(crate) mod search;
 pub(crate) mod shortest;
-#[expect(dead_code, reason = "the proofs that follow are built on it")]
 pub(crate) mod simplex;
+pub(crate) mod tour;

@@ -1,5 +1,6 @@
 //! A proof that no order is shorter: prices of cities and of cuts.
 
+use super::facets::ArcCut;
 use crate::solve::cities::Cities;
 
 /// Cities of which a tour must leave at least once: neither none nor all of them.
@@ -11,7 +12,16 @@ pub(crate) struct Cut {
     pub(crate) price: i64,
 }
 
-/// Dual prices of the assignment problem with subtour cuts, in whole microseconds.
+/// A cut on arcs with its price, in microseconds for each weight; at least 0.
+#[derive(Clone, Debug)]
+pub(crate) struct PricedArcCut {
+    /// The cut.
+    pub(crate) cut: ArcCut,
+    /// What each unit of its limit takes off the bound, and adds to its arcs.
+    pub(crate) price: i64,
+}
+
+/// Dual prices of the assignment problem with cuts, in whole microseconds.
 ///
 /// Whatever the prices of heads and cuts are, the sum of all prices is a lower bound, because the
 /// price of a tail is never more than the least that leaving it costs: see [`Certificate::new`].
@@ -20,6 +30,9 @@ pub(crate) struct Certificate {
     tails: Vec<i64>,
     heads: Vec<i64>,
     cuts: Vec<Cut>,
+    arc_cuts: Vec<PricedArcCut>,
+    /// For each tail the heads of arcs that cuts on arcs make dearer, and by how much.
+    dearer: Vec<Vec<(u32, i64)>>,
     /// For each city the cuts it is in.
     memberships: Vec<Vec<u32>>,
 }
@@ -27,8 +40,20 @@ pub(crate) struct Certificate {
 impl Certificate {
     /// The certificate that prices of heads and of cuts allow: every tail is priced at the least
     /// reduced cost of its arcs, all of which are looked at.
-    pub(crate) fn new(cities: &Cities, heads: Vec<i64>, cuts: Vec<Cut>) -> Certificate {
+    pub(crate) fn new(
+        cities: &Cities,
+        heads: Vec<i64>,
+        cuts: Vec<Cut>,
+        arc_cuts: Vec<PricedArcCut>,
+    ) -> Certificate {
         debug_assert!(cuts.iter().all(|cut| cut.price >= 0));
+        debug_assert!(arc_cuts.iter().all(|cut| cut.price >= 0));
+        let mut dearer = vec![Vec::new(); cities.len()];
+        for PricedArcCut { cut, price } in &arc_cuts {
+            for &(tail, head, weight) in &cut.arcs {
+                dearer[tail as usize].push((head, weight * price));
+            }
+        }
         let mut memberships = vec![Vec::new(); cities.len()];
         for (index, cut) in cuts.iter().enumerate() {
             for &city in &cut.members {
@@ -39,6 +64,8 @@ impl Certificate {
             tails: vec![0; cities.len()],
             heads,
             cuts,
+            arc_cuts,
+            dearer,
             memberships,
         };
         let mut row = vec![0; cities.len()];
@@ -54,11 +81,14 @@ impl Certificate {
     /// The sum of all prices: no order spends less time between reads, in microseconds.
     pub(crate) fn bound(&self) -> i64 {
         let cuts = self.cuts.iter().map(|cut| cut.price);
+        let arc_cuts = self.arc_cuts.iter();
+        let arc_cuts = arc_cuts.map(|priced| -priced.price * priced.cut.limit);
         self.tails
             .iter()
             .chain(&self.heads)
             .copied()
             .chain(cuts)
+            .chain(arc_cuts)
             .sum()
     }
 
@@ -89,6 +119,9 @@ impl Certificate {
             for &inside in &cut.members {
                 row[inside as usize] += cut.price;
             }
+        }
+        for &(head, by) in &self.dearer[tail] {
+            row[head as usize] += by;
         }
     }
 

@@ -1,0 +1,148 @@
+//! Against dynamic programming, and how long it takes.
+
+use super::certificate::Certificate;
+use super::prove::{self, Proof};
+use super::relaxation::Relaxation;
+use super::start::Start;
+use crate::orders::opt::opt;
+use crate::problem::{End, Options, Problem, Tape};
+use crate::request::{Request, Segment};
+use crate::solve::assignment::Assignment;
+use crate::solve::cities::Cities;
+use crate::solve::effort::{Effort, Meter};
+use crate::solve::patch::patch;
+use crate::solve::search::candidates::Candidates;
+use crate::solve::search::search;
+use crate::solve::tour::Tour;
+use tapewise_model::{KeyPoints, NominalLayout, Position, Random, profile};
+
+/// A batch of files of up to `blocks` blocks, uniformly over a cartridge of a profile.
+fn problem(name: &str, visits: usize, blocks: u64, end: End, random: &mut Random) -> Problem {
+    let profile = profile::find(name).unwrap();
+    let (tape, map) = match profile.nominal_sections() {
+        Some(sections) => {
+            let spread = profile.key_point_spread().unwrap();
+            let points = KeyPoints::generate(sections, spread, random);
+            (
+                Tape::new(&profile, Some(&points)).unwrap(),
+                points.block_map(),
+            )
+        }
+        None => {
+            let map = profile.nominal_map(NominalLayout::Single, 1 << 18).unwrap();
+            (Tape::new(&profile, None).unwrap(), map)
+        }
+    };
+    let requests: Vec<Request> = (0..visits)
+        .map(|_| {
+            let count = 1 + random.below(blocks);
+            let first = random.below(map.end_block(0) - count);
+            let last = first + count - 1;
+            Request::single(Segment::on_map(&map, 0, first, last, count << 15).unwrap())
+        })
+        .collect();
+    let options = Options {
+        head: match random.below(2) {
+            0 => Position::beginning_of_tape(tape.geometry.lpos_min),
+            _ => map.position(0, random.below(map.end_block(0))).unwrap(),
+        },
+        end,
+        read_through: true,
+    };
+    Problem::new(tape, options, &requests)
+}
+
+/// Processor time of this thread in milliseconds.
+fn cpu() -> f64 {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
+}
+
+fn prove(problem: &Problem, report: bool) -> Proof {
+    let clock = std::time::Instant::now();
+    let begin = cpu();
+    let cities = Cities::dense(problem);
+    let assignment = Assignment::new(problem);
+    let candidates = Candidates::dense(&cities, &assignment.rows, &assignment.columns, 8, 4);
+    let work = std::env::var("W").map_or(20_000, |work| work.parse().unwrap());
+    let order = search(
+        &cities,
+        &patch(problem, &assignment),
+        &candidates,
+        1,
+        &Meter::new(&Effort::usual(), work),
+    );
+    let tour = Tour::of_order(&cities, &order);
+    let certificate = Certificate::new(&cities, assignment.columns.clone(), Vec::new(), Vec::new());
+    let start = Start::new(&cities, &assignment.successor, &certificate, &tour);
+    let t0 = cpu();
+    let mut relaxation = Relaxation::new(&cities, &start, tour.cost);
+    let effort = Effort::usual();
+    let meter = Meter::new(&effort, u64::MAX);
+    let tight = relaxation.bound(tour.cost, &meter);
+    let t1 = cpu();
+    let out = || clock.elapsed().as_secs_f64() > 25.0;
+    let effort = Effort {
+        out_of_time: &out,
+        ..effort
+    };
+    let meter = Meter::new(&effort, u64::MAX);
+    let first = tour.cost;
+    let proof = prove::prove(&cities, &tight, tour, &meter);
+    if report {
+        let gap = |bound: i64| (proof.tour.cost as f64 / bound as f64 - 1.0) * 100.0;
+        println!(
+            "n {:5} ap gap {:.4} % hk gap {:.4} % final gap {:.4} % start {:.3} % | start {:.1} ms, bound {:.1} ms ({} cuts, {} arcs), branch {:.1} ms, {} branches",
+            problem.len(),
+            gap(certificate.bound()),
+            gap(tight.bound()),
+            gap(proof.bound),
+            (first as f64 / proof.tour.cost as f64 - 1.0) * 100.0,
+            t0 - begin,
+            t1 - t0,
+            tight.cuts().len(),
+            start.others.len(),
+            cpu() - t1,
+            proof.branches
+        );
+    }
+    proof
+}
+
+const PROFILES: [&str; 5] = ["dlt4000", "lto7-m8", "lto8", "dlt4000-jm98", "dat-4mm"];
+
+#[test]
+fn the_proof_agrees_with_dynamic_programming() {
+    let mut random = Random::new(11, 0);
+    for case in 0..10_000 {
+        let name = PROFILES[case % PROFILES.len()];
+        let visits = 1 + random.below(9) as usize;
+        let end = [End::Anywhere, End::Rewound][case / 7 % 2];
+        let blocks = [1, 2_000][case / 3 % 2];
+        let problem = problem(name, visits, blocks, end, &mut random);
+        let proof = prove(&problem, false);
+        let optimal = opt(&problem).unwrap().locate_time(&problem).0;
+        assert_eq!(
+            (proof.bound, proof.tour.cost),
+            (optimal, optimal),
+            "case {case} on {name}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "prints how long proofs take"]
+fn how_long_proofs_take() {
+    for name in std::env::var("D").map_or(vec!["dlt4000", "lto7-m8"], |_| vec!["lto7-m8"]) {
+        for n in
+            std::env::var("N").map_or(vec![14, 32, 100, 300, 1_000], |n| vec![n.parse().unwrap()])
+        {
+            for seed in 1..=std::env::var("S").map_or(4, |s| s.parse().unwrap()) {
+                let mut random = Random::new(seed, 0);
+                let problem = problem(name, n, 1, End::Anywhere, &mut random);
+                print!("{name:8} seed {seed} ");
+                prove(&problem, true);
+            }
+        }
+    }
+}
