@@ -68,7 +68,7 @@ fn no_order_is_below_them_and_no_bound_above() {
         let found = solution.order.total_time(&problem);
         assert!(found >= least, "{found:?}, below the optimum of {line}");
         assert!(sltf(&problem).total_time(&problem) >= found, "{line}");
-        for bound in [solution.bound, lower_bound(&problem)]
+        for bound in [solution.bound, Some(lower_bound(&problem))]
             .into_iter()
             .flatten()
         {

@@ -5,13 +5,17 @@ use crate::problem::Problem;
 use crate::solve::assignment::Assignment;
 use tapewise_model::Micros;
 
-/// A time that no order falls below, reading and all; `None` where none was computed.
-///
-/// Up to 16 visits it is the optimum itself, above that the assignment bound.
-pub fn lower_bound(problem: &Problem) -> Option<Micros> {
-    if let Some(optimal) = opt(problem) {
-        return Some(optimal.total_time(problem));
+/// Visits up to which the bound is the optimum itself.
+const EXACT_VISITS: usize = 12;
+
+/// A time that no order falls below, reading and all, without looking for an order: up to 12
+/// visits the optimum itself, above that the assignment bound. [`crate::best`] gives a better one.
+pub fn lower_bound(problem: &Problem) -> Micros {
+    if problem.len() <= EXACT_VISITS
+        && let Some(optimal) = opt(problem)
+    {
+        return optimal.total_time(problem);
     }
     let (read, inner_locate) = problem.fixed_time();
-    Some(Assignment::new(problem).bound() + read + inner_locate)
+    Assignment::new(problem).bound() + read + inner_locate
 }

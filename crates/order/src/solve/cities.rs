@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use tapewise_model::Micros;
 
 /// The largest batch that a matrix of all arcs is made for: 32 MB.
-const MATRIX_MAX_VISITS: usize = 2_048;
+pub(crate) const MATRIX_MAX_VISITS: usize = 2_048;
 
 /// Cities with the cost of every arc between them, in microseconds.
 #[derive(Clone, Debug)]

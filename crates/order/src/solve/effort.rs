@@ -18,7 +18,7 @@ pub struct Effort<'a> {
 }
 
 /// Arcs looked at in some tenths of a second on one core.
-const USUAL_WORK: u64 = 60_000_000;
+const USUAL_WORK: u64 = 70_000_000;
 
 impl Effort<'_> {
     /// What is usual, with no clock.
@@ -53,6 +53,17 @@ impl<'a> Meter<'a> {
         Meter {
             left: Cell::new(work),
             out_of_time: effort.out_of_time,
+            cut_short: Cell::new(false),
+        }
+    }
+
+    /// A meter of its own with that much of the work, or with all that is left.
+    pub(crate) fn part(&self, work: u64) -> Meter<'a> {
+        let work = work.min(self.left.get());
+        self.left.set(self.left.get() - work);
+        Meter {
+            left: Cell::new(work),
+            out_of_time: self.out_of_time,
             cut_short: Cell::new(false),
         }
     }

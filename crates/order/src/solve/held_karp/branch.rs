@@ -234,7 +234,7 @@ impl Search<'_, '_> {
         let rivals = self.relaxation.rivals(arc);
         for (gain, without) in gains.iter_mut().zip([&[arc][..], &rivals]) {
             self.relaxation.bar(without, true);
-            self.relaxation.optimise(&stop);
+            self.relaxation.optimise(&stop, self.meter);
             *gain = (self.relaxation.objective() - objective).max(0.0);
             self.relaxation.bar(without, false);
             self.relaxation.restore(basis);

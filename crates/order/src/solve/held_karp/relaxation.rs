@@ -20,6 +20,15 @@ const UNIT_US: f64 = 1e6;
 /// Arcs that a city brings in at most in one round of pricing.
 const PRICED_ARCS: usize = 4;
 
+/// Work of a row in a pivot, as measured against the work of a search.
+const ROW_WORK: u64 = 3;
+
+/// Pivots that take as long as factorising the basis.
+const FACTORISED_PIVOTS: usize = 8;
+
+/// Pivots between two looks at the meter.
+const PIVOTS_AT_A_TIME: usize = 500;
+
 /// The linear programme with the cities, arcs and cuts that its columns and rows stand for.
 pub(crate) struct Relaxation<'a> {
     cities: &'a Cities<'a>,
@@ -146,8 +155,11 @@ impl<'a> Relaxation<'a> {
     /// Optimises over the arcs at hand, adding cuts until none is violated.
     pub(crate) fn cut(&mut self, stop: &Stop, meter: &Meter) -> Outcome {
         loop {
-            let outcome = self.programme.optimise(stop);
-            if !matches!(outcome, Outcome::Optimal) || !meter.spend(self.arcs.len() as u64) {
+            let outcome = self.optimise(stop, meter);
+            if outcome == Outcome::PivotLimit && !meter.is_spent() {
+                continue;
+            }
+            if outcome != Outcome::Optimal || meter.is_spent() {
                 return outcome;
             }
             let shares = self.shares();
@@ -238,7 +250,11 @@ impl<'a> Relaxation<'a> {
     pub(crate) fn bound(&mut self, target: i64, meter: &Meter) -> Certificate {
         let mut best: Option<Certificate> = None;
         loop {
-            let outcome = self.cut(&Stop::AT_OPTIMUM, meter);
+            let stop = Stop {
+                max_pivots: PIVOTS_AT_A_TIME,
+                ..Stop::AT_OPTIMUM
+            };
+            let outcome = self.cut(&stop, meter);
             let certificate = self.certificate();
             let n = self.cities.len() as u64;
             let may_go_on = meter.spend(n * n);
@@ -334,8 +350,11 @@ impl<'a> Relaxation<'a> {
     }
 
     /// Optimises over the arcs and cuts at hand.
-    pub(crate) fn optimise(&mut self, stop: &Stop) -> Outcome {
-        self.programme.optimise(stop)
+    pub(crate) fn optimise(&mut self, stop: &Stop, meter: &Meter) -> Outcome {
+        let outcome = self.programme.optimise(stop);
+        let steps = (self.programme.pivots() + FACTORISED_PIVOTS) as u64;
+        meter.spend(steps * self.programme.rows() as u64 * ROW_WORK);
+        outcome
     }
 
     /// The objective, as the linear programme counts it.
