@@ -4,7 +4,9 @@ CARGO ?= cargo
 TAPEWISE := target/release/tapewise
 PAPERS := hillyer cern johnson-miller
 
-.PHONY: help demo test build check unit reproduce bench doc clean
+PYTHON := target/python/bin
+
+.PHONY: help demo test build check python unit reproduce bench outside doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -18,9 +20,17 @@ build: ## the program, optimised
 	@echo "building tapewise (release; a minute or two the first time)"
 	@$(CARGO) build --release --quiet --package tapewise-cli
 
-check: ## formatting and lints
+check: python ## formatting and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+python: $(PYTHON)/mypy ## lints and types of what Python there is
+	cd bench && ../$(PYTHON)/ruff check --quiet . && ../$(PYTHON)/ruff format --check --quiet . && ../$(PYTHON)/mypy .
+
+$(PYTHON)/mypy: bench/check.txt
+	python3 -m venv target/python
+	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
+	@touch $@
 
 unit: ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet
@@ -33,9 +43,16 @@ reproduce: build ## the papers' tables; fails when a claim that is to hold does 
 	        || { grep -E '^claim|FAILS' target/reproduce/$$paper.txt; exit 1; }; \
 	done
 
-bench: ## how fast ordering and parsing are, as tables
+bench: ## how good and how fast orders are, beside those of others, as tables
+	$(CARGO) bench --quiet --package tapewise-order --bench gaps
+	$(CARGO) bench --quiet --package tapewise-order --bench peers
 	$(CARGO) bench --quiet --package tapewise-order --bench table
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
+
+outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
+	python3 -m venv target/outside
+	target/outside/bin/pip install --quiet --disable-pip-version-check ./bench
+	cd bench && ../target/outside/bin/python outside.py
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet
