@@ -127,7 +127,10 @@ impl Algorithm {
 
     /// The version of the algorithm: raised whenever the same input may give another order.
     pub fn version(self) -> u32 {
-        1
+        match self {
+            Algorithm::Best => 2,
+            _ => 1,
+        }
     }
 
     /// The algorithm of that name.
