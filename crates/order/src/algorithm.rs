@@ -4,9 +4,9 @@ use crate::order::Order;
 use crate::orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
 use crate::orders::{cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
 use crate::problem::Problem;
+use crate::robust::scenarios::Scenarios;
 use crate::solve::best::{Solution, best};
 use crate::solve::effort::Effort;
-use crate::uncertainty::Scenarios;
 
 /// An algorithm that orders a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 use crate::order::Order;
 use crate::orders::sort::sort;
 use crate::problem::Problem;
-use crate::uncertainty::Scenarios;
+use crate::robust::scenarios::Scenarios;
 use tapewise_model::Micros;
 
 /// How much longer than sorting an order may take in any one scenario, as a share.

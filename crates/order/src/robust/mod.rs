@@ -6,8 +6,10 @@
 
 mod choose;
 mod price;
+pub(crate) mod scenarios;
 mod sensitivity;
 
 pub use choose::{Choice, SORT_MARGIN, Why, choose};
 pub use price::{Misfit, price_under, tape_with_model_of};
+pub use scenarios::Scenarios;
 pub use sensitivity::{Change, Sensitivity};

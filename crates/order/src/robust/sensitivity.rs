@@ -6,7 +6,7 @@
 use crate::order::Order;
 use crate::orders::sort::sort;
 use crate::problem::Problem;
-use crate::uncertainty::moved;
+use crate::robust::scenarios::moved;
 use tapewise_model::{BlockMap, LearnedMap, Micros, Random};
 
 /// By how much totals change when something is wrong by one unit.

@@ -4,9 +4,9 @@ use crate::order::Order;
 use crate::orders::{loss, scan, sltf, two_pass, weave};
 use crate::problem::Problem;
 use crate::robust::choose;
+use crate::robust::scenarios::Scenarios;
 use crate::solve::effort::Effort;
 use crate::solve::shortest::shortest;
-use crate::uncertainty::Scenarios;
 use tapewise_model::Micros;
 
 /// Visits up to which every arc is considered by LOSS.
