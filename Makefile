@@ -46,6 +46,7 @@ reproduce: build ## the papers' tables; fails when a claim that is to hold does 
 bench: ## how good and how fast orders are, beside those of others, as tables
 	$(CARGO) bench --quiet --package tapewise-order --bench gaps
 	$(CARGO) bench --quiet --package tapewise-order --bench peers
+	$(CARGO) bench --quiet --package tapewise-order --bench models
 	$(CARGO) bench --quiet --package tapewise-order --bench table
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
 
