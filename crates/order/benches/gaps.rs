@@ -1,6 +1,7 @@
 //! How far from the shortest order, how soon, and how often proven: `cargo bench --bench gaps`.
 //!
-//! Every batch is ordered with several time budgets and then until proven. A gap is that of the
+//! Every batch is ordered with several time budgets, with the usual effort and no clock, and then
+//! until proven. A gap is that of the
 //! locate time to the optimum where it was proven, else to the best bound any run of that batch
 //! gave; so it is never less than the true one.
 //!
@@ -41,7 +42,10 @@ fn main() {
     for budget in BUDGETS_MS {
         print!(" {:>17}", format!("{budget} ms"));
     }
-    println!(" {:>17} {:>9}", "to the end", "ms");
+    println!(
+        " {:>17} {:>8} {:>17} {:>9}",
+        "usual effort", "ms", "until proven", "ms"
+    );
     for (requests, batches, proof_s) in SIZES {
         if only.is_none_or(|only| only == requests) {
             for kind in [Kind::Dlt4000, Kind::Lto7M8] {
@@ -52,17 +56,19 @@ fn main() {
 }
 
 fn row(kind: Kind, requests: usize, batches: u64, proof: Duration) {
-    let mut gaps = vec![Vec::new(); BUDGETS_MS.len() + 1];
-    let (mut proofs_ms, mut all_ms) = (Vec::new(), Vec::new());
+    let mut gaps = vec![Vec::new(); BUDGETS_MS.len() + 2];
+    let (mut proofs_ms, mut usual_ms, mut all_ms) = (Vec::new(), Vec::new(), Vec::new());
     for seed in 1..=batches {
         let start = [Start::Random, Start::Bot][seed as usize % 2];
         let problem = batch::blocks(kind, requests, seed, start);
         let mut runs: Vec<(Solution, f64)> = BUDGETS_MS
             .iter()
-            .map(|&budget| timed(&problem, Duration::from_millis(budget), false))
+            .map(|&budget| timed(&problem, u64::MAX, Duration::from_millis(budget), false))
             .collect();
-        runs.push(timed(&problem, proof, true));
-        let (last, ms) = &runs[BUDGETS_MS.len()];
+        runs.push(timed(&problem, Effort::usual().work, Duration::MAX, false));
+        runs.push(timed(&problem, u64::MAX, proof, true));
+        usual_ms.push(runs[BUDGETS_MS.len()].1);
+        let (last, ms) = &runs[BUDGETS_MS.len() + 1];
         all_ms.push(*ms);
         if last.is_optimal(&problem) {
             proofs_ms.push(*ms);
@@ -81,19 +87,22 @@ fn row(kind: Kind, requests: usize, batches: u64, proof: Duration) {
         kind.profile(),
         median(&mut proofs_ms)
     );
-    for gaps in &gaps {
+    for (at, gaps) in gaps.iter().enumerate() {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let largest = gaps.iter().copied().fold(0.0, f64::max);
         print!(" {:>17}", format!("{mean:.4} ({largest:.4})"));
+        if at == BUDGETS_MS.len() {
+            print!(" {:>8.1}", median(&mut usual_ms));
+        }
     }
     println!(" {:>9.1}", median(&mut all_ms));
 }
 
-fn timed(problem: &Problem, budget: Duration, prove: bool) -> (Solution, f64) {
+fn timed(problem: &Problem, work: u64, budget: Duration, prove: bool) -> (Solution, f64) {
     let begin = Instant::now();
     let out_of_time = || begin.elapsed() >= budget;
     let effort = Effort {
-        work: u64::MAX,
+        work,
         prove,
         out_of_time: &out_of_time,
     };
