@@ -135,17 +135,10 @@ impl Problem {
             .iter()
             .map(|visit| model.point(&last(visit).end))
             .collect();
-        let entries = visits
-            .iter()
-            .map(|v| clock.gate(&first(v).start, first(v).first_block))
-            .collect();
-        let exits = visits
-            .iter()
-            .map(|v| clock.gate(&last(v).end, last(v).last_block + 1))
-            .collect();
+        let entries = visits.iter().map(|v| clock.entry(&first(v))).collect();
+        let exits = visits.iter().map(|v| clock.exit(&last(v))).collect();
         let head = model.point(&options.head);
-        // The head's own block is unknown: no visit counts as following it.
-        let head_gate = clock.gate(&options.head, u64::MAX);
+        let head_gate = clock.head(&options.head);
         let end_costs = ends
             .iter()
             .map(|point| match options.end {
@@ -189,11 +182,12 @@ impl Problem {
         }
     }
 
-    /// Time to read a segment: its bytes, and the turns at the ends of wraps.
+    /// Time to read a segment: its bytes, and the turns at the ends of wraps. A size that no tape
+    /// holds counts as [`Micros::FAR`], so that sums stay sums.
     pub fn read_time(&self, segment: &Segment) -> Micros {
         let transfer = &self.tape.transfer;
         let turns = i64::from(segment.end.wrap.abs_diff(segment.start.wrap));
-        transfer.time(segment.bytes) + Micros(transfer.turnaround.0 * turns)
+        transfer.time(segment.bytes).min(Micros::FAR) + Micros(transfer.turnaround.0 * turns)
     }
 
     /// How the head gets to a visit's segment (1 or higher) from the one before, in what time.
@@ -201,8 +195,7 @@ impl Problem {
         let segments = &self.visits[visit].segments;
         let (from, to) = (&segments[segment - 1], &segments[segment]);
         let clock = StreamClock::new(&self.tape);
-        let exit = clock.gate(&from.end, from.last_block + 1);
-        let entry = clock.gate(&to.start, to.first_block);
+        let (exit, entry) = (clock.exit(from), clock.entry(to));
         let model = &self.tape.model;
         let locate = model.time(&model.point(&from.end), &model.point(&to.start));
         self.cheaper(locate, &exit, &entry)

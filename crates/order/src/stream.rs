@@ -1,6 +1,7 @@
 //! Streaming: what it costs to read on from one place to another.
 
 use crate::problem::Tape;
+use crate::request::Segment;
 use tapewise_model::{Direction, Geometry, Micros, Pace, Position};
 
 /// One end of a visit: where the head comes in or goes out.
@@ -33,7 +34,23 @@ impl StreamClock {
         }
     }
 
-    pub(crate) fn gate(&self, position: &Position, block: u64) -> Gate {
+    /// Where a segment is come in to.
+    pub(crate) fn entry(&self, segment: &Segment) -> Gate {
+        // The very last block number stands for nothing that follows: see `head`.
+        self.gate(&segment.start, segment.first_block.min(u64::MAX - 1))
+    }
+
+    /// Where a segment is gone out of.
+    pub(crate) fn exit(&self, segment: &Segment) -> Gate {
+        self.gate(&segment.end, segment.last_block.saturating_add(1))
+    }
+
+    /// Where the head is. Its own block is unknown: no visit counts as following it.
+    pub(crate) fn head(&self, position: &Position) -> Gate {
+        self.gate(position, u64::MAX)
+    }
+
+    fn gate(&self, position: &Position, block: u64) -> Gate {
         let along = along(&self.geometry, position);
         let clock = Micros(self.wrap.0 * i64::from(position.wrap)) + self.pace.time(along);
         Gate {

@@ -71,8 +71,9 @@ fn joins(visit: &mut Visit, segments: &[Segment]) -> bool {
     }
     if part.last_block > whole.last_block {
         let added = part.last_block - whole.last_block;
-        let share = u128::from(part.bytes) * u128::from(added) / u128::from(part.blocks());
-        whole.bytes += share as u64;
+        let blocks = u128::from(part.last_block - part.first_block) + 1;
+        let share = u128::from(part.bytes) * u128::from(added) / blocks;
+        whole.bytes = whole.bytes.saturating_add(share as u64);
         whole.last_block = part.last_block;
         whole.end = part.end;
     }
