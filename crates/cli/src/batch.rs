@@ -3,6 +3,7 @@
 mod mount;
 
 use crate::error::CliError;
+use crate::units;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -123,7 +124,8 @@ pub fn load(input: &Input) -> Result<Batch, CliError> {
             .retain(|request| request.volume.as_ref() == Some(volume));
         if batch.requests.is_empty() && before > 0 {
             return Err(CliError::input(format!(
-                "none of the {before} requests is on volume {volume}"
+                "{}, none on volume {volume}",
+                units::count(before, "request")
             )));
         }
         let kept = batch.requests.len();
@@ -208,8 +210,8 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
     };
     Ok(Batch {
         recognised: format!(
-            "{name}: {} requests, {}",
-            read.requests.len(),
+            "{name}: {}, {}",
+            units::count(read.requests.len(), "request"),
             format.name()
         ),
         notices: read
@@ -306,9 +308,9 @@ fn from_index(input: &Input, name: &str, reader: impl BufRead) -> Result<Batch, 
 fn describe_index(index: &LtfsIndex, files: &[LtfsFile], chosen: usize) -> String {
     let bytes: u64 = files.iter().map(|file| file.length).sum();
     format!(
-        "{chosen} of {} files; {} on the volume {} (LTFS {}, generation {})",
-        files.len(),
-        crate::units::bytes(bytes),
+        "{chosen} of {}; {} on the volume {} (LTFS {}, generation {})",
+        units::count(files.len(), "file"),
+        units::bytes(bytes),
         if index.volume_name.is_empty() {
             &index.volume_uuid
         } else {

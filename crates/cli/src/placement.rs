@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{
-    BlockMap, KeyPoints, Layout, NominalLayout, Position, PositionSource, Profile,
+    BlockMap, KeyPoints, Layout, Micros, NominalLayout, Position, PositionSource, Profile,
 };
 use tapewise_order::{
-    End, Options, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS, Tape,
+    Action, End, Options, Order, Plan, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS,
+    Tape, read_whole_tape,
 };
 
 /// The drive, the cartridge, and where the head is.
@@ -28,7 +29,8 @@ pub struct PlacementArgs {
     /// Where the head is: bot, a block (BLOCK or PARTITION:BLOCK), or wrap=W,lpos=L.
     #[arg(long, value_name = "PLACE", default_value = "bot")]
     pub head: Place,
-    /// Where to leave the head: anywhere, rewound, or a place as for --head.
+    /// Where to leave the head: anywhere, rewound, unloaded (rewound, and the cartridge out of the
+    /// drive), or a place as for --head.
     #[arg(long, value_name = "PLACE", default_value = "anywhere")]
     pub end: EndPlace,
     /// How a file of several extents is read: together, in file order, so that it is whole before
@@ -133,6 +135,8 @@ pub enum EndPlace {
     Anywhere,
     /// At the beginning of tape.
     Rewound,
+    /// The same, and the cartridge can be taken.
+    Unloaded,
     /// At a place.
     At(Place),
 }
@@ -144,10 +148,11 @@ impl std::str::FromStr for EndPlace {
         match text {
             "anywhere" => Ok(EndPlace::Anywhere),
             "rewound" | "bot" => Ok(EndPlace::Rewound),
+            "unloaded" => Ok(EndPlace::Unloaded),
             place => place
                 .parse()
                 .map(EndPlace::At)
-                .map_err(|e: String| format!("{e}, anywhere, rewound")),
+                .map_err(|e: String| format!("{e}, anywhere, rewound, unloaded")),
         }
     }
 }
@@ -170,6 +175,36 @@ pub struct Placed {
     pub source: PositionSource,
     /// Where positions come from, in one line.
     pub provenance: String,
+    /// Time to unload once rewound, where the cartridge is to be taken.
+    unload: Option<Micros>,
+}
+
+impl Placed {
+    /// Time at the end of every plan in which the cartridge is unloaded; no order changes it.
+    pub fn unload(&self) -> Micros {
+        self.unload
+            .filter(|_| !self.problem.is_empty())
+            .unwrap_or(Micros::ZERO)
+    }
+
+    /// What the drive does in an order, the unload included.
+    pub fn plan(&self, order: Order) -> Plan {
+        let mut plan = Plan::new(&self.problem, order);
+        if let Some(last) = plan.steps.last_mut()
+            && last.action == Action::Finish
+        {
+            last.duration += self.unload();
+            plan.totals.total += self.unload();
+            plan.totals.locate += self.unload();
+        }
+        plan
+    }
+
+    /// Time to read the whole tape instead; `None` where every position was recorded.
+    pub fn whole_tape(&self) -> Option<Micros> {
+        let whole = read_whole_tape(&self.problem, self.map.as_ref()?);
+        Some(whole + self.unload())
+    }
 }
 
 /// Places a batch.
@@ -210,8 +245,12 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
     let head = placer.position(args.head)?;
     let end = match args.end {
         EndPlace::Anywhere => End::Anywhere,
-        EndPlace::Rewound => End::Rewound,
+        EndPlace::Rewound | EndPlace::Unloaded => End::Rewound,
         EndPlace::At(place) => End::At(placer.position(place)?),
+    };
+    let unload = match args.end {
+        EndPlace::Unloaded => Some(unload(&profile)?),
+        _ => None,
     };
     let source = requests
         .iter()
@@ -236,6 +275,19 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
         profile,
         source,
         provenance,
+        unload,
+    })
+}
+
+/// Time from a rewound tape until the cartridge can be taken.
+fn unload(profile: &Profile) -> Result<Micros, CliError> {
+    let seconds = profile.handling.unmount_s.as_ref().map(|known| known.value);
+    seconds.map(Micros::from_secs_f64).ok_or_else(|| {
+        CliError::input(format!(
+            "--end unloaded: profile {} does not tell how long an unload takes",
+            profile.name
+        ))
+        .hint("--end rewound")
     })
 }
 

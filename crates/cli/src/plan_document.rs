@@ -2,14 +2,14 @@
 
 use crate::batch::Batch;
 use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
-use crate::search::{Row, SearchArgs};
+use crate::search::{Row, SearchArgs, compute};
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
     PlanServed, PlanStep, PlanTotals,
 };
 use tapewise_model::PositionSource;
-use tapewise_order::{Action, Algorithm, Step};
+use tapewise_order::{Action, Algorithm, Objective, Step};
 
 /// The document of an ordered batch.
 pub fn document(
@@ -22,11 +22,10 @@ pub fn document(
     let problem = &placed.problem;
     let totals = &row.plan.totals;
     let metres = problem.tape().geometry.metres_per_lpos;
-    let bound = row.bound.or_else(|| {
-        search
-            .solve(placed, &placed.scenarios, Algorithm::Best)?
-            .bound
-    });
+    let bound = row
+        .bound
+        .or_else(|| compute(placed, Algorithm::Best, search)?.bound);
+    let is_shortest = row.origin.objective() == Objective::Total && bound == Some(row.total());
     let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
     let extents = || batch.requests.iter().flat_map(|request| &request.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
@@ -35,7 +34,9 @@ pub fn document(
         version: PLAN_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: search.seed,
-        algorithm: format!("{}/{}", row.algorithm.name(), row.algorithm.version()),
+        algorithm: row.origin.versioned(),
+        objective: row.origin.objective().name().to_owned(),
+        cut_short: row.cut_short,
         profile: PlanProfile {
             name: placed.profile.name.clone(),
             status: placed.profile.status.to_string(),
@@ -61,6 +62,7 @@ pub fn document(
             total_us: totals.total.0 as u64,
             worst_us: row.worst.0 as u64,
             bound_us: bound.map(|bound| bound.0 as u64),
+            optimal: row.optimal || is_shortest,
             // Rounded to millimetres, so that the text is the same on every machine.
             distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
             distance_lpos: totals.distance_lpos,
@@ -122,6 +124,10 @@ fn end(end: EndPlace) -> PlanPlace {
             ..PlanPlace::default()
         },
         EndPlace::Rewound => place(Place::BeginningOfTape),
+        EndPlace::Unloaded => PlanPlace {
+            at: "unloaded".to_owned(),
+            ..PlanPlace::default()
+        },
         EndPlace::At(at) => place(at),
     }
 }

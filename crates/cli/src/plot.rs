@@ -7,7 +7,7 @@ mod path;
 
 use crate::error::CliError;
 use crate::placement::Placed;
-use crate::search::{Row, SearchArgs, compute};
+use crate::search::{Origin, Row, SearchArgs, compute};
 use canvas::{Anchor, Canvas, Font};
 use panel::{Drawing, FADE_STEPS, Frame, GREY, INK, colour, fade};
 use path::{Kind, Leg};
@@ -97,7 +97,7 @@ pub fn head_paths(panels: &[Panel], geometry: &Geometry, title: &str) -> Result<
 /// # Errors
 /// When there is nothing to compare with.
 pub fn beside_sorted(placed: &Placed, row: &Row, search: &SearchArgs) -> Result<String, CliError> {
-    let other = if row.algorithm == Algorithm::Sort {
+    let other = if row.origin == Origin::Algorithm(Algorithm::Sort) {
         Algorithm::Fifo
     } else {
         Algorithm::Sort
@@ -105,7 +105,7 @@ pub fn beside_sorted(placed: &Placed, row: &Row, search: &SearchArgs) -> Result<
     let other = compute(placed, other, search)
         .ok_or_else(|| CliError::failed("nothing to compare with"))?;
     let panels = [&other, row].map(|row| Panel {
-        title: row.algorithm.title().to_owned(),
+        title: row.origin.title().to_owned(),
         plan: &row.plan,
     });
     let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());

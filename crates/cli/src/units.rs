@@ -18,6 +18,12 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// A number of things: "1 request", "2 requests".
+pub fn count(number: usize, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
+}
+
 /// Metres of tape.
 pub fn metres(metres: f64) -> String {
     match metres {
@@ -60,5 +66,11 @@ mod tests {
         assert_eq!(metres(62_123.0), "62 km");
         assert_eq!(metres(5_120.0), "5.1 km");
         assert_eq!(seconds(0.0004), "<1 ms");
+    }
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        assert_eq!(count(1, "request"), "1 request");
+        assert_eq!(count(0, "request"), "0 requests");
     }
 }

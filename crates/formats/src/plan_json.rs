@@ -29,8 +29,14 @@ pub struct PlanDocument {
     pub tool_version: String,
     /// The seed of the search: the same seed and input give the same plan.
     pub seed: u64,
-    /// The order and its version: `best/1`.
+    /// The order and its version: `best/2`.
     pub algorithm: String,
+    /// What the order is good for: `total`, `mean` or `deadline`.
+    #[serde(default = "total")]
+    pub objective: String,
+    /// Whether the time ran out while the order was looked for: then another run may give another.
+    #[serde(default)]
+    pub cut_short: bool,
     /// The drive profile.
     pub profile: PlanProfile,
     /// The locate-time model: `lto-regression`.
@@ -111,6 +117,9 @@ pub struct PlanTotals {
     pub worst_us: u64,
     /// A total that no order falls below with these times, in microseconds; `None` where none was computed.
     pub bound_us: Option<u64>,
+    /// Whether it is proven that no order is better for the objective, with these times.
+    #[serde(default)]
+    pub optimal: bool,
     /// The way of the tape under the head, in metres; `None` when the profile does not give it.
     pub distance_m: Option<f64>,
     /// The way of the tape under the head, in LPOS.
@@ -221,6 +230,11 @@ pub enum PlanError {
         /// The number expected.
         expected: u64,
     },
+}
+
+/// What plans were for before they said so.
+fn total() -> String {
+    "total".to_string()
 }
 
 /// The two fields that say whether to read on; everything else is ignored.

@@ -43,7 +43,9 @@ fn plan() -> PlanDocument {
         version: PLAN_VERSION,
         tool_version: "0.1.0".to_string(),
         seed: 7,
-        algorithm: "best/1".to_string(),
+        algorithm: "best/2".to_string(),
+        objective: "total".to_string(),
+        cut_short: false,
         profile: PlanProfile {
             name: "lto8".to_string(),
             status: "estimate".to_string(),
@@ -73,6 +75,7 @@ fn plan() -> PlanDocument {
             total_us: 4_292_000,
             worst_us: 5_000_000,
             bound_us: Some(3_000_000),
+            optimal: false,
             distance_m: Some(0.5),
             distance_lpos: 5,
             wrap_changes: 0,
@@ -103,6 +106,20 @@ fn a_plan_reads_back_as_it_was_and_new_fields_are_ignored() {
     assert_eq!(PlanDocument::from_reader(text.as_bytes()).unwrap(), plan());
     let newer = text.replacen("\"seed\"", "\"new_field\": [1], \"seed\"", 1);
     assert_eq!(PlanDocument::from_reader(newer.as_bytes()).unwrap(), plan());
+}
+
+#[test]
+fn a_plan_from_before_objectives_reads_as_one_for_the_total() {
+    let mut text = written(&plan());
+    for added in [
+        "  \"objective\": \"total\",\n",
+        "  \"cut_short\": false,\n",
+        ",\n    \"optimal\": false",
+    ] {
+        assert!(text.contains(added), "{added}");
+        text = text.replace(added, "");
+    }
+    assert_eq!(PlanDocument::from_reader(text.as_bytes()).unwrap(), plan());
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError>
     }
     Ok(Batch {
         recognised: format!(
-            "{} files of the mounted volume {}",
-            requests.len(),
+            "{} of the mounted volume {}",
+            crate::units::count(requests.len(), "file"),
             mount.display()
         ),
         notices,

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::error::CliError;
-use crate::explain::explain;
+use crate::explain::Report;
 use crate::placement::{PlacementArgs, place};
 use crate::search::{SearchArgs, compute};
 use crate::{output, plot, units};
@@ -75,7 +75,9 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
         .ok_or_else(|| CliError::failed("the default order always applies"))?;
     line(format_args!(
         "{}",
-        explain(&batch, &placed, &row, None, false, &search).trim_end()
+        Report::plain(&batch, &placed, &row, &search)
+            .text()
+            .trim_end()
     ))?;
     std::fs::create_dir_all(&args.into)
         .map_err(|e| CliError::failed(format!("{}: {e}", args.into.display())))?;

@@ -2,10 +2,11 @@
 
 use crate::batch::{Batch, Input};
 use crate::error::CliError;
-use crate::explain::explain;
+use crate::explain::{Others, Report, unsafe_worst, verdict, whole_tape_line};
+use crate::goal::{Goal, GoalArgs};
 use crate::placement::{ExtentOrder, Placed, PlacementArgs};
-use crate::search::{Row, SearchArgs, compute};
-use crate::{batch, output, placement, plan_document, plot};
+use crate::search::{Origin, Row, SearchArgs, compute};
+use crate::{batch, output, placement, plan_document, plot, rao, units};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
 use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
-use tapewise_order::Algorithm;
+use tapewise_order::{Algorithm, Objective};
 
 /// Order reads so that they finish soonest.
 ///
@@ -27,16 +28,29 @@ pub struct OrderArgs {
     #[command(flatten)]
     placement: PlacementArgs,
     #[command(flatten)]
+    goal: GoalArgs,
+    #[command(flatten)]
     search: SearchArgs,
-    /// Which order.
-    #[arg(long, value_name = "NAME", default_value = "best", value_parser = algorithm)]
-    algorithm: Algorithm,
+    /// Which order; drive is the drive's own, from --rao-order.
+    #[arg(long, value_name = "NAME", default_value = "best", value_parser = origin)]
+    algorithm: Origin,
+    /// The drive's own order: its answer to a list of --to rao, as bytes or hex. Several lists have
+    /// several answers.
+    #[arg(long, value_name = "FILE")]
+    rao_order: Vec<PathBuf>,
     /// Print on standard error what each order would take, and where the positions come from.
     #[arg(long)]
     explain: bool,
-    /// Explain every order, not only the five that matter.
+    /// Explain every order, not only those that matter, and every objective.
     #[arg(long, requires = "explain")]
     all: bool,
+    /// Price the orders with the times of another profile too, whose cartridge is laid out alike; may
+    /// be given several times.
+    #[arg(long, value_name = "NAME|FILE", requires = "explain")]
+    price_under: Vec<String>,
+    /// Explain what errors of the map and of the locate times would cost.
+    #[arg(long, requires = "explain")]
+    sensitivity: bool,
     /// Draw the head's path as listed, or sorted, and in the order given, as SVG.
     #[arg(long, value_name = "SVG")]
     plot: Option<PathBuf>,
@@ -72,26 +86,23 @@ enum Kind {
     Script,
     /// The requests with all their columns.
     Csv,
+    /// Lists to ask a drive for its own order (GENERATE RECOMMENDED ACCESS ORDER), as bytes.
+    Rao,
 }
 
-fn algorithm(text: &str) -> Result<Algorithm, String> {
-    Algorithm::from_name(text).ok_or_else(|| {
+fn origin(text: &str) -> Result<Origin, String> {
+    const DRIVE: &str = "drive";
+    let named = || Algorithm::from_name(text).map(Origin::Algorithm);
+    let drive = (text == DRIVE).then_some(Origin::Drive);
+    drive.or_else(named).ok_or_else(|| {
         let names = Algorithm::ALL.map(Algorithm::name);
-        format!("no such order; there are: {}", names.join(", "))
+        format!("no such order; there are: {}, {DRIVE}", names.join(", "))
     })
 }
 
 /// Runs the verb.
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
-    if let (Some(picture), Some(result)) = (&args.plot, &args.output)
-        && picture == result
-    {
-        let both = picture.display();
-        return Err(CliError::input(format!(
-            "--plot and --output both name {both}"
-        )));
-    }
-    refuse_directories_without_script(args)?;
+    refuse_contradictions(args)?;
     let batch = batch::load(&args.input)?;
     let say = |text: &str| {
         if !args.quiet {
@@ -100,37 +111,43 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     };
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
-    if batch
-        .requests
-        .iter()
-        .any(|request| request.priority != 0 || request.deadline.is_some())
-    {
-        say("priorities and deadlines are read, but no order uses them yet");
+    if let Some(unused) = args.goal.unused(&batch) {
+        say(unused);
     }
     refuse_sort_keys(&batch)?;
     refuse_several_volumes(&batch)?;
     refuse_parts_in_a_list(args, &batch)?;
     let placed = placement::place(&batch, &args.placement)?;
-    let row = compute(&placed, args.algorithm, &args.search)
-        .ok_or_else(|| not_applicable(args, &placed))?;
+    if args.to == Kind::Rao {
+        return ask_the_drive(args, &batch, &placed, &say);
+    }
+    let others = Others::load(&placed, &args.price_under)?;
+    let found = Found::new(args, &batch, &placed)?;
+    found.notices.iter().for_each(|notice| say(notice));
+    let row = &found.row;
     if args.explain {
-        let apart = total_apart(args, &batch)?;
-        output::say(explain(
-            &batch,
-            &placed,
-            &row,
-            apart,
-            args.all,
-            &args.search,
-        ));
+        let report = Report {
+            known: &found.known,
+            apart: total_apart(args, &batch)?,
+            all: args.all,
+            goal: found.goal.as_ref(),
+            reads_clock: args.goal.reads_clock(&batch),
+            others: (!args.price_under.is_empty()).then_some(&others),
+            sensitivity: args.sensitivity,
+            ..Report::plain(&batch, &placed, row, &args.search)
+        };
+        output::say(report.text());
     } else {
         say(&format!("positions: {}", placed.provenance));
+        remarks(args, &placed, row)
+            .iter()
+            .for_each(|text| say(text));
     }
     // Made before anything is written: a bad name must not leave a picture without its list.
     let mut result = Vec::new();
-    write_order(args, &batch, &placed, &row, &mut result)?;
+    write_order(args, &batch, &placed, row, &mut result)?;
     if let Some(path) = &args.plot {
-        let svg = plot::beside_sorted(&placed, &row, &args.search)?;
+        let svg = plot::beside_sorted(&placed, row, &args.search)?;
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
@@ -146,6 +163,159 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The order asked for, and what was found on the way.
+struct Found {
+    row: Row,
+    /// Orders that are known besides.
+    known: Vec<Row>,
+    /// What the requests want, where it is asked for or explained.
+    goal: Option<Goal>,
+    notices: Vec<String>,
+}
+
+impl Found {
+    fn new(args: &OrderArgs, batch: &Batch, placed: &Placed) -> Result<Found, CliError> {
+        let mut known = Vec::new();
+        let mut notices = Vec::new();
+        if !args.rao_order.is_empty() {
+            let order = rao::order(batch, placed, &args.placement, &args.rao_order)?;
+            known.push(Row::new(placed, Origin::Drive, order, 0.0));
+        }
+        let wants_goal = !args.goal.is_usual() || args.all;
+        let goal = wants_goal
+            .then(|| args.goal.of(batch, placed))
+            .transpose()?;
+        let row = match (args.algorithm, &goal) {
+            (Origin::Drive, _) => known.pop().ok_or_else(no_answer)?,
+            (_, Some(goal)) if !args.goal.is_usual() => {
+                let best = compute(placed, Algorithm::Best, &args.search)
+                    .ok_or_else(|| not_applicable(Algorithm::Best, placed))?;
+                let (row, outcome) = goal.pursue(placed, goal.objective, &best, &args.search);
+                goal.refuse_excess(placed, &outcome)?;
+                notices = goal.notices(&best, &row);
+                known.push(best);
+                row
+            }
+            (Origin::Algorithm(algorithm), _) => compute(placed, algorithm, &args.search)
+                .ok_or_else(|| not_applicable(algorithm, placed))?,
+            (Origin::Objective(_) | Origin::StandIn, _) => {
+                return Err(CliError::failed("no algorithm has that name"));
+            }
+        };
+        Ok(Found {
+            row,
+            known,
+            goal,
+            notices,
+        })
+    }
+}
+
+fn no_answer() -> CliError {
+    CliError::input("--algorithm drive: the drive's own order is not known")
+        .hint("ask it: --to rao writes the lists, --rao-order FILE takes its answers")
+}
+
+/// What should be known of an order also where it is not explained.
+fn remarks(args: &OrderArgs, placed: &Placed, row: &Row) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if args.search.prove || row.cut_short {
+        let cut_short = match row.cut_short {
+            true => "cut short by --time-budget, another run may give another order; ",
+            false => "",
+        };
+        remarks.push(format!(
+            "{cut_short}{}",
+            verdict(row, row.bound, &args.search)
+        ));
+    }
+    if row.origin == Origin::BEST && row.is_sorted() && !row.optimal {
+        remarks.push(
+            "sorted order: the map is too unsure for a shorter one, --explain says more".to_owned(),
+        );
+    }
+    let sort = || compute(placed, Algorithm::Sort, &args.search);
+    remarks.extend(sort().and_then(|sorted| unsafe_worst(row, sorted.worst)));
+    remarks.extend(whole_tape_line(placed, row));
+    remarks
+}
+
+/// Writes the lists that ask a drive for its own order; each of several in a file of its own.
+fn ask_the_drive(
+    args: &OrderArgs,
+    batch: &Batch,
+    placed: &Placed,
+    say: &dyn Fn(&str),
+) -> Result<ExitCode, CliError> {
+    let lists = rao::lists(batch, &args.placement)?;
+    if placed.profile.features.rao.as_ref().map(|rao| rao.value) == Some(false) {
+        say(&format!("{} has no order of its own", placed.profile.title));
+    }
+    let bytes = |list: &Vec<u8>, path: Option<&Path>| {
+        output::write(path, |out| out.write_all(list).map_err(CliError::failed))
+    };
+    if args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(CliError::input("--to rao: bytes are not for a terminal").hint("-o list.bin"));
+    }
+    match (lists.as_slice(), &args.output) {
+        ([], path) => bytes(&Vec::new(), path.as_deref())?,
+        ([list], path) => bytes(list, path.as_deref())?,
+        (several, None) => {
+            let count = several.len();
+            return Err(CliError::input(format!(
+                "--to rao: {count} lists, and a drive takes one at a time"
+            ))
+            .hint("-o list writes them as list.1, list.2, ..."));
+        }
+        (several, Some(path)) => {
+            for (number, list) in (1..).zip(several) {
+                let mut name = path.as_os_str().to_owned();
+                name.push(format!(".{number}"));
+                bytes(list, Some(Path::new(&name)))?;
+            }
+            let path = path.display();
+            say(&format!(
+                "{} in {path}.1 to {path}.{}: where the drive begins a list after the first is taken from the blocks",
+                units::count(several.len(), "list"),
+                several.len()
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Options that do not go together.
+fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
+    if let (Some(picture), Some(result)) = (&args.plot, &args.output)
+        && picture == result
+    {
+        let both = picture.display();
+        return Err(CliError::input(format!(
+            "--plot and --output both name {both}"
+        )));
+    }
+    refuse_directories_without_script(args)?;
+    if !args.goal.is_usual() && args.algorithm != Origin::BEST {
+        return Err(CliError::input(
+            "--objective, --max-distance and --spare-tape look for an order themselves",
+        )
+        .hint("leave out --algorithm"));
+    }
+    if args.goal.objective != Objective::Total && args.placement.extents == ExtentOrder::Apart {
+        return Err(CliError::input(format!(
+            "--objective {}: a file is read when it is whole, so its extents stay together",
+            args.goal.objective.name()
+        ))
+        .hint("leave out --extents apart"));
+    }
+    if args.to == Kind::Rao && (args.explain || args.plot.is_some()) {
+        return Err(CliError::input(
+            "--to rao only asks the drive: there is no order to explain or draw yet",
+        ));
+    }
+    Ok(())
+}
+
 fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
     let keyed = batch
         .requests
@@ -156,7 +326,8 @@ fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::input(format!(
-        "{keyed} requests have a sort key but no block: no time can be predicted from it"
+        "{} with a sort key but no block: no time can be predicted from it",
+        units::count(keyed, "request")
     ))
     .hint("tapewise convert --sort writes them in the order of their keys"))
 }
@@ -183,7 +354,8 @@ fn refuse_several_volumes(batch: &Batch) -> Result<(), CliError> {
     }
     match volumes.first() {
         Some(volume) if unnamed > 0 => Err(CliError::input(format!(
-            "{unnamed} requests do not say on which cartridge they are; the others are on {volume}"
+            "the cartridge of {} is not said; the others are on {volume}",
+            units::count(unnamed, "request")
         ))
         .hint(hint)),
         _ => Ok(()),
@@ -213,7 +385,8 @@ fn refuse_parts_in_a_list(args: &OrderArgs, batch: &Batch) -> Result<(), CliErro
         return Ok(());
     }
     Err(CliError::input(format!(
-        "--extents apart: {in_parts} files have several extents, which only a plan can tell apart"
+        "--extents apart: {} in several extents, which only a plan can tell apart",
+        units::count(in_parts, "file")
     ))
     .hint("write the plan with --to json, or leave --extents together"))
 }
@@ -224,15 +397,18 @@ fn total_apart(args: &OrderArgs, batch: &Batch) -> Result<Option<Micros>, CliErr
         .requests
         .iter()
         .any(|request| request.extents.len() > 1);
+    let Origin::Algorithm(algorithm) = args.algorithm else {
+        return Ok(None);
+    };
     if !in_parts || args.placement.extents == ExtentOrder::Apart {
         return Ok(None);
     }
     let placed = placement::place(batch, &args.placement.apart())?;
-    Ok(compute(&placed, args.algorithm, &args.search).map(|row| row.plan.totals.total))
+    Ok(compute(&placed, algorithm, &args.search.without_proof()).map(|row| row.total()))
 }
 
-fn not_applicable(args: &OrderArgs, placed: &Placed) -> CliError {
-    let why = match args.algorithm {
+fn not_applicable(algorithm: Algorithm, placed: &Placed) -> CliError {
+    let why = match algorithm {
         Algorithm::Opt => format!(
             "it is exact for up to {} visits, these are {}",
             tapewise_order::OPT_MAX_VISITS,
@@ -242,7 +418,7 @@ fn not_applicable(args: &OrderArgs, placed: &Placed) -> CliError {
     };
     CliError::input(format!(
         "--algorithm {} does not apply: {why}",
-        args.algorithm.name()
+        algorithm.name()
     ))
 }
 
@@ -265,6 +441,8 @@ fn write_order(
     match if args.json { Kind::Json } else { args.to } {
         Kind::List => output::write_names(out, ids(), Separator::Newline),
         Kind::List0 => output::write_names(out, ids(), Separator::Nul),
+        // Written before any order is looked for.
+        Kind::Rao => Ok(()),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),
         Kind::Json => plan_document::document(batch, placed, &args.placement, row, &args.search)
             .to_writer(&mut out)
@@ -277,11 +455,7 @@ fn write_order(
             let options = ScriptOptions {
                 source: directory(&args.script_from, "."),
                 destination: directory(&args.script_into, "recalled"),
-                comments: vec![format!(
-                    "order {}/{}",
-                    row.algorithm.name(),
-                    row.algorithm.version()
-                )],
+                comments: vec![format!("order {}", row.origin.versioned())],
                 ..ScriptOptions::default()
             };
             write_script(&mut out, ids(), &options).map_err(|error| match error {
