@@ -237,7 +237,11 @@ impl<'a> Report<'a> {
                 "no order is under {least} with these times (proven); the one given is {above} % above that, because the map is unsure"
             );
         }
-        verdict(self.chosen, bound, self.search)
+        let why = match held_back {
+            Some(_) => ", because the map is unsure",
+            None => "",
+        };
+        verdict(self.chosen, bound, self.search) + why
     }
 
     /// The order that would be taken if the map were sure, where it is not taken because it is not.
@@ -247,8 +251,7 @@ impl<'a> Report<'a> {
             return None;
         }
         let sure = Scenarios::new(&placed.problem, None);
-        let shortest = self.search.without_proof();
-        let shortest = shortest.solve(placed, &sure, Algorithm::Best)?;
+        let shortest = self.search.solve(placed, &sure, Algorithm::Best)?;
         let likely = shortest.order.total_time(&placed.problem) + placed.unload();
         // A difference that the table would not show is not worth a line.
         (likely.to_string() != chosen.total().to_string() && likely < chosen.total())
@@ -261,12 +264,15 @@ impl<'a> Report<'a> {
             Origin::Objective(objective) => format!(", objective {}", objective.name()),
             _ => String::new(),
         };
-        let same = match () {
-            () if chosen.cut_short => {
-                "cut short by --time-budget, so another run may give another order"
-            }
-            () if self.reads_clock => "same input and same --now, same bytes",
-            () => "same input, same bytes",
+        let same = if chosen.cut_short {
+            format!(
+                "{}, so another run may give another order",
+                cut_short(self.search)
+            )
+        } else if self.reads_clock {
+            "same input and same --now, same bytes".to_owned()
+        } else {
+            "same input, same bytes".to_owned()
         };
         let (origin, seed) = (chosen.origin.versioned(), self.search.seed);
         format!("{origin}{objective}, seed {seed}: {same}")
@@ -322,6 +328,11 @@ pub fn verdict(chosen: &Row, bound: Option<Micros>, search: &SearchArgs) -> Stri
         "{unknown}no order is under {bound} with these times; the one given is {} % above that{proof}",
         percent_above(total, bound)
     )
+}
+
+/// That the search ended before its time.
+pub fn cut_short(search: &SearchArgs) -> String {
+    format!("cut short after {} s (--time-budget)", search.budget_s())
 }
 
 /// By how many per cent a total is above a bound.

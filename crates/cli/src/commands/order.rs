@@ -6,7 +6,7 @@ use crate::explain::{Others, Report, unsafe_worst, verdict, whole_tape_line};
 use crate::goal::{Goal, GoalArgs};
 use crate::placement::{ExtentOrder, Placed, PlacementArgs};
 use crate::search::{Origin, Row, SearchArgs, compute};
-use crate::{batch, output, placement, plan_document, plot, rao, units};
+use crate::{batch, explain, output, placement, plan_document, plot, rao, units};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -221,8 +221,11 @@ fn remarks(args: &OrderArgs, placed: &Placed, row: &Row) -> Vec<String> {
     let mut remarks = Vec::new();
     if args.search.prove || row.cut_short {
         let cut_short = match row.cut_short {
-            true => "cut short by --time-budget, another run may give another order; ",
-            false => "",
+            true => format!(
+                "{}, another run may give another order; ",
+                explain::cut_short(&args.search)
+            ),
+            false => String::new(),
         };
         remarks.push(format!(
             "{cut_short}{}",

@@ -77,7 +77,7 @@ impl Others {
         let tape = |name: &String| {
             let profile = profiles::load_drive(name)?;
             let misfit = |error| {
-                let hint = "only a drive whose cartridge has the same wraps, bands and positions can be compared";
+                let hint = "only a drive whose cartridge is laid out alike can be compared";
                 CliError::input(format!("--price-under {name}: {error}")).hint(hint)
             };
             let tape = tape_with_model_of(placed.problem.tape(), &profile).map_err(misfit)?;

@@ -243,7 +243,7 @@ fn sort_keys_are_sorted_and_not_ordered() {
         [line("c", "111+7"), line("a", "2+900"), line("b", "11+5")].concat(),
     );
     let words = [
-        "3 requests have a sort key but no block",
+        "3 requests with a sort key but no block",
         "hint: tapewise convert --sort",
     ];
     desk.refused(&format!("{ORDER} listing.txt"), &words);
@@ -268,7 +268,7 @@ fn sort_keys_are_sorted_and_not_ordered() {
         .collect();
     assert_eq!(last, ["sort_key", "100", "900"]);
     // What convert wrote is refused by order for the same reason.
-    desk.refused_with(keys.out, ORDER, &["2 requests have a sort key"]);
+    desk.refused_with(keys.out, ORDER, &["2 requests with a sort key"]);
 
     desk.put("bad.txt", line("x", "elsewhere"));
     desk.refused(
@@ -378,8 +378,19 @@ fn priorities_and_deadlines_that_do_nothing_are_said() {
         "r.csv",
         format!("{HEADER},priority,deadline\na,1,1,0,\nb,9000000,1,9,5\n"),
     );
-    let ran = desk.done(&format!("{ORDER} r.csv"));
-    assert!(ran.err.contains("priorities and deadlines"), "{}", ran.err);
+    for (objective, said) in [
+        (
+            "total",
+            Some("priorities and deadlines change nothing here"),
+        ),
+        ("mean", Some("deadlines change nothing here")),
+        ("deadline", None),
+    ] {
+        let ran = desk.done(&format!("{ORDER} r.csv --objective {objective}"));
+        let found = ran.err.contains("change nothing");
+        assert_eq!(found, said.is_some(), "{objective}: {}", ran.err);
+        assert!(ran.err.contains(said.unwrap_or_default()), "{}", ran.err);
+    }
 }
 
 #[test]
@@ -409,7 +420,7 @@ fn nothing_that_was_asked_for_is_ignored() {
     );
     desk.refused(
         &format!("{ORDER} half.csv"),
-        &["1 requests do not say", "T1", "--volume"],
+        &["the cartridge of 1 request is not said", "T1", "--volume"],
     );
     desk.refused(
         &format!("{ORDER} --format plan clips.csv"),

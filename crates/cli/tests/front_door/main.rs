@@ -6,10 +6,12 @@
 mod bad_input;
 mod evidence;
 mod first_minutes;
+mod goals;
 mod ltfs;
 mod memory;
 mod mount;
 mod output;
 mod positions;
 mod program;
+mod rao;
 mod snapshots;

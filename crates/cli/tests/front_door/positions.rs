@@ -292,7 +292,7 @@ fn one_cartridge_at_a_time() {
     assert_eq!(plan["totals"]["requests"], 2);
     desk.refused(
         &format!("{args} --volume V3"),
-        &["none of the 3 requests is on volume V3"],
+        &["3 requests, none on volume V3"],
     );
 }
 
