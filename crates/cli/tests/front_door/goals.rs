@@ -137,7 +137,7 @@ fn a_limit_on_tape_moved_is_kept_or_the_order_fails() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("at most 500 m") && ran.err.contains("hint: --max-distance"));
     assert!(!desk.names().contains(&"order.txt".to_owned()));
-    desk.refused(&format!("{ORDER} clips.csv --max-distance -1"), &["metres"]);
+    desk.refused(&format!("{ORDER} clips.csv --max-distance=-1"), &["metres"]);
     desk.put(
         "short.csv",
         "id,start_block,block_count\na,1,1\nb,30000,1\n",

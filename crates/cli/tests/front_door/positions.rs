@@ -446,7 +446,9 @@ fn every_order_visits_every_clip_and_opt_is_the_shortest() {
         .split("there are: ")
         .nth(1)
         .and_then(|names| names.lines().next());
-    let names: Vec<&str> = names.expect("the orders there are").split(", ").collect();
+    let names = names.expect("the orders there are").split(", ");
+    // The drive's own has to be asked for.
+    let names: Vec<&str> = names.filter(|name| *name != "drive").collect();
     assert_eq!(names.len(), 14);
     let mut totals = std::collections::BTreeMap::new();
     for name in names {
