@@ -1,7 +1,9 @@
 //! Branch and bound: is there a tour below a limit, yes or no?
 //!
 //! Takes one fractional arc after the other and looks at the tours with it and without it, cutting
-//! off what cannot be below the limit, which is always decided in whole microseconds.
+//! off what cannot be below the limit, which is always decided in whole microseconds. The branch
+//! with the least bound comes first, so that hardly any is looked at that the shortest tour would
+//! have cut off, however high the limit is.
 
 use super::certificate::Certificate;
 use super::relaxation::Relaxation;
@@ -9,6 +11,9 @@ use crate::solve::cities::Cities;
 use crate::solve::effort::Meter;
 use crate::solve::simplex::{Basis, Outcome, Stop};
 use crate::solve::tour::Tour;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 /// Times that an arc is tried before what was seen is relied upon.
 const RELIABLE_TRIES: u32 = 1;
@@ -30,15 +35,50 @@ pub(crate) struct Verdict {
     pub(crate) branches: u64,
 }
 
+/// Cuts on arcs end in a branch when a round gains less than this share of what it lacks.
+const LEAST_GAIN: f64 = 0.02;
+
 /// A part of the search that is still to be looked at.
 struct Branch {
     /// Arcs that it does without.
     without: Vec<u32>,
     /// Where the linear programme stood before it.
-    basis: Basis,
+    basis: Rc<Basis>,
     /// No tour in it is shorter than this.
     bound: i64,
+    /// Branches known before it.
+    number: u64,
 }
+
+/// What a few pivots into a branch came to.
+struct Tried {
+    /// Where the linear programme stood.
+    basis: Rc<Basis>,
+    /// No tour in the branch is shorter than this.
+    bound: i64,
+}
+
+/// Branches come in the order of their bounds; among equals the latest is the farthest along.
+impl Ord for Branch {
+    fn cmp(&self, other: &Branch) -> Ordering {
+        let key = |branch: &Branch| (Reverse(branch.bound), branch.number);
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for Branch {
+    fn partial_cmp(&self, other: &Branch) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Branch {
+    fn eq(&self, other: &Branch) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Branch {}
 
 /// What doing without an arc, and taking it, raised the objective by, for each whole arc.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,8 +96,10 @@ struct Search<'r, 'a> {
     found: Option<Tour>,
     /// Only shorter tours are of interest.
     limit: i64,
-    open: Vec<Branch>,
+    open: BinaryHeap<Branch>,
+    /// Branches looked at, and known.
     branches: u64,
+    known: u64,
     /// For each arc what its branches raised the objective by.
     seen: Vec<Seen>,
     /// The same for all arcs together.
@@ -80,14 +122,16 @@ pub(crate) fn branch_and_bound<'a>(
         cities: relaxation.cities(),
         found: None,
         limit,
-        open: vec![Branch {
+        open: BinaryHeap::from([Branch {
             without: Vec::new(),
-            basis: relaxation.basis(),
+            basis: Rc::new(relaxation.basis()),
             bound: root,
-        }],
+            number: 0,
+        }]),
         relaxation,
         meter,
         branches: 0,
+        known: 1,
         seen: vec![Seen::default(); arcs],
         usual: Seen::default(),
         unsettled: i64::MAX,
@@ -105,9 +149,13 @@ pub(crate) fn branch_and_bound<'a>(
 impl Search<'_, '_> {
     fn run(&mut self) {
         let mut without: Vec<u32> = Vec::new();
-        while let Some(branch) = self.open.pop() {
+        while !self.meter.is_spent()
+            && let Some(branch) = self.open.pop()
+        {
             if branch.bound >= self.limit {
-                continue;
+                // So are all others.
+                self.open.clear();
+                break;
             }
             self.relaxation.bar(&without, false);
             self.relaxation.restore(&branch.basis);
@@ -130,7 +178,8 @@ impl Search<'_, '_> {
             cutoff: Relaxation::units(self.limit + slack),
             ..Stop::AT_OPTIMUM
         };
-        let outcome = self.relaxation.cut(&stop, self.meter);
+        let least_gain = LEAST_GAIN * Relaxation::units(self.limit - branch.bound);
+        let outcome = self.relaxation.cut(&stop, least_gain, self.meter);
         if self.meter.is_spent() {
             return false;
         }
@@ -169,46 +218,60 @@ impl Search<'_, '_> {
     /// Takes the arc that promises to raise the bound most both ways; then without it, and with
     /// it: without all others that leave its tail or enter its head.
     fn split(&mut self, branch: &Branch, arcs: &[(u32, f64)], bound: i64) {
-        let basis = self.relaxation.basis();
+        let basis = Rc::new(self.relaxation.basis());
         let objective = self.relaxation.objective();
-        let arc = self.most_promising(arcs, &basis, objective);
-        self.relaxation.restore(&basis);
-        for without in [vec![arc], self.relaxation.rivals(arc)] {
+        let (arc, tried) = self.most_promising(arcs, &basis, objective);
+        let untried = || Tried {
+            basis: Rc::clone(&basis),
+            bound,
+        };
+        let tried = tried.unwrap_or_else(|| [untried(), untried()]);
+        for (without, tried) in [vec![arc], self.relaxation.rivals(arc)].iter().zip(tried) {
             self.open.push(Branch {
-                without: [branch.without.as_slice(), &without].concat(),
-                basis: basis.clone(),
-                bound,
+                without: [branch.without.as_slice(), without].concat(),
+                basis: tried.basis,
+                bound: tried.bound.max(bound),
+                number: self.known,
             });
+            self.known += 1;
         }
     }
 
     /// The arc with the highest product of what its two branches raise the objective by: as seen
     /// in earlier branches, or tried with a few pivots where it has not been seen (Achterberg,
-    /// Koch & Martin 2005).
-    fn most_promising(&mut self, arcs: &[(u32, f64)], basis: &Basis, objective: f64) -> u32 {
+    /// Koch & Martin 2005). What a try came to is where the branches go on.
+    fn most_promising(
+        &mut self,
+        arcs: &[(u32, f64)],
+        basis: &Basis,
+        objective: f64,
+    ) -> (u32, Option<[Tried; 2]>) {
         let mut ranked: Vec<(f64, u32, f64)> = arcs
             .iter()
             .map(|&(arc, share)| (self.promise(arc, share), arc, share))
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut best = (f64::NEG_INFINITY, ranked[0].1);
+        let mut best = (f64::NEG_INFINITY, ranked[0].1, None);
         let mut no_better = 0;
         for &(_, arc, share) in &ranked {
-            if self.seen[arc as usize].tries < RELIABLE_TRIES {
-                self.try_both(arc, share, basis, objective);
+            let is_new = self.seen[arc as usize].tries < RELIABLE_TRIES;
+            let tried = is_new.then(|| self.try_both(arc, share, basis, objective));
+            let closes = |tried: &[Tried; 2]| tried.iter().any(|side| side.bound >= self.limit);
+            if tried.as_ref().is_some_and(closes) {
+                return (arc, tried);
             }
             let promise = self.promise(arc, share);
             if promise > best.0 {
-                best = (promise, arc);
+                best = (promise, arc, tried);
                 no_better = 0;
             } else {
                 no_better += 1;
             }
-            if no_better == LOOK_AHEAD {
+            if no_better == LOOK_AHEAD || self.meter.is_spent() {
                 break;
             }
         }
-        best.1
+        (best.1, best.2)
     }
 
     fn promise(&self, arc: u32, share: f64) -> f64 {
@@ -225,24 +288,31 @@ impl Search<'_, '_> {
     }
 
     /// Looks a few pivots into both branches of an arc.
-    fn try_both(&mut self, arc: u32, share: f64, basis: &Basis, objective: f64) {
+    fn try_both(&mut self, arc: u32, share: f64, basis: &Basis, objective: f64) -> [Tried; 2] {
         let stop = Stop {
             max_pivots: TRIED_PIVOTS,
             cutoff: Relaxation::units(self.limit),
         };
         let mut gains = [0.0; 2];
-        let rivals = self.relaxation.rivals(arc);
-        for (gain, without) in gains.iter_mut().zip([&[arc][..], &rivals]) {
+        let without = [vec![arc], self.relaxation.rivals(arc)];
+        let sides = [0, 1].map(|side| {
+            let without = &without[side];
+            self.relaxation.restore(basis);
             self.relaxation.bar(without, true);
             self.relaxation.optimise(&stop, self.meter);
-            *gain = (self.relaxation.objective() - objective).max(0.0);
+            gains[side] = (self.relaxation.objective() - objective).max(0.0);
+            let tried = Tried {
+                basis: Rc::new(self.relaxation.basis()),
+                bound: self.relaxation.bound_of_allowed(),
+            };
             self.relaxation.bar(without, false);
-            self.relaxation.restore(basis);
-        }
+            tried
+        });
         for seen in [&mut self.seen[arc as usize], &mut self.usual] {
             seen.tries += 1;
             seen.without += gains[0] / share;
             seen.with += gains[1] / (1.0 - share);
         }
+        sides
     }
 }

@@ -97,12 +97,8 @@ impl Certificate {
         &self.tails
     }
 
-    /// The price of entering each city.
-    pub(crate) fn heads(&self) -> &[i64] {
-        &self.heads
-    }
-
     /// The cuts with their prices.
+    #[cfg(test)]
     pub(crate) fn cuts(&self) -> &[Cut] {
         &self.cuts
     }

@@ -7,7 +7,7 @@
 //! - *Odd trails*: two arcs exclude one another when they leave the same city, enter the same
 //!   city, or join the same two cities both ways. Of an odd ring of arcs, each excluding the next,
 //!   a tour takes less than half (odd CAT, Balas 1989).
-//! - *Lifted cycles* of three and four cities, both ways round (D-k, Grötschel & Padberg 1985).
+//! - *Lifted cycles* of three cities (D-3, Grötschel & Padberg 1985).
 
 use super::separation::Share;
 use std::cmp::Reverse;
@@ -28,23 +28,55 @@ const VIOLATION: f64 = 0.01;
 /// Times that an arc may be in the cuts of one round: cuts that overlap say much the same.
 const OVERLAP: u32 = 2;
 
-/// The longest way around an odd ring that is violated.
-const LONGEST_RING: f64 = 1.0 - 2.0 * VIOLATION;
-
 /// Ways are counted in whole parts of this.
 const SCALE: f64 = 1e9;
+
+/// The way around an odd ring is shorter than this where the ring is violated.
+const LONGEST_RING: u64 = ((1.0 - 2.0 * VIOLATION) * SCALE) as u64;
+
+/// The arcs of a fractional tour, by tail.
+struct Shares {
+    /// Where the arcs of each tail start.
+    starts: Vec<u32>,
+    /// Sorted.
+    arcs: Vec<Share>,
+}
+
+impl Shares {
+    fn new(arcs: &[Share]) -> Shares {
+        let mut arcs = arcs.to_vec();
+        arcs.sort_unstable_by_key(|&(tail, head, _)| (tail, head));
+        let cities = arcs.iter().map(|&(tail, head, _)| tail.max(head) + 1);
+        let cities = cities.max().unwrap_or(0);
+        let starts = (0..=cities).map(|city| arcs.partition_point(|arc| arc.0 < city) as u32);
+        Shares {
+            starts: starts.collect(),
+            arcs,
+        }
+    }
+
+    fn out_of(&self, tail: u32) -> &[Share] {
+        let tail = tail as usize;
+        match self.starts.get(tail..tail + 2) {
+            Some(ends) => &self.arcs[ends[0] as usize..ends[1] as usize],
+            None => &[],
+        }
+    }
+
+    fn share(&self, tail: u32, head: u32) -> f64 {
+        let arc = self.out_of(tail).iter().find(|arc| arc.1 == head);
+        arc.map_or(0.0, |arc| arc.2)
+    }
+}
 
 /// Cuts that a fractional tour without violated subtour cuts violates, the most violated first,
 /// without most of those that overlap.
 pub(crate) fn violated_arc_cuts(arcs: &[Share]) -> Vec<ArcCut> {
-    let fractional: Vec<Share> = arcs
-        .iter()
-        .copied()
-        .filter(|(_, _, share)| (1e-6..=1.0 - 1e-6).contains(share))
-        .collect();
+    let shares = Shares::new(arcs);
+    let is_fractional = |arc: &&Share| (1e-6..=1.0 - 1e-6).contains(&arc.2);
+    let fractional: Vec<Share> = shares.arcs.iter().filter(is_fractional).copied().collect();
     let mut cuts = odd_trails(&fractional);
-    cuts.extend(lifted_cycles(arcs, &fractional));
-    let shares: HashMap<(u32, u32), f64> = arcs.iter().map(|&(t, h, x)| ((t, h), x)).collect();
+    cuts.extend(lifted_cycles(&shares));
     let mut ranked: Vec<(i64, ArcCut)> = cuts
         .into_iter()
         .map(|cut| ((-cut.excess(&shares) * 1e6) as i64, cut))
@@ -54,10 +86,8 @@ pub(crate) fn violated_arc_cuts(arcs: &[Share]) -> Vec<ArcCut> {
     let cuts = ranked.into_iter().map(|(_, cut)| cut);
     cuts.filter(|cut| {
         let taken = || {
-            cut.arcs
-                .iter()
-                .map(|&(t, h, _)| (t, h))
-                .filter(|arc| shares.contains_key(arc))
+            let arcs = cut.arcs.iter().map(|&(tail, head, _)| (tail, head));
+            arcs.filter(|&(tail, head)| shares.share(tail, head) > 0.0)
         };
         let fresh = taken().all(|arc| used.get(&arc).is_none_or(|&times| times < OVERLAP));
         if fresh {
@@ -70,11 +100,9 @@ pub(crate) fn violated_arc_cuts(arcs: &[Share]) -> Vec<ArcCut> {
 
 impl ArcCut {
     /// How much more than its limit a fractional tour takes.
-    fn excess(&self, shares: &HashMap<(u32, u32), f64>) -> f64 {
-        let taken = self
-            .arcs
-            .iter()
-            .map(|&(tail, head, weight)| shares.get(&(tail, head)).unwrap_or(&0.0) * weight as f64);
+    fn excess(&self, shares: &Shares) -> f64 {
+        let arcs = self.arcs.iter();
+        let taken = arcs.map(|&(tail, head, weight)| shares.share(tail, head) * weight as f64);
         taken.sum::<f64>() - self.limit as f64
     }
 }
@@ -82,14 +110,16 @@ impl ArcCut {
 /// Odd rings of arcs, each excluding the next, that are taken by half or more; none is looked for
 /// from an arc that a ring was found to hold.
 fn odd_trails(arcs: &[Share]) -> Vec<ArcCut> {
-    let excluded = exclusions(arcs);
+    let mut rings = Rings::new(arcs);
     let mut held = vec![false; arcs.len()];
     let mut cuts = Vec::new();
     for start in 0..arcs.len() {
         if held[start] {
             continue;
         }
-        let Some(ring) = shortest_odd_ring(start, arcs, &excluded) else {
+        let Some(ring) = rings.shortest_odd(start) else {
+            // No violated ring holds it, so no other search need come by.
+            rings.done[start] = true;
             continue;
         };
         ring.iter().for_each(|&at| held[at] = true);
@@ -103,167 +133,146 @@ fn odd_trails(arcs: &[Share]) -> Vec<ArcCut> {
     cuts
 }
 
-/// For each arc the arcs that no tour takes together with it.
-fn exclusions(arcs: &[Share]) -> Vec<Vec<usize>> {
-    let mut by_tail: HashMap<u32, Vec<usize>> = HashMap::new();
-    let mut by_head: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (at, &(tail, head, _)) in arcs.iter().enumerate() {
-        by_tail.entry(tail).or_default().push(at);
-        by_head.entry(head).or_default().push(at);
-    }
-    (0..arcs.len())
-        .map(|at| {
-            let (tail, head, _) = arcs[at];
-            let opposite = by_tail.get(&head).into_iter().flatten();
-            let opposite = opposite.filter(|&&other| arcs[other].1 == tail);
-            let mut others: Vec<usize> = by_tail[&tail]
-                .iter()
-                .chain(&by_head[&head])
-                .chain(opposite)
-                .copied()
-                .filter(|&other| other != at)
-                .collect();
-            others.sort_unstable();
-            others.dedup();
-            others
-        })
-        .collect()
+/// Which arcs exclude one another, and what a search for rings among them needs.
+struct Rings {
+    /// Where the exclusions of each arc start: the other arc, and how far the step to it is.
+    starts: Vec<u32>,
+    steps: Vec<(u32, u64)>,
+    /// Arcs that are not to be looked at any more.
+    done: Vec<bool>,
+    /// By arc and parity: the search that reached it last, and where from.
+    reached: Vec<(u32, u32)>,
+    searches: u32,
+    waiting: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// Most steps cost nothing; these need no heap.
+    free: Vec<(u64, u32, u32)>,
 }
 
-/// The ring through an arc that a tour can least take, where its arcs are violated together: over
-/// an edge between arcs with shares a and b the way is 1 - a - b, and less than 1 around.
-fn shortest_odd_ring(start: usize, arcs: &[Share], excluded: &[Vec<usize>]) -> Option<Vec<usize>> {
-    // A node for each arc and parity, so that a ring comes back with the other parity.
-    let mut reached: Vec<Option<usize>> = vec![None; 2 * arcs.len()];
-    let mut heap = BinaryHeap::from([Reverse((0u64, 2 * start, 2 * start))]);
-    // Most steps cost nothing; these need no heap.
-    let mut free = Vec::new();
-    while let Some((way, node, from)) = free.pop().or_else(|| Some(heap.pop()?.0)) {
-        if reached[node].is_some() {
-            continue;
+impl Rings {
+    fn new(arcs: &[Share]) -> Rings {
+        let cities = arcs
+            .iter()
+            .map(|&(tail, head, _)| tail.max(head) as usize + 1);
+        let cities = cities.max().unwrap_or(0);
+        let mut by_tail: Vec<Vec<u32>> = vec![Vec::new(); cities];
+        let mut by_head = by_tail.clone();
+        for (at, &(tail, head, _)) in (0..).zip(arcs) {
+            by_tail[tail as usize].push(at);
+            by_head[head as usize].push(at);
         }
-        reached[node] = Some(from);
-        if node == 2 * start + 1 {
-            return simple_ring(node, &reached);
+        let mut starts = vec![0];
+        let mut steps: Vec<(u32, u64)> = Vec::new();
+        for (at, &(tail, head, share)) in (0u32..).zip(arcs) {
+            let opposite = by_tail[head as usize].iter();
+            let opposite = opposite.filter(|&&other| arcs[other as usize].1 == tail);
+            let same_end = by_tail[tail as usize].iter().chain(&by_head[head as usize]);
+            let others = same_end.chain(opposite).filter(|&&other| other != at);
+            steps.extend(others.map(|&other| {
+                let way = (1.0 - share - arcs[other as usize].2).max(0.0);
+                (other, (way * SCALE) as u64)
+            }));
+            starts.push(steps.len() as u32);
         }
-        let at = node / 2;
-        for &other in &excluded[at] {
-            let step = (1.0 - arcs[at].2 - arcs[other].2).max(0.0);
-            let next = 2 * other + (1 - node % 2);
-            let further = way + (step * SCALE) as u64;
-            if reached[next].is_some() || further as f64 >= LONGEST_RING * SCALE {
+        Rings {
+            starts,
+            steps,
+            done: vec![false; arcs.len()],
+            reached: vec![(0, 0); 2 * arcs.len()],
+            searches: 0,
+            waiting: BinaryHeap::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// The ring through an arc that a tour can least take, where its arcs are violated together:
+    /// over an edge between arcs with shares a and b the way is 1 - a - b, and less than 1 around.
+    fn shortest_odd(&mut self, start: usize) -> Option<Vec<usize>> {
+        // A node for each arc and parity, so that a ring comes back with the other parity.
+        let first = 2 * start as u32;
+        self.searches += 1;
+        self.waiting.clear();
+        self.free.clear();
+        self.free.push((0, first, first));
+        loop {
+            let next = self.free.pop();
+            let (way, node, from) = next.or_else(|| Some(self.waiting.pop()?.0))?;
+            if self.reached[node as usize].0 == self.searches {
                 continue;
             }
-            match further == way {
-                true => free.push((way, next, node)),
-                false => heap.push(Reverse((further, next, node))),
+            self.reached[node as usize] = (self.searches, from);
+            if node == first + 1 {
+                return self.simple_ring(node);
+            }
+            let at = node as usize / 2;
+            let exclusions = self.starts[at] as usize..self.starts[at + 1] as usize;
+            for &(other, step) in &self.steps[exclusions] {
+                let next = 2 * other + (1 - node % 2);
+                let further = way + step;
+                if further >= LONGEST_RING
+                    || self.done[other as usize]
+                    || self.reached[next as usize].0 == self.searches
+                {
+                    continue;
+                }
+                match step {
+                    0 => self.free.push((further, next, node)),
+                    _ => self.waiting.push(Reverse((further, next, node))),
+                }
             }
         }
     }
-    None
-}
 
-fn simple_ring(end: usize, reached: &[Option<usize>]) -> Option<Vec<usize>> {
-    let mut ring = Vec::new();
-    let mut node = end;
-    loop {
-        let from = reached[node]?;
-        if from == node {
-            break;
+    /// The way back from where a ring closed; `None` where it passes an arc twice.
+    fn simple_ring(&self, end: u32) -> Option<Vec<usize>> {
+        let mut ring = Vec::new();
+        let mut node = end;
+        loop {
+            let from = self.reached[node as usize].1;
+            if from == node {
+                break;
+            }
+            ring.push(node as usize / 2);
+            node = from;
         }
-        ring.push(node / 2);
-        node = from;
+        let mut seen = ring.clone();
+        seen.sort_unstable();
+        seen.dedup();
+        (seen.len() == ring.len()).then_some(ring)
     }
-    let mut seen = ring.clone();
-    seen.sort_unstable();
-    seen.dedup();
-    (seen.len() == ring.len()).then_some(ring)
 }
 
-/// Lifted cycles of three and four cities that are violated.
-fn lifted_cycles(arcs: &[Share], fractional: &[Share]) -> Vec<ArcCut> {
-    let shares: HashMap<(u32, u32), f64> = arcs.iter().map(|&(t, h, x)| ((t, h), x)).collect();
-    let mut near: HashMap<u32, Vec<u32>> = HashMap::new();
-    for &(tail, head, _) in fractional {
-        near.entry(tail).or_default().push(head);
-        near.entry(head).or_default().push(tail);
-    }
-    for others in near.values_mut() {
-        others.sort_unstable();
-        others.dedup();
-    }
-    let mut firsts: Vec<u32> = near.keys().copied().collect();
-    firsts.sort_unstable();
+/// Lifted cycles of three cities that are violated.
+///
+/// No more than one arc leaves the first city and one enters the last, so that only cities both
+/// ways between which are taken in part come into question as first and last.
+fn lifted_cycles(shares: &Shares) -> Vec<ArcCut> {
     let mut cuts = Vec::new();
-    for first in firsts {
-        grow(&mut vec![first], &near, &shares, &mut cuts);
+    for &(first, last, there) in &shares.arcs {
+        let back = shares.share(last, first);
+        if back < VIOLATION {
+            continue;
+        }
+        for &(_, between, onto) in shares.out_of(first) {
+            let taken = onto + shares.share(between, last) + back + 2.0 * there;
+            if between != last && taken > 2.0 + VIOLATION {
+                cuts.push(lifted_cycle(first, between, last));
+            }
+        }
     }
     cuts
 }
 
-/// Longest sequence of cities that a lifted cycle is looked for in.
-const LONGEST_CYCLE: usize = 3;
-
-fn grow(
-    cities: &mut Vec<u32>,
-    near: &HashMap<u32, Vec<u32>>,
-    shares: &HashMap<(u32, u32), f64>,
-    cuts: &mut Vec<ArcCut>,
-) {
-    if cities.len() >= 3 {
-        for forward in [true, false] {
-            let cut = lifted_cycle(cities, forward);
-            if cut.excess(shares) > VIOLATION {
-                cuts.push(cut);
-            }
-        }
-    }
-    if cities.len() == LONGEST_CYCLE {
-        return;
-    }
-    let mut next: Vec<u32> = cities
-        .iter()
-        .flat_map(|city| &near[city])
-        .copied()
-        .collect();
-    next.sort_unstable();
-    next.dedup();
-    for city in next {
-        if !cities.contains(&city) {
-            cities.push(city);
-            grow(cities, near, shares, cuts);
-            cities.pop();
-        }
-    }
-}
-
-/// The lifted cycle inequality of a sequence of cities: with the cities numbered 1 to k, the arcs
-/// of the cycle, twice the arcs from 1 to 3 and on, and once the arcs back among these, are at most
-/// k - 1; or the same with every arc turned round.
-fn lifted_cycle(cities: &[u32], forward: bool) -> ArcCut {
-    let last = cities.len() - 1;
-    let mut weights: Vec<((usize, usize), i64)> = Vec::new();
-    for at in 0..=last {
-        weights.push(((at, (at + 1) % cities.len()), 1));
-    }
-    for later in 2..=last {
-        weights.push(((0, later), 2));
-        for between in 2..later {
-            weights.push(((later, between), 1));
-        }
-    }
-    let mut arcs: Vec<(u32, u32, i64)> = weights
-        .into_iter()
-        .map(|((tail, head), weight)| match forward {
-            true => (cities[tail], cities[head], weight),
-            false => (cities[head], cities[tail], weight),
-        })
-        .collect();
+/// The lifted cycle inequality of three cities: the arcs of the cycle, and twice the arc from the
+/// first city to the last, are at most two.
+fn lifted_cycle(first: u32, between: u32, last: u32) -> ArcCut {
+    let mut arcs = vec![
+        (first, between, 1),
+        (between, last, 1),
+        (last, first, 1),
+        (first, last, 2),
+    ];
     arcs.sort_unstable();
-    ArcCut {
-        arcs,
-        limit: last as i64,
-    }
+    ArcCut { arcs, limit: 2 }
 }
 
 #[cfg(test)]
@@ -306,11 +315,7 @@ mod tests {
 
     #[test]
     fn no_tour_breaks_a_lifted_cycle() {
-        for cities in [&[2, 0, 4][..], &[1, 3, 0, 2], &[1, 3, 0, 2, 4]] {
-            for forward in [true, false] {
-                assert!(is_valid(&lifted_cycle(cities, forward), 6));
-            }
-        }
+        assert!(is_valid(&lifted_cycle(2, 0, 4), 6));
     }
 
     #[test]

@@ -19,11 +19,11 @@ use crate::solve::tour::Tour;
 const LEFT_ARCS: usize = 150;
 
 /// The first guess is the mean cost of an arc divided by this.
-const FIRST_GUESS_SHARE: i64 = 32;
+const FIRST_GUESS_SHARE: i64 = 8;
 
 /// How much larger the next guess is, in per cent. A search below a limit that is too high takes
 /// far longer than several below limits that are too low.
-const GUESS_GROWTH_PERCENT: i64 = 150;
+const GUESS_GROWTH_PERCENT: i64 = 180;
 
 /// A tour with what is known of how short any can be.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ fn below(cities: &Cities, certificate: &Certificate, limit: i64, meter: &Meter) 
     let start = Start::cold(contracted.arcs.clone());
     let mut relaxation = Relaxation::new(&contracted.cities, &start, limit.max(1));
     let tight = relaxation.bound(limit, meter);
-    let shrinks = contracted.cities.len() < cities.len() * 9 / 10;
+    let shrinks = (limit - tight.bound()) * 4 < (limit + contracted.taken - root) * 3;
     let inner = match shrinks {
         true => below(&contracted.cities, &tight, limit, meter),
         false if tight.bound() >= limit => verdict(None, limit),

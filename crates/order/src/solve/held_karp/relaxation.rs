@@ -26,8 +26,8 @@ const ROW_WORK: u64 = 3;
 /// Pivots that take as long as factorising the basis.
 const FACTORISED_PIVOTS: usize = 8;
 
-/// Pivots between two looks at the meter.
-const PIVOTS_AT_A_TIME: usize = 500;
+/// Rows times pivots between two looks at the meter: some hundredths of a second.
+const PIVOTED_ROWS: usize = 400_000;
 
 /// The linear programme with the cities, arcs and cuts that its columns and rows stand for.
 pub(crate) struct Relaxation<'a> {
@@ -152,10 +152,19 @@ impl<'a> Relaxation<'a> {
         Some(known[place].1)
     }
 
-    /// Optimises over the arcs at hand, adding cuts until none is violated.
-    pub(crate) fn cut(&mut self, stop: &Stop, meter: &Meter) -> Outcome {
+    /// Optimises over the arcs at hand, adding cuts until none is violated, or until cuts on arcs
+    /// raise the objective by less than `least_gain` a round.
+    pub(crate) fn cut(&mut self, stop: &Stop, least_gain: f64, meter: &Meter) -> Outcome {
+        // The objective when cuts on arcs were last added.
+        let mut before = f64::NEG_INFINITY;
         loop {
-            let outcome = self.optimise(stop, meter);
+            let stop = Stop {
+                max_pivots: stop
+                    .max_pivots
+                    .min(PIVOTED_ROWS / self.programme.rows() + 20),
+                ..*stop
+            };
+            let outcome = self.optimise(&stop, meter);
             if outcome == Outcome::PivotLimit && !meter.is_spent() {
                 continue;
             }
@@ -166,10 +175,14 @@ impl<'a> Relaxation<'a> {
             let mut violated = violated_sets(self.cities.len(), &shares);
             // A cut that is there may look violated where dear ways out of cities are in use.
             violated.retain(|members| self.cuts.iter().all(|(known, _)| known != members));
-            let arc_cuts = match violated.is_empty() {
+            let objective = self.objective();
+            let arc_cuts = match violated.is_empty() && objective >= before + least_gain {
                 true => violated_arc_cuts(&shares),
                 false => Vec::new(),
             };
+            if !arc_cuts.is_empty() {
+                before = objective;
+            }
             if violated.is_empty() && arc_cuts.is_empty() {
                 return outcome;
             }
@@ -250,11 +263,7 @@ impl<'a> Relaxation<'a> {
     pub(crate) fn bound(&mut self, target: i64, meter: &Meter) -> Certificate {
         let mut best: Option<Certificate> = None;
         loop {
-            let stop = Stop {
-                max_pivots: PIVOTS_AT_A_TIME,
-                ..Stop::AT_OPTIMUM
-            };
-            let outcome = self.cut(&stop, meter);
+            let outcome = self.cut(&Stop::AT_OPTIMUM, Self::units(1), meter);
             let certificate = self.certificate();
             let n = self.cities.len() as u64;
             let may_go_on = meter.spend(n * n);
@@ -319,29 +328,32 @@ impl<'a> Relaxation<'a> {
 
     /// The bound that the present prices prove for tours of arcs that are not barred.
     pub(crate) fn bound_of_allowed(&self) -> i64 {
-        let heads = self.head_prices();
-        let price = |row: u32| self.price(row as usize).max(0);
-        let cuts: Vec<i64> = self.cuts.iter().map(|(_, row)| price(*row)).collect();
-        let arc_cuts: Vec<i64> = self.arc_cuts.iter().map(|(_, row)| price(*row)).collect();
+        let n = self.cities.len();
+        // Of tails 0, so that reduced costs say what these are worth.
+        let mut prices = vec![0; self.programme.rows()];
+        for (row, price) in prices.iter_mut().enumerate().skip(n) {
+            *price = self.price(row);
+        }
+        let cut_rows = self.cuts.iter().map(|(_, row)| (1, *row));
+        let arc_cuts = self.arc_cuts.iter();
+        let limits = cut_rows.chain(arc_cuts.map(|(cut, row)| (-cut.limit, *row)));
+        let mut bound: i64 = prices[n..2 * n].iter().sum();
+        for (limit, row) in limits {
+            let price = &mut prices[row as usize];
+            *price = (*price).max(0);
+            bound += limit * *price;
+        }
         let tails = self.arcs_of.iter().enumerate().map(|(tail, arcs)| {
             let allowed = arcs.iter().filter(|&&(_, arc)| !self.barred[arc as usize]);
-            let reduced = allowed.map(|&(head, _)| {
-                let left = self.memberships[tail].iter().map(|&cut| cut as usize);
-                let left = left
-                    .filter(|&cut| cuts[cut] > 0)
-                    .filter(|&cut| self.cuts[cut].0.binary_search(&head).is_err());
-                let left: i64 = left.map(|cut| cuts[cut]).sum();
-                let dearer = self.weights.get(&(tail as u32, head)).into_iter().flatten();
-                let dearer: i64 = dearer.map(|&(cut, w)| w * arc_cuts[cut as usize]).sum();
-                let cost = self.cities.cost(tail, head as usize);
-                cost - heads[head as usize] - left + dearer
+            let reduced = allowed.map(|&(head, arc)| {
+                let terms = self.programme.terms(self.column(arc)).iter();
+                let paid = terms.map(|&(row, weight)| weight as i64 * prices[row as usize]);
+                self.cities.cost(tail, head as usize) - paid.sum::<i64>()
             });
             // A city without a way out: no tour at all.
             reduced.min().unwrap_or(Micros::FAR.0)
         });
-        let limits = self.arc_cuts.iter().zip(&arc_cuts);
-        let limits: i64 = limits.map(|((cut, _), price)| cut.limit * price).sum();
-        tails.sum::<i64>() + heads.iter().sum::<i64>() + cuts.iter().sum::<i64>() - limits
+        bound + tails.sum::<i64>()
     }
 
     /// Number of arcs.

@@ -242,58 +242,21 @@ impl Simplex {
         self.stale = true;
     }
 
-    /// Drops rows and columns; those that stay keep their sequence and are numbered anew.
-    ///
-    /// Where only rows with their logicals in the basis and columns out of it are dropped, the
-    /// basis and its solution stay what they are. Earlier bases are void, and values and duals
-    /// until the next [`Simplex::optimise`].
-    pub(crate) fn retain(
-        &mut self,
-        keep_row: impl Fn(u32) -> bool,
-        keep_column: impl Fn(u32) -> bool,
-    ) {
-        let mut kept = Simplex::new();
-        let mut variable_now = vec![NONBASIC; self.cost.len()];
-        let mut row_now = vec![None; self.rows()];
-        for row in (0..self.rows()).filter(|&row| keep_row(row as u32)) {
-            let logical = self.logical[row] as usize;
-            let relation = match self.fixed[logical] {
-                true => Relation::Equal,
-                false => Relation::AtLeast,
-            };
-            row_now[row] = Some(kept.add_row(relation, self.rhs[row], &[]));
-            variable_now[logical] = kept.cost.len() as u32 - 1;
-        }
-        let columns = 0..self.columns() as u32;
-        for column in columns.filter(|&column| keep_column(column)) {
-            let variable = self.structural[column as usize] as usize;
-            let terms = self.matrix.column(variable).iter();
-            let terms = terms.filter_map(|&(row, value)| Some((row_now[row as usize]?, value)));
-            let now = kept.add_column(self.cost[variable], &terms.collect::<Vec<Term>>());
-            kept.forbid(now, self.fixed[variable]);
-            variable_now[variable] = kept.cost.len() as u32 - 1;
-        }
-        let basics = self.head.iter().zip(&self.steepness);
-        let basics = basics.map(|(&variable, &weight)| (variable_now[variable as usize], weight));
-        let (head, steepness): (Vec<u32>, Vec<f64>) = basics.filter(|b| b.0 != NONBASIC).unzip();
-        if head.len() == kept.rows() {
-            kept.restore(&Basis { head, steepness });
-        } else {
-            let is_basic = |&column: &u32| head.contains(&kept.structural[column as usize]);
-            let columns: Vec<u32> = (0..kept.columns() as u32).filter(is_basic).collect();
-            kept.start_from(&columns);
-        }
-        *self = kept;
-    }
-
     /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rhs.len()
     }
 
     /// Number of columns, logicals not counted.
+    #[cfg(test)]
     pub(crate) fn columns(&self) -> usize {
         self.structural.len()
+    }
+
+    /// The rows that a column is in, with its coefficients there.
+    pub(crate) fn terms(&self, column: u32) -> &[Term] {
+        self.matrix
+            .column(self.structural[column as usize] as usize)
     }
 
     /// The value of a column after [`Simplex::optimise`].
@@ -302,6 +265,7 @@ impl Simplex {
     }
 
     /// By how much a row exceeds its right-hand side after [`Simplex::optimise`].
+    #[cfg(test)]
     pub(crate) fn slack(&self, row: u32) -> f64 {
         self.variable_value(self.logical[row as usize])
     }
@@ -320,6 +284,7 @@ impl Simplex {
     }
 
     /// The reduced cost of a column after [`Simplex::optimise`].
+    #[cfg(test)]
     pub(crate) fn reduced_cost(&self, column: u32) -> f64 {
         self.reduced[self.structural[column as usize] as usize]
     }
@@ -329,6 +294,7 @@ impl Simplex {
     /// The weighted right-hand sides are positive together and no column that is allowed has a
     /// positive weighted sum. So any multiple may be added to feasible duals, and their objective
     /// rises without end (Farkas).
+    #[cfg(test)]
     pub(crate) fn ray(&self, row: u32) -> f64 {
         self.ray[row as usize]
     }

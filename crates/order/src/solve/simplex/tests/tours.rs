@@ -1,6 +1,6 @@
 //! Bounds of real batches: an assignment, and cuts until its support is connected.
 
-use super::{Outcome, Recorded, Relation, Stop};
+use super::{Outcome, Recorded, Relation};
 use crate::solve::cities::Cities;
 use crate::{Assignment, End, Options, Problem, Request, Segment, Tape};
 use tapewise_model::{BlockMap, KeyPoints, NominalLayout, Random, profile};
@@ -312,26 +312,6 @@ fn branches_are_certified_and_undone() {
     );
     assert_eq!(tour.programme.optimise(), Outcome::Optimal);
     assert!((tour.programme.simplex.objective() - bound).abs() < 1.0);
-}
-
-#[test]
-fn dropping_what_is_not_needed_keeps_the_optimum() {
-    let problem = lto8(100, 6);
-    let mut tour = Tour::new(&problem);
-    assert_eq!(tour.programme.optimise(), Outcome::Optimal);
-    while tour.cut() > 0 {
-        assert_eq!(tour.programme.optimise(), Outcome::Optimal);
-    }
-    let mut simplex = tour.programme.simplex.clone();
-    let (rows, columns) = (simplex.rows(), simplex.columns());
-    let bound = simplex.objective();
-    let needed_row = |row: u32| tour.programme.simplex.slack(row) < TOLERANCE;
-    let needed_column = |column: u32| tour.programme.simplex.reduced_cost(column) < 1.0;
-    simplex.retain(needed_row, needed_column);
-    assert!(simplex.rows() < rows && simplex.columns() < columns);
-    assert_eq!(simplex.optimise(&Stop::AT_OPTIMUM), Outcome::Optimal);
-    assert!((simplex.objective() - bound).abs() < 1.0);
-    assert_eq!(simplex.pivots(), 0, "the basis was optimal");
 }
 
 /// Bad starts are where a method could go round in circles: nearly all steps are degenerate.
