@@ -16,13 +16,13 @@ use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 /// Times that an arc is tried before what was seen is relied upon.
-const RELIABLE_TRIES: u32 = 1;
+const RELIABLE_TRIES: u32 = 4;
 
 /// Arcs looked at in a row that promise no more than the best before the best is taken.
-const LOOK_AHEAD: usize = 6;
+const LOOK_AHEAD: usize = 4;
 
 /// Pivots of a try.
-const TRIED_PIVOTS: usize = 25;
+const TRIED_PIVOTS: usize = 10;
 
 /// What is known of the tours below a limit.
 #[derive(Clone, Debug)]
