@@ -339,7 +339,7 @@ mod tests {
                 }
             }
             let mut arcs: Vec<Share> = shares.iter().map(|(&(t, h), &x)| (t, h, x)).collect();
-            arcs.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+            arcs.sort_unstable_by_key(|&(tail, head, _)| (tail, head));
             for cut in violated_arc_cuts(&arcs) {
                 assert!(is_valid(&cut, cities), "{cut:?}");
                 let taken =
