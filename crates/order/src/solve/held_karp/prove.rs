@@ -21,9 +21,12 @@ const LEFT_ARCS: usize = 150;
 /// The first guess is the mean cost of an arc divided by this.
 const FIRST_GUESS_SHARE: i64 = 8;
 
-/// How much larger the next guess is, in per cent. A search below a limit that is too high takes
-/// far longer than several below limits that are too low.
+/// How much larger the next guess is, in per cent. A limit that is too high costs arcs rather than
+/// branches, one that is too low a whole search.
 const GUESS_GROWTH_PERCENT: i64 = 180;
+
+/// The share of a gap, in per cent, below which it must have come to contract once more.
+const WORTH_CONTRACTING_PERCENT: i64 = 75;
 
 /// A tour with what is known of how short any can be.
 #[derive(Clone, Debug)]
@@ -88,11 +91,12 @@ fn below(cities: &Cities, certificate: &Certificate, limit: i64, meter: &Meter) 
     let start = Start::cold(contracted.arcs.clone());
     let mut relaxation = Relaxation::new(&contracted.cities, &start, limit.max(1));
     let tight = relaxation.bound(limit, meter);
-    let shrinks = (limit - tight.bound()) * 4 < (limit + contracted.taken - root) * 3;
-    let inner = match shrinks {
-        true => below(&contracted.cities, &tight, limit, meter),
-        false if tight.bound() >= limit => verdict(None, limit),
-        false => branch_and_bound(&mut relaxation, &tight, limit, meter),
+    let gap = limit + contracted.taken - root;
+    let shrinks = || (limit - tight.bound()) * 100 < gap * WORTH_CONTRACTING_PERCENT;
+    let inner = match tight.bound() < limit {
+        false => verdict(None, limit),
+        true if shrinks() => below(&contracted.cities, &tight, limit, meter),
+        true => branch_and_bound(&mut relaxation, &tight, limit, meter),
     };
     Verdict {
         tour: inner.tour.map(|tour| contracted.expand(&tour)),
