@@ -40,7 +40,7 @@ impl Segment {
 
     /// Number of blocks.
     pub fn blocks(&self) -> u64 {
-        self.last_block - self.first_block + 1
+        (self.last_block - self.first_block).saturating_add(1)
     }
 
     /// The partition it lies in.

@@ -39,7 +39,7 @@ pub fn cta_sltf(problem: &Problem, windowed: bool) -> Order {
         let mut taken = 0;
         for &visit in &planned {
             taken += 1;
-            bytes += files[visit as usize].bytes;
+            bytes = files[visit as usize].bytes.saturating_add(bytes);
             if windowed && bytes >= WINDOW_BYTES {
                 break;
             }
@@ -86,7 +86,9 @@ impl File {
         File {
             start: Place::new(&segments[0].start, geometry),
             end: Place::new(&segments[segments.len() - 1].end, geometry),
-            bytes: segments.iter().map(|segment| segment.bytes).sum(),
+            bytes: segments
+                .iter()
+                .fold(0, |sum, segment| sum.saturating_add(segment.bytes)),
         }
     }
 }

@@ -97,12 +97,6 @@ impl Certificate {
         &self.tails
     }
 
-    /// The cuts with their prices.
-    #[cfg(test)]
-    pub(crate) fn cuts(&self) -> &[Cut] {
-        &self.cuts
-    }
-
     /// What every arc from `tail` costs beyond the prices of its ends and of the cuts it leaves;
     /// never negative.
     pub(crate) fn reduced_costs(&self, cities: &Cities, tail: usize, row: &mut [i64]) {

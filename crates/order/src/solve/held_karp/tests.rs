@@ -1,4 +1,4 @@
-//! Against dynamic programming, and how long it takes.
+//! Against dynamic programming, against all tours, and with a clock that stops it anywhere.
 
 use super::certificate::Certificate;
 use super::prove::{self, Proof};
@@ -62,12 +62,6 @@ fn problem_to(
         read_through: true,
     };
     Problem::new(tape, options, &requests)
-}
-
-/// Processor time of this thread in milliseconds.
-fn cpu() -> f64 {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
 }
 
 /// Proves a matrix from nothing: no prices, all arcs, and the tour through the cities as numbered.
@@ -160,55 +154,22 @@ fn a_proof_cut_short_at_any_moment_claims_nothing_wrong() {
     assert!(open > 20 && closed > 20, "{open} open, {closed} closed");
 }
 
-fn prove(problem: &Problem, report: bool) -> Proof {
-    let clock = std::time::Instant::now();
-    let begin = cpu();
+/// Proves a batch from a short search on.
+fn prove(problem: &Problem) -> Proof {
     let cities = Cities::dense(problem);
     let assignment = Assignment::new(problem);
-    let candidates = Candidates::dense(&cities, &assignment.rows, &assignment.columns, 8, 4);
-    let work = std::env::var("W").map_or(20_000, |work| work.parse().unwrap());
-    let order = search(
-        &cities,
-        &patch(problem, &assignment),
-        &candidates,
-        1,
-        &Meter::new(&Effort::usual(), work),
-    );
+    let (rows, columns) = (&assignment.rows, &assignment.columns);
+    let candidates = Candidates::dense(&cities, rows, columns, 8, 4);
+    let patched = patch(problem, &assignment);
+    let short = Meter::new(&Effort::usual(), 20_000);
+    let order = search(&cities, &patched, &candidates, 1, &short);
     let tour = Tour::of_order(&cities, &order);
-    let certificate = Certificate::new(&cities, assignment.columns.clone(), Vec::new(), Vec::new());
+    let certificate = Certificate::new(&cities, columns.clone(), Vec::new(), Vec::new());
     let start = Start::new(&cities, &assignment.successor, &certificate, &tour);
-    let t0 = cpu();
     let mut relaxation = Relaxation::new(&cities, &start, tour.cost);
-    let effort = Effort::usual();
-    let meter = Meter::new(&effort, u64::MAX);
+    let meter = Meter::new(&Effort::usual(), u64::MAX);
     let tight = relaxation.bound(tour.cost, &meter);
-    let t1 = cpu();
-    let out = || clock.elapsed().as_secs_f64() > 25.0;
-    let effort = Effort {
-        out_of_time: &out,
-        ..effort
-    };
-    let meter = Meter::new(&effort, u64::MAX);
-    let first = tour.cost;
-    let proof = prove::prove(&cities, &tight, tour, &meter);
-    if report {
-        let gap = |bound: i64| (proof.tour.cost as f64 / bound as f64 - 1.0) * 100.0;
-        println!(
-            "n {:5} ap gap {:.4} % hk gap {:.4} % final gap {:.4} % start {:.3} % | start {:.1} ms, bound {:.1} ms ({} cuts, {} arcs), branch {:.1} ms, {} branches",
-            problem.len(),
-            gap(certificate.bound()),
-            gap(tight.bound()),
-            gap(proof.bound),
-            (first as f64 / proof.tour.cost as f64 - 1.0) * 100.0,
-            t0 - begin,
-            t1 - t0,
-            tight.cuts().len(),
-            start.others.len(),
-            cpu() - t1,
-            proof.branches
-        );
-    }
-    proof
+    prove::prove(&cities, &tight, tour, &meter)
 }
 
 const PROFILES: [&str; 5] = ["dlt4000", "lto7-m8", "lto8", "dlt4000-jm98", "dat-4mm"];
@@ -226,29 +187,12 @@ fn the_proof_agrees_with_dynamic_programming() {
         };
         let blocks = [1, 2_000][case / 3 % 2];
         let problem = problem_to(name, visits, blocks, end, &mut random);
-        let proof = prove(&problem, false);
+        let proof = prove(&problem);
         let optimal = opt(&problem).unwrap().locate_time(&problem).0;
         assert_eq!(
             (proof.bound, proof.tour.cost),
             (optimal, optimal),
             "case {case} on {name}"
         );
-    }
-}
-
-#[test]
-#[ignore = "prints how long proofs take"]
-fn how_long_proofs_take() {
-    for name in std::env::var("D").map_or(vec!["dlt4000", "lto7-m8"], |_| vec!["lto7-m8"]) {
-        for n in
-            std::env::var("N").map_or(vec![14, 32, 100, 300, 1_000], |n| vec![n.parse().unwrap()])
-        {
-            for seed in 1..=std::env::var("S").map_or(4, |s| s.parse().unwrap()) {
-                let mut random = Random::new(seed, 0);
-                let problem = problem(name, n, 1, End::Anywhere, &mut random);
-                print!("{name:8} seed {seed} ");
-                prove(&problem, true);
-            }
-        }
     }
 }
