@@ -42,17 +42,16 @@ impl<'a> Cities<'a> {
             return Cities::sparse(problem);
         }
         let cities = n + 1;
-        let mut matrix = vec![Micros::FAR.0; cities * cities];
+        let mut matrix = Vec::with_capacity(cities * cities);
         let mut times = vec![Micros::ZERO; n];
         for tail in 0..cities {
             problem.arcs((tail < n).then_some(tail), &mut times);
-            let row = &mut matrix[tail * cities..][..cities];
-            for (head, time) in times.iter().enumerate().filter(|&(head, _)| head != tail) {
-                row[head] = time.0;
-            }
-            if tail < n {
-                row[n] = problem.end_cost(tail).0;
-            }
+            matrix.extend(times.iter().map(|time| time.0));
+            matrix.push(match tail < n {
+                true => problem.end_cost(tail).0,
+                false => Micros::FAR.0,
+            });
+            matrix[tail * cities + tail] = Micros::FAR.0;
         }
         Cities::with_costs(cities, matrix)
     }
@@ -69,6 +68,14 @@ impl<'a> Cities<'a> {
     /// Number of cities: of a batch the visits, and the one where the tour closes.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The costs of all arcs from a city, in the order of the heads, where they are at hand.
+    pub(crate) fn row(&self, tail: usize) -> Option<&[i64]> {
+        match &self.costs {
+            Costs::Matrix(matrix) => Some(&matrix[tail * self.len..][..self.len]),
+            Costs::Batch(_) => None,
+        }
     }
 
     /// The cost of one arc; [`Micros::FAR`] from a city to itself.

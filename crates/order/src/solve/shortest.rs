@@ -24,6 +24,10 @@ const EXACT_VISITS: usize = 12;
 /// a search that long gains more.
 const PROVEN_VISITS: usize = 500;
 
+/// Work of the first search, for each visit: it looks at few arcs, none of which is stored, and is
+/// over before a matrix could be filled.
+const EARLY_WORK: u64 = 100;
+
 /// Work of the search before the bound is tightened, for each pair of visits.
 const FIRST_WORK: u64 = 60;
 
@@ -61,12 +65,14 @@ pub(crate) fn shortest(problem: &Problem, effort: &Effort, seed: u64) -> Solutio
     };
     attempt.take(attempt.order.clone());
     if !attempt.is_proven() && !meter.is_out_of_time() {
-        if problem.len() <= MATRIX_MAX_VISITS {
-            attempt.by_matrix(&assignment, &meter);
-        } else {
-            let cities = Cities::sparse(problem);
-            let candidates = Candidates::sparse(&cities, &assignment);
+        let cities = Cities::sparse(problem);
+        let candidates = Candidates::sparse(&cities, &assignment);
+        let early = meter.part(EARLY_WORK * problem.len() as u64);
+        attempt.search(&cities, &candidates, &early);
+        if problem.len() > MATRIX_MAX_VISITS {
             attempt.search(&cities, &candidates, &meter);
+        } else if !attempt.is_proven() && !meter.is_spent() {
+            attempt.by_matrix(&assignment, &meter);
         }
     }
     Solution {

@@ -40,7 +40,7 @@ impl Candidates {
         columns: Vec<i64>,
         arcs: impl IntoIterator<Item = (u32, u32)>,
     ) -> Candidates {
-        let mut listed: Vec<(u32, Candidate)> = arcs
+        let listed: Vec<(u32, Candidate)> = arcs
             .into_iter()
             .filter(|(tail, head)| tail != head)
             .map(|(tail, head)| {
@@ -49,12 +49,38 @@ impl Candidates {
                 (head, Candidate { reduced, tail })
             })
             .collect();
-        listed.sort_unstable();
-        listed.dedup();
-        let first = (0..=cities.len() as u32)
-            .map(|city| listed.partition_point(|&(head, _)| head < city) as u32)
-            .collect();
-        let arcs = listed.into_iter().map(|(_, arc)| arc).collect();
+        Candidates::listed(rows, columns, &listed)
+    }
+
+    /// Sorts a list of arcs by head (by counting, as there are many), then by reduced cost.
+    fn listed(rows: Vec<i64>, columns: Vec<i64>, listed: &[(u32, Candidate)]) -> Candidates {
+        let mut first = vec![0u32; columns.len() + 1];
+        for (head, _) in listed {
+            first[*head as usize + 1] += 1;
+        }
+        for head in 1..first.len() {
+            first[head] += first[head - 1];
+        }
+        let mut next = first.clone();
+        let nobody = Candidate {
+            reduced: 0,
+            tail: 0,
+        };
+        let mut sorted = vec![nobody; listed.len()];
+        for &(head, arc) in listed {
+            let at = &mut next[head as usize];
+            sorted[*at as usize] = arc;
+            *at += 1;
+        }
+        let mut arcs = Vec::with_capacity(listed.len());
+        for head in 0..columns.len() {
+            let (begin, end) = (first[head] as usize, first[head + 1] as usize);
+            let mine = &mut sorted[begin..end];
+            mine.sort_unstable();
+            first[head] = arcs.len() as u32;
+            arcs.extend(mine.chunk_by(|one, other| one == other).map(|same| same[0]));
+        }
+        first[columns.len()] = arcs.len() as u32;
         Candidates {
             rows,
             columns,
@@ -76,7 +102,7 @@ impl Candidates {
     }
 
     /// The cheapest `heads` arcs from each city and the cheapest `tails` arcs to each, chosen from
-    /// all arcs.
+    /// all arcs; fewer where the next ones are dearer than a search would ever take.
     pub(crate) fn dense(
         cities: &Cities,
         rows: &[i64],
@@ -85,34 +111,21 @@ impl Candidates {
         tails: usize,
     ) -> Candidates {
         let n = cities.len();
-        let mut arcs: Vec<(u32, u32)> = Vec::with_capacity(n * (heads + tails));
-        let mut from: Vec<(i64, u32)> = Vec::with_capacity(n);
-        let mut to: Vec<Vec<(i64, u32)>> = vec![Vec::with_capacity(tails + 1); n];
-        for (tail, row) in rows.iter().enumerate() {
-            from.clear();
-            for head in (0..n).filter(|&head| head != tail) {
-                let reduced = cities.cost(tail, head) - row - columns[head];
-                from.push((reduced, head as u32));
-                let cheapest = &mut to[head];
-                if cheapest.len() < tails || cheapest.last().is_some_and(|last| reduced < last.0) {
-                    let at = cheapest.partition_point(|other| other.0 <= reduced);
-                    cheapest.insert(at, (reduced, tail as u32));
-                    cheapest.truncate(tails);
-                }
-            }
-            if heads < from.len() {
-                from.select_nth_unstable(heads);
-            }
-            arcs.extend(
-                from.iter()
-                    .take(heads)
-                    .map(|&(_, head)| (tail as u32, head)),
-            );
+        let near = near_arcs(cities, rows, columns, heads.max(tails));
+        let mut listed = Vec::with_capacity(n * (heads + tails));
+        let mut few = Vec::new();
+        for run in near.chunk_by(|one, other| one.1.tail == other.1.tail) {
+            few.clear();
+            few.extend_from_slice(run);
+            keep_least(&mut few, heads, |&(head, arc)| (arc.reduced, head));
+            listed.append(&mut few);
         }
-        for (head, cheapest) in to.into_iter().enumerate() {
-            arcs.extend(cheapest.into_iter().map(|(_, tail)| (tail, head as u32)));
+        let to_each = Candidates::listed(rows.to_vec(), columns.to_vec(), &near);
+        for head in 0..n as u32 {
+            let cheapest = to_each.to(head).iter().take(tails);
+            listed.extend(cheapest.map(|&arc| (head, arc)));
         }
-        Candidates::new(cities, rows.to_vec(), columns.to_vec(), arcs)
+        Candidates::listed(rows.to_vec(), columns.to_vec(), &listed)
     }
 
     /// The arcs to a city, the cheapest first.
@@ -127,5 +140,107 @@ impl Candidates {
     pub(crate) fn reduced(&self, cities: &Cities, tail: u32, head: u32) -> i64 {
         let (tail, head) = (tail as usize, head as usize);
         cities.cost(tail, head) - self.rows[tail] - self.columns[head]
+    }
+}
+
+/// Rows that tell how dear the arcs are that matter.
+const SAMPLED_ROWS: usize = 40;
+
+/// All arcs below a reduced cost that leaves about `count` of them from each city, and from and to
+/// cities that have hardly any the `count` cheapest.
+///
+/// A sample tells what that cost is; one pass over all arcs then finds them.
+fn near_arcs(
+    cities: &Cities,
+    rows: &[i64],
+    columns: &[i64],
+    count: usize,
+) -> Vec<(u32, Candidate)> {
+    let n = cities.len();
+    let enough = count / 4;
+    let limit = usual_rank(cities, rows, columns, count);
+    let mut near: Vec<(u32, Candidate)> = Vec::with_capacity(n * count * 2);
+    let mut tails = vec![0usize; n];
+    let mut all = Vec::new();
+    for tail in 0..n {
+        let begin = near.len();
+        let row = rows[tail];
+        let mut give = |(head, (cost, column)): (usize, (i64, &i64))| {
+            let reduced = cost - row - column;
+            if reduced < limit {
+                let tail = tail as u32;
+                near.push((head as u32, Candidate { reduced, tail }));
+            }
+        };
+        match cities.row(tail) {
+            Some(costs) => costs
+                .iter()
+                .copied()
+                .zip(columns)
+                .enumerate()
+                .for_each(&mut give),
+            None => {
+                let costs = (0..n).map(|head| cities.cost(tail, head));
+                costs.zip(columns).enumerate().for_each(&mut give)
+            }
+        }
+        if near.len() - begin < enough {
+            near.truncate(begin);
+            all.clear();
+            all.extend((0..n).filter(|&head| head != tail).map(|head| {
+                let reduced = cities.cost(tail, head) - row - columns[head];
+                let tail = tail as u32;
+                (head as u32, Candidate { reduced, tail })
+            }));
+            keep_least(&mut all, count, |&(head, arc)| (arc.reduced, head));
+            near.append(&mut all);
+        }
+        for (head, _) in &near[begin..] {
+            tails[*head as usize] += 1;
+        }
+    }
+    for head in (0..n).filter(|&head| tails[head] < enough) {
+        all.clear();
+        all.extend((0..n).filter(|&tail| tail != head).map(|tail| {
+            let reduced = cities.cost(tail, head) - rows[tail] - columns[head];
+            let tail = tail as u32;
+            (head as u32, Candidate { reduced, tail })
+        }));
+        keep_least(&mut all, count, |&(_, arc)| arc);
+        near.append(&mut all);
+    }
+    near
+}
+
+/// The reduced cost up to which half of some cities have somewhat more than `count` arcs.
+fn usual_rank(cities: &Cities, rows: &[i64], columns: &[i64], count: usize) -> i64 {
+    let n = cities.len();
+    let rank = (count * 3 / 2).min(n.saturating_sub(2));
+    let sampled = (0..n).step_by(n.div_ceil(SAMPLED_ROWS).max(1));
+    let mut ranks: Vec<i64> = sampled
+        .map(|tail| {
+            let heads = (0..n).filter(|&head| head != tail);
+            let mut all: Vec<i64> = heads
+                .map(|head| cities.cost(tail, head) - rows[tail] - columns[head])
+                .collect();
+            match all.is_empty() {
+                true => 0,
+                false => *all.select_nth_unstable(rank).1,
+            }
+        })
+        .collect();
+    ranks.sort_unstable();
+    ranks.get(ranks.len() / 2).map_or(0, |&rank| rank + 1)
+}
+
+/// The least of some arcs, in no order.
+fn keep_least<K: Ord>(
+    arcs: &mut Vec<(u32, Candidate)>,
+    count: usize,
+    key: impl Fn(&(u32, Candidate)) -> K,
+) {
+    if count < arcs.len() {
+        arcs.select_nth_unstable_by_key(count, key);
+        arcs.truncate(count);
     }
 }

@@ -27,6 +27,9 @@ const FEWEST_KICKED: usize = 5;
 /// The longest of the runs that a kick moves, in cities.
 const KICKED_RUN: usize = 20;
 
+/// Places that a kick passes over at most, as nothing is to be gained there.
+const WORTHLESS_PLACES: usize = 50;
+
 /// Work of the first round, for each city.
 const ROUND_WORK: u64 = 20_000;
 
@@ -79,11 +82,18 @@ fn kick_and_repair(chains: &mut Chains, best: &mut [u32], seed: u64, meter: &Met
     }
 }
 
-/// Exchanges two short runs, with a third one between them: a double bridge.
+/// Exchanges two short runs, with a third one between them: a double bridge. It begins where the
+/// tour leaves a city by an arc of some reduced cost: elsewhere nothing is to be gained.
 fn kick(chains: &mut Chains, random: &mut Random) {
     let n = chains.tour.len();
     let longest = KICKED_RUN.min((n - 1) / 3) as u64;
-    let mut place = random.below(n as u64) as usize;
+    let mut place = 0;
+    for _ in 0..WORTHLESS_PLACES {
+        place = random.below(n as u64) as usize;
+        if chains.tour.leaving(chains.tour.at(place)) > 0 {
+            break;
+        }
+    }
     let mut cut = || {
         let tail = chains.tour.at(place % n);
         place += 1 + random.below(longest) as usize;
