@@ -106,11 +106,11 @@ impl<'a> Patching<'a> {
         }
         let mut leader = vec![u32::MAX; successor.len()];
         let mut size = vec![0; successor.len()];
-        for start in 0..successor.len() {
+        for (start, size) in size.iter_mut().enumerate() {
             let mut at = start;
             while leader[at] == u32::MAX {
                 leader[at] = start as u32;
-                size[start] += 1;
+                *size += 1;
                 at = successor[at] as usize;
             }
         }

@@ -53,7 +53,7 @@ pub(crate) fn shortest(problem: &Problem, effort: &Effort, seed: u64) -> Solutio
             cut_short: false,
         };
     }
-    let assignment = Assignment::new(problem);
+    let assignment = Assignment::within(problem, effort.out_of_time);
     let meter = Meter::new(effort, effort.work);
     let mut attempt = Attempt {
         effort,

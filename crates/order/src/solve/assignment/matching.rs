@@ -179,16 +179,30 @@ impl Matching {
         self.row_of[column as usize] = row;
     }
 
-    /// Gives every open row a column, at least cost. The arcs must allow it.
-    pub(super) fn complete(&mut self) {
+    /// Gives every open row a column, at least cost, as long as there is time. The arcs must allow
+    /// it.
+    pub(super) fn complete(&mut self, out_of_time: &dyn Fn() -> bool) {
         for _ in 0..REDUCTIONS {
             self.reduce_rows();
         }
         let mut open = std::mem::take(&mut self.open);
-        for row in open.drain(..) {
-            self.augment(row);
+        let mut done = 0;
+        while done < open.len() && !out_of_time() {
+            self.augment(open[done]);
+            done += 1;
         }
+        open.drain(..done);
         self.open = open;
+    }
+
+    /// Gives every open row some column that is left, whatever it costs.
+    pub(super) fn give_away(&mut self) {
+        let left =
+            (0..self.cities() as u32).filter(|&column| self.row_of[column as usize] == NOBODY);
+        let left: Vec<u32> = left.collect();
+        for (row, column) in std::mem::take(&mut self.open).into_iter().zip(left) {
+            self.give(row, column);
+        }
     }
 
     /// Every open row takes its best column from whoever has it, and lowers the column's price until

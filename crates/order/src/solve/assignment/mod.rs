@@ -12,6 +12,9 @@
 mod candidates;
 mod matching;
 
+#[cfg(test)]
+mod tests;
+
 use crate::problem::Problem;
 use crate::solve::chains::chains;
 use crate::solve::pricing::Pricing;
@@ -69,6 +72,12 @@ pub struct Assignment {
 impl Assignment {
     /// The cheapest assignment of a batch.
     pub fn new(problem: &Problem) -> Assignment {
+        Assignment::within(problem, &|| false)
+    }
+
+    /// The cheapest assignment of a batch, or what there is of it when the time is out: then every
+    /// city has a successor and the prices prove a bound, but a lower one than was to be had.
+    pub(crate) fn within(problem: &Problem, out_of_time: &dyn Fn() -> bool) -> Assignment {
         if problem.is_empty() {
             return Assignment {
                 successor: vec![0],
@@ -77,7 +86,8 @@ impl Assignment {
                 candidates: Candidates::default(),
             };
         }
-        let straight = || Generation::new(Pricing::new(problem)).solve();
+        let generation = |problem| Generation::new(Pricing::new(problem), out_of_time);
+        let straight = || generation(problem).solve();
         if problem.len() <= STRAIGHT_VISITS {
             return straight();
         }
@@ -86,8 +96,8 @@ impl Assignment {
             return straight();
         }
         let contracted = problem.contracted(&chains);
-        let coarse = Generation::new(Pricing::new(&contracted)).solve();
-        Generation::new(Pricing::new(problem)).refine(&coarse, &chains)
+        let coarse = Generation::new(Pricing::new(&contracted), out_of_time).solve();
+        generation(problem).refine(&coarse, &chains)
     }
 
     /// The sum of the dual prices: no order spends less time between reads.
@@ -122,8 +132,9 @@ impl Assignment {
 }
 
 /// Column generation: arcs join a matching until none is missing.
-struct Generation<P> {
+struct Generation<'a, P> {
     offers: P,
+    out_of_time: &'a dyn Fn() -> bool,
     matching: Matching,
     /// By row: the least cost less price when it was last priced. Prices of columns only fall, so
     /// it stays a lower bound.
@@ -131,11 +142,12 @@ struct Generation<P> {
     joining: Vec<(u32, Arc)>,
 }
 
-impl<P: Offers> Generation<P> {
-    fn new(offers: P) -> Generation<P> {
+impl<'a, P: Offers> Generation<'a, P> {
+    fn new(offers: P, out_of_time: &'a dyn Fn() -> bool) -> Generation<'a, P> {
         let cities = offers.cities();
         Generation {
             offers,
+            out_of_time,
             matching: Matching::new(cities),
             least: vec![i64::MIN; cities],
             joining: Vec::new(),
@@ -151,14 +163,21 @@ impl<P: Offers> Generation<P> {
             }
             self.matching.reduce_rows();
         }
-        self.matching.complete();
-        while self.join() {
-            self.matching.complete();
+        self.matching.complete(self.out_of_time);
+        self.join_all()
+    }
+
+    fn join_all(mut self) -> Assignment {
+        while !(self.out_of_time)() && self.join() {
+            self.matching.complete(self.out_of_time);
         }
         self.finish()
     }
 
-    fn finish(self) -> Assignment {
+    fn finish(mut self) -> Assignment {
+        if self.matching.open() > 0 || (self.out_of_time)() {
+            self.stop_short();
+        }
         let candidates = self.candidates();
         // Where a model only knows a lower bound of a cost, the row's price gives way.
         let rows = self.matching.rows.iter().zip(&self.least);
@@ -173,10 +192,21 @@ impl<P: Offers> Generation<P> {
     /// Begins from the assignment of chains of visits instead of from nothing.
     fn refine(mut self, coarse: &Assignment, chains: &[Vec<u32>]) -> Assignment {
         self.extend(coarse, chains);
-        while self.join() {
-            self.matching.complete();
+        self.join_all()
+    }
+
+    /// Gives rows that are still open any column, and lowers the price of every row until no arc
+    /// undercuts it.
+    fn stop_short(&mut self) {
+        self.matching.give_away();
+        let prices = &self.matching.columns;
+        self.offers.set_prices(prices);
+        for (row, least) in self.least.iter_mut().enumerate() {
+            *least = i64::MAX;
+            self.offers
+                .offers(row, prices, |_, reduced| *least = reduced.min(*least));
         }
-        self.finish()
+        self.matching.rows.copy_from_slice(&self.least);
     }
 
     /// Takes over the successors and prices of chains. Within a chain every visit is followed by

@@ -162,9 +162,8 @@ fn near_arcs(
     let mut near: Vec<(u32, Candidate)> = Vec::with_capacity(n * count * 2);
     let mut tails = vec![0usize; n];
     let mut all = Vec::new();
-    for tail in 0..n {
+    for (tail, row) in rows.iter().enumerate() {
         let begin = near.len();
-        let row = rows[tail];
         let mut give = |(head, (cost, column)): (usize, (i64, &i64))| {
             let reduced = cost - row - column;
             if reduced < limit {
