@@ -17,6 +17,9 @@ pub(crate) struct Candidate {
     pub(crate) tail: u32,
 }
 
+/// A candidate with the city that it goes to.
+type Listed = (u32, Candidate);
+
 /// The arcs that a search puts in, and the prices that it judges all arcs by.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates {
@@ -40,7 +43,7 @@ impl Candidates {
         columns: Vec<i64>,
         arcs: impl IntoIterator<Item = (u32, u32)>,
     ) -> Candidates {
-        let listed: Vec<(u32, Candidate)> = arcs
+        let listed: Vec<Listed> = arcs
             .into_iter()
             .filter(|(tail, head)| tail != head)
             .map(|(tail, head)| {
@@ -53,7 +56,7 @@ impl Candidates {
     }
 
     /// Sorts a list of arcs by head (by counting, as there are many), then by reduced cost.
-    fn listed(rows: Vec<i64>, columns: Vec<i64>, listed: &[(u32, Candidate)]) -> Candidates {
+    fn listed(rows: Vec<i64>, columns: Vec<i64>, listed: &[Listed]) -> Candidates {
         let mut first = vec![0u32; columns.len() + 1];
         for (head, _) in listed {
             first[*head as usize + 1] += 1;
@@ -102,7 +105,7 @@ impl Candidates {
     }
 
     /// The cheapest `heads` arcs from each city and the cheapest `tails` arcs to each, chosen from
-    /// all arcs; fewer where the next ones are dearer than a search would ever take.
+    /// all arcs.
     pub(crate) fn dense(
         cities: &Cities,
         rows: &[i64],
@@ -111,7 +114,7 @@ impl Candidates {
         tails: usize,
     ) -> Candidates {
         let n = cities.len();
-        let near = near_arcs(cities, rows, columns, heads.max(tails));
+        let (mut near, missing) = near_arcs(cities, rows, columns, heads, tails);
         let mut listed = Vec::with_capacity(n * (heads + tails));
         let mut few = Vec::new();
         for run in near.chunk_by(|one, other| one.1.tail == other.1.tail) {
@@ -120,6 +123,7 @@ impl Candidates {
             keep_least(&mut few, heads, |&(head, arc)| (arc.reduced, head));
             listed.append(&mut few);
         }
+        near.extend(missing);
         let to_each = Candidates::listed(rows.to_vec(), columns.to_vec(), &near);
         for head in 0..n as u32 {
             let cheapest = to_each.to(head).iter().take(tails);
@@ -146,21 +150,22 @@ impl Candidates {
 /// Rows that tell how dear the arcs are that matter.
 const SAMPLED_ROWS: usize = 40;
 
-/// All arcs below a reduced cost that leaves about `count` of them from each city, and from and to
-/// cities that have hardly any the `count` cheapest.
+/// Tail by tail, arcs that hold the `heads` cheapest from each city; and those that the `tails`
+/// cheapest to each city may lack among them.
 ///
-/// A sample tells what that cost is; one pass over all arcs then finds them.
+/// A sample tells below which reduced cost most cities have that many; one pass over all arcs finds
+/// those, and only cities that have too few are looked at again.
 fn near_arcs(
     cities: &Cities,
     rows: &[i64],
     columns: &[i64],
-    count: usize,
-) -> Vec<(u32, Candidate)> {
+    heads: usize,
+    tails: usize,
+) -> (Vec<Listed>, Vec<Listed>) {
     let n = cities.len();
-    let enough = count / 4;
-    let limit = usual_rank(cities, rows, columns, count);
-    let mut near: Vec<(u32, Candidate)> = Vec::with_capacity(n * count * 2);
-    let mut tails = vec![0usize; n];
+    let limit = usual_rank(cities, rows, columns, heads);
+    let mut near: Vec<Listed> = Vec::with_capacity(n * heads * 2);
+    let mut below_limit = vec![0; n];
     let mut all = Vec::new();
     for (tail, row) in rows.iter().enumerate() {
         let begin = near.len();
@@ -183,7 +188,10 @@ fn near_arcs(
                 costs.zip(columns).enumerate().for_each(&mut give)
             }
         }
-        if near.len() - begin < enough {
+        for (head, _) in &near[begin..] {
+            below_limit[*head as usize] += 1;
+        }
+        if near.len() - begin < heads {
             near.truncate(begin);
             all.clear();
             all.extend((0..n).filter(|&head| head != tail).map(|head| {
@@ -191,24 +199,22 @@ fn near_arcs(
                 let tail = tail as u32;
                 (head as u32, Candidate { reduced, tail })
             }));
-            keep_least(&mut all, count, |&(head, arc)| (arc.reduced, head));
+            keep_least(&mut all, heads, |&(head, arc)| (arc.reduced, head));
             near.append(&mut all);
         }
-        for (head, _) in &near[begin..] {
-            tails[*head as usize] += 1;
-        }
     }
-    for head in (0..n).filter(|&head| tails[head] < enough) {
+    let mut missing = Vec::new();
+    for head in (0..n).filter(|&head| below_limit[head] < tails) {
         all.clear();
         all.extend((0..n).filter(|&tail| tail != head).map(|tail| {
             let reduced = cities.cost(tail, head) - rows[tail] - columns[head];
             let tail = tail as u32;
             (head as u32, Candidate { reduced, tail })
         }));
-        keep_least(&mut all, count, |&(_, arc)| arc);
-        near.append(&mut all);
+        keep_least(&mut all, tails, |&(_, arc)| arc);
+        missing.append(&mut all);
     }
-    near
+    (near, missing)
 }
 
 /// The reduced cost up to which half of some cities have somewhat more than `count` arcs.
@@ -233,11 +239,7 @@ fn usual_rank(cities: &Cities, rows: &[i64], columns: &[i64], count: usize) -> i
 }
 
 /// The least of some arcs, in no order.
-fn keep_least<K: Ord>(
-    arcs: &mut Vec<(u32, Candidate)>,
-    count: usize,
-    key: impl Fn(&(u32, Candidate)) -> K,
-) {
+fn keep_least<K: Ord>(arcs: &mut Vec<Listed>, count: usize, key: impl Fn(&Listed) -> K) {
     if count < arcs.len() {
         arcs.select_nth_unstable_by_key(count, key);
         arcs.truncate(count);
