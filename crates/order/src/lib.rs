@@ -28,6 +28,9 @@
 // Unit tests share the batches of `tests/common`, which call this crate by its name.
 #[cfg(test)]
 extern crate self as tapewise_order;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 
 mod algorithm;
 mod objective;

@@ -1,12 +1,9 @@
 //! Assignments that ran out of time, at every stage.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
-
 use super::Assignment;
+use crate::common::drive;
 use crate::order::is_permutation;
 use crate::solve::patch::patch;
-use common::drive;
 use std::cell::Cell;
 use tapewise_model::Random;
 

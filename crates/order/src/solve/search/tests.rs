@@ -1,19 +1,16 @@
 //! Every kind of exchange against a naive one, on all drives; and the search against the optimum.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
-
 use super::candidates::Candidates;
 use super::chain::{CLOSED, DOUBLE_BRIDGE};
 use super::search;
 use super::tour::{Exchange, Tour};
+use crate::common::{Mix, describe, for_random_cases};
 use crate::order::{Order, is_permutation};
 use crate::orders::opt::opt;
 use crate::problem::Problem;
 use crate::solve::assignment::Assignment;
 use crate::solve::cities::Cities;
 use crate::solve::effort::{Effort, Meter};
-use common::{Mix, describe, for_random_cases};
 use std::cell::Cell;
 use tapewise_model::Random;
 
@@ -84,7 +81,7 @@ fn plain_cost(cities: &Cities, sequence: &[u32]) -> i64 {
 fn exchanges_keep_or_break_the_tour_gain_and_go_back_as_naive_ones_do() {
     let (mut whole, mut broken) = (0, 0);
     for_random_cases(1_700, 301, |drive, random, case| {
-        let count = 4 + common::few(random);
+        let count = 4 + crate::common::few(random);
         let problem = drive.random_problem(count, Mix::Any, random);
         let cities = Cities::dense(&problem);
         if cities.len() < 5 {
@@ -126,7 +123,7 @@ fn exchanges_keep_or_break_the_tour_gain_and_go_back_as_naive_ones_do() {
 #[test]
 fn what_is_found_is_never_longer_and_the_same_for_a_seed() {
     for_random_cases(1_020, 302, |drive, random, case| {
-        let count = common::few(random);
+        let count = crate::common::few(random);
         let problem = drive.random_problem(count, Mix::Any, random);
         let start = Order::new(shuffled(problem.len(), random));
         let work = [0, 1, random.below(2_000), 40_000][random.below(4) as usize];
@@ -146,7 +143,7 @@ fn what_is_found_is_never_longer_and_the_same_for_a_seed() {
 #[test]
 fn a_clock_cuts_the_search_short_wherever_it_stands() {
     for_random_cases(510, 303, |drive, random, case| {
-        let problem = drive.random_problem(20 + common::few(random), Mix::Any, random);
+        let problem = drive.random_problem(20 + crate::common::few(random), Mix::Any, random);
         let start = Order::new(shuffled(problem.len(), random));
         let looks = Cell::new(random.below(500));
         let clock = || {
