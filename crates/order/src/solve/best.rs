@@ -49,6 +49,7 @@ const NEAR_BOUND: f64 = 1e-4;
 ///
 /// SORT, SCAN, WEAVE, SLTF and LOSS take part, unless ours is proven to be the shortest: it is never
 /// longer than any of them where the map is exact, and an unsure map may allow one of them only.
+/// Where time has run out before, SLTF and LOSS are left out.
 pub fn best(problem: &Problem, scenarios: &Scenarios, effort: &Effort, seed: u64) -> Solution {
     let ours = shortest(problem, effort, seed);
     let total = ours.order.total_time(problem).as_secs_f64();
@@ -64,9 +65,10 @@ pub fn best(problem: &Problem, scenarios: &Scenarios, effort: &Effort, seed: u64
         scan::scan(problem),
         weave::weave(problem),
     ];
-    if problem.len() <= DENSE_LOSS_VISITS {
+    let in_time = !(effort.out_of_time)();
+    if in_time && problem.len() <= DENSE_LOSS_VISITS {
         candidates.extend([sltf::sltf(problem), loss::loss(problem)]);
-    } else if gap > NEAR_BOUND && !(effort.out_of_time)() {
+    } else if in_time && gap > NEAR_BOUND {
         candidates.extend([sltf::sltf(problem), loss::sparse_loss(problem)]);
     }
     let order = choose(problem, scenarios, &candidates).order;

@@ -31,8 +31,9 @@ const EARLY_WORK: u64 = 100;
 /// Work of the search before the bound is tightened, for each pair of visits.
 const FIRST_WORK: u64 = 60;
 
-/// The most of it, a tenth of a second.
+/// The most of it, a tenth of a second, or half a second where a proof is asked for.
 const MOST_FIRST_WORK: u64 = 8_000_000;
+const MOST_WORK_BEFORE_PROOF: u64 = 35_000_000;
 
 /// Work that tightening the bound of a thousand visits takes.
 const BOUND_WORK: u64 = 30_000_000;
@@ -117,9 +118,11 @@ impl Attempt<'_> {
         let candidates = Candidates::dense(&cities, rows, columns, 8, 4);
         let visits = self.problem.len() as u64;
         let proves = self.effort.prove || self.problem.len() <= PROVEN_VISITS;
-        let first = match proves {
-            true => (visits * visits * FIRST_WORK).min(MOST_FIRST_WORK),
-            false => meter.left().saturating_sub(BOUND_WORK),
+        let by_size = visits * visits * FIRST_WORK;
+        let first = match (self.effort.prove, proves) {
+            (true, _) => by_size.min(MOST_WORK_BEFORE_PROOF),
+            (false, true) => by_size.min(MOST_FIRST_WORK),
+            (false, false) => meter.left().saturating_sub(BOUND_WORK),
         };
         self.search(&cities, &candidates, &meter.part(first));
         if meter.is_spent() || self.is_proven() {

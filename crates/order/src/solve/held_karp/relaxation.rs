@@ -21,7 +21,7 @@ const UNIT_US: f64 = 1e6;
 const PRICED_ARCS: usize = 4;
 
 /// Work of a row in a pivot, as measured against the work of a search.
-const ROW_WORK: u64 = 3;
+const ROW_WORK: u64 = 5;
 
 /// Pivots that take as long as factorising the basis.
 const FACTORISED_PIVOTS: usize = 8;
