@@ -28,6 +28,9 @@ const PROVEN_VISITS: usize = 500;
 /// over before a matrix could be filled.
 const EARLY_WORK: u64 = 100;
 
+/// Times as long that a look at an arc takes without a matrix.
+const DEARER_ARC: u64 = 3;
+
 /// Work of the search before the bound is tightened, for each pair of visits.
 const FIRST_WORK: u64 = 60;
 
@@ -71,7 +74,7 @@ pub(crate) fn shortest(problem: &Problem, effort: &Effort, seed: u64) -> Solutio
         let early = meter.part(EARLY_WORK * problem.len() as u64);
         attempt.search(&cities, &candidates, &early);
         if problem.len() > MATRIX_MAX_VISITS {
-            attempt.search(&cities, &candidates, &meter);
+            attempt.search(&cities, &candidates, &meter.part(meter.left() / DEARER_ARC));
         } else if !attempt.is_proven() && !meter.is_spent() {
             attempt.by_matrix(&assignment, &meter);
         }
