@@ -250,7 +250,7 @@ impl<'a> Report<'a> {
         if chosen.origin != Origin::BEST || chosen.optimal || placed.scenarios.is_empty() {
             return None;
         }
-        let sure = Scenarios::new(&placed.problem, None);
+        let sure = Scenarios::none();
         let shortest = self.search.solve(placed, &sure, Algorithm::Best)?;
         let likely = shortest.order.total_time(&placed.problem) + placed.unload();
         // A difference that the table would not show is not worth a line.

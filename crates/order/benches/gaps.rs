@@ -106,7 +106,7 @@ fn timed(problem: &Problem, work: u64, budget: Duration, prove: bool) -> (Soluti
         prove,
         out_of_time: &out_of_time,
     };
-    let solution = best(problem, &Scenarios::new(problem, None), &effort, 1);
+    let solution = best(problem, &Scenarios::none(), &effort, 1);
     (solution, begin.elapsed().as_secs_f64() * 1e3)
 }
 

@@ -92,10 +92,9 @@ fn sums(kind: Kind, requests: usize, other: Other, swapped: bool) -> [f64; 5] {
         let over = |algorithm: Algorithm, problem: &Problem, scenarios: &Scenarios| -> Order {
             algorithm.order(problem, &Inputs::new(scenarios)).unwrap()
         };
-        let order = |algorithm: Algorithm, problem: &Problem| {
-            over(algorithm, problem, &Scenarios::new(problem, None))
-        };
-        let both = Scenarios::new(planned, None).with_model(planned, truth.tape());
+        let order =
+            |algorithm: Algorithm, problem: &Problem| over(algorithm, problem, &Scenarios::none());
+        let both = Scenarios::none().with_model(planned, truth.tape());
         let orders = [
             order(Algorithm::Sort, planned),
             order(Algorithm::Sltf, planned),

@@ -56,7 +56,7 @@ fn main() {
 }
 
 fn locate_hours(problem: &Problem, algorithm: Algorithm) -> f64 {
-    let sure = Scenarios::new(problem, None);
+    let sure = Scenarios::none();
     let order = algorithm.order(problem, &Inputs::new(&sure));
     let order = order.expect("an order that applies to LTO");
     order.locate_time(problem).as_secs_f64() / 3_600.0

@@ -54,7 +54,7 @@ fn main() {
             black_box(Plan::new(&problem, order.clone()));
         });
         let problem = make(1_024);
-        let scenarios = Scenarios::new(&problem, None);
+        let scenarios = Scenarios::none();
         time("best", name, &problem, None, || {
             black_box(Algorithm::Best.order(&problem, &Inputs::new(&scenarios)));
         });

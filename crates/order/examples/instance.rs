@@ -71,7 +71,7 @@ fn ours(name: &str, problem: &Problem, prove: bool) -> String {
         prove,
         out_of_time: &out_of_time,
     };
-    let solution = best(problem, &Scenarios::new(problem, None), &effort, 1);
+    let solution = best(problem, &Scenarios::none(), &effort, 1);
     let cpu = cpu.zip(cpu_seconds()).map(|(from, to)| to - from);
     let (read, inner_locate) = problem.fixed_time();
     let bound = solution.bound.map(|bound| (bound - read - inner_locate).0);

@@ -11,7 +11,7 @@ use tapes::{Believed, Case, ERRORS, case};
 use tapewise_model::{BlockMap, LearnedMap, Micros};
 use tapewise_order::replan::{Policy, ProbeChoice, Recall, Replanner, probe_blocks, rehearse};
 use tapewise_order::robust::choose;
-use tapewise_order::{Algorithm, Effort, Inputs, Order, Problem, Scenarios};
+use tapewise_order::{Effort, Order, Problem, Scenarios};
 use tapewise_order::{scan, sltf, sort, two_pass};
 
 fn main() {
@@ -93,20 +93,16 @@ const WAYS: [(&str, Way); 8] = [
 
 /// The default order, for positions as they are.
 fn best(problem: &Problem) -> Order {
-    let none = Scenarios::new(problem, None);
-    Algorithm::Best
-        .order(problem, &Inputs::new(&none))
-        .expect("best orders everything")
+    tapewise_order::best(problem, &Scenarios::none(), &Effort::usual(), 1).order
 }
 
 /// A twentieth of what is usual, because the rest is ordered anew after almost every read.
 fn quick(problem: &Problem) -> Order {
-    let none = Scenarios::new(problem, None);
     let effort = Effort {
         work: 3_000_000,
         ..Effort::usual()
     };
-    tapewise_order::best(problem, &none, &effort, 1).order
+    tapewise_order::best(problem, &Scenarios::none(), &effort, 1).order
 }
 
 /// A plan made once, on the places that a map gives, carried out on the true ones.

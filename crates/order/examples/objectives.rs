@@ -50,7 +50,7 @@ fn batch(n: usize, seed: u64) -> Problem {
 }
 
 fn of(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::new(problem, None);
+    let exact = Scenarios::none();
     algorithm.order(problem, &Inputs::new(&exact)).unwrap()
 }
 

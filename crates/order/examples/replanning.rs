@@ -9,8 +9,7 @@ use tapewise_order::replan::{
     Arrival, Policy, Recall, Replanner, Running, TrueTape, rehearse, rehearse_cta,
 };
 use tapewise_order::{
-    Algorithm, Effort, End, Inputs, Options, Order, Problem, Request, Scenarios, Segment, Tape,
-    best,
+    Effort, End, Options, Order, Problem, Request, Scenarios, Segment, Tape, best,
 };
 
 const BLOCK_BYTES: u64 = 1 << 18;
@@ -83,20 +82,16 @@ fn options(tape: &Tape) -> Options {
 }
 
 fn usual(problem: &Problem) -> Order {
-    let none = Scenarios::new(problem, None);
-    Algorithm::Best
-        .order(problem, &Inputs::new(&none))
-        .expect("best orders everything")
+    best(problem, &Scenarios::none(), &Effort::usual(), 1).order
 }
 
 /// A tenth of what is usual: what is worth spending when the next plan comes soon.
 fn quick(problem: &Problem) -> Order {
-    let none = Scenarios::new(problem, None);
     let effort = Effort {
         work: 6_000_000,
         ..Effort::usual()
     };
-    best(problem, &none, &effort, 1).order
+    best(problem, &Scenarios::none(), &effort, 1).order
 }
 
 /// The time this thread has been on a core, in milliseconds.

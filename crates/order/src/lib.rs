@@ -69,7 +69,6 @@ pub use request::{Request, Segment};
 pub use robust::Scenarios;
 pub use solve::assignment::Assignment;
 pub use solve::best::{Solution, best};
-pub use solve::bound::lower_bound;
 pub use solve::effort::Effort;
 pub use solve::improve::improve;
 pub use solve::patch::patch;

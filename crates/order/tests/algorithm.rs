@@ -9,7 +9,7 @@ use tapewise_order::{Algorithm, Inputs, Plan, Problem, Request, Scenarios, is_pe
 /// Orders with every algorithm: the visits once each, every request with segments once, the time
 /// the sum of its arcs, and the plan's totals to the microsecond.
 fn check(drive: &Drive, requests: &[Request], problem: &Problem, seed: u64, case: u64) {
-    let scenarios = Scenarios::new(problem, None);
+    let scenarios = Scenarios::none();
     let inputs = Inputs {
         seed,
         coalesce_blocks: 1 + seed % 3_000,
@@ -125,7 +125,7 @@ fn as_listed_means_by_the_first_of_the_requests_that_share_blocks() {
         lto8.request(5_005, 5_019),
     ];
     let problem = lto8.problem(lto8.plain_options(), &requests);
-    let scenarios = Scenarios::new(&problem, None);
+    let scenarios = Scenarios::none();
     let fifo = Algorithm::Fifo
         .order(&problem, &Inputs::new(&scenarios))
         .unwrap();
@@ -137,7 +137,7 @@ fn a_random_order_depends_on_the_seed_alone() {
     let lto8 = drive("lto8");
     let requests = lto8.uniform_requests(10, &mut Random::new(5, 0));
     let problem = lto8.problem(lto8.plain_options(), &requests);
-    let scenarios = Scenarios::new(&problem, None);
+    let scenarios = Scenarios::none();
     let shuffled = |seed| {
         let inputs = Inputs {
             seed,

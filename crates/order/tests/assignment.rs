@@ -4,7 +4,7 @@ mod common;
 
 use common::{Mix, describe, drive, for_random_cases};
 use tapewise_model::{Micros, Random};
-use tapewise_order::{Assignment, Problem, is_permutation, lower_bound, opt, patch};
+use tapewise_order::{Assignment, Problem, is_permutation, opt, patch};
 
 /// The cost of an arc between two cities; the last city is the head as a tail, the end as a head.
 fn cost(problem: &Problem, tail: usize, head: usize) -> Micros {
@@ -152,22 +152,4 @@ fn three_hundred_random_reads_of_a_dlt4000_are_patched_to_the_bound() {
             "{patched}"
         );
     }
-}
-
-#[test]
-fn the_lower_bound_is_the_optimum_of_small_batches_and_holds_for_larger_ones() {
-    for_random_cases(340, 204, |drive, random, case| {
-        let problem = drive.random_problem(common::few(random), Mix::Any, random);
-        let bound = lower_bound(&problem);
-        let best = tapewise_order::Scenarios::new(&problem, None);
-        let inputs = tapewise_order::Inputs::new(&best);
-        let order = tapewise_order::Algorithm::Best.order(&problem, &inputs);
-        let total = order
-            .expect("the default always applies")
-            .total_time(&problem);
-        assert!(total >= bound, "{}", describe(drive, &problem, case));
-        if problem.len() <= 12 {
-            assert_eq!(total, bound, "{}", describe(drive, &problem, case));
-        }
-    });
 }

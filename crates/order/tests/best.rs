@@ -61,7 +61,7 @@ fn it_is_never_longer_than_sorting_in_large_batches() {
 fn it_is_never_longer_than_loss_and_sltf_where_the_map_is_exact() {
     for_random_cases(340, 82, |drive, random, case| {
         let problem = drive.random_problem(60, Mix::Any, random);
-        let exact = Scenarios::new(&problem, None);
+        let exact = Scenarios::none();
         let best = of(Algorithm::Best, &problem, &exact).total_time(&problem);
         for other in [Algorithm::Loss, Algorithm::Sltf, Algorithm::TwoPass] {
             let other = of(other, &problem, &exact).total_time(&problem);

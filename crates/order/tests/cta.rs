@@ -108,7 +108,7 @@ fn it_plans_over_4_000_files_at_most() {
 fn the_default_order_is_shorter_on_2_000_files() {
     let requests = lto8().uniform_requests(2_000, &mut Random::new(95, 0));
     let problem = lto8().problem(lto8().plain_options(), &requests);
-    let scenarios = Scenarios::new(&problem, None);
+    let scenarios = Scenarios::none();
     let best = Algorithm::Best
         .order(&problem, &Inputs::new(&scenarios))
         .unwrap();

@@ -30,7 +30,7 @@ fn an_improved_order_is_never_longer_from_whatever_it_began_with() {
     for_random_cases(3_400, 70, |drive, random, case| {
         let count = common::few(random);
         let problem = drive.random_problem(count, Mix::Any, random);
-        let scenarios = Scenarios::new(&problem, None);
+        let scenarios = Scenarios::none();
         let inputs = Inputs {
             seed: case,
             ..Inputs::new(&scenarios)

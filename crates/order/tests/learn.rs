@@ -12,7 +12,7 @@ use tapewise_order::replan::{
 use tapewise_order::{Algorithm, Inputs, Order, Problem, Scenarios, cta_sltf, sort};
 
 fn best(problem: &Problem) -> Order {
-    let none = Scenarios::new(problem, None);
+    let none = Scenarios::none();
     Algorithm::Best.order(problem, &Inputs::new(&none)).unwrap()
 }
 

@@ -259,7 +259,7 @@ fn served(line: &Line, problem: &Problem, wishes: &Wishes, sequence: &[u32]) -> 
 }
 
 fn by_mean(problem: &Problem, wishes: &Wishes, work: u64) -> Vec<u32> {
-    let exact = Scenarios::new(problem, None);
+    let exact = Scenarios::none();
     let best = Algorithm::Best
         .order(problem, &Inputs::new(&exact))
         .unwrap();

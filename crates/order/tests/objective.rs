@@ -22,7 +22,7 @@ fn little() -> Effort<'static> {
 }
 
 fn of(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::new(problem, None);
+    let exact = Scenarios::none();
     algorithm.order(problem, &Inputs::new(&exact)).unwrap()
 }
 

@@ -49,7 +49,7 @@ fn no_permutation_of_up_to_seven_visits_is_shorter() {
 fn the_default_order_is_optimal_up_to_sixteen_visits_where_the_map_is_exact() {
     let check = |drive: &common::Drive, problem: &Problem, case| {
         let Some(optimal) = opt(problem) else { return };
-        let exact = Scenarios::new(problem, None);
+        let exact = Scenarios::none();
         let best = Algorithm::Best
             .order(problem, &Inputs::new(&exact))
             .unwrap();

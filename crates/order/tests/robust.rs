@@ -84,7 +84,7 @@ fn with_exact_positions_the_shortest_is_chosen() {
         lto8.plain_options(),
         &lto8.uniform_requests(60, &mut random),
     );
-    let scenarios = Scenarios::new(&problem, None);
+    let scenarios = Scenarios::none();
     let order = sltf(&problem);
     let choice = choose(
         &problem,
@@ -151,7 +151,7 @@ fn a_scenario_of_another_model_counts_in_the_worst_case() {
         &lto8.uniform_requests(30, &mut random),
     );
     let slow = tape_with_model_of(&lto8.tape, &profile::find("lto6").unwrap()).unwrap();
-    let exact = Scenarios::new(&problem, None);
+    let exact = Scenarios::none();
     let both = exact.clone().with_model(&problem, &slow).unwrap();
     let order = sltf(&problem);
     assert_eq!(both.len(), 1);

@@ -29,7 +29,7 @@ fn problem(sections: &[(u16, u16)]) -> Problem {
 #[test]
 fn the_example_of_1996_goes_out_once_where_sorting_goes_twice() {
     let problem = problem(&[(16, 2), (17, 12), (18, 3)]);
-    let scenarios = Scenarios::new(&problem, None);
+    let scenarios = Scenarios::none();
     let sorted = Algorithm::Sort
         .order(&problem, &Inputs::new(&scenarios))
         .unwrap();

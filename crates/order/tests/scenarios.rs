@@ -39,7 +39,7 @@ fn the_number_of_other_maps_follows_from_what_is_uncertain() {
         };
         assert_eq!(scenarios.len(), expected, "{}", drive.name);
         assert_eq!(scenarios.is_empty(), expected == 0);
-        assert!(Scenarios::new(&problem, None).is_empty());
+        assert!(Scenarios::none().is_empty());
     }
 }
 

@@ -31,7 +31,7 @@ fn problem(name: &str, requests: usize, read_bytes: u64) -> Problem {
 }
 
 fn plan(problem: &Problem, algorithm: Algorithm) -> Plan {
-    let scenarios = Scenarios::new(problem, None);
+    let scenarios = Scenarios::none();
     let order = algorithm
         .order(problem, &Inputs::new(&scenarios))
         .expect("an order");

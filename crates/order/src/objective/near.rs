@@ -2,16 +2,14 @@
 
 use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
-use crate::solve::cities::Cities;
+use crate::solve::cities::{Cities, MATRIX_MAX_VISITS};
 use tapewise_model::Micros;
 
 /// Near visits on each list.
 const NEAR: usize = 8;
 
-/// Visits up to which lists are exact.
-const EXACT_VISITS: usize = 2_048;
-
-/// The cheapest visits to go on to from every city, and to come from.
+/// The cheapest visits to go on to from every city, and to come from; of those near along the tape
+/// where there is no matrix.
 pub(super) struct Near {
     after: Vec<Vec<u32>>,
     before: Vec<Vec<u32>>,
@@ -26,7 +24,7 @@ impl Near {
             let others = (0..n as u32).filter(|&to| to as usize != tail);
             cheapest(others.map(|to| (times[to as usize].0, to)).collect())
         };
-        let after: Vec<Vec<u32>> = if n <= EXACT_VISITS {
+        let after: Vec<Vec<u32>> = if n <= MATRIX_MAX_VISITS {
             (0..=n).map(near_after).collect()
         } else {
             let mut nearest = Nearest::new(problem);
@@ -35,7 +33,7 @@ impl Near {
             lists.push(near_after(n));
             lists
         };
-        let before = if n <= EXACT_VISITS {
+        let before = if n <= MATRIX_MAX_VISITS {
             let near_before = |head: usize| {
                 let others = (0..=n).filter(|&from| from != head);
                 cheapest(

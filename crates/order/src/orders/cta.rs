@@ -12,10 +12,10 @@ use crate::problem::Problem;
 use tapewise_model::{Direction, Geometry, Position};
 
 /// Files that CTA plans over at a time, and hands to the drive at most.
-const WINDOW_FILES: usize = 4_000;
+pub(crate) const WINDOW_FILES: usize = 4_000;
 
 /// Bytes that it hands to the drive at most before it plans again.
-const WINDOW_BYTES: u64 = 80_000_000_000;
+pub(crate) const WINDOW_BYTES: u64 = 80_000_000_000;
 
 /// The order in which CTA would read.
 ///

@@ -16,6 +16,9 @@
 
 use crate::order::Order;
 use crate::problem::Problem;
+use crate::solve::cities::Cities;
+use crate::solve::improve::improve_among;
+use crate::solve::tour::Tour;
 use tapewise_model::{Doubt, LearnedMap, Micros, Point, PositionSource};
 
 /// Largest batch for which expected times are computed: 8 MB.
@@ -34,13 +37,11 @@ const NEAREST: f64 = 0.84;
 /// Places looked at for what could come after a visit.
 const NEIGHBOURS: usize = 12;
 
-const LONGEST_RUN: usize = 50;
-
-/// Expected times of all moves; the last city is the head and the end.
+/// Expected times of all moves.
 pub(super) struct Expected {
-    cities: usize,
-    times: Vec<i64>,
-    near: Vec<u32>,
+    cities: Cities<'static>,
+    /// For each city the visits that cost least after it.
+    near: Vec<Vec<u32>>,
 }
 
 struct Place {
@@ -138,99 +139,22 @@ impl Expected {
                 out[n] = problem.end_cost(tail).0;
             }
         }
-        let near = near(&times, cities);
+        let cities = Cities::with_costs(cities, times);
         Expected {
+            near: near(&cities),
             cities,
-            times,
-            near,
         }
-    }
-
-    fn time(&self, from: u32, to: u32) -> i64 {
-        self.times[from as usize * self.cities + to as usize]
-    }
-
-    /// The expected time of a tour that begins with the last city.
-    fn length(&self, tour: &[u32]) -> i64 {
-        let next = tour.iter().skip(1).chain(tour.first());
-        tour.iter()
-            .zip(next)
-            .map(|(&from, &to)| self.time(from, to))
-            .sum()
     }
 
     /// Of some orders, each improved by moving runs, the one of least expected total.
     pub(super) fn least(&self, orders: &[Order]) -> Option<Order> {
-        let end = self.cities as u32 - 1;
         let improved = orders.iter().map(|order| {
-            let mut tour = vec![end];
-            tour.extend(order.visits());
-            self.improve(&mut tour);
-            (self.length(&tour), tour)
+            let improved = improve_among(&self.cities, &self.near, order, u64::MAX);
+            Tour::of_order(&self.cities, &improved)
         });
-        let (_, tour) = improved.min()?;
-        Some(Order::new(tour[1..].to_vec()))
-    }
-
-    /// Moves runs until none gains: the run that begins with a near city is put behind a city.
-    fn improve(&self, tour: &mut [u32]) {
-        let mut place = vec![0usize; self.cities];
-        let settle = |tour: &[u32], place: &mut [usize]| {
-            for (at, &city) in tour.iter().enumerate() {
-                place[city as usize] = at;
-            }
-        };
-        settle(tour, &mut place);
-        let mut gained = true;
-        while gained {
-            gained = false;
-            for city in 0..self.cities as u32 {
-                for slot in 0..NEIGHBOURS.min(self.cities - 1) {
-                    let next = self.near[city as usize * NEIGHBOURS + slot];
-                    if self.follow(tour, &place, city, next) {
-                        settle(tour, &mut place);
-                        gained = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes `next` come right after `city` by moving the run that begins with it, if that gains.
-    fn follow(&self, tour: &mut [u32], place: &[usize], city: u32, next: u32) -> bool {
-        let n = tour.len();
-        let (at, begin) = (place[city as usize], place[next as usize]);
-        let after = at + 1;
-        // The city at place 0 stays there.
-        if begin == after || begin == 0 || begin == at {
-            return false;
-        }
-        let city_at = |place: usize| tour[place % n];
-        let removed = self.time(city, city_at(after)) + self.time(tour[begin - 1], next);
-        let joined = self.time(city, next);
-        if joined >= removed {
-            return false;
-        }
-        let limit = if begin < at { at } else { n };
-        let mut best = (0, 0);
-        for end in begin + 1..=limit.min(begin + LONGEST_RUN) {
-            let last = tour[end - 1];
-            let gain = removed + self.time(last, city_at(end))
-                - joined
-                - self.time(last, city_at(after))
-                - self.time(tour[begin - 1], city_at(end));
-            best = best.max((gain, end));
-        }
-        let (gain, end) = best;
-        if gain <= 0 {
-            return false;
-        }
-        if begin < at {
-            tour[begin..after].rotate_left(end - begin);
-        } else {
-            tour[after..end].rotate_right(end - begin);
-        }
-        true
+        let least =
+            improved.min_by(|one, other| (one.cost, &one.cities).cmp(&(other.cost, &other.cities)));
+        least.map(Tour::into_order)
     }
 }
 
@@ -250,24 +174,20 @@ fn displaced(problem: &Problem, map: &LearnedMap) -> Vec<[Point; 2]> {
         .collect()
 }
 
-/// The cities that cost least after each city.
-fn near(times: &[i64], cities: usize) -> Vec<u32> {
-    let mut near = Vec::with_capacity(cities * NEIGHBOURS);
-    let mut order: Vec<u32> = Vec::with_capacity(cities);
-    for tail in 0..cities {
-        let row = &times[tail * cities..][..cities];
-        order.clear();
-        order.extend((0..cities as u32 - 1).filter(|&head| head as usize != tail));
-        let most = NEIGHBOURS.min(order.len());
-        if most < order.len() {
-            order.select_nth_unstable_by_key(most, |&head| (row[head as usize], head));
+/// The visits that cost least after each city.
+fn near(cities: &Cities) -> Vec<Vec<u32>> {
+    let visits = cities.len() as u32 - 1;
+    let after = |tail: u32| {
+        let key = |&head: &u32| (cities.cost(tail as usize, head as usize), head);
+        let mut near: Vec<u32> = (0..visits).filter(|&head| head != tail).collect();
+        if near.len() > NEIGHBOURS {
+            near.select_nth_unstable_by_key(NEIGHBOURS, key);
+            near.truncate(NEIGHBOURS);
         }
-        order.truncate(most);
-        order.sort_unstable_by_key(|&head| (row[head as usize], head));
-        near.extend_from_slice(&order);
-        near.extend(std::iter::repeat_n(cities as u32 - 1, NEIGHBOURS - most));
-    }
-    near
+        near.sort_unstable_by_key(key);
+        near
+    };
+    (0..=visits).map(after).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A running batch carried out on paper, on a tape that may lie otherwise than believed.
 
 use crate::order::Order;
-use crate::orders::cta::cta_sltf;
+use crate::orders::cta::{WINDOW_BYTES, WINDOW_FILES, cta_sltf};
 use crate::problem::{Options, Problem, Tape};
 use crate::replan::insert::Replanner;
 use crate::replan::recall::Recall;
@@ -162,9 +162,6 @@ pub fn rehearse(
     drive.finish()
 }
 
-/// Files that CTA holds at most, and bytes that it hands to the drive before it plans again.
-const CTA_WINDOW: (usize, u64) = (4_000, 80_000_000_000);
-
 /// The same requests as CTA would read them: windows, each planned from the beginning of tape over
 /// all that is held, with what has arrived by then.
 pub fn rehearse_cta(
@@ -187,7 +184,7 @@ pub fn rehearse_cta(
         }
         let (ids, window): (Vec<u64>, Vec<Request>) = held
             .iter()
-            .take(CTA_WINDOW.0)
+            .take(WINDOW_FILES)
             .map(|(&id, request)| (id, request.clone()))
             .unzip();
         let window = Problem::new(problem.tape().clone(), *problem.options(), &window);
@@ -199,7 +196,7 @@ pub fn rehearse_cta(
             let segments = request.iter().flat_map(|request| &request.segments);
             bytes += segments.map(|segment| segment.bytes).sum::<u64>();
             drive.read(id);
-            if bytes >= CTA_WINDOW.1 {
+            if bytes >= WINDOW_BYTES {
                 break;
             }
         }

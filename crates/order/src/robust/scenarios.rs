@@ -19,10 +19,15 @@ const SHARES: [f64; 4] = [-1.0, -0.5, 0.5, 1.0];
 const DRAWN: u64 = 4;
 
 impl Scenarios {
+    /// None: the batch lies where it is said to lie.
+    pub const fn none() -> Scenarios {
+        Scenarios(Vec::new())
+    }
+
     /// Scenarios for a batch that was placed by `map`; none where every position is recorded.
     pub fn new(problem: &Problem, map: Option<&BlockMap>) -> Scenarios {
         let Some(map) = map else {
-            return Scenarios(Vec::new());
+            return Scenarios::none();
         };
         let mut scenarios = Vec::new();
         if map.share_error() > 0.0 {

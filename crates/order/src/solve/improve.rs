@@ -7,7 +7,7 @@
 use crate::order::Order;
 use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
-use tapewise_model::Micros;
+use crate::solve::cities::Cities;
 
 /// Near neighbours looked at for each visit.
 const NEIGHBOURS: usize = 10;
@@ -18,30 +18,37 @@ const LONGEST_RUN: usize = 50;
 /// Improves an order by Or-3opt until no move gains, or `moves_tried` have been tried.
 ///
 /// Never gives a longer order; deterministic.
-pub fn improve(problem: &Problem, order: &Order, mut moves_tried: u64) -> Order {
+pub fn improve(problem: &Problem, order: &Order, moves_tried: u64) -> Order {
     if problem.len() < 2 {
         return order.clone();
     }
     let mut nearest = Nearest::new(problem);
-    let near: Vec<Vec<u32>> = (0..problem.len() as u32)
-        .map(|visit| {
-            nearest
-                .near(visit, NEIGHBOURS)
-                .into_iter()
-                .map(|(_, to)| to)
-                .collect()
-        })
-        .collect();
-    let mut tour = Tour::new(problem, order);
+    let mut near_visits = |visit| {
+        let near = nearest.near(visit, NEIGHBOURS).into_iter();
+        near.map(|(_, to)| to).collect()
+    };
+    let near: Vec<Vec<u32>> = (0..problem.len() as u32).map(&mut near_visits).collect();
+    improve_among(&Cities::sparse(problem), &near, order, moves_tried)
+}
+
+/// The same for any costs, with the visits that may well come after each city given: in `near`, by
+/// tail, as many tails as there are lists.
+pub(crate) fn improve_among(
+    cities: &Cities,
+    near: &[Vec<u32>],
+    order: &Order,
+    mut moves_tried: u64,
+) -> Order {
+    let mut tour = Tour::new(cities, order);
     loop {
         let mut gained = false;
-        for visit in 0..problem.len() as u32 {
-            for &next in &near[visit as usize] {
+        for (tail, near) in (0u32..).zip(near) {
+            for &next in near {
                 if moves_tried == 0 {
                     return tour.into_order();
                 }
                 moves_tried -= 1;
-                gained |= tour.try_to_follow(visit, next);
+                gained |= tour.try_to_follow(tail, next);
             }
         }
         if !gained {
@@ -51,22 +58,23 @@ pub fn improve(problem: &Problem, order: &Order, mut moves_tried: u64) -> Order 
 }
 
 struct Tour<'a> {
-    problem: &'a Problem,
+    cities: &'a Cities<'a>,
     sequence: Vec<u32>,
-    place: Vec<u32>,
+    /// How many visits come before what follows each city; of the closing city that is none.
+    after: Vec<u32>,
 }
 
 impl<'a> Tour<'a> {
-    fn new(problem: &'a Problem, order: &Order) -> Tour<'a> {
+    fn new(cities: &'a Cities<'a>, order: &Order) -> Tour<'a> {
         let sequence = order.visits().to_vec();
-        let mut place = vec![0; sequence.len()];
-        for (at, &visit) in sequence.iter().enumerate() {
-            place[visit as usize] = at as u32;
+        let mut after = vec![0; cities.len()];
+        for (at, &visit) in (1..).zip(&sequence) {
+            after[visit as usize] = at;
         }
         Tour {
-            problem,
+            cities,
             sequence,
-            place,
+            after,
         }
     }
 
@@ -74,32 +82,32 @@ impl<'a> Tour<'a> {
         Order::new(self.sequence)
     }
 
-    /// The time from the visit at place `from - 1` to the one at `to`; `from` 0 is the head, and
+    /// The cost from the visit at place `from - 1` to the one at `to`; `from` 0 is the head, and
     /// `to` behind the last visit is where the head is to be left.
-    fn link(&self, from: usize, to: usize) -> Micros {
-        match (
-            from.checked_sub(1).map(|at| self.sequence[at]),
-            self.sequence.get(to),
-        ) {
-            (Some(from), Some(&to)) => self.problem.arc(from as usize, to as usize),
-            (None, Some(&to)) => self.problem.first_arc(to as usize),
-            (Some(from), None) => self.problem.end_cost(from as usize),
-            (None, None) => Micros::ZERO,
-        }
+    fn link(&self, from: usize, to: usize) -> i64 {
+        let closing = self.sequence.len();
+        let tail = from
+            .checked_sub(1)
+            .map_or(closing, |at| self.sequence[at] as usize);
+        let head = self
+            .sequence
+            .get(to)
+            .map_or(closing, |&visit| visit as usize);
+        self.cities.cost(tail, head)
     }
 
-    /// Tries to make `next` come right after `visit`, by moving the run that begins with `next`,
-    /// of the length that gains most; says whether it gained.
-    fn try_to_follow(&mut self, visit: u32, next: u32) -> bool {
-        let after = self.place[visit as usize] as usize + 1;
-        let begin = self.place[next as usize] as usize;
+    /// Tries to make `next` come right after `tail`, by moving the run that begins with `next`, of
+    /// the length that gains most; says whether it gained.
+    fn try_to_follow(&mut self, tail: u32, next: u32) -> bool {
+        let after = self.after[tail as usize] as usize;
+        let begin = self.after[next as usize] as usize - 1;
         if begin == after {
             return false;
         }
-        // Taken out: the arcs after `visit`, before the run and behind it. Put in: `visit` to the
-        // run, the run to what came after `visit`, and the gap closed.
+        // Taken out: the arcs after `tail`, before the run and behind it. Put in: `tail` to the
+        // run, the run to what came after `tail`, and the gap closed.
         let removed = self.link(after, after) + self.link(begin, begin);
-        let joined = self.problem.arc(visit as usize, next as usize);
+        let joined = self.cities.cost(tail as usize, next as usize);
         if joined >= removed {
             return false;
         }
@@ -108,7 +116,7 @@ impl<'a> Tour<'a> {
         } else {
             self.sequence.len()
         };
-        let mut best = (Micros::ZERO, 0);
+        let mut best = (0, 0);
         for end in begin + 1..=limit.min(begin + LONGEST_RUN) {
             let gain = removed + self.link(end, end)
                 - joined
@@ -119,7 +127,7 @@ impl<'a> Tour<'a> {
             }
         }
         let (gain, end) = best;
-        if gain == Micros::ZERO {
+        if gain == 0 {
             return false;
         }
         let before = cfg!(debug_assertions).then(|| self.length());
@@ -140,11 +148,11 @@ impl<'a> Tour<'a> {
             self.sequence[after..end].rotate_right(end - begin);
         }
         for at in changed {
-            self.place[self.sequence[at] as usize] = at as u32;
+            self.after[self.sequence[at] as usize] = at as u32 + 1;
         }
     }
 
-    fn length(&self) -> Micros {
+    fn length(&self) -> i64 {
         (0..=self.sequence.len()).map(|at| self.link(at, at)).sum()
     }
 }

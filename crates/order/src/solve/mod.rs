@@ -2,7 +2,6 @@
 
 pub(crate) mod assignment;
 pub(crate) mod best;
-pub(crate) mod bound;
 pub(crate) mod chains;
 pub(crate) mod cities;
 pub(crate) mod effort;

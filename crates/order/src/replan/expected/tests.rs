@@ -4,6 +4,7 @@ use super::{Expected, mean_doubt_wraps};
 use crate::orders::sort::sort;
 use crate::problem::{End, Options, Problem, Tape};
 use crate::request::{Request, Segment};
+use crate::solve::tour::Tour;
 use crate::{Order, is_permutation};
 use tapewise_model::{BlockMap, LearnedMap, NominalLayout, Position, Random, profile};
 
@@ -34,14 +35,14 @@ fn without_doubt_the_expected_times_are_the_times() {
         let (problem, map) = batch(drive, 40, 0.0, 1);
         assert_eq!(mean_doubt_wraps(&problem, &map), 0.0);
         let expected = Expected::new(&problem, &map);
-        let n = problem.len() as u32;
+        let n = problem.len();
+        let time = |from, to| expected.cities.cost(from, to);
         for from in 0..n {
             for to in (0..n).filter(|&to| to != from) {
-                let arc = problem.arc(from as usize, to as usize).0;
-                assert_eq!(expected.time(from, to), arc);
+                assert_eq!(time(from, to), problem.arc(from, to).0);
             }
-            assert_eq!(expected.time(n, from), problem.first_arc(from as usize).0);
-            assert_eq!(expected.time(from, n), problem.end_cost(from as usize).0);
+            assert_eq!(time(n, from), problem.first_arc(from).0);
+            assert_eq!(time(from, n), problem.end_cost(from).0);
         }
     }
 }
@@ -53,18 +54,14 @@ fn no_order_becomes_longer_and_each_stays_a_permutation() {
         let (problem, map) = batch("lto8", files, 0.01, seed);
         let expected = Expected::new(&problem, &map);
         let n = problem.len() as u32;
-        let with_end = |order: &Order| {
-            let mut tour = vec![n];
-            tour.extend(order.visits());
-            tour
-        };
+        let length = |order: &Order| Tour::of_order(&expected.cities, order).cost;
         let mut shuffled: Vec<u32> = (0..n).collect();
         Random::new(seed, 1).shuffle(&mut shuffled);
         let orders = [sort(&problem), Order::new(shuffled)];
         let least = expected.least(&orders).unwrap();
         assert!(is_permutation(least.visits()) && least.visits().len() == n as usize);
         for order in &orders {
-            assert!(expected.length(&with_end(&least)) <= expected.length(&with_end(order)));
+            assert!(length(&least) <= length(order));
         }
     }
 }
@@ -93,14 +90,15 @@ fn an_expected_time_is_the_mean_over_tapes_drawn_at_random() {
         for to in (0..n).filter(|&to| to != from && (20..65).contains(&problem.starts()[to].wrap)) {
             let sum: i64 = tapes.iter().map(|tape| tape.arc(from, to).0).sum();
             of_means += sum as f64 / tapes.len() as f64;
-            of_expected += expected.time(from as u32, to as u32) as f64;
+            of_expected += expected.cities.cost(from, to) as f64;
             of_predicted += problem.arc(from, to).0 as f64;
         }
     }
     let (longer, by_ours) = (of_means - of_predicted, of_expected - of_predicted);
     assert!(longer > 0.0, "doubt makes moves longer");
+    // Three places stand for all that a place may have, and 300 tapes for the mean.
     assert!(
-        (by_ours / longer - 1.0).abs() < 0.35,
+        (by_ours / longer - 1.0).abs() < 0.2,
         "{by_ours} against {longer}"
     );
 }

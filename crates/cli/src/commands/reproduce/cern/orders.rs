@@ -68,7 +68,7 @@ impl Contender {
 }
 
 fn ordered(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::new(problem, None);
+    let exact = Scenarios::none();
     algorithm
         .order(problem, &Inputs::new(&exact))
         .expect("only OPT refuses a batch")
