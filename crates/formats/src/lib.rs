@@ -61,6 +61,7 @@ pub mod csv_out;
 pub mod csv_requests;
 pub mod cta_tapefile;
 pub mod deadline;
+pub mod event;
 pub mod fields;
 pub mod format;
 pub mod hsi;

@@ -8,7 +8,20 @@ use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 ///
 /// Integers make an incrementally computed gain equal to a full recomputation, and a result the
 /// same on every machine. The range is ±292,000 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(transparent)]
 pub struct Micros(pub i64);
 
 impl Micros {

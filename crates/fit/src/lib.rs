@@ -1,0 +1,1 @@
+//! Fits locate-time models to measured moves, and says on held-out data how good they are.

@@ -1,0 +1,120 @@
+//! The event log: one record for each thing a drive or a robot did, JSON Lines.
+//!
+//! A measurement, a recall and a simulation write the same record, so that each can refit a model,
+//! be priced under another order, or be drawn.
+
+use serde::{Deserialize, Serialize};
+use tapewise_model::Micros;
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// The robot brought a cartridge from its slot to the drive.
+    Fetch,
+    /// The robot took it back.
+    Return,
+    /// From the cartridge in the drive until the drive was ready.
+    Mount,
+    /// From the request until the cartridge could be taken.
+    Unmount,
+    /// To a block, until it could be read.
+    Locate,
+    /// Reading on over blocks that nobody asked for, because that is quicker than a locate.
+    ReadThrough,
+    /// Reading blocks.
+    Read,
+    /// Writing blocks.
+    Write,
+    /// Writing filemarks.
+    WriteFilemarks,
+    /// To the beginning of tape.
+    Rewind,
+    /// A pause that was wanted: a delay between reads that is measured.
+    Pause,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As it should.
+    #[default]
+    Done,
+    /// It failed; the sense says how.
+    Failed,
+    /// It was given up on the way: interrupted, or nobody waits for it any more.
+    Abandoned,
+}
+
+/// Where the head was: by block, by place on the tape, or both, as far as it was known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Spot {
+    /// Partition, 0 to 3.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partition: u8,
+    /// Logical object identifier, filemarks counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u64>,
+    /// Physical wrap (DLT: track), as the drive reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrap: Option<u16>,
+    /// Longitudinal position, as the drive reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lpos: Option<u32>,
+}
+
+fn is_zero(partition: &u8) -> bool {
+    *partition == 0
+}
+
+fn none<T>(count: &T) -> bool
+where
+    T: Default + PartialEq,
+{
+    *count == T::default()
+}
+
+/// One thing that a drive or a robot did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// What was done.
+    pub action: Action,
+    /// When it began, on the device's clock since the log began.
+    pub at_us: Micros,
+    /// How long it took.
+    pub took_us: Micros,
+    /// The drive's or robot's serial number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The cartridge's barcode, or its serial number where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cartridge: Option<String>,
+    /// Where the head was before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Spot>,
+    /// Where it was asked to go, or was afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Spot>,
+    /// The slot's element address, for what a robot does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u16>,
+    /// Blocks moved.
+    #[serde(default, skip_serializing_if = "none")]
+    pub blocks: u64,
+    /// Bytes moved, as the host sees them.
+    #[serde(default, skip_serializing_if = "none")]
+    pub bytes: u64,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "none")]
+    pub outcome: Outcome,
+    /// Sense in words, where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sense: Option<String>,
+    /// What it was for: the step of a measurement, the request of a recall.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// What was set for this step: block size of a transfer, length of a delay, gzip ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<i64>,
+}

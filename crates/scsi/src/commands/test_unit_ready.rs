@@ -1,0 +1,34 @@
+//! TEST UNIT READY (00h): whether a cartridge is loaded and the drive would take a medium command.
+
+use crate::cdb::Cdb;
+use crate::command::{Command, Direction};
+use crate::error::DecodeError;
+use std::time::Duration;
+
+/// Asks whether the drive is ready. It reports, and by that clears, a pending unit attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestUnitReady;
+
+impl Command for TestUnitReady {
+    type Answer = ();
+
+    fn name(&self) -> &'static str {
+        "TEST UNIT READY"
+    }
+
+    fn cdb(&self) -> Cdb {
+        Cdb::new([0x00, 0, 0, 0, 0, 0])
+    }
+
+    fn direction(&self) -> Direction<'_> {
+        Direction::None
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn decode(&self, _: &[u8]) -> Result<(), DecodeError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! The transports, one file each.
