@@ -1,7 +1,7 @@
 //! The event log: one record for each thing a drive or a robot did, JSON Lines.
 //!
 //! A measurement, a recall and a simulation write the same record, so that each can refit a model,
-//! be priced under another order, or be drawn.
+//! be priced under another order, or be drawn. [`crate::event_log`] reads and writes files of them.
 
 use serde::{Deserialize, Serialize};
 use tapewise_model::Micros;
@@ -117,4 +117,26 @@ pub struct Event {
     /// What was set for this step: block size of a transfer, length of a delay, gzip ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<i64>,
+}
+
+impl Event {
+    /// An event that ended as it should, of which nothing else is known yet.
+    pub fn new(action: Action, at_us: Micros, took_us: Micros) -> Event {
+        Event {
+            action,
+            at_us,
+            took_us,
+            device: None,
+            cartridge: None,
+            from: None,
+            to: None,
+            slot: None,
+            blocks: 0,
+            bytes: 0,
+            outcome: Outcome::Done,
+            sense: None,
+            purpose: None,
+            parameter: None,
+        }
+    }
 }

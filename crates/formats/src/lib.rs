@@ -11,6 +11,7 @@
 //! | [`ltfs_index`] and [`ltfs_label`], then [`ltfs_select`] and [`ltfs_extent`] | [`script_out`] |
 //! | [`ltfs_xattr`] (a mounted LTFS) | [`plan_json`] (read too) |
 //! | [`cta_tapefile`], [`bsr`], [`hsi`] | |
+//! | [`event_log`] (what a drive did) | [`event_log`] |
 //! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example
@@ -62,6 +63,7 @@ pub mod csv_requests;
 pub mod cta_tapefile;
 pub mod deadline;
 pub mod event;
+pub mod event_log;
 pub mod fields;
 pub mod format;
 pub mod hsi;

@@ -25,6 +25,7 @@ mod position;
 pub mod profile;
 mod random;
 mod transfer;
+mod wear;
 
 pub use geometry::{Direction, Geometry, Layout};
 pub use handling::{Handling, Unmount};
@@ -37,3 +38,4 @@ pub use position::{Position, PositionSource};
 pub use profile::Profile;
 pub use random::{Random, normal_quantile};
 pub use transfer::{Buffer, CompressedRate, DriveCompression, Transfer};
+pub use wear::{Measure, RatedLife, Used, Wear};
