@@ -11,6 +11,16 @@ pub enum Exit {
     Failed = 1,
     /// Wrong usage or bad input.
     Input = 2,
+    /// Refused as unsafe.
+    Refused = 3,
+    /// The drive is busy or reserved by another.
+    Busy = 4,
+    /// Not ready: no cartridge, or one that is still being loaded.
+    NotReady = 5,
+    /// The medium could not be read or written.
+    Medium = 6,
+    /// Drive or robot failed.
+    Hardware = 9,
 }
 
 /// An error for a person: what was wrong, where, and what to do.
@@ -24,17 +34,18 @@ pub struct CliError {
 impl CliError {
     /// Bad input or usage.
     pub fn input(message: impl fmt::Display) -> CliError {
-        CliError {
-            exit: Exit::Input,
-            message: message.to_string(),
-            hint: None,
-        }
+        CliError::with(Exit::Input, message)
     }
 
     /// A failure that the input is not to blame for.
     pub fn failed(message: impl fmt::Display) -> CliError {
+        CliError::with(Exit::Failed, message)
+    }
+
+    /// An error with a given exit code.
+    pub fn with(exit: Exit, message: impl fmt::Display) -> CliError {
         CliError {
-            exit: Exit::Failed,
+            exit,
             message: message.to_string(),
             hint: None,
         }
@@ -50,8 +61,13 @@ impl CliError {
 
     /// The same, said of one request.
     pub fn at(self, id: &str) -> CliError {
+        self.of(format_args!("request {id}"))
+    }
+
+    /// The same, said of a file or a device.
+    pub fn of(self, what: impl fmt::Display) -> CliError {
         CliError {
-            message: format!("request {id}: {}", self.message),
+            message: format!("{what}: {}", self.message),
             ..self
         }
     }
@@ -69,5 +85,34 @@ impl CliError {
 impl From<tapewise_model::profile::ProfileError> for CliError {
     fn from(error: tapewise_model::profile::ProfileError) -> CliError {
         CliError::input(error)
+    }
+}
+
+impl From<tapewise_scsi::ScsiError> for CliError {
+    fn from(error: tapewise_scsi::ScsiError) -> CliError {
+        CliError::with(exit_of(&error), error)
+    }
+}
+
+/// The exit code that says best what a device answered.
+fn exit_of(error: &tapewise_scsi::ScsiError) -> Exit {
+    use tapewise_scsi::{ScsiError, SenseKey, Status, TransportError};
+    match error {
+        ScsiError::Sense { sense, .. } => match sense.key {
+            SenseKey::NotReady => Exit::NotReady,
+            SenseKey::MediumError | SenseKey::BlankCheck | SenseKey::VolumeOverflow => Exit::Medium,
+            SenseKey::HardwareError => Exit::Hardware,
+            SenseKey::DataProtect => Exit::Refused,
+            _ => Exit::Failed,
+        },
+        ScsiError::Status { status, .. } => match status {
+            Status::Busy | Status::ReservationConflict | Status::TaskSetFull => Exit::Busy,
+            _ => Exit::Failed,
+        },
+        ScsiError::Transport { source, .. } => match source {
+            TransportError::Io { .. } | TransportError::Unsupported { .. } => Exit::Failed,
+            TransportError::TimedOut { .. } | TransportError::Path { .. } => Exit::Hardware,
+        },
+        ScsiError::Decode { .. } => Exit::Hardware,
     }
 }

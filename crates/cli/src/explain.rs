@@ -474,7 +474,7 @@ fn worst_note(placed: &Placed) -> String {
     match &placed.map {
         Some(map) if map.share_error() > 0.0 => format!(
             "* blocks up to {} % from where the map puts them ({} other maps tried); {model}",
-            map.share_error() * 100.0,
+            (map.share_error() * 1e4).round() / 1e2,
             placed.scenarios.len()
         ),
         Some(map) if map.lpos_error() > 0 => format!(

@@ -3,10 +3,11 @@
 use crate::batch::Batch;
 use crate::error::CliError;
 use std::path::PathBuf;
-use tapewise_formats::map_file::{MapFile, read_map};
+use tapewise_formats::map_file::{MapFile, ProbedPlace, read_map};
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{
-    BlockMap, KeyPoints, Layout, Micros, NominalLayout, Position, PositionSource, Profile,
+    BlockMap, KeyPoints, Layout, LearnedMap, Micros, NominalLayout, Position, PositionSource,
+    Profile,
 };
 use tapewise_order::{
     Action, End, Options, Order, Plan, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS,
@@ -333,7 +334,45 @@ fn read_cartridge_map(
                 .map_err(|e| CliError::input(format!("{name}: {e}")))?;
             Ok((Some(map), None))
         }
+        MapFile::Probed(places) => {
+            let map = probed_map(batch, args, profile, &places).map_err(|e| e.of(name));
+            Ok((map?, None))
+        }
     }
+}
+
+/// Nominal geometry corrected by what the drive reported for a few blocks; `None` as
+/// [`nominal_map`].
+fn probed_map(
+    batch: &Batch,
+    args: &PlacementArgs,
+    profile: &Profile,
+    places: &[ProbedPlace],
+) -> Result<Option<BlockMap>, CliError> {
+    let Some(believed) = nominal_map(batch, args, profile)? else {
+        return Ok(None);
+    };
+    let geometry = profile.geometry()?;
+    let mut learned = LearnedMap::new(believed, &geometry);
+    for (row, place) in places.iter().enumerate() {
+        if place.wrap >= geometry.wraps {
+            return Err(CliError::input(format!(
+                "place {} (wrap {}): the cartridge has wraps 0 to {} only",
+                row + 1,
+                place.wrap,
+                geometry.wraps - 1
+            )));
+        }
+        let at = Position {
+            partition: place.partition,
+            wrap: place.wrap,
+            lpos: place.lpos,
+            source: PositionSource::Recorded,
+            error_lpos: 0,
+        };
+        learned.observe(place.block, false, &at);
+    }
+    Ok(Some(learned.block_map()))
 }
 
 /// The nominal map, or `None` where every extent has its recorded positions.
@@ -489,7 +528,7 @@ impl Placer<'_> {
                 wraps_of_data(map),
                 map.share_error() * 100.0
             ),
-            PositionSource::EndOfWrapTable | PositionSource::KeyPoints => {
+            PositionSource::EndOfWrapTable | PositionSource::Probed | PositionSource::KeyPoints => {
                 let file = args
                     .map
                     .as_ref()

@@ -91,6 +91,7 @@ fn source_name(source: PositionSource) -> &'static str {
     match source {
         PositionSource::Exact | PositionSource::Recorded => "recorded",
         PositionSource::EndOfWrapTable => "end-of-wrap",
+        PositionSource::Probed => "probed",
         PositionSource::KeyPoints => "key-points",
         PositionSource::Nominal => "nominal",
     }

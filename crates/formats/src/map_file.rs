@@ -2,10 +2,11 @@
 //!
 //! The columns say which: `wrap`, `block` and optionally `partition` are a table of wrap ends
 //! (READ END OF WRAP POSITION: the last block of each wrap, and for the last wrap of a partition
-//! the position of end of data); `track` and `segment` are the first segments of the sections of a
-//! DLT4000, in reading order.
+//! the position of end of data); with `lpos` besides they are places that the drive reported for a
+//! few blocks; `track` and `segment` are the first segments of the sections of a DLT4000, in
+//! reading order.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use tapewise_model::{EndOfWrap, KeyPoints};
 
@@ -17,8 +18,23 @@ use crate::number::{excerpt, parse_u64};
 pub enum MapFile {
     /// A drive's table of wrap ends.
     EndOfWrap(Vec<EndOfWrap>),
+    /// Places that the drive reported, by REQUEST SENSE behind a locate.
+    Probed(Vec<ProbedPlace>),
     /// Key points found by timing.
     KeyPoints(KeyPoints),
+}
+
+/// Where the drive said that a block begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbedPlace {
+    /// Partition, 0 to 3.
+    pub partition: u8,
+    /// The block.
+    pub block: u64,
+    /// Physical wrap.
+    pub wrap: u16,
+    /// Longitudinal position.
+    pub lpos: u32,
 }
 
 /// Why a map file could not be read.
@@ -29,7 +45,7 @@ pub enum MapFileError {
     Table(#[from] TableError),
     /// Columns of no known map.
     #[error(
-        "the columns are {found}; expected wrap,partition,block (a table of wrap ends) or track,segment (key points)"
+        "the columns are {found}; expected wrap,partition,block (a table of wrap ends), with lpos (places that the drive reported), or track,segment (key points)"
     )]
     Columns {
         /// The columns found.
@@ -72,6 +88,7 @@ pub fn read_map(input: impl Read) -> Result<MapFile, MapFileError> {
     };
     let (wrap, block) = (table.column("wrap")?, table.column("block")?);
     let (track, segment) = (table.column("track")?, table.column("segment")?);
+    let lpos = table.column("lpos")?;
     match (wrap, block, track, segment) {
         (Some(wrap), Some(block), ..) => {
             let partition = table.column("partition")?;
@@ -80,7 +97,11 @@ pub fn read_map(input: impl Read) -> Result<MapFile, MapFileError> {
                 partition.map(|at| Column::new("partition", at, 3)),
                 Column::new("block", block, u64::MAX >> 1),
             );
-            end_of_wrap(table, columns).map(MapFile::EndOfWrap)
+            match lpos {
+                Some(at) => probed(table, columns, Column::new("lpos", at, i32::MAX as u64))
+                    .map(MapFile::Probed),
+                None => end_of_wrap(table, columns).map(MapFile::EndOfWrap),
+            }
         }
         (_, _, Some(track), Some(segment)) => {
             let columns = (
@@ -140,6 +161,67 @@ fn end_of_wrap<R: BufRead>(
         return Err(MapFileError::Empty);
     }
     Ok(ends)
+}
+
+fn probed<R: BufRead>(
+    mut table: Table<R>,
+    (wrap, partition, block): (Column, Option<Column>, Column),
+    lpos: Column,
+) -> Result<Vec<ProbedPlace>, MapFileError> {
+    let mut places = Vec::new();
+    while let Some(row) = table.next()? {
+        let (line, fields) = (row.line, row.fields()?);
+        places.push(ProbedPlace {
+            partition: match partition {
+                Some(partition) => partition.number(line, &fields)? as u8,
+                None => 0,
+            },
+            block: block.number(line, &fields)?,
+            wrap: wrap.number(line, &fields)? as u16,
+            lpos: lpos.number(line, &fields)? as u32,
+        });
+    }
+    if places.is_empty() {
+        return Err(MapFileError::Empty);
+    }
+    Ok(places)
+}
+
+/// Writes a map so that [`read_map`] reads it back.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_map(out: &mut dyn Write, map: &MapFile) -> io::Result<()> {
+    match map {
+        MapFile::EndOfWrap(table) => {
+            writeln!(out, "partition,wrap,block")?;
+            for end in table {
+                writeln!(out, "{},{},{}", end.partition, end.wrap, end.block)?;
+            }
+        }
+        MapFile::Probed(places) => {
+            writeln!(out, "partition,block,wrap,lpos")?;
+            for place in places {
+                let ProbedPlace {
+                    partition,
+                    block,
+                    wrap,
+                    lpos,
+                } = place;
+                writeln!(out, "{partition},{block},{wrap},{lpos}")?;
+            }
+        }
+        MapFile::KeyPoints(key_points) => {
+            writeln!(out, "track,segment")?;
+            for track in 0..key_points.tracks() {
+                for segment in key_points.track(track) {
+                    writeln!(out, "{track},{segment}")?;
+                }
+            }
+            writeln!(out, "{},{}", key_points.tracks(), key_points.segments())?;
+        }
+    }
+    Ok(())
 }
 
 /// The row behind the last track holds the end of the tape: one past its last segment.

@@ -1,6 +1,6 @@
 //! Maps of one cartridge.
 
-use tapewise_formats::map_file::{MapFile, read_map};
+use tapewise_formats::map_file::{MapFile, ProbedPlace, read_map, write_map};
 use tapewise_model::{EndOfWrap, KeyPoints};
 
 fn read(text: &str) -> MapFile {
@@ -24,6 +24,31 @@ fn a_table_of_wrap_ends_is_known_by_its_columns() {
     let read = read("block,Wrap,partition\n1623,0,0\n208310,4,1\n");
     let expected = vec![end(0, 0, 1_623), end(4, 1, 208_310)];
     assert_eq!(read, MapFile::EndOfWrap(expected));
+}
+
+#[test]
+fn with_lpos_the_rows_are_places_that_the_drive_reported() {
+    let expected = vec![ProbedPlace {
+        partition: 1,
+        block: 208_400,
+        wrap: 5,
+        lpos: 170_311,
+    }];
+    let read = read("partition,block,wrap,lpos\n1,208400,5,170311\n");
+    assert_eq!(read, MapFile::Probed(expected));
+}
+
+#[test]
+fn every_kind_of_map_is_read_back_as_it_was_written() {
+    for text in [
+        "partition,wrap,block\n0,0,1623\n1,4,208310\n",
+        "partition,block,wrap,lpos\n0,0,0,2696\n0,208400,1,170311\n",
+        "track,segment\n0,0\n0,700\n1,1270\n1,1838\n2,2542\n",
+    ] {
+        let mut written = Vec::new();
+        write_map(&mut written, &read(text)).expect("a writer that takes everything");
+        assert_eq!(String::from_utf8_lossy(&written), text);
+    }
 }
 
 #[test]
@@ -135,5 +160,5 @@ fn the_examples_in_the_documentation_are_read() {
     for example in &examples {
         read(example.split("```").next().unwrap());
     }
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
 }

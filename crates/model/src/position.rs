@@ -44,6 +44,8 @@ pub enum PositionSource {
     Recorded,
     /// Interpolated in the drive's own table (READ END OF WRAP POSITION).
     EndOfWrapTable,
+    /// Interpolated between places that the drive reported for a few blocks of this cartridge.
+    Probed,
     /// Interpolated between key points found by timing (Hillyer & Silberschatz 1996, section 3).
     KeyPoints,
     /// Interpolated in the nominal geometry of the profile: not measured on this cartridge.
@@ -56,6 +58,7 @@ impl fmt::Display for PositionSource {
             PositionSource::Exact => "exact",
             PositionSource::Recorded => "recorded positions",
             PositionSource::EndOfWrapTable => "end-of-wrap table",
+            PositionSource::Probed => "probed map",
             PositionSource::KeyPoints => "key points",
             PositionSource::Nominal => "nominal geometry",
         })

@@ -274,3 +274,50 @@ fn places_between_the_same_knots_err_together_as_drawn_tapes_do() {
     assert_eq!(learned.doubt(0, seen, false).unwrap().variance(), 0.0);
     assert_eq!(learned.doubt(3, 0, false), None);
 }
+
+#[test]
+fn a_map_made_of_what_was_learned_has_every_block_where_it_was_learned() {
+    let mut learned = LearnedMap::new(ltfs(), &geometry());
+    for (block, wrap, lpos) in [(2_000_000, 22, 40_000), (9_000_000, 86, 90_000)] {
+        let at = Position {
+            partition: 1,
+            wrap,
+            lpos,
+            source: PositionSource::Recorded,
+            error_lpos: 0,
+        };
+        learned.observe(block, false, &at);
+    }
+    let map = learned.block_map();
+    assert_eq!(map.source(), PositionSource::Probed);
+    // Within a wrap the map interpolates between its ends, the learned one bends at what was seen.
+    let bend = i64::from(geometry().wrap_lpos()) / 100;
+    for block in (0..9_500_000).step_by(98_765) {
+        let expected = learned.position(1, block, false).unwrap();
+        let found = map.position(1, block).unwrap();
+        let off = along(&found) - along(&expected);
+        assert!(off.abs() <= bend, "block {block}: {off} LPOS off");
+    }
+}
+
+#[test]
+fn a_map_in_which_nothing_was_seen_is_the_believed_one_and_no_surer() {
+    let map = LearnedMap::new(ltfs(), &geometry()).block_map();
+    for (believed, made) in ltfs().spans().iter().zip(map.spans()) {
+        assert_eq!(believed.wrap, made.wrap);
+        assert!(believed.first_block.abs_diff(made.first_block) <= 1);
+    }
+    let end = map.position(1, map.end_block(1) - 1).unwrap();
+    let stated = learned_error(&ltfs());
+    assert!(
+        end.error_lpos.abs_diff(stated) <= stated / 50,
+        "{end:?}, {stated}"
+    );
+}
+
+/// The error stated at the end of a map in which nothing was seen.
+fn learned_error(believed: &BlockMap) -> u32 {
+    let learned = LearnedMap::new(believed.clone(), &geometry());
+    let last = believed.end_block(1) - 1;
+    learned.position(1, last, false).unwrap().error_lpos
+}
