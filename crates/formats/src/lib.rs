@@ -57,9 +57,11 @@ mod number;
 mod xml;
 mod xml_error;
 
+pub mod block_moves_csv;
 pub mod bsr;
 pub mod csv_out;
 pub mod csv_requests;
+pub mod cta_log;
 pub mod cta_tapefile;
 pub mod deadline;
 pub mod event;
