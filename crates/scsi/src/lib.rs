@@ -7,6 +7,7 @@
 mod cdb;
 mod command;
 pub mod commands;
+pub mod device;
 mod error;
 mod sense;
 mod transport;

@@ -49,6 +49,20 @@ impl From<u8> for Status {
     }
 }
 
+impl From<Status> for u8 {
+    fn from(status: Status) -> u8 {
+        match status {
+            Status::Good => 0x00,
+            Status::CheckCondition => 0x02,
+            Status::Busy => 0x08,
+            Status::ReservationConflict => 0x18,
+            Status::TaskSetFull => 0x28,
+            Status::TaskAborted => 0x40,
+            Status::Other(byte) => byte,
+        }
+    }
+}
+
 /// Sense data as the device sent it, up to 96 bytes: what LTO drives send in full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SenseBytes {
@@ -194,6 +208,29 @@ pub enum TransportError {
         /// What failed, in words.
         what: String,
     },
+    /// More data than the path carries with one command.
+    #[error(
+        "{device}: {bytes} bytes are more than this path carries with one command; {limit_bytes} \
+         bytes are sure to go, so use smaller blocks"
+    )]
+    TooLarge {
+        /// What the user called the device.
+        device: String,
+        /// Bytes that were to be moved.
+        bytes: usize,
+        /// Bytes that the path takes.
+        limit_bytes: usize,
+    },
+    /// A replayed recording goes on in another way than the caller.
+    #[error("{device}: exchange {exchange} of the recording {what}")]
+    Deviation {
+        /// What the user called the recording.
+        device: String,
+        /// The exchange, counted from 1.
+        exchange: usize,
+        /// How they differ.
+        what: String,
+    },
     /// The transport has no way to carry this.
     #[error("{device}: {what} cannot be done this way")]
     Unsupported {
@@ -202,4 +239,27 @@ pub enum TransportError {
         /// What was asked.
         what: String,
     },
+}
+
+impl TransportError {
+    /// The error of a system call on an open device.
+    pub fn io(device: &str, source: std::io::Error) -> TransportError {
+        TransportError::Io {
+            device: device.to_owned(),
+            source,
+        }
+    }
+
+    /// The error of a device that cannot be opened; who may not open it is told what to do.
+    pub fn open(device: &str, source: std::io::Error) -> TransportError {
+        if source.kind() == std::io::ErrorKind::PermissionDenied {
+            return TransportError::Path {
+                device: device.to_owned(),
+                what: format!(
+                    "{source}: tape devices belong to a group, most often `tape`; be a member of it"
+                ),
+            };
+        }
+        TransportError::io(device, source)
+    }
 }

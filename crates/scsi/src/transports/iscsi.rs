@@ -1,0 +1,436 @@
+//! iSCSI in user space through libiscsi, loaded when it is first needed, so that the program itself needs nothing installed.
+//!
+//! Facts about the library, found by running Debian's: a CHECK CONDITION comes with its sense in
+//! the task's own data (two bytes of length before it), so a read brings a buffer of its own; the
+//! "full connect" of the library swallows unit attentions, so we connect and log in by hand.
+#![allow(unsafe_code)] // Calls into a C library and reads its task structure.
+
+use crate::cdb::Cdb;
+use crate::transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};
+use libloading::Library;
+use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
+use std::time::{Duration, Instant};
+
+/// The library whose structures are those below; others of the name number them differently.
+const LIBRARY: &str = "libiscsi.so.7";
+/// How this program calls itself to a target.
+const INITIATOR: &CStr = c"iqn.2026-11.net.tapewise:initiator";
+const SESSION_NORMAL: c_int = 2;
+/// `enum scsi_status`: what libiscsi adds to the statuses of SCSI.
+const STATUS_CANCELLED: c_int = 0x0f00_0000;
+const STATUS_ERROR: c_int = 0x0f00_0001;
+const STATUS_TIMEOUT: c_int = 0x0f00_0002;
+const RESIDUAL_UNDERFLOW: c_int = 1;
+
+/// `iscsi://[user[%password]@]host[:port]/target/lun`, in its parts.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IscsiUrl {
+    user: Option<(String, String)>,
+    portal: String,
+    target: String,
+    lun: u16,
+}
+
+impl IscsiUrl {
+    /// Takes the address apart; `None` when a part is missing or the unit is no number.
+    pub fn parse(text: &str) -> Option<IscsiUrl> {
+        let rest = text.strip_prefix("iscsi://")?;
+        let (host, path) = rest.split_once('/')?;
+        let (user, portal) = match host.rsplit_once('@') {
+            Some((user, portal)) => (Some(user.split_once('%').unwrap_or((user, ""))), portal),
+            None => (None, host),
+        };
+        let (target, lun) = path.rsplit_once('/')?;
+        let is_whole = !portal.is_empty() && !target.is_empty() && !target.contains('/');
+        is_whole.then_some(IscsiUrl {
+            user: user.map(|(name, password)| (name.to_owned(), password.to_owned())),
+            portal: portal.to_owned(),
+            target: target.to_owned(),
+            lun: lun.parse().ok()?,
+        })
+    }
+}
+
+/// The address without the password.
+impl std::fmt::Display for IscsiUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "iscsi://")?;
+        if let Some((user, _)) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        write!(f, "{}/{}/{}", self.portal, self.target, self.lun)
+    }
+}
+
+impl std::fmt::Debug for IscsiUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// `struct scsi_task` of libiscsi as far as we read it.
+#[repr(C)]
+struct Task {
+    status: c_int,
+    cdb_size: c_int,
+    transfer_direction: c_int,
+    expected_length: c_int,
+    cdb: [c_uchar; 16],
+    residual_status: c_int,
+    residual: usize,
+    sense: TaskSense,
+    data_in: TaskData,
+}
+
+#[repr(C)]
+struct TaskSense {
+    error_type: c_uchar,
+    key: c_int,
+    code: c_int,
+    flags: u32,
+    bit_pointer: c_uchar,
+    field_pointer: u16,
+}
+
+#[repr(C)]
+struct TaskData {
+    size: c_int,
+    data: *const c_uchar,
+}
+
+/// `struct iscsi_data`: data to send.
+#[repr(C)]
+struct DataOut {
+    size: usize,
+    data: *mut c_uchar,
+}
+
+type Context = *mut c_void;
+
+/// The functions of the library that we call.
+struct Api {
+    create_context: unsafe extern "C" fn(*const c_char) -> Context,
+    destroy_context: unsafe extern "C" fn(Context) -> c_int,
+    get_error: unsafe extern "C" fn(Context) -> *const c_char,
+    set_session_type: unsafe extern "C" fn(Context, c_int) -> c_int,
+    set_target_name: unsafe extern "C" fn(Context, *const c_char) -> c_int,
+    set_user: unsafe extern "C" fn(Context, *const c_char, *const c_char) -> c_int,
+    set_no_reconnect: unsafe extern "C" fn(Context, c_int),
+    set_timeout: unsafe extern "C" fn(Context, c_int) -> c_int,
+    connect: unsafe extern "C" fn(Context, *const c_char) -> c_int,
+    login: unsafe extern "C" fn(Context) -> c_int,
+    logout: unsafe extern "C" fn(Context) -> c_int,
+    command: unsafe extern "C" fn(Context, c_int, *mut Task, *mut DataOut) -> *mut Task,
+    create_task: unsafe extern "C" fn(c_int, *mut c_uchar, c_int, c_int) -> *mut Task,
+    free_task: unsafe extern "C" fn(*mut Task),
+    add_data_in: unsafe extern "C" fn(*mut Task, c_int, *mut c_uchar) -> c_int,
+    /// Keeps the functions where they are.
+    _library: Library,
+}
+
+impl Api {
+    fn load() -> Result<Api, libloading::Error> {
+        // SAFETY: libiscsi runs nothing when it is loaded or unloaded, and each type above is the
+        // function's declaration in `iscsi.h` and `scsi-lowlevel.h` of this version.
+        unsafe {
+            let library = Library::new(LIBRARY)?;
+            Ok(Api {
+                create_context: *library.get(b"iscsi_create_context")?,
+                destroy_context: *library.get(b"iscsi_destroy_context")?,
+                get_error: *library.get(b"iscsi_get_error")?,
+                set_session_type: *library.get(b"iscsi_set_session_type")?,
+                set_target_name: *library.get(b"iscsi_set_targetname")?,
+                set_user: *library.get(b"iscsi_set_initiator_username_pwd")?,
+                set_no_reconnect: *library.get(b"iscsi_set_noautoreconnect")?,
+                set_timeout: *library.get(b"iscsi_set_timeout")?,
+                connect: *library.get(b"iscsi_connect_sync")?,
+                login: *library.get(b"iscsi_login_sync")?,
+                logout: *library.get(b"iscsi_logout_sync")?,
+                command: *library.get(b"iscsi_scsi_command_sync")?,
+                create_task: *library.get(b"scsi_create_task")?,
+                free_task: *library.get(b"scsi_free_scsi_task")?,
+                add_data_in: *library.get(b"scsi_task_add_data_in_buffer")?,
+                _library: library,
+            })
+        }
+    }
+}
+
+/// A logical unit of an iSCSI target, with a session of its own.
+pub struct Iscsi {
+    name: String,
+    api: Api,
+    context: Context,
+    is_logged_in: bool,
+    lun: c_int,
+    opened: Instant,
+}
+
+// SAFETY: the context is used by one thread at a time, behind `&mut self`; libiscsi keeps no
+// state of threads.
+unsafe impl Send for Iscsi {}
+
+impl Iscsi {
+    /// How long connecting and logging in may take.
+    const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// Connects and logs in. A unit attention that waits for a new initiator is left to the first command.
+    ///
+    /// # Errors
+    /// [`TransportError`] when the library is missing, or with the library's words when the target refuses.
+    pub fn open(url: &IscsiUrl) -> Result<Iscsi, TransportError> {
+        let name = url.to_string();
+        let api = Api::load().map_err(|error| TransportError::Path {
+            device: name.clone(),
+            what: format!(
+                "iSCSI needs {LIBRARY} (Debian and Ubuntu: apt install libiscsi7): {error}"
+            ),
+        })?;
+        // SAFETY: the name is a string that ends in a zero.
+        let context = unsafe { (api.create_context)(INITIATOR.as_ptr()) };
+        if context.is_null() {
+            return Err(TransportError::Path {
+                device: name,
+                what: "libiscsi has no memory for a session".to_owned(),
+            });
+        }
+        let mut session = Iscsi {
+            name,
+            api,
+            context,
+            is_logged_in: false,
+            lun: c_int::from(url.lun),
+            opened: Instant::now(),
+        };
+        session.log_in(url)?;
+        Ok(session)
+    }
+
+    fn log_in(&mut self, url: &IscsiUrl) -> Result<(), TransportError> {
+        let text =
+            |part: &str| CString::new(part).map_err(|_| self.failure("a zero byte in the address"));
+        let (target, portal) = (text(&url.target)?, text(&url.portal)?);
+        let user = match &url.user {
+            Some((user, password)) => Some((text(user)?, text(password)?)),
+            None => None,
+        };
+        let (api, context) = (&self.api, self.context);
+        // SAFETY: the context is live until `drop`, the strings until the end of this function;
+        // the library copies what it keeps.
+        let is_in = unsafe {
+            (api.set_no_reconnect)(context, 1);
+            (api.set_timeout)(context, Iscsi::LOGIN_TIMEOUT.as_secs() as c_int);
+            let is_named = (api.set_session_type)(context, SESSION_NORMAL) == 0
+                && (api.set_target_name)(context, target.as_ptr()) == 0
+                && user.as_ref().is_none_or(|(user, password)| {
+                    (api.set_user)(context, user.as_ptr(), password.as_ptr()) == 0
+                });
+            is_named && (api.connect)(context, portal.as_ptr()) == 0 && (api.login)(context) == 0
+        };
+        if !is_in {
+            return Err(self.failure("cannot log in"));
+        }
+        self.is_logged_in = true;
+        Ok(())
+    }
+
+    /// What failed, with the library's own words.
+    fn failure(&self, what: &str) -> TransportError {
+        // SAFETY: the text belongs to the context and is copied before anything else is called.
+        let words = unsafe {
+            let text = (self.api.get_error)(self.context);
+            if text.is_null() {
+                String::new()
+            } else {
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            }
+        };
+        TransportError::Path {
+            device: self.name.clone(),
+            what: format!("{what}: {}", words.trim()),
+        }
+    }
+
+    /// What a finished task says.
+    fn completion(
+        &self,
+        task: &Task,
+        length: usize,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let device = || self.name.clone();
+        match task.status {
+            STATUS_TIMEOUT => {
+                return Err(TransportError::TimedOut {
+                    device: device(),
+                    timeout,
+                });
+            }
+            STATUS_CANCELLED | STATUS_ERROR => return Err(self.failure("the session failed")),
+            _ => {}
+        }
+        let status = u8::try_from(task.status).map_err(|_| TransportError::Path {
+            device: device(),
+            what: format!("libiscsi gives status {:#x}", task.status),
+        })?;
+        let left = match task.residual_status {
+            RESIDUAL_UNDERFLOW => task.residual,
+            _ => 0,
+        };
+        let sense = match Status::from(status) {
+            Status::CheckCondition => sense_of(task),
+            _ => SenseBytes::none(),
+        };
+        Ok(Completion {
+            status: Status::from(status),
+            transferred: length.saturating_sub(left),
+            sense,
+        })
+    }
+}
+
+/// The sense of a task that ended with CHECK CONDITION: its own data, after two bytes of length.
+fn sense_of(task: &Task) -> SenseBytes {
+    let size = usize::try_from(task.data_in.size).unwrap_or(0);
+    if task.data_in.data.is_null() || size < 2 {
+        return SenseBytes::none();
+    }
+    // SAFETY: libiscsi says that there are so many bytes, and the task that owns them lives.
+    let bytes = unsafe { std::slice::from_raw_parts(task.data_in.data, size) };
+    let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+    SenseBytes::new(&bytes[2..size.min(2 + length)])
+}
+
+impl Transport for Iscsi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        const NONE: c_int = 0;
+        const IN: c_int = 1;
+        const OUT: c_int = 2;
+        let (direction, address, length) = match data {
+            Data::In(bytes) if !bytes.is_empty() => (IN, bytes.as_mut_ptr(), bytes.len()),
+            // The library only reads memory of a transfer to the device.
+            Data::Out(bytes) if !bytes.is_empty() => (OUT, bytes.as_ptr().cast_mut(), bytes.len()),
+            _ => (NONE, std::ptr::null_mut(), 0),
+        };
+        let wire_length = c_int::try_from(length).map_err(|_| TransportError::TooLarge {
+            device: self.name.clone(),
+            bytes: length,
+            limit_bytes: c_int::MAX as usize,
+        })?;
+        // Whole seconds, and at least one: zero means for ever.
+        let seconds = timeout.as_millis().div_ceil(1000).clamp(1, 1_000_000) as c_int;
+        let mut bytes = [0; 16];
+        bytes[..cdb.bytes().len()].copy_from_slice(cdb.bytes());
+        let api = &self.api;
+        // SAFETY: the context is live, the task is ours from its creation until it is freed, and
+        // buffers outlive the call, which returns only after the task has ended.
+        unsafe {
+            (api.set_timeout)(self.context, seconds);
+            let task = (api.create_task)(
+                cdb.bytes().len() as c_int,
+                bytes.as_mut_ptr(),
+                direction,
+                wire_length,
+            );
+            if task.is_null() {
+                return Err(self.failure("no memory for a command"));
+            }
+            if direction == IN && (api.add_data_in)(task, wire_length, address) != 0 {
+                (api.free_task)(task);
+                return Err(self.failure("no memory for a buffer"));
+            }
+            let mut out = DataOut {
+                size: length,
+                data: address,
+            };
+            let out = if direction == OUT {
+                &raw mut out
+            } else {
+                std::ptr::null_mut()
+            };
+            let done = (api.command)(self.context, self.lun, task, out);
+            if done.is_null() {
+                let failure = self.failure("the command was not sent");
+                (api.free_task)(task);
+                return Err(failure);
+            }
+            let completion = self.completion(&*done, length, timeout);
+            (api.free_task)(done);
+            completion
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.opened.elapsed()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
+}
+
+impl Drop for Iscsi {
+    fn drop(&mut self) {
+        // SAFETY: the context is live and not used again. A logout that fails leaves nothing to do.
+        unsafe {
+            if self.is_logged_in {
+                (self.api.set_timeout)(self.context, 5);
+                (self.api.logout)(self.context);
+            }
+            (self.api.destroy_context)(self.context);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_apart() {
+        let url = IscsiUrl::parse("iscsi://me%secret@[::1]:3261/iqn.2026-01.local.vtl:lib0/3")
+            .expect("an address");
+        assert_eq!(url.user, Some(("me".to_owned(), "secret".to_owned())));
+        assert_eq!(url.portal, "[::1]:3261");
+        assert_eq!(url.target, "iqn.2026-01.local.vtl:lib0");
+        assert_eq!(url.lun, 3);
+    }
+
+    #[test]
+    fn an_address_never_shows_its_password() {
+        let url = IscsiUrl::parse("iscsi://me%secret@host/iqn.a:b/1").expect("an address");
+        assert_eq!(url.to_string(), "iscsi://me@host/iqn.a:b/1");
+        assert!(!format!("{url:?}").contains("secret"));
+    }
+
+    #[test]
+    fn an_address_that_lacks_a_part_is_none() {
+        for text in [
+            "iscsi://host",
+            "iscsi://host/iqn.a:b",
+            "iscsi://host/iqn.a:b/x",
+            "iscsi:///iqn.a:b/1",
+            "iscsi://host//1",
+            "http://host/iqn.a:b/1",
+        ] {
+            assert_eq!(IscsiUrl::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn the_task_is_laid_out_as_in_the_library() {
+        assert_eq!(std::mem::offset_of!(Task, residual), 40);
+        assert_eq!(std::mem::offset_of!(Task, sense), 48);
+        assert_eq!(std::mem::offset_of!(Task, data_in), 72);
+    }
+}
