@@ -1,0 +1,99 @@
+//! The emulated world's clock: virtual, faster than life, or real.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use tapewise_model::Micros;
+
+/// A clock that drives, robots and hosts of one emulated world share; clones tell the same time.
+#[derive(Clone, Debug)]
+pub struct Clock(Hand);
+
+#[derive(Clone, Debug)]
+enum Hand {
+    Virtual(Arc<AtomicI64>),
+    /// Emulated seconds for each second of life.
+    Scaled {
+        started: Instant,
+        scale: f64,
+    },
+}
+
+impl Clock {
+    /// A clock that stands still until somebody advances it.
+    pub fn virtual_time() -> Clock {
+        Clock(Hand::Virtual(Arc::new(AtomicI64::new(0))))
+    }
+
+    /// A clock that runs `scale` times as fast as life: a wait takes `1 / scale` of its time.
+    ///
+    /// A scale that is not above zero is taken as 1.
+    pub fn scaled(scale: f64) -> Clock {
+        let scale = if scale.is_finite() && scale > 0.0 {
+            scale
+        } else {
+            1.0
+        };
+        Clock(Hand::Scaled {
+            started: Instant::now(),
+            scale,
+        })
+    }
+
+    /// The clock on the wall.
+    pub fn real() -> Clock {
+        Clock::scaled(1.0)
+    }
+
+    /// Emulated time since the clock was made.
+    pub fn now(&self) -> Micros {
+        match &self.0 {
+            Hand::Virtual(now) => Micros(now.load(Ordering::SeqCst)),
+            Hand::Scaled { started, scale } => {
+                Micros::from_secs_f64(started.elapsed().as_secs_f64() * scale)
+            }
+        }
+    }
+
+    /// Lets this much emulated time pass; a negative time passes at once.
+    pub fn advance(&self, time: Micros) {
+        let time = time.max(Micros::ZERO);
+        match &self.0 {
+            Hand::Virtual(now) => {
+                now.fetch_add(time.0, Ordering::SeqCst);
+            }
+            Hand::Scaled { scale, .. } => {
+                thread::sleep(Duration::from_secs_f64(time.as_secs_f64() / scale));
+            }
+        }
+    }
+
+    /// Whether time passes only when it is advanced, so that a run takes no longer than its work.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self.0, Hand::Virtual(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_time_passes_only_when_advanced_and_for_all_clones_alike() {
+        let clock = Clock::virtual_time();
+        let other = clock.clone();
+        assert_eq!(clock.now(), Micros::ZERO);
+        clock.advance(Micros(1_500_000));
+        clock.advance(Micros(-7));
+        assert_eq!(other.now(), Micros(1_500_000));
+    }
+
+    #[test]
+    fn a_scaled_clock_has_passed_what_it_was_advanced_by() {
+        let clock = Clock::scaled(1e6);
+        let before = clock.now();
+        clock.advance(Micros(1_000_000));
+        assert!(clock.now() - before >= Micros(1_000_000));
+    }
+}

@@ -1,0 +1,307 @@
+//! How a drive streams: the tape runs at its own speed, the host asks at its own, and a buffer
+//! stands between them.
+//!
+//! Reading, the tape runs ahead of the host until the buffer is full, then stops; it starts again
+//! when half of the buffer is empty, so that a slow host never notices. A host that reads more than
+//! is buffered waits for the restart: a back-hitch, or, after a long pause in which the tape was
+//! taken off the head, seconds (Johnson & Miller 1998, section 5.5). Writing, the buffer takes what
+//! comes and the tape follows, at the fastest of its speeds that the host can feed.
+
+use crate::kind::catalogue::Entry;
+use crate::kind::number;
+use tapewise_model::Profile;
+
+/// Rates, buffer and restarts of a drive. Seconds, bytes; MB are decimal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Streaming {
+    /// Native rate in MB/s.
+    pub rate_mb_s: f64,
+    /// Seconds for each MB read at gzip ratio C: `a + b / C` (section 5.6).
+    pub read_s_per_mb: [f64; 2],
+    /// The same for writing.
+    pub write_s_per_mb: [f64; 2],
+    /// What each request takes beside its bytes.
+    pub command_s: f64,
+    /// What each byte takes from the buffer to the host.
+    pub path_s_per_byte: f64,
+    /// Size of the buffer.
+    pub buffer_bytes: f64,
+    /// A stop of the tape, from slowing down to reading again.
+    pub backhitch_s: f64,
+    /// After a pause so long the tape is taken off the head.
+    pub disengage_after_s: f64,
+    /// To start again then.
+    pub engage_s: f64,
+    /// Reversal at a wrap's end while streaming.
+    pub turnaround_s: f64,
+    /// Speed matching: the rates offered in MB/s, fastest first; empty where there is but one.
+    pub speeds_mb_s: Vec<f64>,
+}
+
+/// Where reads of less than this share of the smallest full-rate request lose rate: such requests
+/// were tried in powers of two, so it lies between a half and 1.
+const SLOW_BELOW: f64 = 0.55;
+
+/// Delay tolerated between reads where none was measured, in shares of a request's time.
+const TOLERANCE: f64 = 0.2;
+
+/// Host requests to LTO drives where no size was measured: 256 KiB.
+const REQUEST_KB: f64 = 256.0;
+
+/// Compression gains at most this rate over the native one; the usual ratio of LTO data sheets.
+const FASTEST: f64 = 2.5;
+
+/// A pause in which the tape is taken off the head (section 5.5: Ampex, 32 s).
+const DISENGAGE_S: f64 = 32.0;
+
+impl Streaming {
+    pub(crate) fn of(profile: &Profile, entry: &Entry, rate_mb_s: f64) -> Streaming {
+        let transfer = &profile.transfer;
+        let request_bytes = number(&transfer.transfer_kb).unwrap_or(REQUEST_KB) * 1024.0;
+        let byte_s = 1.0 / (rate_mb_s * 1e6);
+        let tolerated_s = number(&transfer.read_delay_ms)
+            .map_or(TOLERANCE * request_bytes * byte_s, |ms| ms / 1e3);
+        // From buffer to host a request of the size measured must take `tolerated_s` less than from
+        // tape, and one of SLOW_BELOW of it as long as from tape.
+        let gain_s = tolerated_s / (request_bytes * (1.0 - SLOW_BELOW));
+        let backhitch_s = number(&profile.handling.backhitch_s).unwrap_or(BACKHITCH_S);
+        let curve = |known| native(number(known), rate_mb_s);
+        Streaming {
+            rate_mb_s,
+            read_s_per_mb: curve(&transfer.read_s_per_mb),
+            write_s_per_mb: curve(&transfer.write_s_per_mb),
+            command_s: SLOW_BELOW * request_bytes * gain_s.min(byte_s),
+            path_s_per_byte: (byte_s - gain_s).max(0.0),
+            buffer_bytes: number(&transfer.buffer_mb).unwrap_or(entry.buffer_mb) * 1e6,
+            backhitch_s,
+            disengage_after_s: DISENGAGE_S,
+            engage_s: number(&transfer.restart_s).unwrap_or(backhitch_s),
+            turnaround_s: number(&profile.handling.turnaround_s).unwrap_or(TURNAROUND_S),
+            speeds_mb_s: number(&transfer.speed_matching_mb_s).unwrap_or_default(),
+        }
+    }
+
+    /// The fastest of the drive's rates that a host of this rate can feed; without speed matching
+    /// the native one.
+    fn matched_mb_s(&self, host_mb_s: f64) -> f64 {
+        let offered = self.speeds_mb_s.iter().copied();
+        let fed = offered.clone().find(|&rate| rate <= host_mb_s);
+        let rate = fed.or(offered.last()).unwrap_or(self.rate_mb_s);
+        rate.min(self.rate_mb_s)
+    }
+}
+
+/// Drives whose back-hitch is not published: the DLT hid it behind a buffer of 2 MB (section 5.5).
+const BACKHITCH_S: f64 = 1.2;
+
+/// Reversal at the end of a wrap where none is published; assumed as on LTO-6.
+const TURNAROUND_S: f64 = 1.5;
+
+/// A rate curve that gives the native rate at ratio 1.
+fn native(curve: Option<[f64; 2]>, rate_mb_s: f64) -> [f64; 2] {
+    let mb_s = 1.0 / rate_mb_s;
+    match curve {
+        Some([a, b]) => [a * mb_s / (a + b), b * mb_s / (a + b)],
+        None => [mb_s / FASTEST, mb_s - mb_s / FASTEST],
+    }
+}
+
+/// One request to stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// When it arrives, in seconds.
+    pub arrival_s: f64,
+    /// Bytes between host and drive.
+    pub host_bytes: f64,
+    /// Bytes on the tape.
+    pub recorded_bytes: f64,
+    /// gzip's ratio of the data; `None` with compression off.
+    pub gzip_ratio: Option<f64>,
+    /// Wrap ends passed.
+    pub wrap_ends: u16,
+}
+
+/// What tape and buffer are doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Stream {
+    /// Standing where the last command left it.
+    #[default]
+    Idle,
+    /// Reading ahead: `ahead` bytes were buffered at `at_s`, when the last request was answered; the
+    /// tape runs from `runs_from_s` on, or stands.
+    Reading {
+        ahead: f64,
+        at_s: f64,
+        runs_from_s: Option<f64>,
+    },
+    /// Writing behind: `queued` bytes were buffered at `at_s`; the tape runs from `runs_from_s` on.
+    Writing {
+        queued: f64,
+        at_s: f64,
+        runs_from_s: f64,
+        drain_bytes_s: f64,
+    },
+}
+
+impl Stream {
+    /// Seconds until a read is answered.
+    pub(crate) fn read(&mut self, drive: &Streaming, request: &Request) -> f64 {
+        let now = request.arrival_s;
+        let [a, b] = drive.read_s_per_mb;
+        let (tape_s, path_s) = drive.paces(request, [a, b]);
+        let bytes_s = request.recorded_bytes / tape_s.max(1e-9);
+        let (ahead, runs_from_s, last_s) = match *self {
+            Stream::Reading {
+                ahead,
+                at_s,
+                runs_from_s,
+            } => {
+                let filled = runs_from_s.map_or(0.0, |from| (now - from.max(at_s)).max(0.0));
+                let ahead = ahead + filled * bytes_s;
+                if ahead >= drive.buffer_bytes {
+                    (drive.buffer_bytes, None, at_s)
+                } else {
+                    (ahead, runs_from_s, at_s)
+                }
+            }
+            _ => (0.0, Some(now), now),
+        };
+        let missing = request.recorded_bytes - ahead;
+        if missing <= 0.0 {
+            let ahead = -missing;
+            let wake = ahead < drive.buffer_bytes / 2.0;
+            let restarts = wake.then_some(now + path_s + drive.backhitch_s);
+            *self = Stream::Reading {
+                ahead,
+                at_s: now,
+                runs_from_s: runs_from_s.or(restarts),
+            };
+            return path_s;
+        }
+        let missing_share = missing / request.recorded_bytes;
+        let seconds = match runs_from_s {
+            Some(from) => path_s.max((from - now).max(0.0) + tape_s * missing_share),
+            None => {
+                let pause = now - last_s >= drive.disengage_after_s;
+                let restart_s = if pause {
+                    drive.engage_s
+                } else {
+                    drive.backhitch_s
+                };
+                path_s * (1.0 - missing_share) + restart_s + path_s.max(tape_s) * missing_share
+            }
+        };
+        *self = Stream::Reading {
+            ahead: 0.0,
+            at_s: now + seconds,
+            runs_from_s: Some(now + seconds),
+        };
+        seconds
+    }
+
+    /// Seconds until a write is taken.
+    pub(crate) fn write(&mut self, drive: &Streaming, request: &Request) -> f64 {
+        let now = request.arrival_s;
+        let (tape_s, path_s) = drive.paces(request, drive.write_s_per_mb);
+        let (queued, runs_from_s, last_s) = match *self {
+            Stream::Writing { .. } => {
+                let (queued, at_s, runs_from_s) = self.queued(now);
+                // A tape that ran dry has stopped and must be brought up to speed behind its end.
+                let from = if queued > 0.0 {
+                    runs_from_s
+                } else {
+                    now + drive.backhitch_s
+                };
+                (queued, from, Some(at_s))
+            }
+            _ => (0.0, now, None),
+        };
+        let fastest = request.recorded_bytes / tape_s.max(1e-9);
+        let host_s = last_s.map_or(path_s, |last| now - last + path_s);
+        let matched =
+            drive.matched_mb_s(request.host_bytes / 1e6 / host_s.max(1e-9)) / drive.rate_mb_s;
+        let drain_bytes_s = fastest * matched;
+        let taken_s = now + path_s;
+        let drained = (taken_s - runs_from_s.max(now)).max(0.0) * drain_bytes_s;
+        let mut left = (queued + request.recorded_bytes - drained).max(0.0);
+        let mut seconds = path_s;
+        if left > drive.buffer_bytes {
+            seconds +=
+                (runs_from_s - taken_s).max(0.0) + (left - drive.buffer_bytes) / drain_bytes_s;
+            left = drive.buffer_bytes;
+        }
+        *self = Stream::Writing {
+            queued: left,
+            at_s: now + seconds,
+            runs_from_s,
+            drain_bytes_s,
+        };
+        seconds
+    }
+
+    /// Seconds until all that was written is on tape; the tape stops.
+    pub(crate) fn flush(&mut self, now: f64) -> f64 {
+        let Stream::Writing { drain_bytes_s, .. } = *self else {
+            return 0.0;
+        };
+        let (queued, _, runs_from_s) = self.queued(now);
+        let seconds = if queued > 0.0 {
+            (runs_from_s - now).max(0.0) + queued / drain_bytes_s
+        } else {
+            0.0
+        };
+        *self = Stream::Writing {
+            queued: 0.0,
+            at_s: now + seconds,
+            runs_from_s: now,
+            drain_bytes_s,
+        };
+        seconds
+    }
+
+    /// Bytes not yet written at `now`; when the last request was answered; from when the tape runs.
+    fn queued(&self, now: f64) -> (f64, f64, f64) {
+        match *self {
+            Stream::Writing {
+                queued,
+                at_s,
+                runs_from_s,
+                drain_bytes_s,
+            } => {
+                let ran_s = (now - runs_from_s.max(at_s)).max(0.0);
+                ((queued - ran_s * drain_bytes_s).max(0.0), at_s, runs_from_s)
+            }
+            _ => (0.0, now, now),
+        }
+    }
+
+    /// Bytes read ahead when the last request was answered.
+    pub(crate) fn ahead(&self) -> f64 {
+        match *self {
+            Stream::Reading { ahead, .. } => ahead,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Streaming {
+    /// Seconds that a request takes from or to tape, and between buffer and host.
+    ///
+    /// The host's side is paced by the same (de)compressor as the tape's: measured rates of
+    /// compressed data exceed what the tolerated delays of plain data would allow.
+    fn paces(&self, request: &Request, [a, b]: [f64; 2]) -> (f64, f64) {
+        let native_s = request.host_bytes / 1e6 / self.rate_mb_s;
+        let tape_s = match request.gzip_ratio {
+            Some(ratio) => request.host_bytes / 1e6 * (a + b / ratio.max(1.0)),
+            None => native_s,
+        };
+        let pace = if native_s > 0.0 {
+            tape_s / native_s
+        } else {
+            1.0
+        };
+        let path_s = (self.command_s + request.host_bytes * self.path_s_per_byte) * pace;
+        let turns_s = f64::from(request.wrap_ends) * self.turnaround_s;
+        (tape_s + turns_s, path_s)
+    }
+}
