@@ -2,6 +2,7 @@
 
 use crate::cdb::Cdb;
 use crate::error::{DecodeError, ScsiError};
+use crate::sense::Sense;
 use crate::transport::{Data, Transport};
 use std::time::Duration;
 
@@ -27,8 +28,10 @@ pub trait Command {
     /// The bytes of the command.
     fn cdb(&self) -> Cdb;
 
-    /// What data goes with it.
-    fn direction(&self) -> Direction<'_>;
+    /// What data goes with it: none, unless the command says otherwise.
+    fn direction(&self) -> Direction<'_> {
+        Direction::None
+    }
 
     /// How long the device may take before the command counts as lost.
     fn timeout(&self) -> Duration;
@@ -45,6 +48,18 @@ pub trait Command {
     /// # Errors
     /// [`ScsiError`] with the command's name and, for a CHECK CONDITION, the sense.
     fn send(&self, transport: &mut dyn Transport) -> Result<Self::Answer, ScsiError> {
+        self.send_noting(transport).map(|(answer, _)| answer)
+    }
+
+    /// Like [`Command::send`], with the sense of a command that was carried out all the same: a
+    /// recovered error, a cleaning request.
+    ///
+    /// # Errors
+    /// As [`Command::send`].
+    fn send_noting(
+        &self,
+        transport: &mut dyn Transport,
+    ) -> Result<(Self::Answer, Option<Sense>), ScsiError> {
         let mut answer = match self.direction() {
             Direction::In(bytes) => vec![0; bytes],
             _ => Vec::new(),
@@ -59,7 +74,9 @@ pub trait Command {
             .map_err(|error| ScsiError::transport(self.name(), error))?;
         done.check(self.name())?;
         answer.truncate(done.transferred);
-        self.decode(&answer)
-            .map_err(|error| ScsiError::decode(self.name(), error))
+        let decoded = self
+            .decode(&answer)
+            .map_err(|error| ScsiError::decode(self.name(), error))?;
+        Ok((decoded, done.sense()))
     }
 }

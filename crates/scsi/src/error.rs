@@ -1,7 +1,9 @@
 //! What can go wrong with a command.
 
-use crate::sense::Sense;
+use crate::commands::DeviceKind;
+use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Status, TransportError};
+use std::time::Duration;
 
 /// A command that failed, with its name.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,73 @@ pub enum ScsiError {
         /// The status.
         status: Status,
     },
+    /// The device was not ready within the time given.
+    #[error("not ready after {} s: {sense}", waited.as_secs())]
+    StillNotReady {
+        /// How long it was asked.
+        waited: Duration,
+        /// What it said last.
+        sense: Box<Sense>,
+    },
+    /// The drive says that a block is longer than what it sent of it: bytes are missing.
+    #[error("{command}: the block has {block_bytes} bytes, only {transferred} arrived")]
+    BlockLength {
+        /// The command.
+        command: &'static str,
+        /// How long the block is by INFORMATION.
+        block_bytes: u64,
+        /// Bytes that arrived.
+        transferred: usize,
+    },
+    /// The drive cannot say where it is, and it was not counted from a known place.
+    #[error(
+        "the position is not known: the drive does not tell it, and nothing since a rewind was counted"
+    )]
+    PositionUnknown,
+    /// A locate without LOCATE ended elsewhere.
+    #[error("block {block} of partition {partition} was not reached: {why}")]
+    NotReached {
+        /// The partition asked for.
+        partition: u8,
+        /// The block asked for.
+        block: u64,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The device is not of the kind that was expected.
+    #[error("this is a {found}, not a {expected}")]
+    WrongDevice {
+        /// What it is.
+        found: DeviceKind,
+        /// What it should be.
+        expected: DeviceKind,
+    },
+    /// A number does not fit the command.
+    #[error("{command}: {what} {value} is more than {most}")]
+    TooLarge {
+        /// The command.
+        command: &'static str,
+        /// What does not fit.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// The most that fits.
+        most: u64,
+    },
+    /// No element of the library holds the drive of this serial number.
+    #[error("no drive element has serial number {serial:?}; the library names {known}")]
+    NoSuchDrive {
+        /// The serial number asked for.
+        serial: String,
+        /// The serial numbers it names.
+        known: String,
+    },
+    /// A changer whose MODE SENSE data has no element address assignment page.
+    #[error("the library does not tell its element addresses (mode page 1Dh)")]
+    NoElementAddresses,
+    /// The library does not say which drive is in which element.
+    #[error("the library does not tell the serial numbers of its drives")]
+    NoDriveSerials,
     /// The answer is not what its format says.
     #[error("{command}: {source}")]
     Decode {
@@ -68,8 +137,34 @@ impl ScsiError {
     /// The sense, if that is what the device answered.
     pub fn sense(&self) -> Option<&Sense> {
         match self {
-            ScsiError::Sense { sense, .. } => Some(sense),
+            ScsiError::Sense { sense, .. } | ScsiError::StillNotReady { sense, .. } => Some(sense),
             _ => None,
+        }
+    }
+
+    /// What the device is in, if it answered with sense.
+    pub fn condition(&self) -> Option<Condition> {
+        self.sense().map(Sense::condition)
+    }
+
+    /// Whether the device does not have this command, or not with these fields.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(
+            self.condition(),
+            Some(Condition::UnsupportedCommand | Condition::UnsupportedField)
+        )
+    }
+
+    /// Whether the same command may succeed when it is simply sent again later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ScsiError::Sense { sense, .. } | ScsiError::StillNotReady { sense, .. } => {
+                sense.is_retryable()
+            }
+            ScsiError::Status { status, .. } => {
+                matches!(status, Status::Busy | Status::TaskSetFull)
+            }
+            _ => false,
         }
     }
 }

@@ -4,17 +4,28 @@
 //! A [`Transport`] carries it to a device: the kernel's SG_IO, Linux's own tape driver, iSCSI in
 //! user space, a recording, or the emulator. Nothing here knows of models or orders.
 
+mod bytes;
 mod cdb;
+mod changer;
 mod command;
 pub mod commands;
 pub mod device;
+mod drive;
 mod error;
+pub mod hex;
+mod identity;
+mod ready;
+mod report;
 mod sense;
 mod transport;
 pub mod transports;
 
 pub use cdb::Cdb;
+pub use changer::{Changer, Inventory};
 pub use command::{Command, Direction};
+pub use drive::{LogicalPosition, PhysicalPosition, PositionSource, SpaceOutcome, TapeDrive};
 pub use error::{DecodeError, ScsiError};
-pub use sense::{Sense, SenseKey};
+pub use identity::Identity;
+pub use report::{Describe, Line, Report};
+pub use sense::{Attention, Condition, DeviceSense, NotReady, Sense, SenseKey, Specific, words};
 pub use transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};

@@ -2,7 +2,7 @@
 
 use crate::cdb::Cdb;
 use crate::error::ScsiError;
-use crate::sense::{Sense, SenseKey};
+use crate::sense::{Condition, Sense};
 use std::time::Duration;
 
 /// The data phase of a command.
@@ -137,19 +137,22 @@ impl Completion {
         Sense::decode(self.sense.bytes()).ok()
     }
 
-    /// An error unless the command did what it was told. A recovered error did; a filemark, a block
+    /// An error unless the command did what it was told. With a recovered error or a mere note (a
+    /// cleaning request) it did; a filemark, a block
     /// of another length or the end of the medium did not, and are for the caller to look at.
     ///
     /// # Errors
     /// [`ScsiError`] with the status and the sense.
     pub fn check(&self, command: &'static str) -> Result<(), ScsiError> {
-        let recovered = || {
-            let sense = self.sense();
-            sense.is_some_and(|sense| sense.key == SenseKey::RecoveredError && !sense.is_deferred)
+        let carried_out = || {
+            let sense = self.sense().filter(|sense| !sense.is_deferred);
+            sense.is_some_and(|sense| {
+                matches!(sense.condition(), Condition::Fine | Condition::Recovered)
+            })
         };
         match self.status {
             Status::Good => Ok(()),
-            Status::CheckCondition if recovered() => Ok(()),
+            Status::CheckCondition if carried_out() => Ok(()),
             _ => Err(ScsiError::completion(command, *self)),
         }
     }

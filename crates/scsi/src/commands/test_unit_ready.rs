@@ -1,7 +1,8 @@
 //! TEST UNIT READY (00h): whether a cartridge is loaded and the drive would take a medium command.
 
+use super::timeouts;
 use crate::cdb::Cdb;
-use crate::command::{Command, Direction};
+use crate::command::Command;
 use crate::error::DecodeError;
 use std::time::Duration;
 
@@ -20,12 +21,8 @@ impl Command for TestUnitReady {
         Cdb::new([0x00, 0, 0, 0, 0, 0])
     }
 
-    fn direction(&self) -> Direction<'_> {
-        Direction::None
-    }
-
     fn timeout(&self) -> Duration {
-        Duration::from_secs(60)
+        timeouts::QUICK
     }
 
     fn decode(&self, _: &[u8]) -> Result<(), DecodeError> {

@@ -1,0 +1,78 @@
+//! Our own count of where a drive is, for drives that do not say.
+
+use std::collections::BTreeSet;
+
+/// Blocks and filemarks counted from a place that is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Count {
+    at: Option<(u8, u64)>,
+    /// Filemarks that were met or written, as (partition, object).
+    filemarks: BTreeSet<(u8, u64)>,
+}
+
+impl Count {
+    /// Partition and block, where known.
+    pub fn at(&self) -> Option<(u8, u64)> {
+        self.at
+    }
+
+    /// We are here.
+    pub fn set(&mut self, partition: u8, block: u64) {
+        self.at = Some((partition, block));
+    }
+
+    /// Something moved the tape and did not say where to.
+    pub fn lose(&mut self) {
+        self.at = None;
+    }
+
+    /// Another cartridge, or one that others may have written.
+    pub fn forget(&mut self) {
+        *self = Count::default();
+    }
+
+    /// So many objects on, or back. Before the beginning nothing is known.
+    pub fn step(&mut self, objects: i64) {
+        self.at = self
+            .at
+            .and_then(|(partition, block)| Some((partition, block.checked_add_signed(objects)?)));
+    }
+
+    /// The object before us is a filemark.
+    pub fn passed_filemark(&mut self) {
+        if let Some((partition, block)) = self.at
+            && let Some(before) = block.checked_sub(1)
+        {
+            self.filemarks.insert((partition, before));
+        }
+    }
+
+    /// The object after us is a filemark: it was met going back.
+    pub fn faces_filemark(&mut self) {
+        self.filemarks.extend(self.at);
+    }
+
+    /// So many blocks or filemarks are written here, which ends the recorded data behind them.
+    pub fn wrote(&mut self, objects: u64, are_filemarks: bool) {
+        let Some((partition, block)) = self.at else {
+            self.filemarks.clear();
+            return;
+        };
+        let behind = (partition, block)..=(partition, u64::MAX);
+        let gone: Vec<_> = self.filemarks.range(behind).copied().collect();
+        gone.iter().for_each(|mark| {
+            self.filemarks.remove(mark);
+        });
+        if are_filemarks {
+            let marks = (block..block.saturating_add(objects)).map(|mark| (partition, mark));
+            self.filemarks.extend(marks);
+        }
+        self.set(partition, block.saturating_add(objects));
+    }
+
+    /// The first known filemark at or after this block of a partition.
+    pub fn next_filemark(&self, partition: u8, block: u64) -> Option<u64> {
+        let behind = (partition, block)..=(partition, u64::MAX);
+        self.filemarks.range(behind).next().map(|(_, mark)| *mark)
+    }
+}

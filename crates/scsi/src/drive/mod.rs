@@ -1,0 +1,379 @@
+//! A tape drive: the commands in the order in which a drive wants them, and what it said on the way.
+//!
+//! Nothing is repeated silently. A unit attention is an error except where one waits for the drive,
+//! because whoever sent the command relied on a position or a cartridge that may be gone. A drive
+//! that is busy or becoming ready is asked again until the command's time-out.
+
+mod count;
+mod position;
+mod travel;
+
+pub use position::{LogicalPosition, PhysicalPosition, PositionSource};
+pub use travel::SpaceOutcome;
+
+use crate::command::Command;
+use crate::commands::{
+    BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSense6, PreventAllow, ReadBlock,
+    ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, SetBlockLength, SupportedOpcode, Write6,
+    WriteFilemarks, WriteOutcome,
+};
+use crate::error::ScsiError;
+use crate::identity::Identity;
+use crate::ready::{POLL, wait_until_ready};
+use crate::sense::{Attention, Condition, NotReady, Sense};
+use crate::transport::{Completion, Data, Status, Transport, TransportError};
+use count::Count;
+use position::PositionForm;
+use std::time::Duration;
+use travel::LocateBy;
+
+/// READ, WRITE and WRITE FILEMARKS have 24 bits for lengths and counts.
+const MOST_24_BITS: u64 = 0xff_ffff;
+
+/// A tape drive behind a transport.
+pub struct TapeDrive {
+    transport: Box<dyn Transport>,
+    identity: Identity,
+    /// What REPORT SUPPORTED OPERATION CODES said: not asked, asked in vain, or the list.
+    opcodes: Option<Option<Vec<SupportedOpcode>>>,
+    locate_by: Option<LocateBy>,
+    position_form: Option<PositionForm>,
+    count: Count,
+    notices: Vec<Sense>,
+}
+
+impl TapeDrive {
+    /// Opens a drive: asks who it is and nothing more, so that a drive somebody else uses is not
+    /// disturbed, and no unit attention is taken from him.
+    ///
+    /// # Errors
+    /// [`ScsiError::WrongDevice`], and those of INQUIRY.
+    pub fn open(mut transport: Box<dyn Transport>) -> Result<TapeDrive, ScsiError> {
+        let identity = Identity::ask(transport.as_mut(), DeviceKind::Tape)?;
+        Ok(TapeDrive {
+            transport,
+            identity,
+            opcodes: None,
+            locate_by: None,
+            position_form: None,
+            count: Count::default(),
+            notices: Vec::new(),
+        })
+    }
+
+    /// Who it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The transport, for commands that have no method here. What they move is not counted.
+    pub fn transport(&mut self) -> &mut dyn Transport {
+        self.transport.as_mut()
+    }
+
+    /// The time since the transport was opened, on the drive's clock.
+    pub fn now(&self) -> Duration {
+        self.transport.now()
+    }
+
+    /// Lets so much time pass on the drive's clock.
+    pub fn wait(&mut self, duration: Duration) {
+        self.transport.wait(duration);
+    }
+
+    /// What the drive said of commands that it carried out all the same: recovered errors, cleaning
+    /// requests, changed parameters. Each is given once.
+    pub fn take_notices(&mut self) -> Vec<Sense> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Waits until the drive is ready.
+    ///
+    /// # Errors
+    /// [`ScsiError::StillNotReady`] after the limit; at once where waiting is of no use: no
+    /// cartridge, one that [`TapeDrive::load`] must load, a cleaning cartridge.
+    pub fn wait_until_ready(&mut self, limit: Duration) -> Result<(), ScsiError> {
+        self.wait_for(limit, false)
+    }
+
+    /// Waits until a cartridge that a robot or a person puts in is loaded and ready.
+    ///
+    /// # Errors
+    /// As [`TapeDrive::wait_until_ready`], but no cartridge is waited for too.
+    pub fn wait_until_loaded(&mut self, limit: Duration) -> Result<(), ScsiError> {
+        self.wait_for(limit, true)
+    }
+
+    fn wait_for(&mut self, limit: Duration, without_medium: bool) -> Result<(), ScsiError> {
+        let mut said = Vec::new();
+        let done = wait_until_ready(
+            self.transport.as_mut(),
+            limit,
+            without_medium,
+            &mut |sense| said.push(sense),
+        );
+        for sense in said {
+            self.heard(&sense);
+            match sense.condition() {
+                // What one waits for is no news.
+                Condition::UnitAttention(Attention::MediumChanged | Attention::Reset) => {}
+                _ => self.notices.push(sense),
+            }
+        }
+        if let Err(error) = &done
+            && let Some(sense) = error.sense()
+        {
+            self.heard(sense);
+        }
+        done
+    }
+
+    /// Whether the drive has a command, by REPORT SUPPORTED OPERATION CODES, asked once; none when
+    /// the drive cannot say.
+    ///
+    /// # Errors
+    /// Those of the command, except that a drive may not have it.
+    pub fn supports(
+        &mut self,
+        opcode: u8,
+        service_action: Option<u8>,
+    ) -> Result<Option<bool>, ScsiError> {
+        if self.opcodes.is_none() {
+            self.opcodes = Some(self.if_supported(&ReportSupportedOpcodes)?);
+        }
+        let wanted = service_action.map(u16::from);
+        Ok(self.opcodes.as_ref().and_then(Option::as_ref).map(|list| {
+            list.iter().any(|command| {
+                command.opcode == opcode && (wanted.is_none() || command.service_action == wanted)
+            })
+        }))
+    }
+
+    /// The lengths a block may have.
+    ///
+    /// # Errors
+    /// [`ScsiError`] as for every command.
+    pub fn block_limits(&mut self) -> Result<BlockLimits, ScsiError> {
+        self.perform(&ReadBlockLimits)
+    }
+
+    /// Sets the block length in bytes, 0 for variable, which is what [`TapeDrive::read`] and
+    /// [`TapeDrive::write`] need.
+    ///
+    /// # Errors
+    /// [`ScsiError::TooLarge`] from 2²⁴ bytes on, and those of MODE SELECT.
+    pub fn set_block_length(&mut self, bytes: u32) -> Result<(), ScsiError> {
+        fits("MODE SELECT(6)", "block length", u64::from(bytes))?;
+        self.perform(&SetBlockLength::new(bytes))
+    }
+
+    /// Mode parameters: density, block length, write protection, and a page (3Fh all of them).
+    ///
+    /// # Errors
+    /// [`ScsiError`] as for every command.
+    pub fn mode(&mut self, page: u8) -> Result<ModeData, ScsiError> {
+        self.perform(&ModeSense6 { page, subpage: 0 })
+    }
+
+    /// Loads the cartridge that is in the drive.
+    ///
+    /// # Errors
+    /// [`ScsiError`] as for every command; 28h may come with the next one.
+    pub fn load(&mut self) -> Result<(), ScsiError> {
+        self.count.forget();
+        self.perform(&LoadUnload::LOAD)
+    }
+
+    /// Rewinds, unthreads and ejects the cartridge.
+    ///
+    /// # Errors
+    /// [`ScsiError`] as for every command, among them that removal is prevented.
+    pub fn unload(&mut self) -> Result<(), ScsiError> {
+        self.count.forget();
+        self.perform(&LoadUnload::UNLOAD)
+    }
+
+    /// Prevents or allows that the cartridge is taken.
+    ///
+    /// # Errors
+    /// [`ScsiError`] as for every command.
+    pub fn prevent_removal(&mut self, prevent: bool) -> Result<(), ScsiError> {
+        self.perform(&PreventAllow { prevent })
+    }
+
+    /// Reads the next block, of any length up to that of the buffer.
+    ///
+    /// # Errors
+    /// [`ScsiError::TooLarge`] for a buffer from 2²⁴ bytes on, [`ScsiError::BlockLength`] when part of
+    /// the block is missing, and those of every command.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<ReadOutcome, ScsiError> {
+        let command = ReadBlock {
+            length: fits("READ(6)", "buffer length", buffer.len() as u64)?,
+        };
+        let outcome = self.retry(command.timeout(), |transport| {
+            let done = execute(ReadBlock::NAME, || {
+                transport.execute(&command.cdb(), Data::In(&mut *buffer), command.timeout())
+            })?;
+            Ok((command.outcome(&done)?, note(&done)))
+        })?;
+        match outcome {
+            ReadOutcome::Block { .. } | ReadOutcome::Longer { .. } => self.count.step(1),
+            ReadOutcome::Filemark => {
+                self.count.step(1);
+                self.count.passed_filemark();
+            }
+            ReadOutcome::EndOfData | ReadOutcome::EndOfMedium => {}
+        }
+        Ok(outcome)
+    }
+
+    /// Writes a block.
+    ///
+    /// # Errors
+    /// [`ScsiError::TooLarge`] from 2²⁴ bytes on, and those of every command.
+    pub fn write(&mut self, data: &[u8]) -> Result<WriteOutcome, ScsiError> {
+        let command = Write6 {
+            fixed: false,
+            length: fits("WRITE(6)", "block length", data.len() as u64)?,
+        };
+        let outcome = self.retry(command.timeout(), |transport| {
+            let done = execute(Write6::NAME, || {
+                transport.execute(&command.cdb(), Data::Out(data), command.timeout())
+            })?;
+            Ok((command.outcome(&done)?, note(&done)))
+        })?;
+        if outcome != WriteOutcome::EndOfMedium {
+            self.count.wrote(1, false);
+        }
+        Ok(outcome)
+    }
+
+    /// Writes filemarks, and unless `immediate` waits until all that was written is on the tape. A
+    /// count of 0 only waits.
+    ///
+    /// # Errors
+    /// [`ScsiError::TooLarge`] from 2²⁴ on, and those of every command.
+    pub fn write_filemarks(
+        &mut self,
+        count: u32,
+        immediate: bool,
+    ) -> Result<WriteOutcome, ScsiError> {
+        fits(WriteFilemarks::NAME, "count", u64::from(count))?;
+        let command = WriteFilemarks { count, immediate };
+        let outcome = self.retry(command.timeout(), |transport| {
+            let done = execute(WriteFilemarks::NAME, || {
+                transport.execute(&command.cdb(), Data::None, command.timeout())
+            })?;
+            Ok((command.outcome(&done)?, note(&done)))
+        })?;
+        if outcome != WriteOutcome::EndOfMedium && count > 0 {
+            self.count.wrote(u64::from(count), true);
+        }
+        Ok(outcome)
+    }
+
+    /// Sends a command, again while the drive is busy or becoming ready.
+    fn perform<C: Command>(&mut self, command: &C) -> Result<C::Answer, ScsiError> {
+        self.retry(command.timeout(), |transport| {
+            command.send_noting(transport)
+        })
+    }
+
+    /// Sends a command that the drive may not have.
+    fn if_supported<C: Command>(&mut self, command: &C) -> Result<Option<C::Answer>, ScsiError> {
+        match self.perform(command) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.is_unsupported() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends until the drive takes it, for at most the time-out. Its notes are kept; after an error
+    /// our count is worth what the error leaves of it.
+    fn retry<T>(
+        &mut self,
+        timeout: Duration,
+        mut send: impl FnMut(&mut dyn Transport) -> Result<(T, Option<Sense>), ScsiError>,
+    ) -> Result<T, ScsiError> {
+        let began = self.now();
+        loop {
+            match send(self.transport.as_mut()) {
+                Ok((answer, note)) => {
+                    self.notices.extend(note);
+                    return Ok(answer);
+                }
+                Err(error) if is_busy(&error) && self.now() < began + timeout => {
+                    self.transport.wait(POLL);
+                }
+                Err(error) => {
+                    match error.sense() {
+                        Some(sense) => self.heard(sense),
+                        None => self.count.lose(),
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// What sense says of the position: a refused command moved nothing, another cartridge has other
+    /// filemarks, and after anything else we do not know where we are.
+    fn heard(&mut self, sense: &Sense) {
+        match sense.condition() {
+            Condition::UnsupportedCommand
+            | Condition::UnsupportedField
+            | Condition::IllegalRequest
+            | Condition::RemovalPrevented
+            | Condition::Fine
+            | Condition::Recovered
+            | Condition::NotReady(NotReady::BecomingReady)
+            | Condition::UnitAttention(
+                Attention::ParametersChanged
+                | Attention::FirmwareChanged
+                | Attention::ReservationsChanged
+                | Attention::RemovalRequested,
+            ) => {}
+            Condition::UnitAttention(_) | Condition::NotReady(_) => self.count.forget(),
+            _ => self.count.lose(),
+        }
+    }
+}
+
+/// Whether the drive did not take the command because of what it is doing.
+fn is_busy(error: &ScsiError) -> bool {
+    match error {
+        ScsiError::Status { status, .. } => matches!(status, Status::Busy | Status::TaskSetFull),
+        ScsiError::Sense { sense, .. } => {
+            sense.condition() == Condition::NotReady(NotReady::BecomingReady)
+        }
+        _ => false,
+    }
+}
+
+fn execute(
+    command: &'static str,
+    send: impl FnOnce() -> Result<Completion, TransportError>,
+) -> Result<Completion, ScsiError> {
+    send().map_err(|error| ScsiError::transport(command, error))
+}
+
+/// The sense of a command that was carried out with trouble.
+fn note(done: &Completion) -> Option<Sense> {
+    done.sense().filter(|sense| {
+        sense.condition() == Condition::Recovered
+            || sense.condition() == Condition::Fine && sense.code() != 0
+    })
+}
+
+/// A number that must fit 24 bits.
+fn fits(command: &'static str, what: &'static str, value: u64) -> Result<u32, ScsiError> {
+    if value > MOST_24_BITS {
+        return Err(ScsiError::TooLarge {
+            command,
+            what,
+            value,
+            most: MOST_24_BITS,
+        });
+    }
+    Ok(value as u32)
+}
