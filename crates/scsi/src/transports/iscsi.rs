@@ -87,7 +87,8 @@ struct TaskSense {
     error_type: c_uchar,
     key: c_int,
     code: c_int,
-    flags: u32,
+    /// Three bit fields, in one byte.
+    flags: c_uchar,
     bit_pointer: c_uchar,
     field_pointer: u16,
 }
@@ -431,6 +432,6 @@ mod tests {
     fn the_task_is_laid_out_as_in_the_library() {
         assert_eq!(std::mem::offset_of!(Task, residual), 40);
         assert_eq!(std::mem::offset_of!(Task, sense), 48);
-        assert_eq!(std::mem::offset_of!(Task, data_in), 72);
+        assert_eq!(std::mem::offset_of!(Task, data_in), 64);
     }
 }
