@@ -174,6 +174,7 @@ fn the_reference_lists_every_profile_with_its_status_and_model() {
             (_, Some(Locate::FourRegion { .. })) => "four-region",
             (_, Some(Locate::KeyPoint { .. })) => "key-point",
             (_, Some(Locate::LtoRegression { .. })) => "lto-regression",
+            (_, Some(Locate::LandingPoint(_))) => "landing-point",
         };
         let row = format!(
             "| `{}` | {} | {status} | {model} |",

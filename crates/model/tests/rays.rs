@@ -1,6 +1,6 @@
 //! The straight pieces that a model tells of, against the times themselves.
 
-use tapewise_model::locate::{Look, Place};
+use tapewise_model::locate::{LandingCoefficients, LandingModel, Look, Place};
 use tapewise_model::{
     KeyPoints, LocateModel, Micros, Pace, Point, Position, PositionSource, Random, profile,
 };
@@ -31,7 +31,44 @@ fn models() -> Vec<(&'static str, LocateModel, u16, u32)> {
         let model = profile.locate_model(key_points.as_ref()).unwrap();
         (name, model, geometry.wraps, geometry.lpos_max)
     });
-    models.into()
+    let made_up = (0..12).map(|seed| {
+        let (model, wraps, lpos_max) = made_up_landings(&mut Random::new(77, seed));
+        ("made-up landing points", model, wraps, lpos_max)
+    });
+    models.into_iter().chain(made_up).collect()
+}
+
+/// Landing points at random places, none, or one direction only; one to three lines of travel; the
+/// middle dear, cheap or of no account.
+fn made_up_landings(random: &mut Random) -> (LocateModel, u16, u32) {
+    let geometry = profile::find("lto8").unwrap().geometry().unwrap();
+    let mut seconds = |most: u64| random.below(most * 1_000) as f64 / 1e3;
+    let mut coefficients = LandingCoefficients {
+        same_wrap_s: [0; 2].map(|_| 1.0 + seconds(12)),
+        other_wrap_s: [0; 4].map(|_| 1.0 + seconds(12)),
+        band_change_s: [0; 6].map(|_| seconds(5)).into(),
+        mid_cross_s: seconds(3) - 1.0,
+        read_on_s: seconds(3),
+        read_per_lpos_s: 0.000_96,
+        end_s: [seconds(4), seconds(4)],
+        end_lpos: 3_000,
+        ..LandingCoefficients::default()
+    };
+    let lines = 1 + random.below(3) as usize;
+    coefficients.travel_s = [0.0, 1.5, 3.0][..lines].into();
+    coefficients.travel_per_lpos_s = [0.002, 0.000_8, 0.000_5][..lines].into();
+    if random.below(3) == 0 {
+        coefficients.mid_cross_s = 0.0;
+    }
+    for list in [
+        &mut coefficients.forward_lpos,
+        &mut coefficients.reverse_lpos,
+    ] {
+        let count = [0, 1, 7, 160][random.below(4) as usize];
+        *list = (0..count).map(|_| random.below(175_000) as u32).collect();
+    }
+    let model = LocateModel::LandingPoint(LandingModel::new(&coefficients, &geometry));
+    (model, geometry.wraps, geometry.lpos_max)
 }
 
 /// Somewhere on the tape; often near another place, the middle or an end.

@@ -74,7 +74,7 @@ fn check_bounds(problem: &Problem, random: &mut Random, context: &dyn Fn() -> St
 
 #[test]
 fn no_order_is_below_any_bound() {
-    for_random_cases(17 * 40, 1, |drive, random, case| {
+    for_random_cases(19 * 40, 1, |drive, random, case| {
         let requests = random.below(61) as usize;
         let problem = drive.random_problem(requests, Mix::Any, random);
         check_bounds(&problem, random, &|| describe(drive, &problem, case));
@@ -98,7 +98,7 @@ fn check_proof(problem: &Problem, context: &dyn Fn() -> String) {
 
 #[test]
 fn assignment_patching_and_the_default_order_enclose_the_optimum_of_up_to_eleven_visits() {
-    for_random_cases(17 * 600, 2, |drive, random, case| {
+    for_random_cases(19 * 600, 2, |drive, random, case| {
         let requests = random.below(12) as usize;
         let problem = drive.random_problem(requests, Mix::Any, random);
         check_proof(&problem, &|| describe(drive, &problem, case));
@@ -109,7 +109,7 @@ fn assignment_patching_and_the_default_order_enclose_the_optimum_of_up_to_eleven
 #[test]
 fn the_proof_agrees_with_dynamic_programming_at_thirteen_and_fourteen_visits() {
     let mut proven = 0;
-    for_random_cases(17 * 180, 3, |drive, random, case| {
+    for_random_cases(19 * 180, 3, |drive, random, case| {
         let requests = 13 + random.below(9) as usize;
         let problem = drive.random_problem(requests, Mix::Any, random);
         if (13..=14).contains(&problem.len()) {
@@ -196,7 +196,7 @@ fn alike(drive: &Drive, count: u64, random: &mut Random) -> Vec<Request> {
 
 #[test]
 fn ties_and_free_moves_are_proven_too() {
-    for_random_cases(17 * 40, 5, |drive, random, case| {
+    for_random_cases(19 * 40, 5, |drive, random, case| {
         let count = [2, 5, 9, 13, 40][case as usize % 5];
         let requests = alike(drive, count, random);
         let problem = drive.problem(drive.random_options(random), &requests);
@@ -245,7 +245,7 @@ fn the_same_seed_gives_the_same_on_one_thread_and_on_two() {
 #[test]
 fn a_clock_that_stops_it_anywhere_leaves_a_valid_bound_and_an_order_no_longer_than_sorting() {
     let mut stopped = 0;
-    for_random_cases(17 * 60, 7, |drive, random, case| {
+    for_random_cases(19 * 60, 7, |drive, random, case| {
         let requests = few(random) + 10;
         let problem = drive.random_problem(requests, Mix::Any, random);
         let most = 10u64.pow(random.below(5) as u32);
@@ -315,7 +315,7 @@ fn at_the_limits(drive: &Drive, count: u64, random: &mut Random) -> Vec<Request>
 
 #[test]
 fn block_numbers_and_bytes_near_the_end_of_64_bits_are_ordered_like_any() {
-    for_random_cases(17 * 12, 8, |drive, random, case| {
+    for_random_cases(19 * 12, 8, |drive, random, case| {
         let count = [1, 2, 6, 20][case as usize % 4];
         let requests = at_the_limits(drive, count, random);
         let options = Options {

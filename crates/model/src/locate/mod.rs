@@ -6,6 +6,7 @@
 
 mod helical;
 mod key_point;
+mod landing;
 mod lto;
 mod neighbours;
 mod rays;
@@ -13,8 +14,9 @@ mod serpentine;
 
 pub use helical::{HelicalLinear, ShortSeek};
 pub use key_point::{KeyPointCoefficients, KeyPointModel};
+pub use landing::{LandingCoefficients, LandingModel};
 pub use lto::{LtoCoefficients, LtoRegression};
-pub use neighbours::{Neighbours, TurningPoints};
+pub use neighbours::{Neighbours, OwnWrap, TurningPoints};
 pub use rays::{Look, Place, Rays, Slopes};
 pub use serpentine::FourRegion;
 
@@ -45,6 +47,8 @@ pub enum LocateModel {
     KeyPoint(KeyPointModel),
     /// CERN 2018, annex: linear regression on LTO.
     LtoRegression(LtoRegression),
+    /// Ours: fast to a landing point, then reading up to the destination.
+    LandingPoint(LandingModel),
 }
 
 impl LocateModel {
@@ -55,6 +59,7 @@ impl LocateModel {
             LocateModel::FourRegion(_) => "four-region",
             LocateModel::KeyPoint(_) => "key-point",
             LocateModel::LtoRegression(_) => "lto-regression",
+            LocateModel::LandingPoint(_) => "landing-point",
         }
     }
 
@@ -68,6 +73,7 @@ impl LocateModel {
             },
             LocateModel::KeyPoint(model) => model.point(position),
             LocateModel::LtoRegression(model) => model.point(position),
+            LocateModel::LandingPoint(model) => model.point(position),
         }
     }
 
@@ -79,6 +85,7 @@ impl LocateModel {
             LocateModel::FourRegion(model) => model.time(from, to),
             LocateModel::KeyPoint(model) => model.time(from, to),
             LocateModel::LtoRegression(model) => model.time(from, to),
+            LocateModel::LandingPoint(model) => model.time(from, to),
         }
     }
 
@@ -96,6 +103,7 @@ impl LocateModel {
             LocateModel::FourRegion(model) => fill(to, times, |to| model.time(from, to)),
             LocateModel::KeyPoint(model) => fill(to, times, |to| model.time(from, to)),
             LocateModel::LtoRegression(model) => fill(to, times, |to| model.time(from, to)),
+            LocateModel::LandingPoint(model) => fill(to, times, |to| model.time(from, to)),
         }
     }
 
@@ -106,6 +114,7 @@ impl LocateModel {
             LocateModel::FourRegion(model) => model.rewind(from),
             LocateModel::KeyPoint(model) => model.rewind(from),
             LocateModel::LtoRegression(model) => model.rewind(from),
+            LocateModel::LandingPoint(model) => model.rewind(from),
         }
     }
 
@@ -129,6 +138,7 @@ impl LocateModel {
             LocateModel::HelicalLinear(_) | LocateModel::FourRegion(_) => None,
             LocateModel::KeyPoint(model) => model.residual,
             LocateModel::LtoRegression(model) => Some(model.residual),
+            LocateModel::LandingPoint(model) => model.residual,
         }
     }
 }

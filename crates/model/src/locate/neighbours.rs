@@ -4,7 +4,7 @@
 //! turning point along the tape and rises behind it. So only the two members next to the turning
 //! point can be nearest, and a search looks at a few candidates of each group, not at all of it.
 
-use super::{LocateModel, Point};
+use super::{LandingModel, LocateModel, Point};
 use crate::micros::Micros;
 
 /// The groups of a model and their turning points.
@@ -26,6 +26,7 @@ impl Neighbours<'_> {
             LocateModel::FourRegion(_) => 2,
             LocateModel::KeyPoint(model) => model.tracks() * model.sections(),
             LocateModel::LtoRegression(model) => model.zones(),
+            LocateModel::LandingPoint(model) => model.zones() * model.groups_of_zone(),
         }
     }
 
@@ -38,6 +39,7 @@ impl Neighbours<'_> {
                 usize::from(to.wrap) * model.sections() + usize::from(model.section(to))
             }
             LocateModel::LtoRegression(model) => model.zone(to),
+            LocateModel::LandingPoint(model) => model.group(to),
         }
     }
 
@@ -66,6 +68,17 @@ impl Neighbours<'_> {
                 }
             }
             LocateModel::LtoRegression(_) => TurningPoints::one(from.lpos),
+            LocateModel::LandingPoint(model) => {
+                let zone = group / model.groups_of_zone();
+                let forward = LandingModel::is_forward(zone);
+                TurningPoints::one(match (model.lands_anywhere(zone), forward) {
+                    // Right at the source is ahead of it.
+                    (true, _) => from.lpos - i32::from(forward),
+                    // Behind one landing point, time rises in reading order.
+                    (false, true) => i32::MIN,
+                    (false, false) => i32::MAX,
+                })
+            }
         }
     }
 
@@ -83,16 +96,26 @@ impl Neighbours<'_> {
 
     /// Whether moves within a wrap cost otherwise than moves to other wraps of the group, and
     /// where along the own wrap the time may turn.
-    pub fn own_wrap(&self, from: &Point) -> Option<TurningPoints> {
+    pub fn own_wrap(&self, from: &Point) -> Option<OwnWrap> {
         match self.0 {
-            LocateModel::LtoRegression(model) => Some(TurningPoints {
+            LocateModel::LtoRegression(model) => Some(OwnWrap::Turns(TurningPoints {
                 first: from.lpos,
                 // The middle itself belongs to the upper half.
                 second: Some(model.middle() - 1),
-            }),
+            })),
+            LocateModel::LandingPoint(_) => Some(OwnWrap::Anywhere),
             _ => None,
         }
     }
+}
+
+/// Where along the source's own wrap the time may turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnWrap {
+    /// At one or two places.
+    Turns(TurningPoints),
+    /// At so many places that every visit of the wrap is looked at.
+    Anywhere,
 }
 
 /// One or two longitudinal positions at which the time to a group turns.

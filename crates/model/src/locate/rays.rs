@@ -18,7 +18,7 @@
 
 use super::key_point::KeyPointModel;
 use super::lto::{DIRECTION, HALF, LtoRegression};
-use super::{FourRegion, HelicalLinear, LocateModel, Point};
+use super::{FourRegion, HelicalLinear, LandingModel, LocateModel, Point};
 use crate::micros::{Micros, Pace};
 
 /// The two slopes of a class; `None` where no source uses that piece.
@@ -88,6 +88,7 @@ impl Rays<'_> {
             LocateModel::FourRegion(model) => model.slopes(class),
             LocateModel::KeyPoint(model) => model.slopes(class),
             LocateModel::LtoRegression(model) => model.slopes(class),
+            LocateModel::LandingPoint(model) => model.slopes(class),
         }
     }
 
@@ -108,6 +109,7 @@ impl Rays<'_> {
             LocateModel::FourRegion(model) => model.places(to, give),
             LocateModel::KeyPoint(model) => model.places(to, give),
             LocateModel::LtoRegression(model) => model.places(to, give),
+            LocateModel::LandingPoint(model) => model.places(to, give),
         }
     }
 
@@ -118,6 +120,7 @@ impl Rays<'_> {
             LocateModel::FourRegion(model) => model.looks(from, give),
             LocateModel::KeyPoint(model) => model.looks(from, give),
             LocateModel::LtoRegression(model) => model.looks(from, give),
+            LocateModel::LandingPoint(model) => model.looks(from, give),
         }
     }
 }
@@ -449,6 +452,115 @@ impl LtoRegression {
             pivot,
             below,
             above,
+            except: None,
+        }
+    }
+}
+
+/// Classes by zone and line of travel, with the landing point along the tape and what the
+/// destination adds as the weight: the least of the lines is the travel. The own wrap has classes
+/// of its own, by half and line, and one for reading on.
+impl LandingModel {
+    fn on_wrap(&self, wrap: u16, half: usize, line: usize) -> usize {
+        let lines = self.lines.len();
+        self.zones() * lines + usize::from(wrap) * (2 * lines + 1) + half * lines + line
+    }
+
+    fn reading_on_wrap(&self, wrap: u16) -> usize {
+        self.on_wrap(wrap, 2, 0)
+    }
+
+    fn slopes(&self, class: usize) -> Slopes {
+        let lines = self.lines.len();
+        let of_wrap = class.checked_sub(self.on_wrap(0, 0, 0));
+        let kinds = 2 * lines + 1;
+        if let Some(class) = of_wrap.filter(|class| class % kinds == 2 * lines) {
+            let forward = (class / kinds) & 1 == 0;
+            return Slopes {
+                below: (!forward).then_some(-self.read.fine()),
+                above: forward.then_some(self.read.fine()),
+            };
+        }
+        let line = of_wrap.map_or(class, |class| class % kinds) % lines;
+        Slopes::valley(self.lines[line].1)
+    }
+
+    fn places(&self, to: &Point, mut give: impl FnMut(Place)) {
+        let zone = self.zone(to);
+        let weight = self.weight(to);
+        for line in 0..self.lines.len() {
+            let classes = [
+                (zone * self.lines.len() + line, Some(u32::from(to.wrap))),
+                (self.on_wrap(to.wrap, Self::half(zone), line), None),
+            ];
+            for (class, group) in classes {
+                give(Place {
+                    class,
+                    along: to.landing,
+                    weight,
+                    group,
+                });
+            }
+        }
+        give(Place {
+            class: self.reading_on_wrap(to.wrap),
+            along: to.lpos,
+            weight: Micros::ZERO,
+            group: None,
+        });
+    }
+
+    fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+        let own = Some(u32::from(from.wrap));
+        for zone in 0..self.zones() {
+            let fixed = self.fixed_elsewhere(from, zone);
+            for line in 0..self.lines.len() {
+                let class = zone * self.lines.len() + line;
+                let look = self.look(from, class, line, Self::is_forward(zone), fixed);
+                give(Look {
+                    except: own,
+                    ..look
+                });
+            }
+        }
+        let forward = from.wrap & 1 == 0;
+        for half in 0..2 {
+            let fixed = self.fixed_on_wrap(from, half);
+            for line in 0..self.lines.len() {
+                let class = self.on_wrap(from.wrap, half, line);
+                give(self.look(from, class, line, forward, fixed));
+            }
+        }
+        let read = self.read.fine();
+        give(Look {
+            class: self.reading_on_wrap(from.wrap),
+            // The source's own place is ahead of it.
+            pivot: from.lpos - i32::from(forward),
+            below: (!forward).then(|| base(self.read_on, -read, from.lpos)),
+            above: forward.then(|| base(self.read_on, read, from.lpos)),
+            except: None,
+        });
+    }
+
+    /// One line of travel to landing points ahead and behind.
+    fn look(
+        &self,
+        from: &Point,
+        class: usize,
+        line: usize,
+        forward: bool,
+        [ahead, behind]: [Micros; 2],
+    ) -> Look {
+        let (startup, pace) = self.lines[line];
+        let (below, above) = match forward {
+            true => (behind, ahead),
+            false => (ahead, behind),
+        };
+        Look {
+            class,
+            pivot: from.lpos - i32::from(forward),
+            below: Some(base(startup + below, -pace.fine(), from.lpos)),
+            above: Some(base(startup + above, pace.fine(), from.lpos)),
             except: None,
         }
     }

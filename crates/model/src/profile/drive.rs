@@ -4,8 +4,8 @@ use super::{Kind, Known, Locate, Profile, ProfileError, Sourced};
 use crate::geometry::{Geometry, Layout};
 use crate::key_points::{KeyPoints, NominalSections, Spread};
 use crate::locate::{
-    FourRegion, HelicalLinear, KeyPointCoefficients, KeyPointModel, LocateModel, LtoCoefficients,
-    LtoRegression, ShortSeek,
+    FourRegion, HelicalLinear, KeyPointCoefficients, KeyPointModel, LandingCoefficients,
+    LandingModel, LocateModel, LtoCoefficients, LtoRegression, ShortSeek,
 };
 use crate::map::{BlockMap, NominalLayout};
 use crate::micros::{Micros, Pace};
@@ -21,6 +21,39 @@ const NO_SPREAD: Spread = Spread {
     track_sd_segments: 0.0,
     dip_sd_segments: 0.0,
 };
+
+/// Most bands of the landing-point model, which keeps a table of all pairs; LTO has 4.
+const MAX_LANDING_BANDS: u16 = 16;
+
+/// What is wrong with coefficients that are each possible: the field, and why.
+fn landing_fault(c: &LandingCoefficients, bands: u16) -> Result<(), (&'static str, String)> {
+    let pairs = usize::from(bands) * (usize::from(bands).max(1) - 1) / 2;
+    if bands > MAX_LANDING_BANDS {
+        let reason = format!("is {bands}; the landing-point model has at most {MAX_LANDING_BANDS}");
+        return Err(("cartridge.bands", reason));
+    }
+    if c.band_change_s.len() != pairs {
+        let found = c.band_change_s.len();
+        let reason = format!("has {found} times, but {bands} bands make {pairs} pairs");
+        return Err(("locate.band_change_s", reason));
+    }
+    if c.travel_s.is_empty() || c.travel_s.len() != c.travel_per_lpos_s.len() {
+        let (fixed, paces) = (c.travel_s.len(), c.travel_per_lpos_s.len());
+        let reason =
+            format!("has {fixed} lines, travel_per_lpos_s has {paces}; as many, at least one");
+        return Err(("locate.travel_s", reason));
+    }
+    let least = c.same_wrap_s.iter().chain(&c.other_wrap_s);
+    let least = least.fold(f64::INFINITY, |least, &s| least.min(s));
+    if c.mid_cross_s + least < 0.0 {
+        let reason = format!(
+            "is {}, which makes a move of {least} s take less than nothing",
+            c.mid_cross_s
+        );
+        return Err(("locate.mid_cross_s", reason));
+    }
+    Ok(())
+}
 
 impl Profile {
     /// Refuses values that parse but cannot be.
@@ -67,6 +100,12 @@ impl Profile {
             && section_segments.value == 0
         {
             return refuse("locate.section_segments", "cannot be 0".to_owned());
+        }
+        if let Some(coefficients) = self.landing_coefficients() {
+            let bands = value(&cartridge.bands).unwrap_or(1);
+            if let Err((field, reason)) = landing_fault(&coefficients, bands) {
+                return refuse(field, reason);
+            }
         }
         if self.kind == Kind::Library && self.locate.is_some() {
             return refuse("locate", "a library has no locate-time model".to_owned());
@@ -275,6 +314,10 @@ impl Profile {
                 let coefficients = self.lto_coefficients().ok_or_else(unknown)?;
                 LocateModel::LtoRegression(LtoRegression::new(&coefficients, &geometry))
             }
+            Locate::LandingPoint(_) => {
+                let coefficients = self.landing_coefficients().ok_or_else(unknown)?;
+                LocateModel::LandingPoint(LandingModel::new(&coefficients, &geometry))
+            }
             Locate::KeyPoint { .. } => return Err(unknown()),
         })
     }
@@ -326,6 +369,28 @@ impl Profile {
             step_back_s: seconds(step_back_s),
             per_lpos_s: seconds(per_lpos_s),
             residual_s: seconds(residual_s),
+        })
+    }
+
+    /// The coefficients of the landing-point model, if that is the drive's.
+    pub fn landing_coefficients(&self) -> Option<LandingCoefficients> {
+        let Some(Locate::LandingPoint(values)) = &self.locate else {
+            return None;
+        };
+        Some(LandingCoefficients {
+            same_wrap_s: values.same_wrap_s.value,
+            other_wrap_s: values.other_wrap_s.value,
+            band_change_s: values.band_change_s.value.clone(),
+            mid_cross_s: values.mid_cross_s.value,
+            travel_s: values.travel_s.value.clone(),
+            travel_per_lpos_s: values.travel_per_lpos_s.value.clone(),
+            read_on_s: values.read_on_s.value,
+            read_per_lpos_s: values.read_per_lpos_s.value,
+            end_s: values.end_s.value,
+            end_lpos: values.end_lpos.value,
+            forward_lpos: values.forward_lpos.value.clone(),
+            reverse_lpos: values.reverse_lpos.value.clone(),
+            residual_s: value(&values.residual_s),
         })
     }
 

@@ -62,13 +62,16 @@ impl Tape {
     /// The largest value of a field, and its unit in words.
     fn limit(&self, name: &str) -> (f64, &'static str) {
         match name {
-            "per_lpos_s" => (MAX_S / self.lpos.max(1.0), " s for each LPOS on this tape"),
+            "per_lpos_s" | "travel_per_lpos_s" | "read_per_lpos_s" => {
+                (MAX_S / self.lpos.max(1.0), " s for each LPOS on this tape")
+            }
             // LPOS on helical tape counts KB.
             "short_s_per_gb" => (MAX_S / (self.lpos / 1e6).max(1.0), " s/GB on this tape"),
             "read_s_per_section" | "scan_s_per_section" => {
                 let sections = (self.lpos / self.section_segments).max(1.0);
                 (MAX_S / sections, " s a section on this tape")
             }
+            "end_lpos" | "forward_lpos" | "reverse_lpos" => (self.lpos, " LPOS on this tape"),
             "offset_tracks" => (1.0, " track"),
             "sections" => (MAX_SECTIONS, " sections"),
             "section_segments" | "last_section_segments" => {

@@ -350,6 +350,27 @@ pub enum Locate {
         per_lpos_s: Sourced<f64>,
         residual_s: Sourced<f64>,
     },
+    LandingPoint(Box<LandingValues>),
+}
+
+/// The values of the landing-point model; [`crate::locate::LandingCoefficients`] documents each.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct LandingValues {
+    pub same_wrap_s: Sourced<[f64; 2]>,
+    pub other_wrap_s: Sourced<[f64; 4]>,
+    pub band_change_s: Sourced<Vec<f64>>,
+    pub mid_cross_s: Sourced<f64>,
+    pub travel_s: Sourced<Vec<f64>>,
+    pub travel_per_lpos_s: Sourced<Vec<f64>>,
+    pub read_on_s: Sourced<f64>,
+    pub read_per_lpos_s: Sourced<f64>,
+    pub end_s: Sourced<[f64; 2]>,
+    pub end_lpos: Sourced<u32>,
+    pub forward_lpos: Sourced<Vec<u32>>,
+    pub reverse_lpos: Sourced<Vec<u32>>,
+    pub residual_s: Known<f64>,
 }
 
 /// Why a profile cannot be used.

@@ -6,7 +6,7 @@
 
 use crate::problem::Problem;
 use tapewise_model::Micros;
-use tapewise_model::locate::TurningPoints;
+use tapewise_model::locate::{OwnWrap, TurningPoints};
 
 const NONE: u32 = u32::MAX;
 
@@ -56,6 +56,15 @@ impl Lane {
     fn remove(&mut self, slot: usize) {
         self.up[slot] = slot as u32 + 1;
         self.down[slot] = slot as u32 - 1;
+    }
+
+    /// All unread visits.
+    fn each(&mut self, look: &mut impl FnMut(u32)) {
+        let mut slot = Self::follow(&mut self.up, 1);
+        while let Some(visit) = self.visit(slot) {
+            look(visit);
+            slot = Self::follow(&mut self.up, slot + 1);
+        }
     }
 
     /// The unread visits next to a turning point: the first above that `accept`s, and the first
@@ -183,10 +192,13 @@ impl<'a> Nearest<'a> {
             around_each(lane, turning, accept, look);
             true
         });
-        if let Some(turning) = own_wrap
+        if let Some(own_wrap) = own_wrap
             && let Some(lane) = self.wraps.get_mut(usize::from(point.wrap))
         {
-            around_each(lane, turning, |_| true, look);
+            match own_wrap {
+                OwnWrap::Turns(turning) => around_each(lane, turning, |_| true, look),
+                OwnWrap::Anywhere => lane.each(look),
+            }
         }
         if let Some(from) = from {
             self.following(from, look);

@@ -2,8 +2,9 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use std::sync::LazyLock;
+use tapewise_model::locate::{LandingCoefficients, LandingModel};
 use tapewise_model::{
-    BlockMap, EndOfWrap, KeyPoints, Micros, NominalLayout, Position, Random, profile,
+    BlockMap, EndOfWrap, KeyPoints, LocateModel, Micros, NominalLayout, Position, Random, profile,
 };
 use tapewise_order::{End, Options, Order, Problem, Request, Segment, Tape};
 
@@ -36,6 +37,8 @@ pub fn drives() -> &'static [Drive] {
             end_of_wrap("lto8", 1 << 16, 23),
             nominal("lto9", 1 << 20),
             ltfs("lto9", 1 << 20),
+            landing("lto8 landing at few points", 9),
+            landing("lto8 landing at many points", 150),
         ]
     });
     &DRIVES
@@ -79,6 +82,34 @@ fn key_points(name: &'static str, seed: u64) -> Drive {
         map: key_points.block_map(),
         block_bytes: 32_768,
     }
+}
+
+/// LTO-8 with a made-up landing-point model, its points at random places.
+fn landing(name: &'static str, points: usize) -> Drive {
+    let lto8 = nominal("lto8", 1 << 19);
+    let mut random = Random::new(6, points as u64);
+    let mut scattered = || (0..points).map(|_| random.below(171_097) as u32).collect();
+    let coefficients = LandingCoefficients {
+        same_wrap_s: [3.0, 8.5],
+        other_wrap_s: [7.0, 11.0, 8.0, 9.5],
+        band_change_s: vec![2.0, 3.0, 2.5, 3.0, 4.0, 2.0],
+        mid_cross_s: -1.0,
+        travel_s: vec![0.0, 2.0],
+        travel_per_lpos_s: vec![0.001_5, 0.000_6],
+        read_on_s: 0.4,
+        read_per_lpos_s: 0.000_96,
+        end_s: [0.5, 1.0],
+        end_lpos: 4_000,
+        forward_lpos: scattered(),
+        reverse_lpos: scattered(),
+        residual_s: None,
+    };
+    let model = LandingModel::new(&coefficients, &lto8.tape.geometry);
+    let tape = Tape {
+        model: LocateModel::LandingPoint(model),
+        ..lto8.tape
+    };
+    Drive { name, tape, ..lto8 }
 }
 
 /// A cartridge whose wraps differ by some per cent, the last of them half full.

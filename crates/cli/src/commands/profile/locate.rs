@@ -84,7 +84,8 @@ fn anywhere(geometry: &Geometry, random: &mut Random, point: &impl Fn(u16, u32) 
 /// Fixed time of a seek and additional time across the whole tape, as the locate-time model of a
 /// drive has them, in seconds.
 ///
-/// LTO: intercept and wrap change, which is the least locate to another wrap (the same band, half
+/// Landing points: a locate ahead in the same direction on another wrap of the band, by the line of
+/// long travel, without the reading. LTO: intercept and wrap change, which is the least locate to another wrap (the same band, half
 /// and direction, no distance), and `per_lpos_s` times the length of a wrap. Four regions: the
 /// line ahead. Key points: the least constant of a case that leaves the track or the section, and
 /// a track at scanning speed. Helical: the coefficients themselves.
@@ -123,6 +124,13 @@ pub fn startup_and_full_s(profile: &Profile) -> Option<(f64, f64)> {
                 intercept_s.value + wrap_change_s.value,
                 per_lpos_s.value * length,
             ))
+        }
+        Locate::LandingPoint(values) => {
+            let length = f64::from(profile.geometry().ok()?.wrap_lpos());
+            let lines = values.travel_s.value.iter();
+            let lines = lines.zip(&values.travel_per_lpos_s.value);
+            let (startup_s, pace) = lines.min_by(|a, b| a.1.total_cmp(b.1))?;
+            Some((values.other_wrap_s.value[0] + startup_s, pace * length))
         }
     }
 }

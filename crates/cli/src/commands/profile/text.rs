@@ -88,6 +88,7 @@ pub fn model(locate: &Locate) -> &'static str {
         Locate::FourRegion { .. } => "four-region",
         Locate::KeyPoint { .. } => "key-point",
         Locate::LtoRegression { .. } => "lto-regression",
+        Locate::LandingPoint(_) => "landing-point",
     }
 }
 

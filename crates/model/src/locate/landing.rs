@@ -1,0 +1,316 @@
+//! Landing points: fast to the nearest one at or before the destination, then reading up to it.
+//!
+//! ```text
+//! locate = fixed(what changes) + travel(|L - LPOS|) + read_per_lpos * |LPOS' - L|
+//! travel(d) = the least of travel[i] + travel_per_lpos[i] * d
+//! t = locate, or on the same wrap read_on + read_per_lpos * (LPOS' - LPOS) if that is less
+//! ```
+//!
+//! `L` is the last landing point at or before the destination in its reading direction; the
+//! beginning of a wrap is one, and without a list every place is. What the fixed part tells apart
+//! is what the mechanics must do: on the same wrap, whether `L` is ahead or behind; elsewhere also
+//! whether the reading direction turns, and between which bands the head steps. A second, steeper
+//! line of travel is the tape getting up to speed.
+//!
+//! The model is ours. That drives read up to their destination from a place they can find at speed
+//! is Hillyer & Silberschatz 1996 (key points of the DLT4000) and CERN 2018 ("landing" slides of
+//! the annex, LTO). Without landing points it is CERN's regression with one constant for each kind
+//! of move.
+
+use super::Point;
+use crate::geometry::{Direction, Geometry};
+use crate::micros::{Micros, Pace};
+use crate::position::Position;
+
+/// Coefficients of the landing-point model. All but `mid_cross_s` are zero or more.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LandingCoefficients {
+    /// Seconds of a locate on one wrap: landing ahead of the head in reading direction, and behind.
+    pub same_wrap_s: [f64; 2],
+    /// Seconds of a locate to another wrap of the band: in the same direction, landing ahead and
+    /// behind as the destination is read; in the other direction, ahead and behind.
+    pub other_wrap_s: [f64; 4],
+    /// Seconds that a change of band adds, for the pairs 0-1, 0-2, ..., 1-2, ... of bands.
+    pub band_change_s: Vec<f64>,
+    /// Seconds added where head and landing point lie in different halves of the tape.
+    pub mid_cross_s: f64,
+    /// Seconds at no distance of each line of travel; travel is the least of the lines.
+    pub travel_s: Vec<f64>,
+    /// Seconds for each LPOS unit of each line.
+    pub travel_per_lpos_s: Vec<f64>,
+    /// Seconds before the drive reads on to a place ahead on the same wrap.
+    pub read_on_s: f64,
+    /// Seconds to read one LPOS unit of tape.
+    pub read_per_lpos_s: f64,
+    /// Seconds added for destinations near the beginning of tape and near its end.
+    pub end_s: [f64; 2],
+    /// How near that is, in LPOS units.
+    pub end_lpos: u32,
+    /// Landing points of wraps that run away from the beginning of tape, in LPOS units.
+    pub forward_lpos: Vec<u32>,
+    /// Landing points of wraps that run towards it.
+    pub reverse_lpos: Vec<u32>,
+    /// Standard error of one prediction, where known.
+    pub residual_s: Option<f64>,
+}
+
+/// Bits of a zone: the half of the tape, the direction; the band above them.
+const HALF: u16 = 1;
+const DIRECTION: u16 = 2;
+const BAND_SHIFT: u16 = 2;
+
+/// The landing-point model for a cartridge of one geometry.
+#[derive(Clone, Debug)]
+pub struct LandingModel {
+    /// By zone of the source, zone of the destination, and whether the landing point is behind.
+    elsewhere: Vec<[Micros; 2]>,
+    /// By whether the middle is crossed, and whether the landing point is behind.
+    same_wrap: [[Micros; 2]; 2],
+    pub(super) lines: Vec<(Micros, Pace)>,
+    pub(super) read_on: Micros,
+    pub(super) read: Pace,
+    end: [Micros; 2],
+    /// Destinations below the first and above the second are near an end.
+    end_lpos: [i32; 2],
+    forward: Landings,
+    reverse: Landings,
+    halves: bool,
+    pub(super) geometry: Geometry,
+    pub(super) residual: Option<Micros>,
+}
+
+/// The landing points of one direction, from the beginning of tape; the beginning of the wrap is
+/// among them. Empty where every place is one.
+#[derive(Clone, Debug)]
+struct Landings(Vec<i32>);
+
+impl Landings {
+    fn new(points: &[u32], start_of_wrap: u32) -> Landings {
+        let mut points: Vec<i32> = points.iter().map(|&lpos| lpos as i32).collect();
+        if !points.is_empty() {
+            points.push(start_of_wrap as i32);
+        }
+        points.sort_unstable();
+        points.dedup();
+        Landings(points)
+    }
+
+    /// Which landing point serves a place, counted from the beginning of tape.
+    fn cell(&self, lpos: i32, forward: bool) -> usize {
+        let reached = match forward {
+            true => self.0.partition_point(|&landing| landing <= lpos),
+            false => self.0.partition_point(|&landing| landing < lpos) + 1,
+        };
+        // Before the first one in reading direction the drive begins with that one too.
+        reached.clamp(1, self.0.len().max(1)) - 1
+    }
+
+    fn serving(&self, lpos: i32, forward: bool) -> i32 {
+        match self.0.is_empty() {
+            true => lpos,
+            false => self.0[self.cell(lpos, forward)],
+        }
+    }
+}
+
+impl LandingModel {
+    /// The model for cartridges of this geometry.
+    ///
+    /// `band_change_s` must have an entry for each pair of the geometry's bands, and the lists of
+    /// travel one length; profiles are checked for that. A missing entry counts as zero.
+    pub fn new(coefficients: &LandingCoefficients, geometry: &Geometry) -> LandingModel {
+        let c = coefficients;
+        let micros = Micros::from_secs_f64;
+        let cross = |crossed: usize| if crossed == 1 { c.mid_cross_s } else { 0.0 };
+        let zones = geometry.bands << BAND_SHIFT;
+        let fixed = |from: u16, to: u16| {
+            let turn = usize::from((from ^ to) & DIRECTION != 0);
+            let bands = [from >> BAND_SHIFT, to >> BAND_SHIFT];
+            let added =
+                band_change(c, geometry.bands, bands) + cross(usize::from((from ^ to) & HALF));
+            [0, 1].map(|behind| micros(c.other_wrap_s[2 * turn + behind] + added))
+        };
+        let ends = [
+            geometry.lpos_min.saturating_add(c.end_lpos),
+            geometry.lpos_max.saturating_sub(c.end_lpos),
+        ];
+        LandingModel {
+            elsewhere: (0..zones)
+                .flat_map(|from| (0..zones).map(move |to| fixed(from, to)))
+                .collect(),
+            same_wrap: [0, 1].map(|crossed| c.same_wrap_s.map(|s| micros(s + cross(crossed)))),
+            lines: std::iter::zip(&c.travel_s, &c.travel_per_lpos_s)
+                .map(|(&startup_s, &pace)| (micros(startup_s), Pace::over(pace, 1.0)))
+                .collect(),
+            read_on: micros(c.read_on_s),
+            read: Pace::over(c.read_per_lpos_s, 1.0),
+            end: c.end_s.map(micros),
+            end_lpos: ends.map(|lpos| lpos.min(i32::MAX as u32) as i32),
+            forward: Landings::new(&c.forward_lpos, geometry.lpos_min),
+            reverse: Landings::new(&c.reverse_lpos, geometry.lpos_max),
+            halves: c.mid_cross_s != 0.0,
+            geometry: geometry.clone(),
+            residual: c.residual_s.map(micros),
+        }
+    }
+
+    pub(super) fn point(&self, position: &Position) -> Point {
+        let forward = self.geometry.direction(position.wrap) == Direction::Forward;
+        let lpos = position.lpos as i32;
+        let landing = self.landings(forward).serving(lpos, forward);
+        let far_half = self.halves && landing >= self.geometry.lpos_middle() as i32;
+        let half = if far_half { HALF } else { 0 };
+        let direction = if forward { 0 } else { DIRECTION };
+        Point {
+            lpos,
+            wrap: position.wrap,
+            zone: self.geometry.band(position.wrap) << BAND_SHIFT | direction | half,
+            landing,
+        }
+    }
+
+    fn landings(&self, forward: bool) -> &Landings {
+        if forward {
+            &self.forward
+        } else {
+            &self.reverse
+        }
+    }
+
+    /// Zones of a destination: band, direction and half of its landing point.
+    pub(super) fn zones(&self) -> usize {
+        usize::from(self.geometry.bands) << BAND_SHIFT
+    }
+
+    /// The zone of a destination.
+    pub(super) fn zone(&self, to: &Point) -> usize {
+        usize::from(to.zone)
+    }
+
+    /// The half of the tape, 0 or 1, that a zone lies in; 0 where halves make no difference.
+    pub(super) fn half(zone: usize) -> usize {
+        zone & usize::from(HALF)
+    }
+
+    /// Whether wraps of a zone run away from the beginning of tape.
+    pub(super) fn is_forward(zone: usize) -> bool {
+        zone & usize::from(DIRECTION) == 0
+    }
+
+    /// Destinations of one zone that share a landing point and are as near an end: groups in which
+    /// time rises in reading order. Their number for each zone.
+    pub(super) fn groups_of_zone(&self) -> usize {
+        Self::REGIONS * self.cells()
+    }
+
+    /// The group of a destination, numbered within all zones.
+    pub(super) fn group(&self, to: &Point) -> usize {
+        let cell = self.cell(to).unwrap_or(0);
+        (self.zone(to) * self.cells() + cell) * Self::REGIONS + self.region(to)
+    }
+
+    const REGIONS: usize = 3;
+
+    /// Landing points of the direction that has more of them.
+    fn cells(&self) -> usize {
+        self.forward.0.len().max(self.reverse.0.len()).max(1)
+    }
+
+    /// Which landing point serves a destination; `None` where every place is one.
+    fn cell(&self, to: &Point) -> Option<usize> {
+        let forward = Self::is_forward(self.zone(to));
+        let landings = self.landings(forward);
+        (!landings.0.is_empty()).then(|| landings.cell(to.lpos, forward))
+    }
+
+    /// Whether every place of a zone is a landing point.
+    pub(super) fn lands_anywhere(&self, zone: usize) -> bool {
+        self.landings(Self::is_forward(zone)).0.is_empty()
+    }
+
+    /// The half of the tape that a source counts to: where it is, not where it was reached from.
+    pub(super) fn source_zone(&self, from: &Point) -> usize {
+        let far = self.halves && from.lpos >= self.geometry.lpos_middle() as i32;
+        self.zone(from) & !usize::from(HALF) | usize::from(far)
+    }
+
+    /// The fixed parts of moves to other wraps of a zone: landing point ahead, and behind.
+    #[inline(always)]
+    pub(super) fn fixed_elsewhere(&self, from: &Point, zone: usize) -> [Micros; 2] {
+        self.elsewhere[self.source_zone(from) * self.zones() + zone]
+    }
+
+    /// The fixed parts of locates on the own wrap to landing points of a half.
+    #[inline(always)]
+    pub(super) fn fixed_on_wrap(&self, from: &Point, half: usize) -> [Micros; 2] {
+        self.same_wrap[Self::half(self.source_zone(from)) ^ half]
+    }
+
+    /// What a destination adds to any locate: reading up to it, and being near an end.
+    #[inline(always)]
+    pub(super) fn weight(&self, to: &Point) -> Micros {
+        let forward = Self::is_forward(self.zone(to));
+        let along = i64::from(to.lpos) - i64::from(to.landing);
+        let read = self.read.time(if forward { along } else { -along }.max(0));
+        match self.region(to) {
+            0 => read + self.end[0],
+            1 => read,
+            _ => read + self.end[1],
+        }
+    }
+
+    /// Near the beginning of tape, neither, near its end: 0 to 2.
+    #[inline(always)]
+    pub(super) fn region(&self, to: &Point) -> usize {
+        1 - usize::from(to.lpos < self.end_lpos[0]) + usize::from(to.lpos > self.end_lpos[1])
+    }
+
+    #[inline(always)]
+    fn travel(&self, distance: i64) -> Micros {
+        let lines = self.lines.iter();
+        let least = lines
+            .map(|&(startup, pace)| (startup + pace.time(distance)).0)
+            .min();
+        Micros(least.unwrap_or(0))
+    }
+
+    #[inline(always)]
+    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+        let forward = Self::is_forward(self.zone(to));
+        let same_wrap = from.wrap == to.wrap;
+        let fixed = match same_wrap {
+            true => self.fixed_on_wrap(from, Self::half(self.zone(to))),
+            false => self.fixed_elsewhere(from, self.zone(to)),
+        };
+        let ahead = i64::from(to.landing) - i64::from(from.lpos);
+        let behind = if forward { ahead < 0 } else { ahead > 0 };
+        let locate = fixed[usize::from(behind)] + self.travel(ahead.abs()) + self.weight(to);
+        let up = i64::from(to.lpos) - i64::from(from.lpos);
+        let onward = if forward { up } else { -up };
+        match same_wrap && onward >= 0 {
+            true => locate.min(self.read_on + self.read.time(onward)),
+            false => locate,
+        }
+    }
+
+    /// A locate to the beginning of the first wrap, as if it lay ahead on the own one: no other
+    /// move needs so little.
+    pub(super) fn rewind(&self, from: &Point) -> Micros {
+        self.same_wrap[0][0] + self.travel(i64::from(from.lpos) - i64::from(self.geometry.lpos_min))
+    }
+}
+
+/// What a change between two bands adds, in seconds.
+fn band_change(coefficients: &LandingCoefficients, bands: u16, pair: [u16; 2]) -> f64 {
+    let [low, high] = [pair[0].min(pair[1]), pair[0].max(pair[1])];
+    if low == high {
+        return 0.0;
+    }
+    let before: u16 = (0..low).map(|band| bands - 1 - band).sum();
+    let index = usize::from(before + high - low - 1);
+    coefficients
+        .band_change_s
+        .get(index)
+        .copied()
+        .unwrap_or(0.0)
+}
