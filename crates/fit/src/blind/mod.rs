@@ -1,0 +1,296 @@
+//! Map and cost together, from moves whose ends are known by block number only.
+//!
+//! Sites keep logs of blocks and times, not of physical positions. Were the map known, the cost
+//! would follow by least squares; were the cost known, so would the map: blocks per wrap of each
+//! cartridge, and how its wraps differ. Found together:
+//!
+//! 1. for each volume alone, every rate of blocks per wrap is tried, with the coefficients that suit
+//!    it best ([`scan`]);
+//! 2. coefficients and scale from all volumes ([`estimate`]), rates with these, until both stay;
+//! 3. each track is bent where that explains its moves better ([`track`], [`trace`]), in turn with
+//!    coefficients and scale;
+//! 4. a volume whose rate could as well be another is given back as nominal, and said to be.
+//!
+//! The equations, and what can and cannot be found: `docs/method/fitting-without-positions.md`.
+
+mod cost;
+mod estimate;
+mod found;
+mod held_out;
+mod scan;
+mod solve;
+mod trace;
+mod track;
+
+pub use cost::{CernCost, LinearCost, MAX_TERMS, Place, Term};
+pub use found::{Coefficient, Fit, FoundVolume, Support};
+pub use held_out::{Comparison, Errors, HeldOut, held_out};
+
+use estimate::Estimate;
+use tapewise_model::{Geometry, Micros};
+use trace::Trace;
+
+/// The scale of errors before any move is seen, in seconds: that of CERN's regression.
+const FIRST_SCALE_S: f64 = 8.0;
+
+/// Rounds of rates and coefficients, then of bends and coefficients, at most.
+const ROUNDS: usize = 12;
+
+/// Rounds end when minus the log of the posterior falls by less than this for each volume.
+const LEAST_GAIN: f64 = 1.0;
+
+/// A rate is found when any other is this much less likely: `e^-10` is 1 in 22,000.
+const LEAST_MARGIN: f64 = 10.0;
+
+/// A move of the head between blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The block the head would have read next.
+    pub from_block: u64,
+    /// The block it was sent to.
+    pub to_block: u64,
+    /// How long that took.
+    pub time: Micros,
+}
+
+/// The moves seen on one cartridge of one partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Its barcode.
+    pub name: String,
+    /// Its moves, in any order.
+    pub moves: Vec<Move>,
+}
+
+/// What is believed before any move is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Blocks that a wrap nominally holds.
+    pub wrap_blocks: f64,
+    /// How much cartridges differ from that as a whole, one standard deviation as a share.
+    pub tape_share: f64,
+    /// How much each wrap of a cartridge differs from the next, one standard deviation as a share.
+    pub wrap_share: f64,
+    /// A volume with fewer moves that move is not searched.
+    pub least_moves: usize,
+}
+
+impl Options {
+    /// 1 % from tape to tape, 0.3 % from wrap to wrap, at least 40 moves.
+    pub fn new(wrap_blocks: f64) -> Options {
+        Options {
+            wrap_blocks,
+            tape_share: 0.01,
+            wrap_share: 0.003,
+            least_moves: 40,
+        }
+    }
+}
+
+/// Why nothing was fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BlindError {
+    /// No volume has enough moves.
+    #[error(
+        "of {volumes} volumes none has {least} moves from one block to another; the most has {most}"
+    )]
+    TooFewMoves {
+        /// Volumes given.
+        volumes: usize,
+        /// Moves needed on one volume.
+        least: usize,
+        /// Moves of the volume that has most.
+        most: usize,
+    },
+    /// The moves of every volume fit several maps as well as the best.
+    #[error(
+        "none of {searched} volumes can be placed: other blocks per wrap explain their times as well (best margin {margin:.1}, needed {LEAST_MARGIN})"
+    )]
+    Ambiguous {
+        /// Volumes searched.
+        searched: usize,
+        /// The largest difference of log posteriors between the best rate and another.
+        margin: f64,
+    },
+    /// An option that is not what its name says.
+    #[error("{name} is {value}, but must be above zero")]
+    BadOption {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+}
+
+/// Finds the map of each volume and the cost of a move that all have in common.
+///
+/// Moves to where the head already stands say nothing of places and are left out. The result
+/// depends on nothing but the arguments.
+///
+/// # Errors
+/// When no volume has enough moves, or none can be placed.
+pub fn fit<C: LinearCost + ?Sized>(
+    cost: &C,
+    geometry: &Geometry,
+    volumes: &[Volume],
+    options: &Options,
+) -> Result<Fit, BlindError> {
+    let mut search = Search::new(cost, geometry, volumes, options)?;
+    search.find_rates()?;
+    search.bend();
+    Ok(search.finish(volumes))
+}
+
+/// A volume while it is searched for.
+struct Searched {
+    trace: Trace,
+    support: Support,
+}
+
+/// Map and cost while they are searched for.
+struct Search<'a, C: ?Sized> {
+    cost: &'a C,
+    geometry: &'a Geometry,
+    options: Options,
+    volumes: Vec<Searched>,
+    estimate: Estimate,
+    /// Coefficients are to stay as they are: only maps are searched for.
+    fixed: bool,
+}
+
+impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
+    fn new(
+        cost: &'a C,
+        geometry: &'a Geometry,
+        volumes: &[Volume],
+        options: &Options,
+    ) -> Result<Search<'a, C>, BlindError> {
+        for (name, value) in [
+            ("wrap_blocks", options.wrap_blocks),
+            ("tape_share", options.tape_share),
+            ("wrap_share", options.wrap_share),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(BlindError::BadOption { name, value });
+            }
+        }
+        let searched = volumes.iter().map(|volume| {
+            let moves = moving(volume);
+            let trace = Trace::new(&moves, options);
+            let support = match trace.len() >= options.least_moves {
+                true => Support::Found {
+                    margin: f64::INFINITY,
+                },
+                false => Support::FewMoves,
+            };
+            Searched { trace, support }
+        });
+        Ok(Search {
+            cost,
+            geometry,
+            options: *options,
+            volumes: searched.collect(),
+            estimate: Estimate::expected(cost.terms(), FIRST_SCALE_S),
+            fixed: false,
+        })
+    }
+
+    /// Volumes whose moves count.
+    fn found(&self) -> impl Iterator<Item = &Searched> + Clone {
+        self.volumes
+            .iter()
+            .filter(|volume| volume.support.is_found())
+    }
+
+    /// Rates of all volumes, with coefficients common to them.
+    fn find_rates(&mut self) -> Result<(), BlindError> {
+        if self.found().next().is_none() {
+            let most = self.volumes.iter().map(|volume| volume.trace.len()).max();
+            return Err(BlindError::TooFewMoves {
+                volumes: self.volumes.len(),
+                least: self.options.least_moves,
+                most: most.unwrap_or(0),
+            });
+        }
+        let (cost, geometry) = (self.cost, self.geometry);
+        if !self.fixed {
+            let start = self.estimate.clone();
+            for volume in self.volumes.iter_mut().filter(|v| v.support.is_found()) {
+                let scanned = scan::profile(&volume.trace, cost, geometry, &start);
+                volume.trace.straighten(scanned.rate);
+            }
+            self.improve_estimate(10);
+        }
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for volume in self.volumes.iter_mut().filter(|v| v.support.is_found()) {
+                let scanned = scan::given(&volume.trace, cost, geometry, &self.estimate);
+                changed |= scanned.rate != volume.trace.track.rate;
+                volume.trace.straighten(scanned.rate);
+                volume.support = Support::Found {
+                    margin: scanned.margin,
+                };
+            }
+            self.improve_estimate(10);
+            if !changed {
+                break;
+            }
+        }
+        self.give_up_ambiguous()
+    }
+
+    /// Volumes that another rate explains as well are no longer searched, nor do they count.
+    fn give_up_ambiguous(&mut self) -> Result<(), BlindError> {
+        let (mut searched, mut best) = (0, f64::NEG_INFINITY);
+        for volume in &mut self.volumes {
+            if let Support::Found { margin } = volume.support {
+                searched += 1;
+                best = best.max(margin);
+                if margin < LEAST_MARGIN {
+                    volume.support = Support::Ambiguous { margin };
+                    volume.trace.straighten(0.0);
+                }
+            }
+        }
+        match best < LEAST_MARGIN {
+            true => Err(BlindError::Ambiguous {
+                searched,
+                margin: best,
+            }),
+            false => Ok(self.improve_estimate(10)),
+        }
+    }
+
+    /// Bends all tracks, in turn with the coefficients.
+    fn bend(&mut self) {
+        let (cost, geometry) = (self.cost, self.geometry);
+        for _ in 0..ROUNDS {
+            let (mut gain, mut count) = (0.0, 0.0);
+            for volume in self.volumes.iter_mut().filter(|v| v.support.is_found()) {
+                gain += volume.trace.bend(cost, geometry, &self.estimate);
+                count += 1.0;
+            }
+            self.improve_estimate(3);
+            if gain < LEAST_GAIN * count {
+                break;
+            }
+        }
+    }
+
+    fn improve_estimate(&mut self, steps: usize) {
+        if self.fixed {
+            return;
+        }
+        let geometry = self.geometry;
+        let mut estimate = self.estimate.clone();
+        let moves = self.found().flat_map(|v| v.trace.placed(geometry, 1));
+        estimate.improve(self.cost, moves, steps);
+        self.estimate = estimate;
+    }
+}
+
+/// The moves of a volume that move.
+fn moving(volume: &Volume) -> Vec<Move> {
+    let all = volume.moves.iter().copied();
+    all.filter(|m| m.from_block != m.to_block).collect()
+}

@@ -1,0 +1,199 @@
+//! Synthetic cartridges and recalls: everything a log has, and what it does not have.
+
+use tapewise_fit::blind::{CernCost, FoundVolume, LinearCost, Move, Place, Volume};
+use tapewise_model::locate::LtoCoefficients;
+use tapewise_model::{Direction, Geometry, Layout, Micros, Random};
+
+/// Blocks that the profile says a wrap holds.
+pub const NOMINAL_WRAP_BLOCKS: f64 = 208_210.0;
+
+/// What the drive truly takes: like CERN's regression, but another drive, and a header read on top.
+pub const TRUE_COST: [f64; 7] = [5.6, 5.9, 2.6, -4.5, 4.4, 9.5, 0.000_68];
+
+/// Blocks of a file of 2 GB with its labels.
+const FILE_BLOCKS: u64 = 7_639;
+
+/// In which order files are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recalls {
+    /// Any file after any other.
+    Random,
+    /// Mount by mount, so many files each, in the order of blocks.
+    Sorted { files: usize },
+}
+
+/// Cartridges of one kind, with the moves logged on them.
+pub struct World {
+    pub geometry: Geometry,
+    pub volumes: Vec<Volume>,
+    /// First block of each wrap, one more for the end, for each volume.
+    edges: Vec<Vec<f64>>,
+    noise_s: f64,
+}
+
+impl World {
+    /// Tapes that differ by 1 %, wraps that differ by 0.3 %, noise of 1.5 s, 2 % outliers.
+    pub fn new(seed: u64, wraps: u16, volumes: usize, moves: usize, recalls: Recalls) -> World {
+        let mut world = World {
+            geometry: geometry(wraps),
+            volumes: Vec::new(),
+            edges: Vec::new(),
+            noise_s: 1.5,
+        };
+        for nth in 0..volumes {
+            let mut random = Random::new(seed, nth as u64);
+            let edges = world.cartridge(&mut random);
+            world.edges.push(edges);
+            let moves = world.moves(nth, moves, recalls, &mut random);
+            world.volumes.push(Volume {
+                name: format!("V{nth:05}"),
+                moves,
+            });
+        }
+        world
+    }
+
+    fn cartridge(&self, random: &mut Random) -> Vec<f64> {
+        let tape = 1.0 + 0.01 * random.normal().clamp(-2.5, 2.5);
+        let mut edges = vec![0.0];
+        for wrap in 0..usize::from(self.geometry.wraps) {
+            let blocks = NOMINAL_WRAP_BLOCKS * tape * (1.0 + 0.003 * random.normal());
+            edges.push(edges[wrap] + blocks.round());
+        }
+        edges
+    }
+
+    fn moves(
+        &self,
+        volume: usize,
+        count: usize,
+        recalls: Recalls,
+        random: &mut Random,
+    ) -> Vec<Move> {
+        let end = self.edges[volume][usize::from(self.geometry.wraps)] as u64;
+        let files = end / FILE_BLOCKS;
+        let mut at = random.below(files) * FILE_BLOCKS;
+        let mut moves = Vec::with_capacity(count);
+        while moves.len() < count {
+            let mut targets: Vec<u64> = match recalls {
+                Recalls::Random => vec![random.below(files)],
+                Recalls::Sorted { files: n } => (0..n).map(|_| random.below(files)).collect(),
+            };
+            targets.sort_unstable();
+            targets.dedup();
+            for (nth, target) in targets.into_iter().enumerate() {
+                let to = target * FILE_BLOCKS;
+                // The first move of a mount is not logged as a move.
+                if nth > 0 || recalls == Recalls::Random {
+                    moves.push(self.timed(volume, at, to, random));
+                }
+                at = to + FILE_BLOCKS;
+            }
+        }
+        moves.truncate(count);
+        moves
+    }
+
+    fn timed(&self, volume: usize, from_block: u64, to_block: u64, random: &mut Random) -> Move {
+        let mut seconds = self.true_time(volume, from_block, to_block);
+        seconds += self.noise_s * random.normal();
+        if random.unit() < 0.02 {
+            seconds += 20.0 + 100.0 * random.unit();
+        }
+        Move {
+            from_block,
+            to_block,
+            time: Micros::from_secs_f64(seconds.max(0.05)),
+        }
+    }
+
+    fn true_time(&self, volume: usize, from_block: u64, to_block: u64) -> f64 {
+        let from = self.true_place(volume, from_block);
+        let to = self.true_place(volume, to_block);
+        let mut values = [0.0; 7];
+        self.expected_cost().fill(&from, &to, &mut values);
+        values.iter().zip(TRUE_COST).map(|(v, c)| v * c).sum()
+    }
+
+    /// Along the track, in wraps.
+    pub fn true_along(&self, volume: usize, block: u64) -> f64 {
+        let edges = &self.edges[volume];
+        let block = block as f64;
+        let wrap = edges
+            .partition_point(|edge| *edge <= block)
+            .clamp(1, edges.len() - 1)
+            - 1;
+        wrap as f64 + (block - edges[wrap]) / (edges[wrap + 1] - edges[wrap])
+    }
+
+    fn true_place(&self, volume: usize, block: u64) -> Place {
+        let along = self.true_along(volume, block);
+        let wrap = (along as u16).min(self.geometry.wraps - 1);
+        let into = (along - f64::from(wrap)) * f64::from(self.geometry.wrap_lpos());
+        let lpos = match self.geometry.direction(wrap) {
+            Direction::Forward => f64::from(self.geometry.lpos_min) + into,
+            Direction::Reverse => f64::from(self.geometry.lpos_max) - into,
+        };
+        Place { wrap, lpos }
+    }
+
+    /// The published regression, which is not what these drives do.
+    pub fn expected_cost(&self) -> CernCost {
+        let published = LtoCoefficients {
+            intercept_s: 4.239,
+            wrap_change_s: 6.698,
+            band_change_s: 3.199,
+            mid_cross_s: -6.042,
+            direction_change_s: 5.218,
+            step_back_s: 11.316,
+            per_lpos_s: 0.000_619_2,
+            residual_s: 8.193,
+        };
+        CernCost::new(&self.geometry, &published)
+    }
+
+    /// Blocks per wrap of a cartridge, in the mean.
+    pub fn wrap_blocks(&self, volume: usize) -> f64 {
+        let edges = &self.edges[volume];
+        edges[edges.len() - 1] / (edges.len() - 1) as f64
+    }
+
+    /// Root mean square error of places over the tape, and what the fit says of it, in wraps.
+    pub fn map_error(&self, volume: usize, found: &FoundVolume) -> (f64, f64) {
+        let (mut squares, mut claimed, mut count) = (0.0, 0.0, 0.0);
+        for block in (0..found.last_block()).step_by(50_021) {
+            let (along, error) = found.along(block);
+            squares += (along - self.true_along(volume, block)).powi(2);
+            claimed += error * error;
+            count += 1.0;
+        }
+        (f64::sqrt(squares / count), f64::sqrt(claimed / count))
+    }
+
+    /// Root mean square error, and share off by more than 2 s, with the true map and cost.
+    pub fn true_errors(&self) -> (f64, f64) {
+        let all = self.volumes.iter().enumerate().flat_map(|(at, volume)| {
+            volume
+                .moves
+                .iter()
+                .map(move |m| m.time.as_secs_f64() - self.true_time(at, m.from_block, m.to_block))
+        });
+        let errors: Vec<f64> = all.collect();
+        let count = errors.len() as f64;
+        let squares: f64 = errors.iter().map(|e| e * e).sum();
+        let off = errors.iter().filter(|e| e.abs() > 2.0).count();
+        ((squares / count).sqrt(), off as f64 / count)
+    }
+}
+
+fn geometry(wraps: u16) -> Geometry {
+    Geometry {
+        layout: Layout::Serpentine,
+        wraps,
+        bands: 4,
+        lpos_min: 2_696,
+        lpos_max: 171_097,
+        metres_per_lpos: None,
+        sections: 14,
+    }
+}
