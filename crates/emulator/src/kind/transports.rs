@@ -7,20 +7,20 @@ use crate::mechanics::{Helical, Near, Noise, ReadOn, Serpentine};
 use tapewise_model::Profile;
 use tapewise_model::profile::Locate;
 
-/// Sections of a DLT track: Hillyer & Silberschatz 1996, section 3. Johnson & Miller's DLT7000 has
-/// the same number here: with it a seek to an opposite track costs twice the 13 s of their Table 4.
-const DLT_SECTIONS: u16 = 14;
+/// Sections of a DLT track as Johnson & Miller 1998 saw it. Not printed: with these a seek to an
+/// opposite track costs twice the startup of their Table 4, as their section 5.7 defines it, and
+/// seeks overtake reading where that table says. (Hillyer & Silberschatz 1996 found 14.)
+const JM98_SECTIONS: u16 = 17;
 
-/// Landing points of an IBM 3590 track; with these seeks overtake reading at 100 MB and a seek to
-/// an opposite track costs twice 6 s (Johnson & Miller 1998, Table 4).
-const IBM3590_SECTIONS: u16 = 30;
+/// The same of an IBM 3590 track.
+const IBM3590_SECTIONS: u16 = 39;
 
 /// A DLT reads at 100 inches a second.
 const DLT_READ_M_S: f64 = 2.54;
 
 /// Metres between the landing points of LTO. CERN's regression says that a record behind costs 11.3 s
 /// more than one ahead: twice the mean way back to a landing point, and a turn.
-const LTO_LANDING_M: f64 = 66.0;
+const LTO_LANDING_M: f64 = 76.0;
 
 /// Position areas of a 3592 (CERN 2018); assumed of the T10000 too.
 const ENTERPRISE_AREAS: u16 = 64;
@@ -78,10 +78,15 @@ fn bands(entry: &Entry, profile: &Profile) -> u16 {
 fn landings(entry: &Entry, profile: &Profile, usable_m: f64) -> Landings {
     match entry.family {
         Family::Helical => Landings::Anywhere,
-        Family::Dlt => Landings::Sections {
-            count: DLT_SECTIONS,
-            last: last_section(profile),
-        },
+        Family::Dlt => {
+            let nominal = profile.nominal_sections();
+            Landings::Sections {
+                count: nominal.map_or(JM98_SECTIONS, |nominal| nominal.sections),
+                last: nominal.map_or(LAST_SECTION, |nominal| {
+                    f64::from(nominal.last_section_segments) / f64::from(nominal.section_segments)
+                }),
+            }
+        }
         Family::Ibm3590 => Landings::Sections {
             count: IBM3590_SECTIONS,
             last: 1.0,
@@ -97,12 +102,6 @@ fn landings(entry: &Entry, profile: &Profile, usable_m: f64) -> Landings {
 
 /// The length of a DLT track's last section in lengths of the others: 568 of 704 segments on the
 /// cartridge of Hillyer & Silberschatz 1996.
-fn last_section(profile: &Profile) -> f64 {
-    profile.nominal_sections().map_or(LAST_SECTION, |nominal| {
-        f64::from(nominal.last_section_segments) / f64::from(nominal.section_segments)
-    })
-}
-
 const LAST_SECTION: f64 = 568.0 / 704.0;
 
 /// One density everywhere and no bad spots: a helical drive's LPOS counts the data itself.
@@ -216,56 +215,59 @@ fn near(profile: &Profile, length_m: f64) -> Option<Near> {
 
 /// Drives whose tracks have sections: the landing point two before the record.
 fn sections(entry: &Entry, profile: &Profile, length_m: f64, read_m_s: f64) -> Serpentine {
-    let dlt4000 = Serpentine {
-        command_s: 2.5,
+    let full_s = number(&profile.seek.full_s).unwrap_or(0.0);
+    let (scan_m_s, command_s) = match (&profile.locate, profile.name.as_str()) {
+        // Printed: 15.5 s and 10 s a section (Hillyer & Silberschatz 1996).
+        (
+            Some(Locate::KeyPoint {
+                scan_s_per_section: scan,
+                read_s_per_section: read,
+                ..
+            }),
+            _,
+        ) => (read_m_s * read.value / scan.value, 0.4),
+        // Of the others a seek is said to take so long across the whole track, a little of which is
+        // its start; with these starts it overtakes reading where Table 4 says.
+        (_, "dlt7000") => (length_m / (full_s - 1.5), 1.5),
+        (_, "ibm3590") => (length_m / (full_s - 1.5), 2.9),
+        _ => (length_m / (full_s - 4.0), 4.0),
+    };
+    let by_key_points = matches!(profile.locate, Some(Locate::KeyPoint { .. }));
+    Serpentine {
+        command_s,
+        // Leaving the beginning of tape is slower than leaving any other place; only so do both of
+        // the paper's means come out, 96.5 s from there and 72.4 s between random segments.
+        leave_bot_s: if by_key_points { LEAVE_BOT_S } else { 0.0 },
         read_on_command_s: 0.3,
         read_m_s,
-        approach_m_s: length_m / 138.2,
-        search_m_s: length_m / 138.2,
-        rewind_m_s: length_m / 138.2,
-        accel_m_s2: 4.0,
-        step_s: 1.0,
+        approach_m_s: scan_m_s,
+        search_m_s: scan_m_s,
+        rewind_m_s: scan_m_s,
+        accel_m_s2: 12.0,
+        step_s: 0.3,
         direction_s: 0.0,
         band_s: 0.0,
         band_rank_s: 0.0,
-        turn_s: 0.5,
-        end_s: 8.0,
+        turn_s: 0.2,
+        // The end of tape is felt for: the paper's last case is its dearest.
+        end_s: if entry.family == Family::Dlt {
+            END_S
+        } else {
+            1.0
+        },
         areas: 1,
         landings_before: 2,
-        read_on: ReadOn::Sections(2),
+        read_on: if by_key_points {
+            ReadOn::Sections(2)
+        } else {
+            ReadOn::Metres(length_m * reach(profile))
+        },
         slow_reverse_start_s: 0.0,
-    };
-    let speed = |metres_per_second: f64| Serpentine {
-        approach_m_s: metres_per_second,
-        search_m_s: metres_per_second,
-        rewind_m_s: metres_per_second,
-        ..dlt4000.clone()
-    };
-    let full_s = number(&profile.seek.full_s).unwrap_or(147.0);
-    match (entry.family, &profile.locate) {
-        (
-            Family::Dlt,
-            Some(Locate::KeyPoint {
-                scan_s_per_section,
-                read_s_per_section,
-                ..
-            }),
-        ) => speed(read_m_s * read_s_per_section.value / scan_s_per_section.value),
-        (Family::Dlt, _) => Serpentine {
-            command_s: 1.0,
-            end_s: 1.0,
-            read_on: ReadOn::Metres(length_m * reach(profile)),
-            ..speed(length_m / (full_s - 4.0))
-        },
-        _ => Serpentine {
-            command_s: 1.0,
-            end_s: 1.0,
-            step_s: 0.5,
-            read_on: ReadOn::Metres(length_m * reach(profile)),
-            ..speed(length_m / (full_s - 7.0))
-        },
     }
 }
+
+const LEAVE_BOT_S: f64 = 4.0;
+const END_S: f64 = 8.0;
 
 /// The part of a track up to which reading on is no slower than seeking (Johnson & Miller 1998,
 /// Table 4, "min. seek").
@@ -282,15 +284,16 @@ fn lto(profile: &Profile, length_m: f64, read_m_s: f64) -> Serpentine {
     let approach_m_s = approach_m_s(profile, length_m).max(read_m_s);
     let slow = approach_m_s <= read_m_s;
     Serpentine {
-        command_s: 1.0,
+        command_s: 0.4,
+        leave_bot_s: 0.0,
         read_on_command_s: 0.3,
         read_m_s,
         approach_m_s,
-        search_m_s: approach_m_s * if slow { 1.0 } else { 1.5 },
-        rewind_m_s: approach_m_s * 1.04,
+        search_m_s: approach_m_s * if slow { 1.0 } else { SEARCH_OVER_APPROACH },
+        rewind_m_s: approach_m_s * REWIND_OVER_APPROACH,
         accel_m_s2: 10.0,
-        step_s: 2.0,
-        direction_s: 5.0,
+        step_s: 4.5,
+        direction_s: 0.5,
         band_s: 1.7,
         band_rank_s: 0.9,
         turn_s: 1.5,
@@ -306,10 +309,13 @@ fn lto(profile: &Profile, length_m: f64, read_m_s: f64) -> Serpentine {
 ///
 /// Over uniformly spread records a quarter of the tape is passed at this speed and a quarter at 1.5
 /// times it; `FIXED_S` is the rest of a mean locate.
+const SEARCH_OVER_APPROACH: f64 = 1.8;
+const REWIND_OVER_APPROACH: f64 = 1.1;
+
 fn approach_m_s(profile: &Profile, length_m: f64) -> f64 {
     const FIXED_S: f64 = 12.0;
     match number(&profile.handling.search_mean_s) {
-        Some(mean_s) => length_m / 4.0 * (1.0 + 1.0 / 1.5) / (mean_s - FIXED_S),
+        Some(mean_s) => length_m / 4.0 * (1.0 + 1.0 / SEARCH_OVER_APPROACH) / (mean_s - FIXED_S),
         // No search is published for LTO-2 to LTO-4; 7.0 m/s is the fastest of an LTO-3 (HP).
         None => 7.0,
     }
@@ -320,6 +326,7 @@ fn approach_m_s(profile: &Profile, length_m: f64) -> f64 {
 fn enterprise(read_m_s: f64) -> Serpentine {
     Serpentine {
         command_s: 0.6,
+        leave_bot_s: 0.0,
         read_on_command_s: 0.2,
         read_m_s,
         approach_m_s: 13.5,

@@ -298,12 +298,15 @@ impl Mechanics {
 
     /// The motion with this world's irregularities.
     fn noisy(&mut self, leg: Leg) -> Motion {
+        if leg.seconds == 0.0 {
+            return Motion::default();
+        }
         let noise = self.kind.noise;
         let share = 1.0 + noise.share * self.random.normal();
         let mut seconds = leg.seconds * share + noise.seconds * self.random.normal();
         let failed = self.random.unit() < noise.retry_chance;
         let retry = self.random.unit();
-        if failed && leg.seconds > 0.0 {
+        if failed {
             seconds += noise.retry_s * (0.5 + 0.5 * retry);
         }
         // No luck makes a motion shorter than half of what it takes.

@@ -14,6 +14,8 @@ use crate::tape::{Spot, Tape, is_forward};
 pub struct Serpentine {
     /// From a command to motion, and from the record found to the answer.
     pub command_s: f64,
+    /// More than that from the load point.
+    pub leave_bot_s: f64,
     /// The same where the drive only reads on.
     pub read_on_command_s: f64,
     /// Speed while data is read.
@@ -156,6 +158,9 @@ impl Serpentine {
             + self.run_s(far, self.fast_metres(tape, from.lpos, landing))
             + up_to / self.read_m_s;
         let mut metres = far + up_to;
+        if from == tape.load_point() {
+            seconds += self.leave_bot_s;
+        }
         if (landing - from.lpos) * sign < 0.0 {
             // Overrun by what it takes to come up to reading speed, both ways.
             metres += self.read_m_s * self.read_m_s / self.accel_m_s2;
