@@ -1,18 +1,60 @@
 //! Emulated tape drives, cartridges and robots with mechanics of their own, behind the SCSI transport.
+//!
+//! A [`Library`] lives in a directory: drives, cartridges whose data survives the process, a robot
+//! or none. Its devices are reached through [`EmulatedTransport`]s and answer SCSI commands; what
+//! they do takes time on a [`Clock`], virtual as a rule, by [`Mechanics`] that know nothing of the
+//! models this project fits. [`Faults`] say what goes wrong.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tapewise_emulator::{Clock, Library};
+//! use tapewise_scsi::{Cdb, Data, Status, Transport};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let path = directory.path().join("lto8");
+//! let library = Library::fresh_drive("lto8", 1, &path, Clock::virtual_time())?;
+//! let mut drive = library.transport_to_drive(0)?;
+//! let test_unit_ready = Cdb::new([0; 6]);
+//! let mut ready = false;
+//! while !ready {
+//!     let done = drive.execute(&test_unit_ready, Data::None, Duration::from_secs(60))?;
+//!     ready = done.status == Status::Good;
+//!     drive.wait(Duration::from_secs(1));
+//! }
+//! assert!(drive.now() > Duration::from_secs(10));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod attention;
+mod changer;
+mod check;
 mod clock;
+mod drive;
+mod exchange;
+mod faults;
+mod gzip;
+mod inquiry;
 mod kind;
+mod library;
 mod mechanics;
+mod medium;
 mod robot_times;
 mod tape;
+mod transport;
+mod world;
 
+pub use changer::{Element, Elements};
 pub use clock::Clock;
+pub use faults::{BadBlock, Faults};
 pub use kind::{
     Compression, DriveKind, Family, Identity, Landings, Life, Shape, Spread, Transport,
 };
+pub use library::{CartridgeSpec, DriveSpec, Library, LibraryError, LibrarySpec};
 pub use mechanics::{
     Helical, Loading, Mechanics, Motion, Near, Noise, ReadOn, Serpentine, Streaming, Stretch,
     Unloaded, Zones,
 };
+pub use medium::{CartridgeMemory, HostAttribute, Medium, MediumError, Object, Partition};
 pub use robot_times::RobotTimes;
 pub use tape::{Spot, Tape, TapeError};
+pub use transport::EmulatedTransport;

@@ -1,0 +1,60 @@
+//! What a device still has to tell each initiator.
+
+use crate::check::Check;
+
+/// Unit attention: power on, reset or bus device reset.
+pub(crate) const POWER_ON: u16 = 0x2900;
+/// Unit attention: not ready to ready change, medium may have changed.
+pub(crate) const MEDIUM_CHANGED: u16 = 0x2800;
+/// Unit attention: mode parameters changed.
+pub(crate) const MODE_CHANGED: u16 = 0x2a01;
+/// Unit attention: reservations preempted.
+pub(crate) const RESERVATIONS_PREEMPTED: u16 = 0x2a03;
+
+/// The initiators of a device, numbered as they came, with their pending unit attentions.
+#[derive(Debug, Default)]
+pub(crate) struct Attentions {
+    pending: Vec<Vec<u16>>,
+}
+
+impl Attentions {
+    /// A new initiator: the first thing it hears is that the power came on.
+    pub fn open(&mut self) -> usize {
+        self.pending.push(vec![POWER_ON]);
+        self.pending.len() - 1
+    }
+
+    /// Puts a unit attention up for every initiator but `except`.
+    pub fn raise(&mut self, code: u16, except: Option<usize>) {
+        for nexus in (0..self.pending.len()).filter(|&nexus| Some(nexus) != except) {
+            self.raise_for(code, nexus);
+        }
+    }
+
+    /// Puts a unit attention up for one initiator: one of each code, and in the order of rank.
+    pub fn raise_for(&mut self, code: u16, nexus: usize) {
+        let Some(pending) = self.pending.get_mut(nexus) else {
+            return;
+        };
+        if !pending.contains(&code) {
+            pending.push(code);
+            pending.sort_by_key(|&code| rank(code));
+        }
+    }
+
+    /// The next unit attention of this initiator, which now knows it.
+    pub fn take(&mut self, nexus: usize) -> Option<Check> {
+        let pending = self.pending.get_mut(nexus)?;
+        (!pending.is_empty()).then(|| Check::unit_attention(pending.remove(0)))
+    }
+}
+
+/// Reset before medium before mode parameters before the rest: the order IBM's LTO drives keep.
+fn rank(code: u16) -> u8 {
+    match code >> 8 {
+        0x29 => 0,
+        0x28 => 1,
+        0x2a => 2,
+        _ => 3,
+    }
+}

@@ -1,0 +1,228 @@
+//! The commands of a drive: one line each. A drive of 1998 has those of SCSI-2 only.
+
+use super::{Drive, access_order, attributes, end_of_wrap, loading, log, mode, partitioning};
+use super::{position, reservation, status, transfer};
+use crate::exchange::{Entry, Exchange, Needs, Stop, report_supported};
+
+type Run = fn(&mut Drive, &mut Exchange<'_>) -> Result<(), Stop>;
+
+const fn line(opcode: u8, cdb_length: u8, nominal_s: u32, needs: Needs, run: Run) -> Entry<Drive> {
+    Entry {
+        opcode,
+        service_action: None,
+        cdb_length,
+        nominal_s,
+        needs,
+        supported: |_| true,
+        run,
+    }
+}
+
+/// The line of an operation code with service actions.
+const fn action(
+    opcode: u8,
+    service_action: u8,
+    cdb_length: u8,
+    needs: Needs,
+    supported: fn(&Drive) -> bool,
+    run: Run,
+) -> Entry<Drive> {
+    Entry {
+        service_action: Some(service_action),
+        supported,
+        ..line(opcode, cdb_length, 60, needs, run)
+    }
+}
+
+/// The same for drives of this century only.
+const fn modern(entry: Entry<Drive>) -> Entry<Drive> {
+    Entry {
+        supported: Drive::is_modern,
+        ..entry
+    }
+}
+
+/// Most seconds that positioning may take: LTO drives say 2040 to 2940.
+const POSITIONING_S: u32 = 1400;
+const TRANSFER_S: u32 = 700;
+
+pub(super) const TABLE: &[Entry<Drive>] = &[
+    line(0x00, 6, 5, Needs::Medium, status::test_unit_ready),
+    line(0x01, 6, 600, Needs::Medium, position::rewind),
+    line(0x03, 6, 5, Needs::Nothing, status::request_sense),
+    modern(line(
+        0x04,
+        6,
+        1600,
+        Needs::Medium,
+        partitioning::format_medium,
+    )),
+    line(0x05, 6, 5, Needs::Device, status::read_block_limits),
+    line(0x08, 6, TRANSFER_S, Needs::Position, transfer::read),
+    line(0x0a, 6, TRANSFER_S, Needs::Position, transfer::write),
+    line(
+        0x10,
+        6,
+        TRANSFER_S,
+        Needs::Position,
+        transfer::write_filemarks,
+    ),
+    line(0x11, 6, POSITIONING_S, Needs::Position, position::space),
+    line(0x12, 6, 5, Needs::Nothing, status::inquire),
+    line(0x15, 6, 60, Needs::Device, mode::select),
+    line(0x16, 6, 5, Needs::Device, reservation::reserve_unit),
+    line(0x17, 6, 5, Needs::Device, reservation::release_unit),
+    line(0x1a, 6, 5, Needs::Device, mode::sense),
+    line(0x1b, 6, 900, Needs::Device, loading::load_unload),
+    line(0x1e, 6, 5, Needs::Device, loading::prevent),
+    line(0x2b, 10, POSITIONING_S, Needs::Medium, position::locate_10),
+    line(0x34, 10, 5, Needs::Medium, position::read_position),
+    modern(line(0x44, 10, 5, Needs::Device, status::report_density)),
+    modern(line(0x4d, 10, 5, Needs::Device, log::sense)),
+    modern(line(0x55, 10, 60, Needs::Device, mode::select)),
+    modern(line(0x5a, 10, 5, Needs::Device, mode::sense)),
+    action(
+        0x5e,
+        0x00,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::report,
+    ),
+    action(
+        0x5e,
+        0x01,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::report,
+    ),
+    action(
+        0x5e,
+        0x02,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::report,
+    ),
+    action(
+        0x5f,
+        0x00,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
+        0x01,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
+        0x02,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
+        0x03,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
+        0x04,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
+        0x06,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x8c,
+        0x00,
+        16,
+        Needs::Device,
+        Drive::is_modern,
+        attributes::read,
+    ),
+    action(
+        0x8c,
+        0x01,
+        16,
+        Needs::Device,
+        Drive::is_modern,
+        attributes::read,
+    ),
+    modern(line(0x8d, 16, 60, Needs::Medium, attributes::write)),
+    modern(line(
+        0x91,
+        16,
+        POSITIONING_S,
+        Needs::Position,
+        position::space,
+    )),
+    modern(line(
+        0x92,
+        16,
+        POSITIONING_S,
+        Needs::Medium,
+        position::locate_16,
+    )),
+    line(0xa0, 12, 5, Needs::Nothing, status::report_luns),
+    action(
+        0xa3,
+        0x0c,
+        12,
+        Needs::Device,
+        Drive::is_modern,
+        |drive, exchange| report_supported(TABLE, drive, exchange),
+    ),
+    action(
+        0xa3,
+        0x1d,
+        12,
+        Needs::Medium,
+        has_rao,
+        access_order::receive,
+    ),
+    action(
+        0xa3,
+        0x1f,
+        12,
+        Needs::Medium,
+        has_wrap_ends,
+        end_of_wrap::read,
+    ),
+    action(
+        0xa4,
+        0x1d,
+        12,
+        Needs::Medium,
+        has_rao,
+        access_order::generate,
+    ),
+];
+
+fn has_rao(drive: &Drive) -> bool {
+    drive.kind.has_rao
+}
+
+fn has_wrap_ends(drive: &Drive) -> bool {
+    drive.kind.has_end_of_wrap_table
+}

@@ -1,0 +1,84 @@
+//! READ END OF WRAP POSITION: the last object on each wrap, as things were at load.
+
+use super::Drive;
+use crate::check::Check;
+use crate::exchange::{Exchange, Stop};
+use crate::medium::Medium;
+use crate::tape::Tape;
+
+/// The last object on a wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WrapEnd {
+    wrap: u16,
+    partition: u8,
+    /// The last object that ends on the wrap; end of data itself for the wrap that holds it.
+    object: u64,
+}
+
+/// What the table says of a cartridge: wraps with user data only, guard wraps not at all.
+pub(super) fn snapshot(tape: &Tape, medium: &Medium) -> Vec<WrapEnd> {
+    let mut ends = Vec::new();
+    for number in 0..medium.partition_count() {
+        let Some(partition) = medium.partition(number) else {
+            continue;
+        };
+        let end_of_data = partition.end_of_data();
+        if end_of_data == 0 {
+            continue;
+        }
+        let last_wrap = tape.place(number, partition.offset(end_of_data)).wrap;
+        for wrap in tape.place(number, 0).wrap..=last_wrap {
+            let Some((_, end)) = tape.end_of_wrap(wrap) else {
+                continue;
+            };
+            let object = match wrap == last_wrap {
+                true => end_of_data,
+                // The object that begins at or behind the end is the first of the next wrap.
+                false => partition.object_at(end).saturating_sub(1),
+            };
+            ends.push(WrapEnd {
+                wrap,
+                partition: number,
+                object,
+            });
+        }
+    }
+    ends
+}
+
+/// Answers A3h/1Fh with qualifier 45h, in the short form or in the long one.
+pub(super) fn read(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    if exchange.byte(2) != 0x45 {
+        return Err(Check::invalid_cdb(2).into());
+    }
+    let (of_wrap, is_long) = (exchange.bit(3, 0), exchange.bit(3, 1));
+    let wrap = exchange.number::<2>(4);
+    let allocation = exchange.number::<4>(6);
+    let loaded = drive.ready()?;
+    let ends = &loaded.wrap_ends;
+    let chosen = |end: &&WrapEnd| !of_wrap || u64::from(end.wrap) == wrap;
+    let mut answer = Vec::new();
+    if is_long {
+        let chosen: Vec<&WrapEnd> = ends.iter().filter(chosen).collect();
+        if of_wrap && chosen.is_empty() {
+            return Err(Check::invalid_cdb(4).into());
+        }
+        answer.extend((2 + 12 * chosen.len() as u16).to_be_bytes());
+        answer.extend([0; 2]);
+        for end in chosen {
+            answer.extend(end.wrap.to_be_bytes());
+            answer.extend(u16::from(end.partition).to_be_bytes());
+            answer.extend([0; 2]);
+            answer.extend(&end.object.to_be_bytes()[2..]);
+        }
+    } else {
+        // The short form tells of one wrap: the one asked for, or the first.
+        let Some(end) = ends.iter().find(chosen) else {
+            return Err(Check::invalid_cdb(4).into());
+        };
+        answer.extend([0, 8, 0, 0]);
+        answer.extend(&end.object.to_be_bytes()[2..]);
+    }
+    exchange.answer(&answer, allocation);
+    Ok(())
+}

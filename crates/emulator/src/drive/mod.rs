@@ -1,0 +1,295 @@
+//! One emulated tape drive: what it is, what is in it, and the table of its commands (SSC-4).
+//!
+//! A command is looked up in the table, checked against what it needs, and run. Whatever moves tape
+//! goes through the mechanics, which say how long it takes and how far the tape moved; the time
+//! passes on the library's clock, the metres are counted for drive and cartridge.
+
+mod access_order;
+mod attributes;
+mod commands;
+mod end_of_wrap;
+mod life;
+mod loading;
+mod log;
+mod mode;
+mod partitioning;
+mod position;
+mod reservation;
+mod sense;
+mod status;
+mod transfer;
+
+use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON};
+use crate::check::Check;
+use crate::exchange::{Exchange, Needs, Stop, find};
+use crate::faults::{DriveFault, FaultStream};
+use crate::inquiry::{self, Identity};
+use crate::kind::{DriveKind, Family};
+use crate::library::LibraryError;
+use crate::mechanics::{Mechanics, Motion};
+use crate::medium::Medium;
+use crate::tape::Tape;
+use end_of_wrap::WrapEnd;
+use life::DriveLife;
+use mode::Mode;
+use reservation::Reservations;
+use std::path::Path;
+use tapewise_model::Micros;
+
+/// A cartridge on its way into a drive.
+pub(crate) struct Cartridge {
+    pub barcode: String,
+    /// The kind of drive it is made for.
+    pub kind: String,
+    pub tape: Tape,
+    pub medium: Medium,
+}
+
+/// One drive.
+pub(crate) struct Drive {
+    kind: DriveKind,
+    serial: String,
+    seed: u64,
+    life: DriveLife,
+    attentions: Attentions,
+    faults: FaultStream,
+    mode: Mode,
+    reservations: Reservations,
+    /// Initiators that prevent the cartridge from being taken out.
+    prevented: Vec<usize>,
+    loaded: Option<Loaded>,
+    /// Until then the drive is at a command whose status has been sent (IMMED).
+    busy_until: Micros,
+    /// Until then the drive is not ready, for reasons of its own.
+    not_ready_until: Micros,
+    /// The last list of segments that a host wanted ordered, in the order found.
+    access_order: Vec<u8>,
+}
+
+/// A cartridge in the drive.
+struct Loaded {
+    barcode: String,
+    medium: Medium,
+    tape: Tape,
+    /// The tape on the head, except while it is unloaded.
+    mechanics: Option<Mechanics>,
+    is_compatible: bool,
+    state: Threading,
+    /// The partition under the head, and the logical object next to be read or written.
+    partition: u8,
+    object: u64,
+    /// A read has met end of data, and no command has positioned since.
+    has_met_end: bool,
+    /// The position was lost: only a command that finds it anew may follow.
+    is_lost: bool,
+    /// The wrap ends as they were when the cartridge was loaded.
+    wrap_ends: Vec<WrapEnd>,
+}
+
+impl Loaded {
+    /// The mechanics.
+    ///
+    /// # Errors
+    /// Initializing command required, while the tape is not on the head.
+    fn mechanics(&mut self) -> Result<&mut Mechanics, Check> {
+        self.mechanics.as_mut().ok_or(Check::LOAD_NEEDED)
+    }
+
+    /// The head is at the beginning of the tape, and the drive knows it.
+    fn at_beginning(&mut self) {
+        self.partition = 0;
+        self.object = 0;
+        self.has_met_end = false;
+        self.is_lost = false;
+    }
+}
+
+/// How far a cartridge is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Threading {
+    /// In the drive, the tape not on the head.
+    Unloaded,
+    /// Ready from then on.
+    Loading(Micros),
+    Ready,
+}
+
+impl Drive {
+    /// A drive that is switched on, without a cartridge.
+    ///
+    /// # Errors
+    /// [`LibraryError`] when the file of its life cannot be read.
+    pub fn power_on(
+        kind: DriveKind,
+        serial: &str,
+        seed: u64,
+        faults: FaultStream,
+        life: &Path,
+    ) -> Result<Drive, LibraryError> {
+        Ok(Drive {
+            mode: Mode::new(&kind),
+            kind,
+            serial: serial.to_owned(),
+            seed,
+            life: DriveLife::open(life)?,
+            attentions: Attentions::default(),
+            faults,
+            reservations: Reservations::default(),
+            prevented: Vec::new(),
+            loaded: None,
+            busy_until: Micros::ZERO,
+            not_ready_until: Micros::ZERO,
+            access_order: Vec::new(),
+        })
+    }
+
+    /// A new initiator.
+    pub fn open_nexus(&mut self) -> usize {
+        self.attentions.open()
+    }
+
+    /// The drive's names.
+    pub fn identity(&self) -> Identity<'_> {
+        Identity {
+            device_type: inquiry::TAPE,
+            vendor: self.kind.identity.vendor,
+            product: self.kind.identity.product,
+            revision: self.kind.identity.revision,
+            serial: &self.serial,
+        }
+    }
+
+    /// Whether tape is on the head, or on its way there.
+    pub fn is_threaded(&self) -> bool {
+        let loaded = self.loaded.as_ref();
+        loaded.is_some_and(|loaded| loaded.state != Threading::Unloaded)
+    }
+
+    /// Whether an initiator wants the cartridge to stay.
+    pub fn is_removal_prevented(&self) -> bool {
+        self.loaded.is_some() && !self.prevented.is_empty()
+    }
+
+    /// Carries out one command.
+    pub fn execute(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        self.settle(exchange.now());
+        let entry = find(commands::TABLE, self, exchange)?;
+        if entry.needs != Needs::Nothing
+            && let Some(attention) = self.attentions.take(exchange.nexus)
+        {
+            return Err(attention.into());
+        }
+        if self.reservations.refuses(exchange) {
+            return Err(Stop::ReservationConflict);
+        }
+        if matches!(entry.needs, Needs::Medium | Needs::Position) {
+            self.fail_by_chance(exchange)?;
+            self.require_ready(exchange)?;
+        }
+        if entry.needs == Needs::Position && self.ready()?.is_lost {
+            return Err(Check::SEQUENCE.into());
+        }
+        (entry.run)(self, exchange)
+    }
+
+    /// What has become true by time alone: a cartridge is loaded, a drive ready again.
+    fn settle(&mut self, now: Micros) {
+        if let Some(loaded) = &mut self.loaded
+            && let Threading::Loading(ready) = loaded.state
+            && now >= ready
+        {
+            loaded.state = Threading::Ready;
+            self.attentions.raise(MEDIUM_CHANGED, None);
+        }
+    }
+
+    fn fail_by_chance(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        match self.faults.before_command() {
+            None => Ok(()),
+            Some(DriveFault::Reset) => {
+                self.reset(exchange);
+                let attention = self.attentions.take(exchange.nexus);
+                Err(attention.unwrap_or(Check::unit_attention(POWER_ON)).into())
+            }
+            Some(DriveFault::NotReady(time)) => {
+                self.not_ready_until = exchange.now() + time;
+                Ok(())
+            }
+        }
+    }
+
+    fn require_ready(&self, exchange: &Exchange<'_>) -> Result<(), Check> {
+        let Some(loaded) = &self.loaded else {
+            return Err(Check::NO_MEDIUM);
+        };
+        match loaded.state {
+            Threading::Unloaded => return Err(Check::LOAD_NEEDED),
+            Threading::Loading(_) => return Err(Check::BECOMING_READY),
+            Threading::Ready => {}
+        }
+        if exchange.now() < self.not_ready_until {
+            return Err(Check::BECOMING_READY);
+        }
+        if exchange.now() < self.busy_until {
+            return Err(Check::OPERATION_IN_PROGRESS);
+        }
+        if !loaded.is_compatible {
+            return Err(Check::INCOMPATIBLE_MEDIUM);
+        }
+        Ok(())
+    }
+
+    /// The drive loses its state, as when power comes back: the tape stands at its beginning.
+    fn reset(&mut self, exchange: &mut Exchange<'_>) {
+        self.mode = Mode::new(&self.kind);
+        self.prevented.clear();
+        self.reservations.reset();
+        self.access_order.clear();
+        if let Some(loaded) = &mut self.loaded {
+            let motion = loaded.mechanics.as_mut().map(Mechanics::rewind);
+            loaded.at_beginning();
+            loaded.is_lost = true;
+            if let Some(motion) = motion {
+                self.moved(motion, exchange);
+            }
+        }
+        self.attentions.raise(POWER_ON, None);
+    }
+
+    /// The cartridge in the drive.
+    ///
+    /// # Errors
+    /// No medium.
+    fn ready(&mut self) -> Result<&mut Loaded, Check> {
+        self.loaded.as_mut().ok_or(Check::NO_MEDIUM)
+    }
+
+    /// The tape has moved: the time passes, the metres count.
+    fn moved(&mut self, motion: Motion, exchange: &mut Exchange<'_>) {
+        exchange.spend(motion.time);
+        self.count(motion);
+    }
+
+    fn count(&mut self, motion: Motion) {
+        self.life.metres += motion.metres;
+        self.life.motion_s += motion.time.as_secs_f64();
+        self.life.metres_since_cleaning += motion.metres;
+        if let Some(loaded) = &mut self.loaded {
+            loaded.medium.memory.metres += motion.metres;
+        }
+    }
+
+    /// Whether the drive asks to be cleaned.
+    fn wants_cleaning(&self) -> bool {
+        let most = self.faults.faults.cleaning_after_m;
+        most.is_some_and(|most| self.life.metres_since_cleaning > most)
+    }
+
+    /// Drives of this century: LOCATE(16), long positions, attributes, log pages.
+    fn is_modern(&self) -> bool {
+        matches!(
+            self.kind.family,
+            Family::Lto | Family::Ibm3592 | Family::T10000
+        )
+    }
+}

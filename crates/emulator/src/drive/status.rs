@@ -1,0 +1,93 @@
+//! What a drive says of itself: TEST UNIT READY, REQUEST SENSE, INQUIRY, limits, densities.
+
+use super::Drive;
+use crate::check::Check;
+use crate::exchange::{Exchange, Stop};
+use crate::inquiry::{self, padded};
+use tapewise_model::profile::BlockSizes;
+
+/// TEST UNIT READY: what the table demands of the medium is all there is to it.
+pub(super) fn test_unit_ready(_: &mut Drive, _: &mut Exchange<'_>) -> Result<(), Stop> {
+    Ok(())
+}
+
+/// REQUEST SENSE (SPC-5, 6.39): a pending unit attention, else no sense; in any case the position.
+pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    if exchange.bit(1, 0) {
+        return Err(Check::invalid_cdb_bits(1, 0).into());
+    }
+    let check = match drive.attentions.take(exchange.nexus) {
+        Some(attention) => attention,
+        None if exchange.now() < drive.busy_until => Check::OPERATION_IN_PROGRESS,
+        None if drive.wants_cleaning() => Check::CLEANING_REQUESTED,
+        None => Check::NONE,
+    };
+    let sense = drive.sense(&check, exchange.opcode());
+    let allocation = exchange.number::<1>(4);
+    exchange.answer(sense.bytes(), allocation);
+    Ok(())
+}
+
+/// INQUIRY; drives of this century add page B0h (no WORM) and B1h (manufacturer's serial number).
+pub(super) fn inquire(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    let mut pages = Vec::new();
+    if drive.is_modern() {
+        pages.push((0xb0, vec![0; 2]));
+        pages.push((0xb1, padded::<12>(&drive.serial).to_vec()));
+    }
+    inquiry::answer(&drive.identity(), &pages, exchange)
+}
+
+pub(super) fn report_luns(_: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    inquiry::report_luns(exchange)
+}
+
+/// READ BLOCK LIMITS (SSC-4, 7.5).
+pub(super) fn read_block_limits(
+    drive: &mut Drive,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Stop> {
+    let largest = drive.kind.largest_block;
+    let smallest: u16 = match drive.kind.blocks {
+        BlockSizes::Fixed => largest.min(u32::from(u16::MAX)) as u16,
+        BlockSizes::Variable => 1,
+    };
+    let mut limits = [0; 6];
+    limits[..4].copy_from_slice(&(largest & 0x00ff_ffff).to_be_bytes());
+    limits[4..].copy_from_slice(&smallest.to_be_bytes());
+    exchange.answer(&limits, 6);
+    Ok(())
+}
+
+/// REPORT DENSITY SUPPORT (SSC-4, 7.10): the one density there is, of drive or medium.
+pub(super) fn report_density(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    if exchange.bit(1, 1) {
+        return Err(Check::invalid_cdb_bits(1, 1).into());
+    }
+    if exchange.bit(1, 0) && drive.loaded.is_none() {
+        return Err(Check::NO_MEDIUM.into());
+    }
+    let shape = &drive.kind.shape;
+    let tracks = u32::from(shape.wraps);
+    let metres = (shape.lpos_max - shape.lpos_min) * shape.metres_per_lpos;
+    let capacity_mb = (drive.kind.capacity_bytes() / 1_000_000) as u32;
+    // What a wrap holds over its length, all its channels together.
+    let bits_per_mm = (shape.wrap_bytes * 8.0 / (metres.max(1e-9) * 1e3)) as u32;
+    let mut descriptor = [0; 52];
+    descriptor[0] = drive.kind.density_code;
+    descriptor[1] = drive.kind.density_code;
+    descriptor[2] = 0xa0;
+    descriptor[5..8].copy_from_slice(&bits_per_mm.to_be_bytes()[1..]);
+    descriptor[8..10].copy_from_slice(&127u16.to_be_bytes());
+    descriptor[10..12].copy_from_slice(&(tracks as u16).to_be_bytes());
+    descriptor[12..16].copy_from_slice(&capacity_mb.to_be_bytes());
+    descriptor[16..24].copy_from_slice(&padded::<8>("TAPEWISE"));
+    descriptor[24..32].copy_from_slice(&padded::<8>(&drive.kind.name));
+    descriptor[32..52].copy_from_slice(&padded::<20>(&drive.kind.title));
+    let mut answer = vec![0; 4];
+    answer[..2].copy_from_slice(&(descriptor.len() as u16 + 2).to_be_bytes());
+    answer.extend(descriptor);
+    let allocation = exchange.number::<2>(7);
+    exchange.answer(&answer, allocation);
+    Ok(())
+}

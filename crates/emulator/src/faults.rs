@@ -1,0 +1,141 @@
+//! What goes wrong, by seed.
+//!
+//! - **Medium errors.** A block is bad or it is not: whether it is follows from the seed, the
+//!   cartridge's barcode, the partition and the block's number, so a bad block stays bad whoever
+//!   reads it, and when. Listed blocks are bad in any case. Writing a block anew does not heal it.
+//! - **Resets.** Before a command that needs a ready medium the drive may lose its state: removal
+//!   is allowed again, the tape stands at the beginning, each initiator finds unit attention
+//!   29h/00h.
+//! - **Not ready.** Before such a command the drive may become busy with itself for a while:
+//!   02h/04h/01h until the time is over.
+//! - **Power loss.** While a block is written the power may fail. Of what was written since the
+//!   last flush an uncertain part, always from the front, is on tape; the rest is gone. The drive
+//!   then comes back as after a reset.
+//! - **Robot errors.** A move may fail with 04h/15h/01h: the cartridge stays where it was, or, if
+//!   it is dropped, lies on the floor: in no element until somebody puts it back.
+//! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
+//!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
+//!
+//! Each drive and the robot draw from a stream of their own, one draw for each command and kind of
+//! fault, so one seed and the same commands give the same faults.
+
+use serde::{Deserialize, Serialize};
+use tapewise_model::{Micros, Random};
+
+/// Which faults happen, and how often. The default is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Faults {
+    /// Seed of all streams.
+    pub seed: u64,
+    /// Probability that a block cannot be read.
+    pub bad_block: f64,
+    /// Blocks that cannot be read.
+    pub bad_blocks: Vec<BadBlock>,
+    /// Probability of a reset, for each command that needs a medium.
+    pub reset: f64,
+    /// Probability of a not-ready period, for each command that needs a medium.
+    pub not_ready: f64,
+    /// How long such a period is, in seconds.
+    pub not_ready_s: f64,
+    /// Probability that power fails, for each block written.
+    pub power_loss: f64,
+    /// Probability that a move of the robot fails.
+    pub robot_error: f64,
+    /// Probability that a move that failed has dropped the cartridge.
+    pub dropped: f64,
+    /// Metres of tape after which the drive asks for cleaning.
+    pub cleaning_after_m: Option<f64>,
+}
+
+/// A block that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BadBlock {
+    /// The cartridge.
+    pub barcode: String,
+    /// The partition.
+    pub partition: u8,
+    /// Logical object number in it.
+    pub block: u64,
+}
+
+impl Faults {
+    /// Nothing goes wrong.
+    pub fn none() -> Faults {
+        Faults::default()
+    }
+
+    /// Whether this block cannot be read.
+    pub fn is_bad(&self, barcode: &str, partition: u8, block: u64) -> bool {
+        if self
+            .bad_blocks
+            .iter()
+            .any(|bad| bad.block == block && bad.partition == partition && bad.barcode == barcode)
+        {
+            return true;
+        }
+        if self.bad_block <= 0.0 {
+            return false;
+        }
+        let place = crc32fast::hash(barcode.as_bytes());
+        let seed = self.seed ^ u64::from(place) << 32 ^ u64::from(partition) << 24;
+        Random::new(seed, block).unit() < self.bad_block
+    }
+
+    /// The stream of the device numbered `device`.
+    pub(crate) fn stream(&self, device: u64) -> FaultStream {
+        FaultStream {
+            faults: self.clone(),
+            random: Random::new(self.seed, device),
+        }
+    }
+}
+
+/// The faults of one device, as they come.
+#[derive(Clone, Debug)]
+pub(crate) struct FaultStream {
+    pub faults: Faults,
+    random: Random,
+}
+
+/// What happens to a drive before a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DriveFault {
+    Reset,
+    NotReady(Micros),
+}
+
+/// What happens to a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RobotFault {
+    Stays,
+    Dropped,
+}
+
+impl FaultStream {
+    /// What happens to a drive before a command that needs a medium.
+    pub fn before_command(&mut self) -> Option<DriveFault> {
+        let (reset, not_ready) = (self.random.unit(), self.random.unit());
+        if reset < self.faults.reset {
+            return Some(DriveFault::Reset);
+        }
+        (not_ready < self.faults.not_ready)
+            .then(|| DriveFault::NotReady(Micros::from_secs_f64(self.faults.not_ready_s)))
+    }
+
+    /// How many of the blocks not yet flushed survive, if power fails now.
+    pub fn power_loss(&mut self, unsafe_blocks: u64) -> Option<u64> {
+        (self.faults.power_loss > 0.0 && self.random.unit() < self.faults.power_loss)
+            .then(|| self.random.below(unsafe_blocks + 1))
+    }
+
+    /// What happens to a move of the robot.
+    pub fn on_move(&mut self) -> Option<RobotFault> {
+        let (fails, drops) = (self.random.unit(), self.random.unit());
+        (fails < self.faults.robot_error).then_some(match drops < self.faults.dropped {
+            true => RobotFault::Dropped,
+            false => RobotFault::Stays,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! By how much gzip would compress a block: what a drive's own compression is known to follow.
+//!
+//! Johnson & Miller (1998, section 5.6) found the compression ratio of the drives they measured to
+//! be a straight line in the ratio that gzip reaches on the same data, so that ratio is what the
+//! emulated drives look at. It is measured with deflate on samples, since a drive sees every block.
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use std::io::Write;
+
+/// One window of deflate.
+const SAMPLE: usize = 32 * 1024;
+/// One sample stands for so many bytes.
+const EVERY: usize = 256 * 1024;
+
+/// Uncompressed over compressed size, as deflate does it on a sample of 32 KiB in every 256 KiB;
+/// never below 1, since a drive stores what does not compress as it is.
+pub(crate) fn ratio(block: &[u8]) -> f64 {
+    let (mut plain, mut packed) = (0, 0);
+    for stretch in block.chunks(EVERY) {
+        let sample = &stretch[..stretch.len().min(SAMPLE)];
+        plain += sample.len();
+        packed += deflated(sample);
+    }
+    (plain as f64 / packed.max(1) as f64).max(1.0)
+}
+
+/// The size after compression. Only the size is kept: the sink cannot fail, and a count of what
+/// passed is what it is for.
+fn deflated(sample: &[u8]) -> usize {
+    let mut encoder = DeflateEncoder::new(Count(0), Compression::default());
+    match encoder.write_all(sample).and_then(|()| encoder.finish()) {
+        Ok(Count(bytes)) => bytes,
+        Err(_) => sample.len(),
+    }
+}
+
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewise_model::Random;
+
+    #[test]
+    fn noise_does_not_compress_and_repetition_does() {
+        let mut random = Random::new(1, 0);
+        let noise: Vec<u8> = (0..300_000).map(|_| random.below(256) as u8).collect();
+        assert_eq!(ratio(&noise), 1.0);
+        assert!(ratio(&[7; 300_000]) > 100.0);
+        let hex: Vec<u8> = noise
+            .iter()
+            .map(|byte| b"0123456789abcdef"[usize::from(byte & 15)])
+            .collect();
+        assert!((1.6..2.0).contains(&ratio(&hex)), "{}", ratio(&hex));
+    }
+}

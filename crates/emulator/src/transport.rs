@@ -1,0 +1,97 @@
+//! The way of a command into the emulated world.
+
+use crate::changer;
+use crate::exchange::Exchange;
+use crate::world::World;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tapewise_model::Micros;
+use tapewise_scsi::{Cdb, Completion, Data, SenseBytes, Transport, TransportError};
+
+/// Which device a transport leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Drive(usize),
+    Changer,
+}
+
+/// A way to one emulated device, as one initiator. Time passes on the library's clock, which all
+/// its devices share: on a virtual clock a command of one drive is time that passes for the others.
+pub struct EmulatedTransport {
+    world: Arc<Mutex<World>>,
+    name: String,
+    target: Target,
+    nexus: usize,
+    opened: Micros,
+}
+
+impl EmulatedTransport {
+    pub(crate) fn new(
+        world: Arc<Mutex<World>>,
+        name: String,
+        target: Target,
+        nexus: usize,
+        opened: Micros,
+    ) -> EmulatedTransport {
+        EmulatedTransport {
+            world,
+            name,
+            target,
+            nexus,
+            opened,
+        }
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transport for EmulatedTransport {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let mut world = self.world();
+        let mut exchange = Exchange::new(*cdb, data, world.clock.now(), self.nexus);
+        let done = match self.target {
+            Target::Drive(number) => world.drives[number].execute(&mut exchange),
+            Target::Changer => changer::execute(&mut world, &mut exchange),
+        };
+        let (spent, transferred) = (exchange.spent(), exchange.transferred());
+        let completion = match done {
+            Ok(()) => Completion::good(transferred),
+            Err(stop) => stop.completion(transferred, |check| match self.target {
+                Target::Drive(number) => world.drives[number].sense(check, cdb.opcode()),
+                Target::Changer => SenseBytes::new(&check.fixed()),
+            }),
+        };
+        // With a clock that sleeps, other devices work in the meantime.
+        let clock = world.clock.clone();
+        drop(world);
+        clock.advance(spent);
+        if Duration::from_micros(spent.0.unsigned_abs()) > timeout {
+            return Err(TransportError::TimedOut {
+                device: self.name.clone(),
+                timeout,
+            });
+        }
+        Ok(completion)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_micros((self.world().clock.now() - self.opened).0.unsigned_abs())
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4);
+        let clock = self.world().clock.clone();
+        clock.advance(Micros(micros));
+    }
+}
