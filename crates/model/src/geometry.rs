@@ -65,6 +65,26 @@ impl Geometry {
         self.lpos_max - self.lpos_min
     }
 
+    /// How far along its wrap a place is in reading direction, in LPOS units. A place off the data
+    /// counts as the nearer end of it.
+    pub fn along(&self, wrap: u16, lpos: u32) -> i64 {
+        let lpos = lpos.clamp(self.lpos_min, self.lpos_max);
+        i64::from(match self.direction(wrap) {
+            Direction::Forward => lpos - self.lpos_min,
+            Direction::Reverse => self.lpos_max - lpos,
+        })
+    }
+
+    /// The tape that passes the head when it streams from one wrap and LPOS on to another, in LPOS
+    /// units: to the end of each wrap and on.
+    pub fn streamed_lpos(&self, from: (u16, u32), to: (u16, u32)) -> u64 {
+        let wraps = i64::from(to.0) - i64::from(from.0);
+        let ahead = wraps * i64::from(self.wrap_lpos()) + self.along(to.0, to.1)
+            - self.along(from.0, from.1);
+        // Positions of a map that is a little wrong can run backward.
+        ahead.unsigned_abs()
+    }
+
     /// The section of a longitudinal position, 0 nearest the beginning of tape, all of one length.
     ///
     /// A cartridge with key points knows its own sections better: see [`crate::KeyPoints`].

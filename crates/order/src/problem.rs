@@ -1,7 +1,7 @@
 //! A batch of requests made ready for ordering: what is visited, and what each move costs.
 
 use crate::request::{Request, Segment};
-use crate::stream::{Gate, StreamClock, streamed_lpos};
+use crate::stream::{Gate, StreamClock};
 use crate::visit::{Visit, visits};
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{
@@ -26,7 +26,7 @@ impl Tape {
     /// to the end of each wrap and on.
     pub fn distance_lpos(&self, from: &Position, to: &Position, streaming: bool) -> u64 {
         match streaming {
-            true => streamed_lpos(&self.geometry, from, to),
+            true => (self.geometry).streamed_lpos((from.wrap, from.lpos), (to.wrap, to.lpos)),
             false => u64::from(from.lpos.abs_diff(to.lpos)),
         }
     }

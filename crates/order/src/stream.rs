@@ -2,7 +2,7 @@
 
 use crate::problem::Tape;
 use crate::request::Segment;
-use tapewise_model::{Direction, Geometry, Micros, Pace, Position};
+use tapewise_model::{Geometry, Micros, Pace, Position};
 
 /// One end of a visit: where the head comes in or goes out.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl StreamClock {
     }
 
     fn gate(&self, position: &Position, block: u64) -> Gate {
-        let along = along(&self.geometry, position);
+        let along = self.geometry.along(position.wrap, position.lpos);
         let clock = Micros(self.wrap.0 * i64::from(position.wrap)) + self.pace.time(along);
         Gate {
             partition: position.partition,
@@ -72,22 +72,4 @@ impl Gate {
     pub(crate) fn turn(&self, entry: &Gate, turnaround: Micros) -> Micros {
         Micros(turnaround.0 * i64::from(entry.wrap.abs_diff(self.wrap)))
     }
-}
-
-/// How far along its wrap a place is in reading direction, in LPOS units.
-fn along(geometry: &Geometry, position: &Position) -> i64 {
-    let lpos = position.lpos.clamp(geometry.lpos_min, geometry.lpos_max);
-    i64::from(match geometry.direction(position.wrap) {
-        Direction::Forward => lpos - geometry.lpos_min,
-        Direction::Reverse => geometry.lpos_max - lpos,
-    })
-}
-
-/// The tape that passes the head when it streams from one place on to another, in LPOS units.
-pub(crate) fn streamed_lpos(geometry: &Geometry, from: &Position, to: &Position) -> u64 {
-    let wraps = i64::from(to.wrap) - i64::from(from.wrap);
-    let ahead =
-        wraps * i64::from(geometry.wrap_lpos()) + along(geometry, to) - along(geometry, from);
-    // Positions of a map that is a little wrong can run backward.
-    ahead.unsigned_abs()
 }

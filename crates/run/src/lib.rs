@@ -1,1 +1,18 @@
 //! Carries out plans on a drive: measurements and recalls, with the event log written as they go.
+//!
+//! A [`Recorder`] is a drive whose every action is timed and written to the event log.
+//! [`carry_out`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
+//! tell how fast the drive is.
+
+mod carry_out;
+mod error;
+pub mod measure;
+mod recorder;
+mod step;
+mod wear;
+
+pub use carry_out::{Report, Sink, Unread, carry_out, remaining};
+pub use error::RunError;
+pub use recorder::{Item, Log, READY_LIMIT, ReadRun, Recorder};
+pub use step::{Piece, Step, steps};
+pub use wear::Odometer;

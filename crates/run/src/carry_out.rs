@@ -1,0 +1,259 @@
+//! Carries out a plan: goes to each piece, reads it, hands every block on.
+//!
+//! A piece that cannot be read is left, and the next one is located: partial success is a state. A
+//! piece whose blocks have all been handed on stands in the event log as a read that is done, so a
+//! run that was stopped is taken up by leaving out what [`delivered`] finds there. After a reset of
+//! the drive the head is anywhere: the piece is located and read once more.
+
+use crate::error::RunError;
+use crate::recorder::{Item, READY_LIMIT, Recorder};
+use crate::step::{Piece, Step};
+use std::collections::HashSet;
+use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_scsi::{Attention, Condition, ScsiError};
+
+/// Takes what is read.
+pub trait Sink {
+    /// A piece begins. It begins again, from its first block, when it is read once more.
+    ///
+    /// # Errors
+    /// Whatever keeps it from taking the piece; the run ends.
+    fn begin(&mut self, piece: &Piece) -> std::io::Result<()>;
+
+    /// The next block or filemark of it.
+    ///
+    /// # Errors
+    /// As for [`Sink::begin`].
+    fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> std::io::Result<()>;
+
+    /// The piece is whole. Only when this has returned does the log say that it was delivered.
+    ///
+    /// # Errors
+    /// As for [`Sink::begin`].
+    fn end(&mut self, piece: &Piece) -> std::io::Result<()>;
+}
+
+/// A piece that could not be read.
+#[derive(Debug)]
+pub struct Unread {
+    /// The piece.
+    pub piece: Piece,
+    /// Why.
+    pub error: RunError,
+}
+
+/// How a run ended.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Pieces handed on, in the order in which they were read.
+    pub delivered: Vec<Piece>,
+    /// Pieces that could not be read though the run went on.
+    pub unread: Vec<Unread>,
+    /// What ended the run before its last step, if anything did.
+    pub stopped_by: Option<RunError>,
+}
+
+impl Report {
+    /// Whether every piece was handed on.
+    pub fn is_complete(&self) -> bool {
+        self.unread.is_empty() && self.stopped_by.is_none()
+    }
+}
+
+/// Times a piece is read before it is given up, when the drive was reset or gave the command up.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// The purpose that the log states of a piece.
+fn purpose(name: &str, piece: &Piece) -> String {
+    match piece.segment {
+        0 => format!("request {name}"),
+        segment => format!("request {name} segment {segment}"),
+    }
+}
+
+/// What a log says was handed on already: the steps that are left, with `name` as the run had it.
+///
+/// The way to a piece that is left out is left out too; the run locates where it is then needed.
+pub fn remaining<'e>(
+    steps: &[Step],
+    log: impl IntoIterator<Item = &'e Event>,
+    name: &dyn Fn(u32) -> String,
+) -> Vec<Step> {
+    let done: HashSet<&str> = log
+        .into_iter()
+        .filter(|event| event.action == Action::Read && event.outcome == Outcome::Done)
+        .filter_map(|event| event.purpose.as_deref())
+        .collect();
+    let mut left = Vec::new();
+    let mut way = Vec::new();
+    for &step in steps {
+        match step {
+            Step::Locate | Step::ReadThrough => way.push(step),
+            Step::Read(piece) if done.contains(purpose(&name(piece.visit), &piece).as_str()) => {
+                way.clear();
+            }
+            Step::Read(_) | Step::Rewind => {
+                left.append(&mut way);
+                left.push(step);
+            }
+        }
+    }
+    left
+}
+
+/// Carries out the steps. The cartridge cannot be taken out while it runs. `name` gives the name of
+/// a visit for the log.
+pub fn carry_out(
+    steps: &[Step],
+    recorder: &mut Recorder<'_>,
+    name: &dyn Fn(u32) -> String,
+    sink: &mut dyn Sink,
+) -> Report {
+    let mut report = Report::default();
+    let locked = recorder.drive().prevent_removal(true);
+    let result = match locked {
+        Ok(()) => run(steps, recorder, name, sink, &mut report),
+        Err(error) => Err(error.into()),
+    };
+    recorder.set_purpose(None, None);
+    // What ended the run matters more than that the cartridge could not be released afterwards.
+    let released = recorder.drive().prevent_removal(false);
+    report.stopped_by = result.and(released.map_err(RunError::from)).err();
+    report
+}
+
+fn run(
+    steps: &[Step],
+    recorder: &mut Recorder<'_>,
+    name: &dyn Fn(u32) -> String,
+    sink: &mut dyn Sink,
+    report: &mut Report,
+) -> Result<(), RunError> {
+    let mut read_through = false;
+    for step in steps {
+        recorder.go_on()?;
+        let piece = match step {
+            Step::Locate => {
+                read_through = false;
+                continue;
+            }
+            Step::ReadThrough => {
+                read_through = true;
+                continue;
+            }
+            Step::Rewind => {
+                recorder.set_purpose(None, None);
+                recorder.rewind()?;
+                continue;
+            }
+            Step::Read(piece) => piece,
+        };
+        recorder.set_purpose(Some(purpose(&name(piece.visit), piece)), None);
+        let result = attempts(piece, std::mem::take(&mut read_through), recorder, sink);
+        match result {
+            Ok(()) => report.delivered.push(*piece),
+            Err(error) if is_of_the_place(&error) => {
+                recorder.forget_head();
+                report.unread.push(Unread {
+                    piece: *piece,
+                    error,
+                });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a piece, and once more where the drive lost it for a reason that has passed.
+fn attempts(
+    piece: &Piece,
+    read_through: bool,
+    recorder: &mut Recorder<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), RunError> {
+    let mut attempt = 1;
+    loop {
+        let result = approach(piece, read_through && attempt == 1, recorder)
+            .and_then(|()| read_piece(piece, recorder, sink));
+        match result {
+            Err(RunError::Scsi(error)) if attempt < MOST_ATTEMPTS && has_passed(&error) => {
+                recorder.forget_head();
+                recorder.drive().wait_until_ready(READY_LIMIT)?;
+                attempt += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Brings the head to the piece: not at all where it stands there, by reading on where that was
+/// planned and is possible, else by a locate.
+fn approach(
+    piece: &Piece,
+    read_through: bool,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), RunError> {
+    let head = recorder
+        .head()
+        .filter(|head| head.partition == piece.partition)
+        .and_then(|head| head.block);
+    match head {
+        Some(block) if block == piece.first_block => Ok(()),
+        Some(block) if read_through && block < piece.first_block => {
+            let gap = piece.first_block - block;
+            let passed = recorder.read(Action::ReadThrough, gap, &mut |_, _| Ok(()));
+            match passed {
+                // Nobody wants the blocks of the gap: that they cannot be read is no harm.
+                Err(error) if is_of_the_place(&error) => {
+                    recorder.locate(piece.partition, piece.first_block)
+                }
+                passed => passed.map(|run| run.took),
+            }
+            .map(|_| ())
+        }
+        _ => recorder
+            .locate(piece.partition, piece.first_block)
+            .map(|_| ()),
+    }
+}
+
+fn read_piece(
+    piece: &Piece,
+    recorder: &mut Recorder<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), RunError> {
+    sink.begin(piece).map_err(RunError::Sink)?;
+    let count = (piece.last_block - piece.first_block).saturating_add(1);
+    recorder.read(Action::Read, count, &mut |block, item| {
+        sink.item(piece, block, item)?;
+        match block == piece.last_block {
+            true => sink.end(piece),
+            false => Ok(()),
+        }
+    })?;
+    Ok(())
+}
+
+/// Whether the fault lies where the head was: elsewhere on the tape reading may go on.
+fn is_of_the_place(error: &RunError) -> bool {
+    match error {
+        RunError::EndOfData { .. } => true,
+        RunError::Scsi(error) => matches!(
+            error.sense().map(tapewise_scsi::Sense::condition),
+            Some(Condition::Medium | Condition::EndOfData | Condition::EndOfMedium)
+        ),
+        _ => false,
+    }
+}
+
+/// Whether the same may well succeed now: the drive was reset, or gave up a command by itself. That
+/// the cartridge may have been changed has not passed: another one may be in the drive.
+fn has_passed(error: &ScsiError) -> bool {
+    let Some(sense) = error.sense() else {
+        return false;
+    };
+    sense.is_retryable()
+        || sense.condition() == Condition::UnitAttention(Attention::Reset)
+        || sense.condition() == Condition::UnitAttention(Attention::ParametersChanged)
+}

@@ -1,0 +1,37 @@
+//! What can end a run.
+
+use tapewise_scsi::ScsiError;
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A command failed.
+    #[error(transparent)]
+    Scsi(#[from] ScsiError),
+    /// The event log cannot be written: what the drive did would be lost.
+    #[error("cannot write the event log: {0}")]
+    Log(#[source] std::io::Error),
+    /// What was read cannot be handed on.
+    #[error("cannot hand on what was read: {0}")]
+    Sink(#[source] std::io::Error),
+    /// The recorded data ended where blocks were expected.
+    #[error("partition {partition}: the data ends before block {block}")]
+    EndOfData {
+        /// The partition.
+        partition: u8,
+        /// The first block that is not there.
+        block: u64,
+    },
+    /// Blocks were expected to follow where the head is, but nobody knows where it is.
+    #[error("where the head is has been lost")]
+    Lost,
+    /// The cartridge does not hold what a measurement needs.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The drive time that was allowed is used up.
+    #[error("the drive time is used up")]
+    OutOfTime,
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,189 @@
+//! The bench: one sample after the other, from the log where it was measured before, else from
+//! the drive; and how long it will still take.
+
+use super::step::{Purpose, Step};
+use super::subject::Subject;
+use crate::error::RunError;
+use crate::recorder::{Item, ReadRun, Recorder};
+use std::collections::HashMap;
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_model::{Micros, Random};
+
+/// How far a measurement has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The step.
+    pub step: Step,
+    /// Samples of it that are done.
+    pub done: u32,
+    /// Samples it will have, as far as can be said.
+    pub of: u32,
+    /// Drive time that is left for all steps, as predicted.
+    pub left: Micros,
+}
+
+/// A drive on the bench.
+pub(super) struct Bench<'b, 'r> {
+    pub recorder: &'b mut Recorder<'r>,
+    pub subject: &'b Subject,
+    /// What was measured before, by step and sample.
+    past: HashMap<(Step, u32), Vec<Event>>,
+    seed: u64,
+    step: Step,
+    sample: u32,
+    of: u32,
+    /// Predicted time of the steps behind this one.
+    later: Micros,
+    /// Predicted time of a sample of this step.
+    each: Micros,
+    /// When, on the recorder's clock, nothing more is to begin.
+    until: Option<Micros>,
+    progress: &'b mut dyn FnMut(Progress),
+}
+
+/// The events of a sample that measured something, in order.
+pub(super) type Sample = Vec<Event>;
+
+/// What the bench is told of a step before it begins.
+pub(super) struct Ahead {
+    pub step: Step,
+    pub samples: u32,
+    pub each: Micros,
+    /// Predicted time of the steps behind it.
+    pub later: Micros,
+}
+
+impl<'b, 'r> Bench<'b, 'r> {
+    pub fn new(
+        recorder: &'b mut Recorder<'r>,
+        subject: &'b Subject,
+        seed: u64,
+        log: &[Event],
+        until: Option<Micros>,
+        progress: &'b mut dyn FnMut(Progress),
+    ) -> Bench<'b, 'r> {
+        Bench {
+            recorder,
+            subject,
+            past: past(log),
+            seed,
+            step: Step::Mount,
+            sample: 0,
+            of: 0,
+            later: Micros::ZERO,
+            each: Micros::ZERO,
+            until,
+            progress,
+        }
+    }
+
+    /// Begins a step.
+    pub fn begin(&mut self, ahead: &Ahead) {
+        self.step = ahead.step;
+        self.sample = 0;
+        self.of = ahead.samples;
+        self.each = ahead.each;
+        self.later = ahead.later;
+        self.tell();
+    }
+
+    /// Random numbers of this step, the same whenever it is taken up again.
+    pub fn random(&self) -> Random {
+        Random::new(self.seed, self.step as u64)
+    }
+
+    /// Whether there is time for another sample.
+    pub fn has_time(&self) -> bool {
+        self.until.is_none_or(|until| self.recorder.clock() < until)
+    }
+
+    /// The next sample: `prepare` brings the tape to where it begins, `measure` is what counts.
+    ///
+    /// A sample that the log has is taken from there and the tape stays where it is.
+    pub fn sample(
+        &mut self,
+        parameter: Option<i64>,
+        prepare: impl FnOnce(&mut Recorder<'_>) -> Result<(), RunError>,
+        measure: impl FnOnce(&mut Recorder<'_>) -> Result<(), RunError>,
+    ) -> Result<Sample, RunError> {
+        let number = self.sample;
+        self.sample += 1;
+        if let Some(events) = self.past.remove(&(self.step, number)) {
+            self.tell();
+            return Ok(events);
+        }
+        let purpose = |prepares| Purpose {
+            step: self.step,
+            sample: number,
+            prepares,
+        };
+        let recorder = &mut *self.recorder;
+        recorder.go_on()?;
+        recorder.set_purpose(Some(purpose(true).to_string()), parameter);
+        prepare(recorder)?;
+        recorder.set_purpose(Some(purpose(false).to_string()), parameter);
+        recorder.keep_events();
+        let result = measure(recorder);
+        let events = recorder.kept_events();
+        recorder.set_purpose(None, None);
+        result?;
+        self.tell();
+        Ok(events)
+    }
+
+    fn tell(&mut self) {
+        let samples = self.of.saturating_sub(self.sample);
+        let left = Micros(self.each.0.saturating_mul(i64::from(samples))) + self.later;
+        (self.progress)(Progress {
+            step: self.step,
+            done: self.sample,
+            of: self.of.max(self.sample),
+            left,
+        });
+    }
+}
+
+/// The samples of a log. The last one may have been stopped half way, so it is measured again.
+fn past(log: &[Event]) -> HashMap<(Step, u32), Vec<Event>> {
+    let mut samples: HashMap<(Step, u32), Vec<Event>> = HashMap::new();
+    let mut last = None;
+    for event in log {
+        let Some(purpose) = event.purpose.as_deref().and_then(Purpose::parse) else {
+            continue;
+        };
+        let key = (purpose.step, purpose.sample);
+        // A sample that was measured again counts as it was the last time.
+        if last != Some(key) {
+            samples.insert(key, Vec::new());
+            last = Some(key);
+        }
+        if !purpose.prepares && event.outcome == Outcome::Done {
+            samples.entry(key).or_default().push(event.clone());
+        }
+    }
+    if let Some(key) = last {
+        samples.remove(&key);
+    }
+    samples
+}
+
+/// Reads blocks that nobody wants.
+pub(super) fn read(recorder: &mut Recorder<'_>, blocks: u64) -> Result<ReadRun, RunError> {
+    recorder.read(Action::Read, blocks, &mut |_, _: Item<'_>| Ok(()))
+}
+
+/// Goes to a block of partition 0 and reads it, which is what a seek is for.
+pub(super) fn seek(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunError> {
+    recorder.locate(0, block)?;
+    read(recorder, 1)?;
+    Ok(())
+}
+
+/// Brings the head to the beginning of tape, unless it is there.
+pub(super) fn to_beginning(recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+    let there = recorder.head().and_then(|head: Spot| head.block) == Some(0);
+    match there && recorder.head().is_some_and(|head| head.partition == 0) {
+        true => Ok(()),
+        false => recorder.rewind().map(|_| ()),
+    }
+}

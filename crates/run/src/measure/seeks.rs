@@ -1,0 +1,226 @@
+//! Mounts and long seeks: from the beginning of tape, across, between any two places, and the first
+//! one after a mount.
+
+use super::bench::{Bench, read, seek, to_beginning};
+use super::subject::Subject;
+use crate::error::RunError;
+use tapewise_model::{BlockMap, Random};
+
+/// Gives the cartridge out, rewound, and takes it in again.
+pub(super) fn mount(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    for _ in 0..samples {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(None, to_beginning, |recorder| {
+            recorder.unmount()?;
+            recorder.mount().map(|_| ())
+        })?;
+    }
+    Ok(())
+}
+
+/// From the beginning of tape to a block and back.
+pub(super) fn from_beginning(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let targets = targets_from_beginning(bench.subject, samples, &mut bench.random());
+    for block in targets {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(None, to_beginning, |recorder| {
+            seek(recorder, block)?;
+            recorder.rewind().map(|_| ())
+        })?;
+    }
+    Ok(())
+}
+
+/// Tracks whose seeks from the beginning of tape are measured closely: as Johnson & Miller drew
+/// them, the first few. Where a later track begins is less sure without a map of the cartridge.
+const CLOSE_WRAPS: u16 = 8;
+
+/// Helical: blocks spread evenly over the tape. Serpentine: two of three on the first forward
+/// tracks, spread evenly along them, the others anywhere.
+fn targets_from_beginning(subject: &Subject, samples: u32, random: &mut Random) -> Vec<u64> {
+    let wraps = subject.full_wraps().min(CLOSE_WRAPS);
+    if !subject.is_serpentine() || wraps < 4 {
+        return spread(0, subject.blocks, samples, random);
+    }
+    let close = samples * 2 / 3;
+    let mut targets = spread(0, subject.blocks, samples - close, random);
+    let forward: Vec<u16> = (2..wraps).step_by(2).collect();
+    for at in 0..close {
+        let wrap = forward[at as usize % forward.len()];
+        let Some((first, end)) = subject.wrap(wrap) else {
+            continue;
+        };
+        // Not the ends: where a track begins on this cartridge is known to a hundredth or so.
+        let share = 0.02 + 0.96 * (f64::from(at) + random.unit()) / f64::from(close);
+        targets.push(first + ((end - first) as f64 * share) as u64);
+    }
+    random.shuffle(&mut targets);
+    targets
+}
+
+/// One block of each of `samples` equal parts of a run of blocks, in random order.
+pub(super) fn spread(first: u64, end: u64, samples: u32, random: &mut Random) -> Vec<u64> {
+    let blocks = (end - first) as f64;
+    let mut places: Vec<u64> = (0..samples)
+        .map(|at| first + (blocks * (f64::from(at) + random.unit()) / f64::from(samples)) as u64)
+        .collect();
+    random.shuffle(&mut places);
+    places
+}
+
+/// To the neighbouring track of the other direction, at the same place along the tape.
+pub(super) fn opposite(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let wraps = bench.subject.full_wraps();
+    let Some(map) = bench.subject.map.as_ref().filter(|_| wraps >= 2) else {
+        return Ok(());
+    };
+    let mut random = bench.random();
+    for at in 0..samples {
+        if !bench.has_time() {
+            break;
+        }
+        let share = 0.15 + 0.7 * (f64::from(at) + random.unit()) / f64::from(samples);
+        let wrap = random.below(u64::from(wraps) - 1) as u16;
+        let (Some(from), Some(to)) = (along(map, wrap, share), along(map, wrap + 1, share)) else {
+            continue;
+        };
+        bench.sample(
+            None,
+            |recorder| seek(recorder, from),
+            |recorder| seek(recorder, to),
+        )?;
+    }
+    Ok(())
+}
+
+/// The block of a wrap nearest to a place along the tape, as a share of the tape's length.
+pub(super) fn along(map: &BlockMap, wrap: u16, share: f64) -> Option<u64> {
+    let spans = || map.spans().iter().filter(|span| span.wrap == wrap);
+    let low = spans()
+        .map(|span| span.lpos_first.min(span.lpos_end))
+        .min()?;
+    let high = spans()
+        .map(|span| span.lpos_first.max(span.lpos_end))
+        .max()?;
+    let lpos = f64::from(low) + share * f64::from(high - low);
+    spans().find_map(|span| {
+        let (first, end) = (f64::from(span.lpos_first), f64::from(span.lpos_end));
+        let into = (lpos - first) / (end - first);
+        let blocks = (span.end_block - span.first_block) as f64;
+        (0.0..=1.0)
+            .contains(&into)
+            .then(|| span.first_block + (into * (blocks - 1.0).max(0.0)) as u64)
+    })
+}
+
+/// A chain through the tape: the end of one seek is the beginning of the next, so no time goes by
+/// that measures nothing.
+pub(super) fn between(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
+    for block in targets {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(None, |_| Ok(()), |recorder| seek(recorder, block))?;
+    }
+    Ok(())
+}
+
+/// Gives the cartridge out where it stands, takes it in again, and seeks. A drive that must rewind
+/// to unmount does that within the unmount.
+pub(super) fn midtape(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let mut random = bench.random();
+    let blocks = bench.subject.blocks;
+    let left_at = spread(0, blocks, samples, &mut random);
+    let first = spread(0, blocks, samples, &mut random);
+    for (left_at, first) in left_at.into_iter().zip(first) {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(
+            None,
+            |recorder| seek(recorder, left_at),
+            |recorder| {
+                recorder.unmount()?;
+                recorder.mount()?;
+                seek(recorder, first)
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Places all over the tape in logical order: the drive says with each where it is.
+pub(super) fn positions(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let mut targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
+    targets.sort_unstable();
+    for block in targets {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(
+            None,
+            |_| Ok(()),
+            |recorder| recorder.locate(0, block).map(|_| ()),
+        )?;
+    }
+    Ok(())
+}
+
+/// Seeks from one place to targets close to each other on another wrap: their times fall where the
+/// drive begins to land at the next place it knows.
+pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let wraps = bench.subject.full_wraps();
+    let wrap = (wraps / 2) & !1;
+    let ends = bench.subject.map.as_ref().and_then(|map| {
+        let from = along(map, wrap.checked_sub(2)?, 0.1)?;
+        Some((from, along(map, wrap, 0.4)?, along(map, wrap, 0.6)?))
+    });
+    let Some((from, first, end)) = ends else {
+        return Ok(());
+    };
+    for at in 0..samples {
+        if !bench.has_time() {
+            break;
+        }
+        let block = first + (end - first) * u64::from(at) / u64::from(samples);
+        bench.sample(
+            None,
+            |recorder| seek(recorder, from),
+            |recorder| seek(recorder, block),
+        )?;
+    }
+    Ok(())
+}
+
+/// Reads at a stretch, at places all over the tape.
+pub(super) fn stream(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let subject = bench.subject;
+    let blocks = subject.blocks_of_mb(stream_mb(subject));
+    let last = subject.blocks.saturating_sub(blocks);
+    for block in spread(0, last.max(1), samples, &mut bench.random()) {
+        if !bench.has_time() {
+            break;
+        }
+        bench.sample(
+            Some(subject.recorded_block_bytes() as i64),
+            |recorder| {
+                recorder.locate(0, block)?;
+                // The tape is running and the buffer empty when the clock begins.
+                read(recorder, (blocks / 10).max(1)).map(|_| ())
+            },
+            |recorder| read(recorder, blocks - blocks / 10).map(|_| ()),
+        )?;
+    }
+    Ok(())
+}
+
+/// Megabytes of a stretch: what the drive reads in 20 s.
+pub(super) fn stream_mb(subject: &Subject) -> f64 {
+    let rate = subject.profile.transfer.rate_mb_s.as_ref();
+    20.0 * rate.map_or(1.0, |rate| rate.value)
+}

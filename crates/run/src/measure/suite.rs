@@ -1,0 +1,213 @@
+//! Which steps, how often, and what that will take; then the steps one after the other.
+
+use super::bench::{Ahead, Bench, Progress};
+use super::robot::{self, Robot};
+use super::step::Step;
+use super::subject::Subject;
+use super::{delays, key_points, seeks, short};
+use crate::error::RunError;
+use crate::recorder::Recorder;
+use tapewise_formats::event::Event;
+use tapewise_model::Micros;
+
+/// A step with the number of its samples and what each is predicted to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The step.
+    pub step: Step,
+    /// How many samples. Where the step itself finds out when it is done, about how many.
+    pub samples: u32,
+    /// What one sample is predicted to take.
+    pub each: Micros,
+}
+
+impl Planned {
+    /// What all samples are predicted to take.
+    pub fn total(&self) -> Micros {
+        Micros(self.each.0.saturating_mul(i64::from(self.samples)))
+    }
+}
+
+/// The plan of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// The steps in order.
+    pub steps: Vec<Planned>,
+    /// Steps that were left out because there is no time for them.
+    pub left_out: Vec<Step>,
+    /// Drive time that must not be exceeded.
+    pub limit: Option<Micros>,
+    seed: u64,
+}
+
+/// Drive time of `--quick`.
+pub const QUICK: Micros = Micros(30 * 60 * 1_000_000);
+
+/// The fewest samples from which a mean and a spread are worth printing.
+const FEWEST_SAMPLES: u32 = 4;
+
+impl Suite {
+    /// The full suite, or as much of it as fits into `limit`.
+    ///
+    /// `wanted` are the steps asked for; without it all that read and that this drive can do.
+    pub fn plan(
+        subject: &Subject,
+        wanted: Option<&[Step]>,
+        has_robot: bool,
+        limit: Option<Micros>,
+        seed: u64,
+    ) -> Suite {
+        let is_wanted = |step: Step| match wanted {
+            Some(wanted) => wanted.contains(&step),
+            None => !step.writes() && is_usual(step, subject, limit.is_some()),
+        };
+        let steps = Step::ALL.into_iter().filter(|&step| is_wanted(step));
+        let steps = steps.filter(|&step| step != Step::Robot || has_robot);
+        let mut suite = Suite {
+            steps: steps.map(|step| planned(step, subject)).collect(),
+            left_out: Vec::new(),
+            limit,
+            seed,
+        };
+        if let Some(limit) = limit {
+            suite.shorten(limit);
+        }
+        suite
+    }
+
+    /// What the whole suite is predicted to take.
+    pub fn total(&self) -> Micros {
+        self.steps.iter().map(Planned::total).sum()
+    }
+
+    /// Takes samples from the longest step until everything fits; a step that would keep too few is
+    /// left out, the last first.
+    fn shorten(&mut self, limit: Micros) {
+        while self.total() > limit {
+            let longest = self
+                .steps
+                .iter_mut()
+                .filter(|planned| planned.samples > FEWEST_SAMPLES && can_shorten(planned.step))
+                .max_by_key(|planned| planned.total());
+            match longest {
+                Some(planned) => planned.samples -= 1,
+                None => match self.steps.pop() {
+                    Some(planned) => self.left_out.push(planned.step),
+                    None => break,
+                },
+            }
+        }
+    }
+
+    /// Carries the suite out. `log` is what was measured before, `progress` is told of every sample.
+    ///
+    /// # Errors
+    /// [`RunError`]; what was measured until then stands in the log, and the suite goes on from it.
+    pub fn run(
+        &self,
+        recorder: &mut Recorder<'_>,
+        subject: &Subject,
+        mut robot: Option<Robot<'_>>,
+        log: &[Event],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        let until = self.limit.map(|limit| recorder.clock() + limit);
+        let mut later = self.total();
+        let mut bench = Bench::new(recorder, subject, self.seed, log, until, progress);
+        for planned in &self.steps {
+            later -= planned.total();
+            bench.begin(&Ahead {
+                step: planned.step,
+                samples: planned.samples,
+                each: planned.each,
+                later,
+            });
+            run_step(&mut bench, planned, robot.as_mut())?;
+        }
+        Ok(())
+    }
+}
+
+/// Steps that are measured when nothing else is said: quick ones leave out those that need hours.
+fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
+    let reports = subject.profile.cartridge.position_areas.is_some()
+        || subject.profile.features.end_of_wrap_table.is_some();
+    match step {
+        Step::SeekOpposite => subject.is_serpentine(),
+        Step::Positions => reports && subject.is_serpentine(),
+        Step::Landing => reports && subject.is_serpentine() && !quick,
+        Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
+        Step::LargeRead => !quick,
+        _ => true,
+    }
+}
+
+/// Whether fewer samples of it are still worth something.
+fn can_shorten(step: Step) -> bool {
+    !matches!(
+        step,
+        Step::ShortSeek | Step::Delay | Step::LargeRead | Step::KeyPoints
+    )
+}
+
+fn planned(step: Step, subject: &Subject) -> Planned {
+    let expected = subject.expected();
+    let remount = expected.unmount + expected.mount;
+    let seek = expected.locate;
+    let second = |count: f64| Micros::from_secs_f64(count);
+    let (samples, each) = match step {
+        Step::Mount => (8, remount),
+        Step::Robot => (16, remount + second(40.0)),
+        Step::SeekBot => (48, seek + expected.rewind),
+        Step::SeekOpposite => (24, seek + seek),
+        Step::SeekMid => (60, seek),
+        Step::ShortSeek => (3 * short::SAMPLES_OF_A_PLACE, seek + second(15.0)),
+        Step::Stream => (8, seek + second(20.0)),
+        Step::Delay => {
+            let reads = subject.reading(2 * delays::READS);
+            (delays::DELAY_SAMPLES, seek + reads)
+        }
+        Step::LargeRead => {
+            let reads = subject.reading(subject.blocks_of_mb(120.0));
+            (delays::LARGE_SAMPLES, seek + reads + second(70.0))
+        }
+        Step::Midtape => (24, remount + seek + seek + expected.rewind),
+        Step::Positions => (64, seek),
+        Step::Landing => (120, seek + seek),
+        Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
+        Step::Transfer => (12, seek + second(20.0)),
+        Step::Compression => (12, seek + second(40.0)),
+    };
+    Planned {
+        step,
+        samples,
+        each,
+    }
+}
+
+fn run_step(
+    bench: &mut Bench<'_, '_>,
+    planned: &Planned,
+    robot: Option<&mut Robot<'_>>,
+) -> Result<(), RunError> {
+    let samples = planned.samples;
+    match planned.step {
+        Step::Mount => seeks::mount(bench, samples),
+        Step::Robot => match robot {
+            Some(robot) => robot::ways(bench, robot, samples),
+            None => Ok(()),
+        },
+        Step::SeekBot => seeks::from_beginning(bench, samples),
+        Step::SeekOpposite => seeks::opposite(bench, samples),
+        Step::SeekMid => seeks::between(bench, samples),
+        Step::ShortSeek => short::short_seeks(bench, samples.div_ceil(short::SAMPLES_OF_A_PLACE)),
+        Step::Stream => seeks::stream(bench, samples),
+        Step::Delay => delays::between_reads(bench),
+        Step::LargeRead => delays::after_large_reads(bench),
+        Step::Midtape => seeks::midtape(bench, samples),
+        Step::Positions => seeks::positions(bench, samples),
+        Step::Landing => seeks::landing(bench, samples),
+        Step::KeyPoints => key_points::measure(bench).map(|_| ()),
+        Step::Transfer | Step::Compression => Ok(()),
+    }
+}

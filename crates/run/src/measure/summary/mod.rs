@@ -1,0 +1,291 @@
+//! From events to numbers: the rows of Johnson & Miller's tables, and what else the suite measures.
+//!
+//! Pure functions of a log. Where the drive did not report where it was, places come from the
+//! nominal map of the cartridge.
+
+mod compression;
+mod crossover;
+mod delay;
+mod falls;
+mod stat;
+
+pub use compression::{Compressed, Compression};
+pub use crossover::Crossover;
+pub use delay::{DelayTolerance, Restart};
+pub use falls::Falls;
+pub use stat::{Line, Stat};
+
+use super::step::{Purpose, Step};
+use super::subject::Subject;
+use std::collections::{BTreeMap, BTreeSet};
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_model::Micros;
+
+/// What a log says of a drive. `None` where the log has too little.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Seconds from the cartridge in the drive until ready.
+    pub mount_s: Option<Stat>,
+    /// Seconds to unmount, rewound.
+    pub unmount_s: Option<Stat>,
+    /// Seconds to unmount from the middle of the tape.
+    pub unmount_midtape_s: Option<Stat>,
+    /// Seconds of the first seek after such an unmount and a mount.
+    pub first_seek_s: Option<Stat>,
+    /// The same against the target's place along the tape, as a share of it.
+    pub first_seek_line: Option<Line>,
+    /// Robot, slot to drive, seconds.
+    pub fetch_s: Option<Stat>,
+    /// Robot, drive to slot, seconds.
+    pub return_s: Option<Stat>,
+    /// Seconds to seek from the beginning of tape.
+    pub seek_bot_s: Option<Stat>,
+    /// The same against the target's place: helical all, serpentine forward tracks behind the first.
+    pub seek_bot_line: Option<Line>,
+    /// Seconds to seek to the neighbouring track of the other direction.
+    pub seek_opposite_s: Option<Stat>,
+    /// Fixed part of a seek, and what a whole tape (serpentine: track) takes: the two numbers of the
+    /// paper's section 5.7.
+    pub long_seek: Option<LongSeek>,
+    /// Seconds to seek between any two places.
+    pub seek_mid_s: Option<Stat>,
+    /// Seconds to rewind against the place along the tape.
+    pub rewind_line: Option<Line>,
+    /// Seconds to rewind.
+    pub rewind_s: Option<Stat>,
+    /// MB/s at a stretch.
+    pub rate_mb_s: Option<Stat>,
+    /// Rate by block size in bytes, read.
+    pub rate_by_size: Vec<(u64, f64)>,
+    /// The smallest block in KB (1024 bytes) that is read at the full rate.
+    pub transfer_kb: Option<f64>,
+    /// From where on a locate is sooner than reading on.
+    pub crossover: Option<Crossover>,
+    /// The delay between reads that costs nothing.
+    pub delay: Option<DelayTolerance>,
+    /// What a long pause after a large read costs.
+    pub restart: Option<Restart>,
+    /// What the drive's compression gains.
+    pub compression: Option<Compression>,
+    /// Where the time to seek falls from one target to the next.
+    pub landing: Option<Falls>,
+    /// Locates that were timed to find key points.
+    pub key_point_probes: usize,
+    /// Places that the drive reported: block, wrap, LPOS.
+    pub positions: Vec<(u64, u16, u32)>,
+}
+
+/// The two-number summary of long seeks (Johnson & Miller 1998, section 5.7).
+///
+/// Helical: both from the line of seeks from the beginning of tape. Serpentine: the startup is half
+/// of what a seek to a track of the other direction costs, and the full seek is one along a track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongSeek {
+    /// Seconds of the fixed part.
+    pub startup_s: f64,
+    /// Seconds across the tape.
+    pub full_s: f64,
+}
+
+impl Summary {
+    /// What these events say. Times that failed are left out.
+    pub fn of<'e>(events: impl IntoIterator<Item = &'e Event>, subject: &Subject) -> Summary {
+        let done = events
+            .into_iter()
+            .filter(|event| event.outcome == Outcome::Done);
+        let log = Samples::of(done, subject);
+        let mut summary = Summary {
+            mount_s: log.stat(Step::Mount, Action::Mount),
+            unmount_s: log.stat(Step::Mount, Action::Unmount),
+            unmount_midtape_s: log.stat(Step::Midtape, Action::Unmount),
+            fetch_s: log.stat(Step::Robot, Action::Fetch),
+            return_s: log.stat(Step::Robot, Action::Return),
+            rate_mb_s: log.rate(),
+            crossover: Crossover::of(log.of_step(Step::ShortSeek), subject),
+            delay: DelayTolerance::of(log.of_step(Step::Delay)),
+            restart: Restart::of(log.of_step(Step::LargeRead), subject),
+            compression: Compression::of(log.of_step(Step::Compression), subject),
+            landing: Falls::of(log.seeks(Step::Landing)),
+            key_point_probes: log.of_step(Step::KeyPoints).count(),
+            positions: log.positions.iter().copied().collect(),
+            ..Summary::default()
+        };
+        log.long_seeks(&mut summary);
+        log.sizes(&mut summary);
+        summary
+    }
+}
+
+/// Events by step and sample.
+struct Samples<'e, 's> {
+    subject: &'s Subject,
+    samples: BTreeMap<(Step, u32), Vec<&'e Event>>,
+    rewinds: Vec<&'e Event>,
+    positions: BTreeSet<(u64, u16, u32)>,
+}
+
+/// A seek: where it led, and the seconds until the block was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seek {
+    pub to: Spot,
+    pub seconds: f64,
+}
+
+impl<'e, 's> Samples<'e, 's> {
+    fn of(events: impl Iterator<Item = &'e Event>, subject: &'s Subject) -> Samples<'e, 's> {
+        let mut samples: BTreeMap<(Step, u32), Vec<&Event>> = BTreeMap::new();
+        let (mut rewinds, mut positions) = (Vec::new(), BTreeSet::new());
+        for event in events {
+            if event.action == Action::Rewind {
+                rewinds.push(event);
+            }
+            if let Some(to) = event.to
+                && let (0, Some(block), Some(wrap), Some(lpos)) =
+                    (to.partition, to.block, to.wrap, to.lpos)
+            {
+                positions.insert((block, wrap, lpos));
+            }
+            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+            if let Some(purpose) = purpose.filter(|purpose| !purpose.prepares) {
+                let key = (purpose.step, purpose.sample);
+                samples.entry(key).or_default().push(event);
+            }
+        }
+        Samples {
+            subject,
+            samples,
+            rewinds,
+            positions,
+        }
+    }
+
+    fn of_step(&self, step: Step) -> impl Iterator<Item = &[&'e Event]> {
+        let range = self.samples.range((step, 0)..=(step, u32::MAX));
+        range.map(|(_, events)| events.as_slice())
+    }
+
+    fn stat(&self, step: Step, action: Action) -> Option<Stat> {
+        let events = self.of_step(step).flatten();
+        let times = events.filter(|event| event.action == action);
+        let seconds: Vec<f64> = times.map(|event| event.took_us.as_secs_f64()).collect();
+        Stat::of(&seconds)
+    }
+
+    /// Every locate of a step with the block read behind it.
+    fn seeks(&self, step: Step) -> impl Iterator<Item = Seek> {
+        self.of_step(step).flat_map(|events| {
+            events.iter().enumerate().filter_map(|(at, event)| {
+                let to = event.to.filter(|_| event.action == Action::Locate)?;
+                let read = events.get(at + 1);
+                let read = read.filter(|next| next.action == Action::Read);
+                let read = read.map_or(Micros::ZERO, |read| read.took_us);
+                Some(Seek {
+                    to,
+                    seconds: (event.took_us + read).as_secs_f64(),
+                })
+            })
+        })
+    }
+
+    /// The wrap, and the way along the tape from its beginning as a share of it.
+    fn place(&self, spot: Spot) -> Option<(u16, f64)> {
+        let geometry = self.subject.profile.geometry().ok()?;
+        let (wrap, lpos) = match (spot.wrap, spot.lpos) {
+            (Some(wrap), Some(lpos)) => (wrap, lpos),
+            _ => {
+                let map = self.subject.map.as_ref()?;
+                let position = map.position(spot.partition, spot.block?).ok()?;
+                (position.wrap, position.lpos)
+            }
+        };
+        let along = f64::from(lpos.saturating_sub(geometry.lpos_min));
+        Some((wrap, along / f64::from(geometry.wrap_lpos().max(1))))
+    }
+
+    fn long_seeks(&self, summary: &mut Summary) {
+        let seconds = |step| {
+            self.seeks(step)
+                .map(|seek| seek.seconds)
+                .collect::<Vec<_>>()
+        };
+        summary.seek_bot_s = Stat::of(&seconds(Step::SeekBot));
+        summary.seek_mid_s = Stat::of(&seconds(Step::SeekMid));
+        summary.seek_opposite_s = Stat::of(&seconds(Step::SeekOpposite));
+        summary.first_seek_s = Stat::of(&seconds(Step::Midtape));
+        let points = |step| -> Vec<(u16, f64, f64)> {
+            let placed = self.seeks(step).filter_map(|seek| {
+                let (wrap, share) = self.place(seek.to)?;
+                Some((wrap, share, seek.seconds))
+            });
+            placed.collect()
+        };
+        let serpentine = self.subject.is_serpentine();
+        let fits = |wrap: u16| !serpentine || (wrap >= 2 && wrap.is_multiple_of(2));
+        let line = |points: Vec<(u16, f64, f64)>| {
+            let chosen = points.into_iter().filter(|&(wrap, ..)| fits(wrap));
+            Line::through(&chosen.map(|(_, x, y)| (x, y)).collect::<Vec<_>>())
+        };
+        summary.seek_bot_line = line(points(Step::SeekBot));
+        summary.first_seek_line = line(points(Step::Midtape));
+        summary.long_seek = match (serpentine, summary.seek_bot_line, summary.seek_opposite_s) {
+            (false, Some(line), _) => Some(LongSeek {
+                startup_s: line.intercept,
+                full_s: line.slope,
+            }),
+            (true, Some(line), Some(opposite)) => Some(LongSeek {
+                startup_s: opposite.mean / 2.0,
+                full_s: line.at(1.0),
+            }),
+            _ => None,
+        };
+        // A rewind from the beginning moves nothing.
+        let rewinds = self.rewinds.iter().filter_map(|event| {
+            let (_, share) = self.place(event.from?)?;
+            (event.from?.block != Some(0)).then_some((share, event.took_us.as_secs_f64()))
+        });
+        let rewinds: Vec<(f64, f64)> = rewinds.collect();
+        let times: Vec<f64> = rewinds.iter().map(|(_, seconds)| *seconds).collect();
+        summary.rewind_line = Line::through(&rewinds);
+        summary.rewind_s = Stat::of(&times);
+    }
+
+    /// MB on the tape that an event moved.
+    fn mb(&self, event: &Event) -> f64 {
+        event.bytes.saturating_mul(self.subject.byte_scale) as f64 / 1e6
+    }
+
+    fn rate(&self) -> Option<Stat> {
+        let events = self.of_step(Step::Stream).flatten();
+        let reads = events.filter(|event| event.action == Action::Read && event.bytes > 0);
+        let rates: Vec<f64> = reads
+            .map(|event| self.mb(event) / event.took_us.as_secs_f64())
+            .collect();
+        Stat::of(&rates)
+    }
+
+    /// Rates of reading back blocks of several sizes, and the smallest at the full rate.
+    fn sizes(&self, summary: &mut Summary) {
+        const FULL: f64 = 0.98;
+        let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for event in self.of_step(Step::Transfer).flatten() {
+            if let (Action::Read, Some(size), true) =
+                (event.action, event.parameter, event.bytes > 0)
+            {
+                let rate = self.mb(event) / event.took_us.as_secs_f64();
+                by_size.entry(size as u64).or_default().push(rate);
+            }
+        }
+        let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len() as f64;
+        summary.rate_by_size = by_size
+            .into_iter()
+            .map(|(size, rates)| (size, mean(rates)))
+            .collect();
+        let best = summary.rate_by_size.iter().map(|(_, rate)| *rate);
+        let best = best.fold(0.0, f64::max);
+        let smallest = summary
+            .rate_by_size
+            .iter()
+            .find(|(_, rate)| *rate >= FULL * best);
+        summary.transfer_kb = smallest.map(|(size, _)| *size as f64 / 1024.0);
+    }
+}

@@ -1,0 +1,458 @@
+//! A drive whose every action is timed and written to the event log.
+
+use crate::error::RunError;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_formats::event_log::EventWriter;
+use tapewise_model::Micros;
+use tapewise_scsi::commands::{ReadOutcome, WriteOutcome};
+use tapewise_scsi::{Changer, ScsiError, TapeDrive};
+
+/// Where events go.
+pub trait Log {
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// What the output says.
+    fn event(&mut self, event: &Event) -> std::io::Result<()>;
+}
+
+impl<W: Write> Log for EventWriter<W> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.write(event)
+    }
+}
+
+impl Log for Vec<Event> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.push(event.clone());
+        Ok(())
+    }
+}
+
+/// What a read of several blocks gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadRun {
+    /// Blocks and filemarks passed.
+    pub blocks: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// How long it took.
+    pub took: Micros,
+}
+
+/// One thing on the tape, as it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A block.
+    Block(&'a [u8]),
+    /// A filemark.
+    Filemark,
+}
+
+/// A drive, its log, and what is known of where the head is.
+pub struct Recorder<'a> {
+    drive: &'a mut TapeDrive,
+    log: &'a mut dyn Log,
+    stop: &'a AtomicBool,
+    began: Duration,
+    head: Option<Spot>,
+    tells_place: bool,
+    buffer: Vec<u8>,
+    purpose: Option<String>,
+    parameter: Option<i64>,
+    kept: Option<Vec<Event>>,
+}
+
+/// The first guess of a block's length; a longer block makes room for itself.
+const FIRST_BUFFER_BYTES: usize = 1 << 20;
+
+/// How long a cartridge may take until the drive is ready: media optimisation of an LTO-9 cartridge
+/// takes up to two hours.
+pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
+
+impl<'a> Recorder<'a> {
+    /// Records what `drive` does in `log`, its clock beginning now, until `stop` is set. Where the
+    /// head is gets known by the first locate or rewind.
+    pub fn new(drive: &'a mut TapeDrive, log: &'a mut dyn Log, stop: &'a AtomicBool) -> Self {
+        let began = drive.now();
+        Recorder {
+            drive,
+            log,
+            stop,
+            began,
+            head: None,
+            tells_place: true,
+            buffer: vec![0; FIRST_BUFFER_BYTES],
+            purpose: None,
+            parameter: None,
+            kept: None,
+        }
+    }
+
+    /// Keeps the events from now on, until they are asked for.
+    pub(crate) fn keep_events(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// The events kept, and no more from now on.
+    pub(crate) fn kept_events(&mut self) -> Vec<Event> {
+        self.kept.take().unwrap_or_default()
+    }
+
+    /// What the following actions are for: see [`Event::purpose`] and [`Event::parameter`].
+    pub fn set_purpose(&mut self, purpose: Option<String>, parameter: Option<i64>) {
+        self.purpose = purpose;
+        self.parameter = parameter;
+    }
+
+    /// The drive itself, for what is neither timed nor logged. Whoever moves the tape with it must
+    /// call [`Recorder::forget_head`].
+    pub fn drive(&mut self) -> &mut TapeDrive {
+        self.drive
+    }
+
+    /// Where the head is, as far as known.
+    pub fn head(&self) -> Option<Spot> {
+        self.head
+    }
+
+    /// Says that the head may be anywhere.
+    pub fn forget_head(&mut self) {
+        self.head = None;
+    }
+
+    /// The time on the device's clock since the record began.
+    pub fn clock(&self) -> Micros {
+        micros(self.drive.now().saturating_sub(self.began))
+    }
+
+    /// An error when somebody has asked to stop.
+    ///
+    /// # Errors
+    /// [`RunError::Interrupted`].
+    pub fn go_on(&self) -> Result<(), RunError> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(RunError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes to a block.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn locate(&mut self, partition: u8, block: u64) -> Result<Micros, RunError> {
+        let to = spot(partition, block);
+        self.moved(Action::Locate, to, |drive| drive.locate(partition, block))
+    }
+
+    /// Goes to the beginning of the tape.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn rewind(&mut self) -> Result<Micros, RunError> {
+        self.moved(Action::Rewind, spot(0, 0), TapeDrive::rewind)
+    }
+
+    /// Goes behind the last block and says which number the next one would have.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn end_of_data(&mut self) -> Result<Spot, RunError> {
+        let from = self.head.take();
+        let at = self.clock();
+        self.drive.space_to_end_of_data()?;
+        let took = self.clock() - at;
+        let place = self.drive.position()?;
+        let to = self.place(spot(place.partition, place.block))?;
+        self.head = Some(to);
+        let event = Event {
+            from,
+            to: Some(to),
+            ..Event::new(Action::Locate, at, took)
+        };
+        self.write(event)?;
+        Ok(to)
+    }
+
+    /// Takes the cartridge in and waits until the drive is ready.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn mount(&mut self) -> Result<Micros, RunError> {
+        self.moved(Action::Mount, spot(0, 0), |drive| {
+            drive.load()?;
+            drive.wait_until_ready(READY_LIMIT)
+        })
+    }
+
+    /// Waits for a cartridge that a robot has put into the drive. What it takes counts from now on.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn mount_of_robot(&mut self) -> Result<Micros, RunError> {
+        self.moved(Action::Mount, spot(0, 0), |drive| {
+            drive.wait_until_loaded(READY_LIMIT)
+        })
+    }
+
+    /// Gives the cartridge out. The head is nowhere then; a cassette that was left in the middle
+    /// begins there when it is mounted again.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn unmount(&mut self) -> Result<Micros, RunError> {
+        let from = self.head.take();
+        let at = self.clock();
+        let result = self.drive.unload();
+        let took = self.clock() - at;
+        let event = Event {
+            from,
+            ..Event::new(Action::Unmount, at, took)
+        };
+        self.finish(event, result)
+    }
+
+    /// Lets so much time pass.
+    ///
+    /// # Errors
+    /// [`RunError::Log`].
+    pub fn pause(&mut self, duration: Duration) -> Result<(), RunError> {
+        let at = self.clock();
+        self.drive.wait(duration);
+        let took = self.clock() - at;
+        self.write(Event::new(Action::Pause, at, took))
+    }
+
+    /// Reads `count` blocks and filemarks, each given to `each` with its number, as one event.
+    ///
+    /// # Errors
+    /// [`RunError`], [`RunError::Interrupted`] between two blocks. What came before was given.
+    pub fn read(
+        &mut self,
+        action: Action,
+        count: u64,
+        each: &mut dyn FnMut(u64, Item<'_>) -> std::io::Result<()>,
+    ) -> Result<ReadRun, RunError> {
+        let from = self.head.take().ok_or(RunError::Lost)?;
+        let first = from.block.ok_or(RunError::Lost)?;
+        let at = self.clock();
+        let mut run = ReadRun::default();
+        let result = self.read_blocks(from.partition, first, count, &mut run, each);
+        run.took = self.clock() - at;
+        let reached = spot(from.partition, first + run.blocks);
+        let (outcome, sense) = match &result {
+            Ok(()) => (Outcome::Done, None),
+            Err(RunError::Interrupted) => (Outcome::Abandoned, None),
+            Err(error) => (Outcome::Failed, Some(error.to_string())),
+        };
+        // After a failed read the drive's position is not ours to guess.
+        let to = match &result {
+            Ok(()) | Err(RunError::Interrupted) => {
+                let to = self.place(reached)?;
+                self.head = Some(to);
+                to
+            }
+            Err(_) => reached,
+        };
+        let event = Event {
+            from: Some(from),
+            to: Some(to),
+            blocks: run.blocks,
+            bytes: run.bytes,
+            outcome,
+            sense,
+            ..Event::new(action, at, run.took)
+        };
+        self.write(event)?;
+        result.map(|()| run)
+    }
+
+    fn read_blocks(
+        &mut self,
+        partition: u8,
+        first: u64,
+        count: u64,
+        run: &mut ReadRun,
+        each: &mut dyn FnMut(u64, Item<'_>) -> std::io::Result<()>,
+    ) -> Result<(), RunError> {
+        while run.blocks < count {
+            self.go_on()?;
+            let block = first + run.blocks;
+            let item = match self.drive.read(&mut self.buffer)? {
+                ReadOutcome::Block { bytes } => {
+                    run.bytes += bytes as u64;
+                    Item::Block(&self.buffer[..bytes])
+                }
+                ReadOutcome::Longer { block_bytes } => {
+                    let room = usize::try_from(block_bytes).unwrap_or(usize::MAX);
+                    self.buffer.resize(room.min(LARGEST_BLOCK_BYTES), 0);
+                    self.drive.space_blocks(-1)?;
+                    continue;
+                }
+                ReadOutcome::Filemark => Item::Filemark,
+                ReadOutcome::EndOfData | ReadOutcome::EndOfMedium => {
+                    return Err(RunError::EndOfData { partition, block });
+                }
+            };
+            run.blocks += 1;
+            each(block, item).map_err(RunError::Sink)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `count` times the same block, as one event; early warning ends it without error.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn write_blocks(
+        &mut self,
+        count: u64,
+        block: &dyn Fn(u64) -> &'a [u8],
+    ) -> Result<ReadRun, RunError> {
+        let from = self.head.take().ok_or(RunError::Lost)?;
+        let first = from.block.ok_or(RunError::Lost)?;
+        let at = self.clock();
+        let mut run = ReadRun::default();
+        while run.blocks < count {
+            self.go_on()?;
+            let data = block(run.blocks);
+            let outcome = self.drive.write(data)?;
+            if outcome == WriteOutcome::EndOfMedium {
+                break;
+            }
+            run.blocks += 1;
+            run.bytes += data.len() as u64;
+            if outcome == WriteOutcome::EarlyWarning {
+                break;
+            }
+        }
+        run.took = self.clock() - at;
+        let to = self.place(spot(from.partition, first + run.blocks))?;
+        self.head = Some(to);
+        let event = Event {
+            from: Some(from),
+            to: Some(to),
+            blocks: run.blocks,
+            bytes: run.bytes,
+            ..Event::new(Action::Write, at, run.took)
+        };
+        self.write(event)?;
+        Ok(run)
+    }
+
+    /// A robot moves a cartridge between a slot and the drive.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn carry(
+        &mut self,
+        changer: &mut Changer,
+        action: Action,
+        slot: u16,
+        drive: u16,
+    ) -> Result<Micros, RunError> {
+        let (source, target) = match action {
+            Action::Return => (drive, slot),
+            _ => (slot, drive),
+        };
+        self.head = None;
+        let at = self.clock();
+        let result = changer.move_medium(source, target);
+        let took = self.clock() - at;
+        let event = Event {
+            slot: Some(slot),
+            ..Event::new(action, at, took)
+        };
+        self.finish(event, result)
+    }
+
+    fn moved(
+        &mut self,
+        action: Action,
+        to: Spot,
+        work: impl FnOnce(&mut TapeDrive) -> Result<(), ScsiError>,
+    ) -> Result<Micros, RunError> {
+        let from = self.head.take();
+        let at = self.clock();
+        let result = work(self.drive);
+        let took = self.clock() - at;
+        let to = match &result {
+            Ok(()) => self.place(to)?,
+            Err(_) => to,
+        };
+        if result.is_ok() {
+            self.head = Some(to);
+        }
+        let event = Event {
+            from,
+            to: Some(to),
+            ..Event::new(action, at, took)
+        };
+        self.finish(event, result)
+    }
+
+    /// Writes the event with how it ended, and gives its time.
+    fn finish(&mut self, event: Event, result: Result<(), ScsiError>) -> Result<Micros, RunError> {
+        let took = event.took_us;
+        let event = match &result {
+            Ok(()) => event,
+            Err(error) => Event {
+                outcome: Outcome::Failed,
+                sense: Some(error.to_string()),
+                ..event
+            },
+        };
+        self.write(event)?;
+        result?;
+        Ok(took)
+    }
+
+    fn write(&mut self, event: Event) -> Result<(), RunError> {
+        let event = Event {
+            purpose: self.purpose.clone(),
+            parameter: self.parameter,
+            ..event
+        };
+        self.log.event(&event).map_err(RunError::Log)?;
+        if let Some(kept) = &mut self.kept {
+            kept.push(event);
+        }
+        Ok(())
+    }
+
+    /// The place with what the drive says of it, where it says anything: it is asked once, and when
+    /// it cannot tell never again.
+    fn place(&mut self, spot: Spot) -> Result<Spot, RunError> {
+        if !self.tells_place {
+            return Ok(spot);
+        }
+        let Some(physical) = self.drive.physical_position()? else {
+            self.tells_place = false;
+            return Ok(spot);
+        };
+        Ok(Spot {
+            wrap: physical.wrap,
+            lpos: Some(physical.lpos),
+            ..spot
+        })
+    }
+}
+
+/// The longest block that READ(6) can ask for.
+const LARGEST_BLOCK_BYTES: usize = (1 << 24) - 1;
+
+fn spot(partition: u8, block: u64) -> Spot {
+    Spot {
+        partition,
+        block: Some(block),
+        ..Spot::default()
+    }
+}
+
+fn micros(duration: Duration) -> Micros {
+    Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+}
