@@ -35,7 +35,7 @@ fn cern_sample(kind: &DriveKind, moves: usize, sorted: bool) -> (Vec<Vec<f64>>, 
 }
 
 fn columns(from: Spot, to: Spot, band: bool, middle: f64) -> Vec<f64> {
-    let ahead = if to.wrap % 2 == 0 { 1.0 } else { -1.0 };
+    let ahead = if to.wrap.is_multiple_of(2) { 1.0 } else { -1.0 };
     let direction = from.wrap % 2 != to.wrap % 2;
     let flag = |is: bool| f64::from(u8::from(is));
     vec![

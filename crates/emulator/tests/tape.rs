@@ -55,7 +55,7 @@ fn landing_points_lie_in_reading_order_and_begin_with_the_wrap() {
         for wrap in 0..tape.shape().wraps {
             let landings = tape.landings(wrap);
             assert_eq!(landings[0], tape.wrap_span(wrap).unwrap().0, "{name}");
-            let sign = if wrap % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if wrap.is_multiple_of(2) { 1.0 } else { -1.0 };
             let on = |pair: &[f64]| (pair[1] - pair[0]) * sign > 0.0;
             assert!(landings.windows(2).all(on), "{name}");
         }
@@ -145,7 +145,7 @@ proptest! {
         let (first, second) = (at(shares.0.min(shares.1)), at(shares.0.max(shares.1)));
         prop_assert!(first.wrap <= second.wrap);
         if first.wrap == second.wrap {
-            let sign = if first.wrap % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if first.wrap.is_multiple_of(2) { 1.0 } else { -1.0 };
             prop_assert!((second.lpos - first.lpos) * sign >= 0.0);
         }
     }

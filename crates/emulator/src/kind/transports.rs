@@ -172,7 +172,7 @@ pub(super) fn transport(
 }
 
 /// Ramps of a helical drive's reels last this long; assumed.
-const WIND_RAMP_S: f64 = 0.5;
+const WIND_RAMP_S: f64 = 0.2;
 
 fn helical(profile: &Profile, length_m: f64, read_m_s: f64) -> Helical {
     let startup_s = number(&profile.seek.startup_s).unwrap_or(0.0);

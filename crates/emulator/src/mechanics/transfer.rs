@@ -38,9 +38,12 @@ pub struct Streaming {
     pub speeds_mb_s: Vec<f64>,
 }
 
-/// Where reads of less than this share of the smallest full-rate request lose rate: such requests
-/// were tried in powers of two, so it lies between a half and 1.
-const SLOW_BELOW: f64 = 0.55;
+/// Requests below this share of the smallest full-rate size lose rate: sizes were tried in powers
+/// of two, so it lies between a half and 1.
+const SLOW_BELOW: f64 = 0.75;
+
+/// No host takes bytes from the buffer faster than this many times the native rate.
+const FASTEST_PATH: f64 = 10.0;
 
 /// Delay tolerated between reads where none was measured, in shares of a request's time.
 const TOLERANCE: f64 = 0.2;
@@ -62,16 +65,18 @@ impl Streaming {
         let tolerated_s = number(&transfer.read_delay_ms)
             .map_or(TOLERANCE * request_bytes * byte_s, |ms| ms / 1e3);
         // From buffer to host a request of the size measured must take `tolerated_s` less than from
-        // tape, and one of SLOW_BELOW of it as long as from tape.
-        let gain_s = tolerated_s / (request_bytes * (1.0 - SLOW_BELOW));
+        // tape, and one of `slow_below` of it as long as from tape.
+        let most_gain_s = byte_s * (1.0 - 1.0 / FASTEST_PATH);
+        let slow_below = (1.0 - tolerated_s / (request_bytes * most_gain_s)).min(SLOW_BELOW);
+        let gain_s = tolerated_s / (request_bytes * (1.0 - slow_below));
         let backhitch_s = number(&profile.handling.backhitch_s).unwrap_or(BACKHITCH_S);
         let curve = |known| native(number(known), rate_mb_s);
         Streaming {
             rate_mb_s,
             read_s_per_mb: curve(&transfer.read_s_per_mb),
             write_s_per_mb: curve(&transfer.write_s_per_mb),
-            command_s: SLOW_BELOW * request_bytes * gain_s.min(byte_s),
-            path_s_per_byte: (byte_s - gain_s).max(0.0),
+            command_s: slow_below * request_bytes * gain_s,
+            path_s_per_byte: byte_s - gain_s,
             buffer_bytes: number(&transfer.buffer_mb).unwrap_or(entry.buffer_mb) * 1e6,
             backhitch_s,
             disengage_after_s: DISENGAGE_S,
@@ -81,15 +86,28 @@ impl Streaming {
         }
     }
 
-    /// The fastest of the drive's rates that a host of this rate can feed; without speed matching
-    /// the native one.
-    fn matched_mb_s(&self, host_mb_s: f64) -> f64 {
-        let offered = self.speeds_mb_s.iter().copied();
-        let fed = offered.clone().find(|&rate| rate <= host_mb_s);
-        let rate = fed.or(offered.last()).unwrap_or(self.rate_mb_s);
-        rate.min(self.rate_mb_s)
+    /// The drive's rate for a host of that rate: the next one below it while little is queued, so
+    /// that the buffer does not run dry, then the next one above, and the native one when much is
+    /// queued; without speed matching always the native one.
+    fn matched_mb_s(&self, host_mb_s: f64, queued: f64) -> f64 {
+        let offered = || self.speeds_mb_s.iter().copied();
+        let matched = if queued < self.buffer_bytes * LITTLE {
+            offered()
+                .find(|&rate| rate <= host_mb_s)
+                .or(offered().last())
+        } else if queued < self.buffer_bytes * MUCH {
+            offered().rev().find(|&rate| rate >= host_mb_s)
+        } else {
+            None
+        };
+        matched.unwrap_or(self.rate_mb_s).min(self.rate_mb_s)
     }
 }
+
+/// Below this share of the buffer a writing drive slows down; assumed.
+const LITTLE: f64 = 1.0 / 16.0;
+/// Above this share it runs at full speed; assumed.
+const MUCH: f64 = 1.0 / 8.0;
 
 /// Drives whose back-hitch is not published: the DLT hid it behind a buffer of 2 MB (section 5.5).
 const BACKHITCH_S: f64 = 1.2;
@@ -218,8 +236,8 @@ impl Stream {
         };
         let fastest = request.recorded_bytes / tape_s.max(1e-9);
         let host_s = last_s.map_or(path_s, |last| now - last + path_s);
-        let matched =
-            drive.matched_mb_s(request.host_bytes / 1e6 / host_s.max(1e-9)) / drive.rate_mb_s;
+        let host_mb_s = request.host_bytes / 1e6 / host_s.max(1e-9);
+        let matched = drive.matched_mb_s(host_mb_s, queued) / drive.rate_mb_s;
         let drain_bytes_s = fastest * matched;
         let taken_s = now + path_s;
         let drained = (taken_s - runs_from_s.max(now)).max(0.0) * drain_bytes_s;
