@@ -14,7 +14,7 @@ pub struct HexError {
 /// before a remark; and dumps, whose lines begin with an offset and may end with an ASCII column.
 ///
 /// An offset is a first word that ends with a colon, or that says in hex how many bytes came before
-/// it and is longer than a byte or stands apart. On such a line the ASCII column begins at a `|`, at
+/// it and stands apart: by two spaces, by three when it is no longer than a byte. On such a line the ASCII column begins at a `|`, at
 /// a gap of three spaces, or at one of two after sixteen bytes.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ fn after_offset(line: &str, read: usize) -> Option<&str> {
         return Some(rest);
     }
     let digits = word.strip_prefix("0x").unwrap_or(word);
-    let stands_apart = digits.len() > 2 || rest.starts_with("   ");
+    let stands_apart = rest.starts_with(if digits.len() > 2 { "  " } else { "   " });
     (stands_apart && usize::from_str_radix(digits, 16) == Ok(read)).then_some(rest)
 }
 

@@ -141,18 +141,29 @@ impl Command for ReadElementStatus {
 
 /// Decodes the answer to any READ ELEMENT STATUS: a header, and a page for each type.
 ///
+/// There is a target that leaves out the last eight bytes, which belong to nothing we read. So the
+/// measure of a whole answer is the number of elements that its header announces.
+///
 /// # Errors
-/// [`DecodeError`] when it is shorter than it says, or names a type that there is not.
+/// [`DecodeError`] when elements are missing, or a type is named that there is not.
 pub fn element_status(answer: &[u8]) -> Result<Vec<Element>, DecodeError> {
     let header = Fields::new("element status data", answer);
-    let pages = header.part("element status data", 8, header.u24(5)? as usize)?;
+    let announced = usize::from(header.u16(2)?);
+    let told = 8 + header.u24(5)? as usize;
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < pages.len() {
-        let length = pages.u24(at + 5)? as usize;
-        let page = pages.part("element status page", at, 8 + length)?;
+    let mut at = 8;
+    while at < told.min(answer.len()) {
+        let end = at + 8 + header.u24(at + 5)? as usize;
+        let page = header.part("element status page", at, end.min(answer.len()) - at)?;
         status_page(page, &mut found)?;
-        at += 8 + length;
+        at = end;
+    }
+    if found.len() != announced {
+        return Err(DecodeError::Short {
+            what: "element status data",
+            have: answer.len(),
+            need: told,
+        });
     }
     Ok(found)
 }
@@ -183,6 +194,7 @@ fn status_page(page: Fields<'_>, found: &mut Vec<Element>) -> Result<(), DecodeE
     // After 12 bytes come the tags that the page announces, and then the identifier.
     let id_at = 12 + 36 * (usize::from(has_tag) + usize::from(has_alternate_tag));
     for at in (8..page.len()).step_by(length) {
+        let length = length.min(page.len() - at);
         let descriptor = page.part("element descriptor", at, length)?;
         found.push(element(kind, descriptor, has_tag, id_at)?);
     }
