@@ -25,7 +25,7 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fn below(random: &mut ChaCha8Rng, end: usize) -> usize {
-    (u64::from(random.next_u32()) * end as u64 >> 32) as usize
+    ((u64::from(random.next_u32()) * end as u64) >> 32) as usize
 }
 
 /// Half of the inputs are noise, half are true answers with some bytes changed, cut or continued.
