@@ -6,7 +6,7 @@ PAPERS := hillyer cern johnson-miller
 
 PYTHON := target/python/bin
 
-.PHONY: help demo test build check python unit reproduce bench outside doc clean
+.PHONY: help demo test build check python targets unit reproduce bench outside doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -32,7 +32,10 @@ $(PYTHON)/mypy: bench/check.txt
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
 
-unit: ## unit, property and front-door tests
+targets: ## real SCSI targets for the tests, from Debian's packages (as root; skipped loudly otherwise)
+	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
+
+unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet
 
 reproduce: build ## the papers' tables; fails when a claim that is to hold does not

@@ -191,27 +191,27 @@ impl St {
         Ok(unsafe { ioctl(self.file()?, Setter::<MTIOCTOP, Operation>::new(argument)) })
     }
 
-    /// One MTIOCTOP as a whole command.
-    fn command(&self, operation: i16, count: i32) -> Outcome {
+    /// One MTIOCTOP as a whole command; `stops` are the bits of the general status that explain its failing.
+    fn command(&self, operation: i16, count: i32, stops: i64) -> Outcome {
         match self.operate(operation, count)? {
             Ok(()) => Ok(Completion::good(0)),
-            Err(errno) => self.explain(errno, 0),
+            Err(errno) => self.explain(errno, 0, stops),
         }
     }
 
-    /// The sense of a condition that the driver lets us see; else its error.
-    fn explain(&self, errno: Errno, transferred: usize) -> Outcome {
-        let state = self.state()?;
-        let is = |bits: i64| state.general & bits != 0;
+    /// The sense of a condition that the driver lets us see; else its error. An input/output error
+    /// can be anything: the place where the tape stands explains it only where the command can stop there.
+    fn explain(&self, errno: Errno, transferred: usize, stops: i64) -> Outcome {
+        let general = self.state()?.general;
+        let stopped_at = |bit: i64| general & stops & bit != 0;
         let sense = match errno {
             Errno::NOMEDIUM => Sense::NO_MEDIUM,
-            _ if is(general::NO_CARTRIDGE) => Sense::NO_MEDIUM,
+            _ if general & general::NO_CARTRIDGE != 0 => Sense::NO_MEDIUM,
             Errno::ROFS | Errno::ACCESS => Sense::WRITE_PROTECTED,
             Errno::NOSPC => Sense::VOLUME_OVERFLOW,
-            Errno::IO if is(general::END_OF_DATA) => Sense::END_OF_DATA,
-            Errno::IO if is(general::END_OF_TAPE) => Sense::END_OF_MEDIUM,
-            Errno::IO if is(general::END_OF_FILE) => Sense::FILEMARK,
-            Errno::IO if is(general::BEGIN_OF_TAPE) => Sense::BEGIN_OF_PARTITION,
+            Errno::IO if stopped_at(general::END_OF_DATA) => Sense::END_OF_DATA,
+            Errno::IO if stopped_at(general::END_OF_FILE) => Sense::FILEMARK,
+            Errno::IO if stopped_at(general::BEGIN_OF_TAPE) => Sense::BEGIN_OF_PARTITION,
             Errno::IO => {
                 return Err(TransportError::Path {
                     device: self.name.clone(),
@@ -263,7 +263,7 @@ impl St {
         let position = unsafe { ioctl(self.file()?, Getter::<MTIOCPOS, Position>::new()) };
         let position = match position {
             Ok(position) => position,
-            Err(errno) => return self.explain(errno, 0),
+            Err(errno) => return self.explain(errno, 0, 0),
         };
         let state = self.state()?;
         let block = (position.block as u32).to_be_bytes();
@@ -287,17 +287,17 @@ impl St {
                 // The driver knows one partition only, unless it was told otherwise.
                 Err(Errno::INVAL) if partition == 0 => {}
                 Err(Errno::INVAL) => return Ok(illegal_request(0x24)),
-                Err(errno) => return self.explain(errno, 0),
+                Err(errno) => return self.explain(errno, 0, 0),
             }
         }
-        self.command(op::SEEK, block)
+        self.command(op::SEEK, block, general::END_OF_DATA)
     }
 
     fn space(&self, code: u8, count: i64) -> Outcome {
-        let (forward, back) = match code {
-            0 => (op::FORWARD_BLOCKS, op::BACK_BLOCKS),
-            1 => (op::FORWARD_FILEMARKS, op::BACK_FILEMARKS),
-            3 => return self.command(op::END_OF_DATA, 1),
+        let (forward, back, stops) = match code {
+            0 => (op::FORWARD_BLOCKS, op::BACK_BLOCKS, general::END_OF_FILE),
+            1 => (op::FORWARD_FILEMARKS, op::BACK_FILEMARKS, 0),
+            3 => return self.command(op::END_OF_DATA, 1, general::END_OF_DATA),
             _ => return Ok(illegal_request(0x24)),
         };
         let Ok(distance) = i32::try_from(count.unsigned_abs()) else {
@@ -305,8 +305,8 @@ impl St {
         };
         match count {
             0 => Ok(Completion::good(0)),
-            1.. => self.command(forward, distance),
-            _ => self.command(back, distance),
+            1.. => self.command(forward, distance, stops | general::END_OF_DATA),
+            _ => self.command(back, distance, general::BEGIN_OF_TAPE),
         }
     }
 
@@ -336,7 +336,7 @@ impl St {
                 Ok(None)
             }
             Err(Errno::INVAL) => Ok(Some(illegal_request(0x26))),
-            Err(errno) => self.explain(errno, 0).map(Some),
+            Err(errno) => self.explain(errno, 0, 0).map(Some),
         }
     }
 
@@ -391,7 +391,7 @@ impl St {
                 Ok(bytes) => got += bytes,
                 // The block is longer than the buffer; the driver has passed it and tells no length.
                 Err(Errno::NOMEM) => return Ok(Sense::INCORRECT_LENGTH.completion(0)),
-                Err(errno) => return self.explain(errno, got),
+                Err(errno) => return self.explain(errno, got, general::END_OF_DATA),
             }
             if !transfer.is_fixed {
                 break;
@@ -426,7 +426,7 @@ impl St {
                 Ok(Sense::END_OF_MEDIUM.completion_with(bytes, 0))
             }
             Ok(bytes) => Ok(Completion::good(bytes)),
-            Err(errno) => self.explain(errno, 0),
+            Err(errno) => self.explain(errno, 0, 0),
         }
     }
 }
@@ -469,15 +469,15 @@ impl Transport for St {
         };
         match (cdb.opcode(), data) {
             (0x00, Data::None) => self.test_unit_ready(),
-            (0x01, Data::None) => self.command(op::REWIND, 1),
+            (0x01, Data::None) => self.command(op::REWIND, 1, 0),
             (0x08, Data::In(buffer)) => self.read(bytes, buffer),
             (0x0a, Data::Out(data)) => self.write(bytes, data),
             // Setmarks (WSMK) are none of LTO's.
             (0x10, Data::None) if bit(bytes[1], 1) => Ok(illegal_request(0x24)),
             (0x10, Data::None) if bit(bytes[1], 0) => {
-                self.command(op::WRITE_FILEMARKS_LATER, number(2..5) as i32)
+                self.command(op::WRITE_FILEMARKS_LATER, number(2..5) as i32, 0)
             }
-            (0x10, Data::None) => self.command(op::WRITE_FILEMARKS, number(2..5) as i32),
+            (0x10, Data::None) => self.command(op::WRITE_FILEMARKS, number(2..5) as i32, 0),
             (0x11, Data::None) => {
                 // 24 bits in two's complement.
                 let count = i32::from_be_bytes([bytes[2], bytes[3], bytes[4], 0]) >> 8;
@@ -485,10 +485,10 @@ impl Transport for St {
             }
             (0x12, Data::In(buffer)) => self.inquiry(bytes, buffer),
             (0x15, Data::Out(parameters)) => self.mode_select(parameters),
-            (0x1b, Data::None) if bit(bytes[4], 0) => self.command(op::LOAD, 1),
-            (0x1b, Data::None) => self.command(op::UNLOAD, 1),
-            (0x1e, Data::None) if bit(bytes[4], 0) => self.command(op::LOCK, 1),
-            (0x1e, Data::None) => self.command(op::UNLOCK, 1),
+            (0x1b, Data::None) if bit(bytes[4], 0) => self.command(op::LOAD, 1, 0),
+            (0x1b, Data::None) => self.command(op::UNLOAD, 1, 0),
+            (0x1e, Data::None) if bit(bytes[4], 0) => self.command(op::LOCK, 1, 0),
+            (0x1e, Data::None) => self.command(op::UNLOCK, 1, 0),
             (0x2b, Data::None) => self.locate(bit(bytes[1], 1), bytes[8], number(3..7)),
             (0x34, Data::In(buffer)) => self.read_position(bytes, buffer),
             // Of LOCATE(16) only the logical object (DEST_TYPE 0).

@@ -89,12 +89,6 @@ impl Target {
         format!("iscsi://127.0.0.1:{}/{TARGET}/{lun}", self.port)
     }
 
-    /// The same as QEMU writes it.
-    #[allow(dead_code)] // one of two test programs boots a guest
-    pub fn qemu_unit(&self, lun: u16) -> String {
-        format!("iscsi://127.0.0.1:{}/{TARGET}/{lun}", self.port)
-    }
-
     /// The address of the changer.
     pub fn changer(&self) -> String {
         self.unit(self.drives + 1)

@@ -1,13 +1,9 @@
 //! Our initiator against a target that is not ours: tgtd, through libiscsi.
 
-mod target;
-
-use std::time::Duration;
+use super::raw::*;
+use super::target::{FIRST_DRIVE, FIRST_SLOT, Target, barcode, serial};
 use tapewise_scsi::device::{DeviceError, Host};
-use tapewise_scsi::{Cdb, Completion, Data, Status, Transport};
-use target::{FIRST_DRIVE, FIRST_SLOT, Target, barcode, serial};
-
-const LIMIT: Duration = Duration::from_secs(20);
+use tapewise_scsi::{Cdb, Transport};
 
 fn open(name: &str) -> Box<dyn Transport> {
     let opened = Host::local()
@@ -21,64 +17,6 @@ fn open(name: &str) -> Box<dyn Transport> {
     transport
 }
 
-fn ask(transport: &mut dyn Transport, cdb: Cdb) -> Completion {
-    transport
-        .execute(&cdb, Data::None, LIMIT)
-        .expect("a status")
-}
-
-fn fetch(transport: &mut dyn Transport, cdb: Cdb, room: usize) -> (Completion, Vec<u8>) {
-    let mut buffer = vec![0; room];
-    let done = transport
-        .execute(&cdb, Data::In(&mut buffer), LIMIT)
-        .expect("a status");
-    buffer.truncate(done.transferred);
-    (done, buffer)
-}
-
-/// A completion in a word: "good", or key and code of its sense, with the flags.
-fn outcome(done: &Completion) -> String {
-    let sense = done.sense.bytes();
-    match done.status {
-        Status::Good => "good".to_owned(),
-        Status::CheckCondition if sense.len() >= 14 => {
-            let flag = |bit: u8, name| if sense[2] & bit != 0 { name } else { "" };
-            let flags = [
-                flag(0x80, " filemark"),
-                flag(0x40, " end"),
-                flag(0x20, " length"),
-            ]
-            .concat();
-            format!(
-                "{:x} {:02x}/{:02x}{flags}",
-                sense[2] & 0x0f,
-                sense[12],
-                sense[13]
-            )
-        }
-        other => format!("{other:?}"),
-    }
-}
-
-fn move_medium(changer: &mut dyn Transport, from: u16, to: u16) -> Completion {
-    let ([f0, f1], [t0, t1]) = (from.to_be_bytes(), to.to_be_bytes());
-    ask(
-        changer,
-        Cdb::new([0xa5, 0, 0, 1, f0, f1, t0, t1, 0, 0, 0, 0]),
-    )
-}
-
-/// The changer's load is asynchronous.
-fn wait_until_ready(drive: &mut dyn Transport) {
-    for _ in 0..100 {
-        if ask(drive, Cdb::new([0; 6])).status == Status::Good {
-            return;
-        }
-        drive.wait(Duration::from_millis(20));
-    }
-    panic!("the drive does not get ready");
-}
-
 fn load_first_cartridge(target: &Target) -> Box<dyn Transport> {
     let mut changer = open(&target.changer());
     assert_eq!(
@@ -89,31 +27,6 @@ fn load_first_cartridge(target: &Target) -> Box<dyn Transport> {
     wait_until_ready(&mut *drive);
     drive
 }
-
-fn block(seed: u8, length: usize) -> Vec<u8> {
-    (0..length)
-        .map(|at| (at as u8).wrapping_mul(31).wrapping_add(seed))
-        .collect()
-}
-
-fn write(drive: &mut dyn Transport, data: &[u8]) -> Completion {
-    let [_, a, b, c] = (data.len() as u32).to_be_bytes();
-    let done = drive.execute(&Cdb::new([0x0a, 0, a, b, c, 0]), Data::Out(data), LIMIT);
-    done.expect("a status")
-}
-
-fn read(drive: &mut dyn Transport, length: usize) -> (Completion, Vec<u8>) {
-    let [_, a, b, c] = (length as u32).to_be_bytes();
-    fetch(drive, Cdb::new([0x08, 0, a, b, c, 0]), length)
-}
-
-fn space(drive: &mut dyn Transport, code: u8, count: i32) -> Completion {
-    let [_, a, b, c] = count.to_be_bytes();
-    ask(drive, Cdb::new([0x11, code, a, b, c, 0]))
-}
-
-const REWIND: Cdb = Cdb::new([0x01, 0, 0, 0, 0, 0]);
-const WRITE_FILEMARK: Cdb = Cdb::new([0x10, 0, 0, 0, 1, 0]);
 
 #[test]
 fn commands_of_a_loaded_drive_come_back_as_the_target_answers_them() {
