@@ -45,6 +45,7 @@ impl Check {
     pub const DATA_PHASE: Check = Check::new(SenseKey::AbortedCommand, 0x4b00);
     pub const END_OF_DATA: Check = Check::new(SenseKey::BlankCheck, 0x0005);
     pub const CLEANING_REQUESTED: Check = Check::new(SenseKey::NoSense, 0x0017);
+    pub const CLEANING: Check = Check::new(SenseKey::NotReady, 0x3003);
     pub const NONE: Check = Check::new(SenseKey::NoSense, 0x0000);
 
     pub const fn new(key: SenseKey, code: u16) -> Check {

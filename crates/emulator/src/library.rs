@@ -15,7 +15,6 @@ use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -448,11 +447,9 @@ fn lock(directory: &Path) -> Result<File, LibraryError> {
     }
 }
 
-/// Writes a small file so that a crash leaves the old one or the new one.
+/// Writes a small file so that whoever ends the process leaves the old one or the new one.
 pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
-    let mut file = File::create(&beside)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
+    fs::write(&beside, text)?;
     fs::rename(&beside, path)
 }

@@ -7,6 +7,9 @@ use crate::kind::DriveKind;
 use crate::mechanics::{Mechanics, Unloaded};
 use tapewise_model::{Micros, Random};
 
+/// How long a cleaning takes; assumed. The makers say "up to five minutes".
+const CLEANING: Micros = Micros(120_000_000);
+
 impl Drive {
     /// A cartridge is put in; the drive begins to load it.
     pub fn insert(&mut self, cartridge: Cartridge, now: Micros) {
@@ -32,7 +35,23 @@ impl Drive {
             has_met_end: false,
             is_lost: false,
         });
-        self.thread(now);
+        if self.holds_cleaner() {
+            self.clean(now);
+        } else {
+            self.thread(now);
+        }
+    }
+
+    /// Whether the cartridge is a cleaning cartridge: its label begins with CLN, as is usual.
+    fn holds_cleaner(&self) -> bool {
+        let loaded = self.loaded.as_ref();
+        loaded.is_some_and(|loaded| loaded.barcode.starts_with("CLN"))
+    }
+
+    fn clean(&mut self, now: Micros) {
+        if let Some(loaded) = &mut self.loaded {
+            loaded.state = Threading::Cleaning(now + CLEANING);
+        }
     }
 
     /// The robot takes the cartridge; a drive that has it threaded unloads it first. Returns the
@@ -40,8 +59,10 @@ impl Drive {
     pub fn give_up(&mut self, now: Micros) -> Result<Micros, Check> {
         self.settle(now);
         let mut time = (self.busy_until - now).max(Micros::ZERO);
-        if let Some(Threading::Loading(ready)) = self.loaded.as_ref().map(|one| one.state) {
-            time = time.max(ready - now);
+        let state = self.loaded.as_ref().map(|loaded| loaded.state);
+        if let Some(Threading::Loading(until) | Threading::Cleaning(until)) = state {
+            time = time.max(until - now);
+            self.settle(now + time);
         }
         if self.is_threaded() {
             time += self.unthread()?;
@@ -113,10 +134,13 @@ pub(super) fn load_unload(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Res
         return Err(Check::NO_MEDIUM.into());
     }
     let waiting = match drive.loaded.as_ref().map(|loaded| loaded.state) {
-        Some(Threading::Loading(ready)) => ready - exchange.now(),
+        Some(Threading::Loading(until) | Threading::Cleaning(until)) => until - exchange.now(),
         _ => (drive.busy_until - exchange.now()).max(Micros::ZERO),
     };
     let is_threaded = drive.is_threaded();
+    if load && drive.holds_cleaner() {
+        return Err(Check::INCOMPATIBLE_MEDIUM.into());
+    }
     if !load && drive.is_removal_prevented() {
         return Err(Check::REMOVAL_PREVENTED.into());
     }

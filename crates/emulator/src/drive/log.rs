@@ -9,8 +9,15 @@ const MIB: u64 = 1 << 20;
 /// One parameter of a log page.
 struct Parameter {
     code: u16,
+    /// Format and linking: [`BINARY`] or [`ASCII`].
+    format: u8,
     value: Vec<u8>,
 }
+
+/// A binary list parameter (11b).
+const BINARY: u8 = 0x03;
+/// An ASCII list parameter (01b).
+const ASCII: u8 = 0x01;
 
 impl Parameter {
     /// A counter of `bytes` bytes, cut to its largest value.
@@ -19,6 +26,7 @@ impl Parameter {
         let value = value.min(most).to_be_bytes();
         Parameter {
             code,
+            format: BINARY,
             value: value[8 - bytes.min(8)..].to_vec(),
         }
     }
@@ -26,6 +34,7 @@ impl Parameter {
     fn text(code: u16, text: &str) -> Parameter {
         Parameter {
             code,
+            format: ASCII,
             value: text.as_bytes().to_vec(),
         }
     }
@@ -65,13 +74,11 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
 }
 
 fn encode(parameters: Vec<Parameter>, first: u64) -> Vec<u8> {
-    /// The value is binary, and not a counter that wraps (format and linking 11b).
-    const BINARY: u8 = 0x03;
     let mut body = Vec::new();
     for parameter in parameters {
         if u64::from(parameter.code) >= first {
             body.extend(parameter.code.to_be_bytes());
-            body.extend([BINARY, parameter.value.len() as u8]);
+            body.extend([parameter.format, parameter.value.len() as u8]);
             body.extend(parameter.value);
         }
     }
@@ -172,6 +179,7 @@ fn volume_statistics(drive: &Drive) -> Vec<Parameter> {
     ];
     let by_partition = |code, bytes: fn(&Drive, u8) -> u64| Parameter {
         code,
+        format: BINARY,
         value: (0..partitions(drive))
             .flat_map(|number| {
                 // Length of the record without its length byte, partition, megabytes.
@@ -189,7 +197,7 @@ fn volume_statistics(drive: &Drive) -> Vec<Parameter> {
     parameters
 }
 
-/// The 64 flags of TapeAlert: 20 "clean now"; 4 "media" while the tape is beyond its rated life.
+/// The 64 flags of TapeAlert: 19 (nearing media life) beyond the rated life, 20 (clean now).
 fn tape_alert(drive: &Drive) -> Vec<Parameter> {
     let rated = drive.kind.life;
     let is_worn = drive.loaded.as_ref().is_some_and(|loaded| {

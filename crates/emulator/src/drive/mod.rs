@@ -111,6 +111,8 @@ enum Threading {
     Unloaded,
     /// Ready from then on.
     Loading(Micros),
+    /// A cleaning cartridge, at work until then.
+    Cleaning(Micros),
     Ready,
 }
 
@@ -194,12 +196,20 @@ impl Drive {
 
     /// What has become true by time alone: a cartridge is loaded, a drive ready again.
     fn settle(&mut self, now: Micros) {
-        if let Some(loaded) = &mut self.loaded
-            && let Threading::Loading(ready) = loaded.state
-            && now >= ready
-        {
-            loaded.state = Threading::Ready;
-            self.attentions.raise(MEDIUM_CHANGED, None);
+        let Some(loaded) = &mut self.loaded else {
+            return;
+        };
+        match loaded.state {
+            Threading::Loading(ready) if now >= ready => {
+                loaded.state = Threading::Ready;
+                self.attentions.raise(MEDIUM_CHANGED, None);
+            }
+            Threading::Cleaning(done) if now >= done => {
+                loaded.state = Threading::Unloaded;
+                self.life.cleanings += 1;
+                self.life.metres_since_cleaning = 0.0;
+            }
+            _ => {}
         }
     }
 
@@ -225,6 +235,7 @@ impl Drive {
         match loaded.state {
             Threading::Unloaded => return Err(Check::LOAD_NEEDED),
             Threading::Loading(_) => return Err(Check::BECOMING_READY),
+            Threading::Cleaning(_) => return Err(Check::CLEANING),
             Threading::Ready => {}
         }
         if exchange.now() < self.not_ready_until {

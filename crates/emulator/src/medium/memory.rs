@@ -90,7 +90,6 @@ impl CartridgeMemory {
         })
     }
 
-    /// Written beside and renamed, so that no crash leaves half a file.
     pub(super) fn write(&self, path: &Path) -> Result<(), MediumError> {
         let text = toml::to_string(self).map_err(|error| MediumError::Format {
             path: path.to_owned(),

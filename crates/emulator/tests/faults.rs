@@ -1,0 +1,200 @@
+//! What goes wrong goes wrong by seed, and as it is told in the description of the faults.
+
+mod host;
+
+use host::{Host, Said, check};
+use std::path::Path;
+use std::time::Duration;
+use tapewise_emulator::{BadBlock, CartridgeSpec, Clock, Faults, Library, LibrarySpec};
+use tapewise_scsi::Transport;
+
+fn with_faults(directory: &Path, name: &str, faults: Faults) -> (Library, Host) {
+    let mut spec = LibrarySpec::one_drive("lto8", 1);
+    spec.faults = faults;
+    let path = directory.join(name);
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    library.load_cartridge("TW0001").unwrap();
+    let host = Host::new(library.transport_to_drive(0).unwrap());
+    (library, host)
+}
+
+/// Writes and reads, and notes what it is told; resets are answered with a REWIND.
+fn journal(host: &mut Host) -> Vec<(Duration, Said)> {
+    let mut journal = Vec::new();
+    for step in 0..400u64 {
+        let done = match step % 4 {
+            0 => host.write(&[step as u8; 100]),
+            1 => host.locate(0, step / 8),
+            2 => host.read(100).map(drop),
+            _ => host.space(3, 0),
+        };
+        if let Err(said) = done {
+            journal.push((host.transport.now(), said));
+            host.transport.wait(Duration::from_secs(5));
+            let _ = host.none([0x01, 0, 0, 0, 0, 0]);
+        }
+    }
+    journal
+}
+
+#[test]
+fn the_same_seed_gives_the_same_faults_at_the_same_times() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        seed: 5,
+        bad_block: 0.05,
+        reset: 0.01,
+        not_ready: 0.02,
+        not_ready_s: 3.0,
+        power_loss: 0.02,
+        ..Faults::none()
+    };
+    let run = |name: &str, seed| {
+        let faults = Faults {
+            seed,
+            ..faults.clone()
+        };
+        let (_library, mut host) = with_faults(directory.path(), name, faults);
+        host.transport.wait(Duration::from_secs(100));
+        journal(&mut host)
+    };
+    let first = run("first", 5);
+    let kinds: std::collections::BTreeSet<u8> = first.iter().map(|(_, said)| said.key).collect();
+    assert!(
+        kinds.contains(&2) && kinds.contains(&3) && kinds.contains(&6),
+        "{kinds:?}"
+    );
+    assert_eq!(first, run("second", 5));
+    assert_ne!(first, run("third", 6));
+}
+
+#[test]
+fn a_bad_block_stays_bad_and_its_neighbours_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let bad = BadBlock {
+        barcode: "TW0001".to_owned(),
+        partition: 0,
+        block: 3,
+    };
+    let faults = Faults {
+        bad_blocks: vec![bad],
+        ..Faults::none()
+    };
+    let (_library, mut host) = with_faults(directory.path(), "library", faults);
+    host.wait_until_ready();
+    for number in 0..6u8 {
+        host.write(&[number; 10]).unwrap();
+    }
+    for _ in 0..2 {
+        host.locate(0, 2).unwrap();
+        assert_eq!(host.read(10).unwrap(), [2; 10]);
+        let said = host.read(10).unwrap_err();
+        assert_eq!((said.key, said.code), (3, 0x1100));
+        host.locate(0, 4).unwrap();
+        assert_eq!(host.read(10).unwrap(), [4; 10]);
+    }
+}
+
+#[test]
+fn after_power_fails_a_prefix_with_all_that_was_flushed_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    for seed in 0..20 {
+        let faults = Faults {
+            seed,
+            power_loss: 0.01,
+            ..Faults::none()
+        };
+        let (_library, mut host) = with_faults(directory.path(), &seed.to_string(), faults);
+        host.wait_until_ready();
+        let (mut written, mut flushed) = (0u32, 0u32);
+        let said = loop {
+            match host.write(&written.to_le_bytes()) {
+                Ok(()) => written += 1,
+                Err(said) => break said,
+            }
+            if written.is_multiple_of(7) {
+                host.filemarks(0).unwrap();
+                flushed = written;
+            }
+        };
+        assert_eq!(said, check(6, 0x2900));
+        // The position is lost: only what finds it anew is allowed.
+        assert_eq!(host.read(4).unwrap_err(), check(5, 0x2c00));
+        host.rewind();
+        let mut kept = 0u32;
+        while let Ok(block) = host.read(4) {
+            assert_eq!(block, kept.to_le_bytes());
+            kept += 1;
+        }
+        assert!(
+            (flushed..=written + 1).contains(&kept),
+            "{flushed} {kept} {written}"
+        );
+    }
+}
+
+#[test]
+fn a_robot_fails_or_drops_what_it_carries() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", 1, 4, 1, 1);
+    spec.faults = Faults {
+        robot_error: 1.0,
+        ..Faults::none()
+    };
+    let path = directory.path().join("fails");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let mut host = Host::new(library.transport_to_changer().unwrap());
+    host.wait_until_ready();
+    let move_it = [0xa5, 0, 0, 1, 0x04, 0x01, 0x01, 0x01, 0, 0, 0, 0];
+    assert_eq!(host.none(move_it), Err(check(4, 0x1501)));
+    assert_eq!(host.none(move_it), Err(check(4, 0x1501)));
+
+    spec.faults.dropped = 1.0;
+    let path = directory.path().join("drops");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let mut host = Host::new(library.transport_to_changer().unwrap());
+    host.wait_until_ready();
+    assert_eq!(host.none(move_it), Err(check(4, 0x1501)));
+    assert_eq!(host.none(move_it), Err(check(5, 0x3b0e)));
+    library.import(0, "TW0001").unwrap();
+}
+
+#[test]
+fn a_drive_that_wants_cleaning_says_so_in_sense_and_tape_alert() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        cleaning_after_m: Some(0.0),
+        ..Faults::none()
+    };
+    let mut spec = LibrarySpec::one_drive("lto8", 1);
+    spec.faults = faults;
+    spec.cartridges.push(CartridgeSpec {
+        barcode: "CLN001".to_owned(),
+        ..spec.cartridges[0].clone()
+    });
+    let path = directory.path().join("library");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    library.load_cartridge("TW0001").unwrap();
+    let mut host = Host::new(library.transport_to_drive(0).unwrap());
+    host.wait_until_ready();
+    host.write(&[0; 100_000]).unwrap();
+    host.rewind();
+    let sense = host.input([0x03, 0, 0, 0, 96, 0], 96).unwrap();
+    assert_eq!(sense[21] & 0x08, 0x08);
+    assert_eq!(sense[12..14], [0x00, 0x17]);
+    let page = host
+        .input([0x4d, 0, 0x6e, 0, 0, 0, 0, 4, 0, 0], 1024)
+        .unwrap();
+    let flag = &page[4 + 19 * 5..][..5];
+    assert_eq!(flag, [0, 20, 3, 1, 1]);
+
+    host.unload().unwrap();
+    library.take_out("TW0001").unwrap();
+    library.load_cartridge("CLN001").unwrap();
+    assert_eq!(host.none([0; 6]), Err(check(2, 0x3003)));
+    host.transport.wait(Duration::from_secs(300));
+    assert_eq!(host.none([0; 6]), Err(check(2, 0x0402)));
+    let sense = host.input([0x03, 0, 0, 0, 96, 0], 96).unwrap();
+    assert_eq!(sense[21] & 0x08, 0);
+    library.take_out("CLN001").unwrap();
+}
