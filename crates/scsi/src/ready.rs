@@ -36,12 +36,7 @@ pub(crate) fn wait_until_ready(
         let is_waiting = match error.condition() {
             Some(Condition::UnitAttention(attention)) if is_expected(attention) => {
                 error.sense().cloned().into_iter().for_each(&mut *noted);
-                // Each is reported once; the next answer comes at once. The limit is for a device
-                // that never stops.
-                if waited < limit {
-                    continue;
-                }
-                false
+                true
             }
             Some(Condition::NotReady(NotReady::NoMedium)) => without_medium,
             _ => error.is_retryable(),

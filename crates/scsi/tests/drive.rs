@@ -1,0 +1,547 @@
+//! A tape drive: positions, locates with and without LOCATE, what is repeated and what never is.
+
+mod fake;
+#[path = "fake/tape.rs"]
+mod tape;
+
+use fake::{Asked, Fake, check, inquiry, moved, send};
+use proptest::prelude::*;
+use std::time::Duration;
+use tape::{Object, Skill, content, tape};
+use tapewise_scsi::commands::{ReadOutcome, WriteOutcome};
+use tapewise_scsi::{
+    Completion, Condition, Data, NotReady, PositionSource, ScsiError, SpaceOutcome, Status,
+    TapeDrive, hex,
+};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn objects(text: &str) -> Vec<Object> {
+    let object = |letter| match letter {
+        '|' => Object::Filemark,
+        _ => Object::Block(100),
+    };
+    text.chars().map(object).collect()
+}
+
+fn drive(text: &str, skill: Skill) -> (TapeDrive, Asked) {
+    let (fake, asked) = tape(objects(text), skill);
+    (TapeDrive::open(fake).unwrap(), asked)
+}
+
+/// The drive that answers so to all but INQUIRY.
+fn drive_that(
+    mut answer: impl FnMut(u8, Data<'_>) -> Completion + Send + 'static,
+) -> (TapeDrive, Asked) {
+    let (fake, asked) = Fake::new(move |cdb, data| match cdb.opcode() {
+        0x12 => inquiry(cdb, 1, "FAKE000001", data),
+        opcode => answer(opcode, data),
+    });
+    (TapeDrive::open(fake).unwrap(), asked)
+}
+
+fn opcodes(asked: &Asked) -> Vec<u8> {
+    asked.lock().unwrap().iter().map(|cdb| cdb[0]).collect()
+}
+
+fn count_of(asked: &Asked, opcode: u8) -> usize {
+    opcodes(asked)
+        .iter()
+        .filter(|asked| **asked == opcode)
+        .count()
+}
+
+#[test]
+fn opening_asks_who_it_is_and_nothing_more() {
+    let (drive, asked) = drive("", Skill::ALL);
+    assert_eq!(opcodes(&asked), [0x12, 0x12, 0x12]);
+    assert_eq!(drive.identity().vendor, "TEST");
+    assert_eq!(drive.identity().serial.as_deref(), Some("FAKE000001"));
+    assert!(drive.identity().designators.is_empty());
+}
+
+#[test]
+fn a_changer_is_not_opened_as_a_drive() {
+    let (fake, _) = Fake::new(|cdb, data| inquiry(cdb, 8, "X", data));
+    let refused = TapeDrive::open(fake).err().unwrap();
+    assert_eq!(refused.to_string(), "this is a changer, not a tape drive");
+}
+
+#[test]
+fn a_block_of_any_length_is_read_or_said_to_be_longer() {
+    let (fake, _) = tape(
+        vec![
+            Object::Block(100),
+            Object::Block(60),
+            Object::Block(300),
+            Object::Filemark,
+        ],
+        Skill::ALL,
+    );
+    let mut drive = TapeDrive::open(fake).unwrap();
+    let mut buffer = [0; 100];
+    let mut outcomes = Vec::new();
+    for _ in 0..5 {
+        outcomes.push(drive.read(&mut buffer).unwrap());
+    }
+    assert_eq!(
+        outcomes,
+        [
+            ReadOutcome::Block { bytes: 100 },
+            ReadOutcome::Block { bytes: 60 },
+            ReadOutcome::Longer { block_bytes: 300 },
+            ReadOutcome::Filemark,
+            ReadOutcome::EndOfData,
+        ]
+    );
+    assert_eq!(drive.position().unwrap().block, 4);
+}
+
+#[test]
+fn a_block_whose_bytes_did_not_all_arrive_is_an_error() {
+    // The drive says 1000 of 1500, and sends the 500 that it should have left out.
+    let (mut drive, _) = drive_that(|_, _| moved(500, 0, 0x20, 0, 500));
+    let lost = drive.read(&mut [0; 1500]);
+    assert!(
+        matches!(
+            lost,
+            Err(ScsiError::BlockLength {
+                block_bytes: 1000,
+                transferred: 500,
+                ..
+            })
+        ),
+        "{lost:?}"
+    );
+}
+
+#[test]
+fn lengths_that_do_not_fit_the_command_are_refused_before_it_is_sent() {
+    let (mut drive, asked) = drive("", Skill::ALL);
+    let before = opcodes(&asked).len();
+    assert!(matches!(
+        drive.read(&mut vec![0; 1 << 24]),
+        Err(ScsiError::TooLarge { .. })
+    ));
+    assert!(matches!(
+        drive.write(&vec![0; 1 << 24]),
+        Err(ScsiError::TooLarge { .. })
+    ));
+    assert!(matches!(
+        drive.set_block_length(1 << 24),
+        Err(ScsiError::TooLarge { .. })
+    ));
+    assert!(matches!(
+        drive.write_filemarks(1 << 24, false),
+        Err(ScsiError::TooLarge { .. })
+    ));
+    assert_eq!(opcodes(&asked).len(), before);
+}
+
+#[test]
+fn the_end_of_the_medium_is_an_outcome_of_a_write() {
+    let outcome = |sense: Completion| {
+        let (mut drive, _) = drive_that(move |_, _| sense);
+        drive.write(&[0; 10])
+    };
+    assert_eq!(
+        outcome(Completion::good(10)).unwrap(),
+        WriteOutcome::Written
+    );
+    let early = check(0, 0x40, 0x0002, 0);
+    assert_eq!(outcome(early).unwrap(), WriteOutcome::EarlyWarning);
+    assert_eq!(
+        outcome(check(0xd, 0x40, 0x0002, 10)).unwrap(),
+        WriteOutcome::EndOfMedium
+    );
+    // A rest was not written: that is no early warning to go on after.
+    assert!(outcome(check(0, 0x40, 0x0002, 10)).is_err());
+    assert!(outcome(check(7, 0, 0x2700, 0)).is_err());
+}
+
+#[test]
+fn a_unit_attention_is_an_error_and_the_command_is_not_repeated() {
+    let mut attention = true;
+    let (mut drive, asked) = drive_that(move |_, data| {
+        if std::mem::take(&mut attention) {
+            return check(6, 0, 0x2900, 0);
+        }
+        send(&[0; 10], data)
+    });
+    let error = drive.read(&mut [0; 10]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "READ(6): unit attention: power on, reset, or bus device reset occurred (06/29/00)"
+    );
+    assert_eq!(count_of(&asked, 0x08), 1);
+}
+
+#[test]
+fn waiting_takes_the_attentions_of_a_new_cartridge_and_of_a_reset() {
+    let mut answers = vec![
+        check(6, 0, 0x2900, 0),
+        check(2, 0, 0x3e00, 0),
+        check(2, 0, 0x0401, 0),
+        check(2, 0, 0x0401, 0),
+        check(6, 0, 0x2800, 0),
+        check(6, 0, 0x2a01, 0),
+        Completion::good(0),
+    ]
+    .into_iter();
+    let (mut drive, _) = drive_that(move |_, _| answers.next().unwrap());
+    drive.wait_until_ready(LIMIT).unwrap();
+    assert!(drive.now() > Duration::ZERO && drive.now() < LIMIT);
+    // Parameters that somebody else changed are no reason to stop, but worth telling.
+    let notices = drive.take_notices();
+    assert_eq!(notices.len(), 1);
+    assert_eq!(notices[0].code(), 0x2a01);
+    assert!(drive.take_notices().is_empty());
+}
+
+#[test]
+fn waiting_ends_at_its_limit_and_at_once_without_a_cartridge() {
+    let (mut drive, _) = drive_that(|_, _| check(2, 0, 0x0401, 0));
+    let late = drive.wait_until_ready(LIMIT).unwrap_err();
+    assert!(
+        matches!(late, ScsiError::StillNotReady { waited, .. } if waited >= LIMIT),
+        "{late}"
+    );
+
+    let (mut empty, _) = drive_that(|_, _| check(2, 0, 0x3a00, 0));
+    let missing = empty.wait_until_ready(LIMIT).unwrap_err();
+    assert_eq!(
+        missing.condition(),
+        Some(Condition::NotReady(NotReady::NoMedium))
+    );
+    assert_eq!(empty.now(), Duration::ZERO);
+
+    // A robot's cartridge is not there at once.
+    let mut empty_for = 10;
+    let (mut loading, _) = drive_that(move |_, _| {
+        empty_for -= 1;
+        if empty_for > 0 {
+            check(2, 0, 0x3a00, 0)
+        } else {
+            Completion::good(0)
+        }
+    });
+    loading.wait_until_loaded(LIMIT).unwrap();
+}
+
+#[test]
+fn a_device_that_never_stops_to_call_for_attention_is_given_up() {
+    let (fake, asked) = Fake::new(|cdb, data| match cdb.opcode() {
+        0x12 => inquiry(cdb, 1, "", data),
+        _ => check(6, 0, 0x2900, 0),
+    });
+    let mut drive = TapeDrive::open(fake).unwrap();
+    assert!(drive.wait_until_ready(Duration::from_secs(2)).is_err());
+    assert!(opcodes(&asked).len() < 1000);
+}
+
+#[test]
+fn a_busy_drive_is_asked_again_until_the_time_out() {
+    let mut busy = 3;
+    let (mut drive, asked) = drive_that(move |_, _| {
+        busy -= 1;
+        let mut done = Completion::good(0);
+        done.status = if busy >= 0 {
+            Status::Busy
+        } else {
+            Status::Good
+        };
+        done
+    });
+    drive.rewind().unwrap();
+    assert_eq!(count_of(&asked, 0x01), 4);
+
+    let (mut drive, _) = drive_that(|_, _| {
+        let mut done = Completion::good(0);
+        done.status = Status::Busy;
+        done
+    });
+    let late = drive.rewind().unwrap_err();
+    assert!(
+        matches!(
+            late,
+            ScsiError::Status {
+                status: Status::Busy,
+                ..
+            }
+        ),
+        "{late}"
+    );
+    // REWIND may take 780 seconds, and so may waiting for it.
+    assert!(drive.now() >= Duration::from_secs(780));
+}
+
+#[test]
+fn a_reservation_conflict_is_an_error_at_once() {
+    let (mut drive, asked) = drive_that(|_, _| {
+        let mut done = Completion::good(0);
+        done.status = Status::ReservationConflict;
+        done
+    });
+    assert!(drive.rewind().is_err());
+    assert_eq!(count_of(&asked, 0x01), 1);
+}
+
+#[test]
+fn recovered_errors_and_cleaning_requests_are_notices() {
+    let mut answers = vec![check(1, 0, 0x1701, 0), check(0, 0, 0x0017, 0)].into_iter();
+    let (mut drive, _) = drive_that(move |_, _| answers.next().unwrap());
+    drive.rewind().unwrap();
+    drive.rewind().unwrap();
+    let codes: Vec<u16> = drive
+        .take_notices()
+        .iter()
+        .map(|sense| sense.code())
+        .collect();
+    assert_eq!(codes, [0x1701, 0x0017]);
+}
+
+#[test]
+fn a_true_position_comes_from_the_drive() {
+    let (mut drive, _) = drive("aaaaaa", Skill::ALL);
+    drive.locate(0, 4).unwrap();
+    let position = drive.position().unwrap();
+    assert_eq!((position.block, position.source), (4, PositionSource::Long));
+    assert!(!position.is_bop);
+    drive.rewind().unwrap();
+    assert!(drive.position().unwrap().is_bop);
+}
+
+#[test]
+fn a_dummy_position_is_replaced_by_our_count_or_refused() {
+    let (mut drive, _) = drive("aaa|aaa", Skill::LEAST);
+    // Nothing was counted yet: zeros without the flag of the beginning are no position.
+    assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    drive.rewind().unwrap();
+    assert_eq!(drive.position().unwrap().block, 0);
+    drive.read(&mut [0; 100]).unwrap();
+    let position = drive.position().unwrap();
+    assert_eq!(
+        (position.block, position.source),
+        (1, PositionSource::Counted)
+    );
+    // Over filemarks nobody can count the blocks between.
+    drive.space_filemarks(1).unwrap();
+    assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+}
+
+#[test]
+fn what_stops_a_space_is_an_outcome_and_is_counted() {
+    for skill in [Skill::ALL, Skill::LEAST] {
+        let (mut drive, _) = drive("aa|aaa", skill);
+        drive.rewind().unwrap();
+        let stop = drive.space_blocks(5).unwrap();
+        assert_eq!(stop, SpaceOutcome::Filemark { remaining: Some(3) });
+        assert_eq!(drive.position().unwrap().block, 3);
+        let stop = drive.space_blocks(9).unwrap();
+        assert_eq!(stop, SpaceOutcome::EndOfData { remaining: Some(6) });
+        assert_eq!(drive.position().unwrap().block, 6);
+        assert_eq!(drive.space_blocks(-3).unwrap(), SpaceOutcome::Done);
+        assert_eq!(drive.position().unwrap().block, 3);
+        let stop = drive.space_blocks(-2).unwrap();
+        assert_eq!(stop, SpaceOutcome::Filemark { remaining: Some(2) });
+        assert_eq!(drive.position().unwrap().block, 2);
+        let stop = drive.space_blocks(-4).unwrap();
+        assert_eq!(
+            stop,
+            SpaceOutcome::BeginningOfPartition { remaining: Some(2) }
+        );
+        assert_eq!(drive.position().unwrap().block, 0);
+    }
+}
+
+#[test]
+fn a_drive_that_cannot_say_what_it_has_is_tried_from_the_longest_locate_down() {
+    let skill = Skill {
+        reports_opcodes: false,
+        locate16: false,
+        ..Skill::ALL
+    };
+    let (mut drive, asked) = drive("aaaa", skill);
+    drive.locate(0, 2).unwrap();
+    drive.locate(0, 3).unwrap();
+    // Refused once, and not tried again.
+    assert_eq!((count_of(&asked, 0x92), count_of(&asked, 0x2b)), (1, 2));
+}
+
+#[test]
+fn a_drive_that_says_what_it_has_is_believed() {
+    let skill = Skill {
+        locate16: false,
+        ..Skill::ALL
+    };
+    let (mut drive, asked) = drive("aaaa", skill);
+    drive.locate(0, 2).unwrap();
+    assert_eq!((count_of(&asked, 0x92), count_of(&asked, 0x2b)), (0, 1));
+    assert_eq!(drive.supports(0x92, None).unwrap(), Some(false));
+    assert_eq!(drive.supports(0x2b, None).unwrap(), Some(true));
+    assert_eq!(count_of(&asked, 0xa3), 1);
+}
+
+#[test]
+fn a_locate_names_the_partition_only_to_change_it() {
+    let (mut drive, asked) = drive("aaaa", Skill::ALL);
+    drive.rewind().unwrap();
+    drive.locate(0, 2).unwrap();
+    drive.locate(1, 3).unwrap();
+    let asked = asked.lock().unwrap();
+    let locates: Vec<_> = asked.iter().filter(|cdb| cdb[0] == 0x92).collect();
+    let cdb = |text| hex::parse(text).unwrap();
+    assert_eq!(
+        *locates[0],
+        cdb("92 00 00 00 00 00 00 00 00 00 00 02 00 00 00 00")
+    );
+    assert_eq!(
+        *locates[1],
+        cdb("92 02 00 01 00 00 00 00 00 00 00 03 00 00 00 00")
+    );
+}
+
+#[test]
+fn a_block_beyond_the_recorded_data_is_not_reached() {
+    let (mut drive, _) = drive("aaaa", Skill::ALL);
+    let error = drive.locate(0, 9).unwrap_err();
+    assert_eq!(error.condition(), Some(Condition::EndOfData));
+    let (mut spacing, _) = self::drive("aaaa", Skill::LEAST);
+    let error = spacing.locate(0, 9);
+    assert!(
+        matches!(error, Err(ScsiError::NotReached { block: 9, .. })),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn the_wrap_table_is_never_asked_for_blindly() {
+    for skill in [Skill::ALL, Skill::LEAST] {
+        let (mut drive, asked) = drive("aaaa", skill);
+        assert_eq!(drive.end_of_wrap_table().unwrap(), None);
+        let asked = asked.lock().unwrap();
+        assert!(asked.iter().all(|cdb| cdb[0] != 0xa3 || cdb[1] == 0x0c));
+    }
+}
+
+#[test]
+fn the_place_on_tape_comes_with_request_sense() {
+    let dump = include_str!("../../../fixtures/scsi/cern-2018-m8.hex");
+    let sense = hex::parse(dump).unwrap();
+    let (mut drive, _) = drive_that(move |_, data| send(&sense, data));
+    let place = drive.physical_position().unwrap().unwrap();
+    assert_eq!(
+        (place.wrap, place.lpos, place.partition),
+        (Some(2), 72_311, Some(0))
+    );
+}
+
+#[test]
+fn an_attention_that_request_sense_takes_is_not_lost() {
+    let mut sense = [0; 18];
+    sense[..14].copy_from_slice(&[0x70, 0, 6, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x28, 0]);
+    let (mut drive, _) = drive_that(move |_, data| send(&sense, data));
+    let error = drive.physical_position().unwrap_err();
+    assert!(
+        matches!(error.condition(), Some(Condition::UnitAttention(_))),
+        "{error}"
+    );
+}
+
+/// One thing to do to a drive.
+#[derive(Clone, Debug)]
+enum Step {
+    Locate(usize),
+    Read,
+    Rewind,
+    SpaceBlocks(i64),
+    WriteHere(Vec<Object>),
+}
+
+fn object() -> impl Strategy<Value = Object> {
+    prop_oneof![3 => (1_usize..100).prop_map(Object::Block), 1 => Just(Object::Filemark)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0_usize..40).prop_map(Step::Locate),
+        3 => Just(Step::Read),
+        1 => Just(Step::Rewind),
+        2 => (-5_i64..8).prop_map(Step::SpaceBlocks),
+        1 => proptest::collection::vec(object(), 1..5).prop_map(Step::WriteHere),
+    ]
+}
+
+/// Goes through the steps on a drive, and holds every read against a list.
+fn walk(mut tape_now: Vec<Object>, steps: Vec<Step>, skill: Skill) -> Result<(), TestCaseError> {
+    let (fake, _) = tape(tape_now.clone(), skill);
+    let mut drive = TapeDrive::open(fake).unwrap();
+    drive.rewind().unwrap();
+    for step in steps {
+        match step {
+            Step::Locate(block) => {
+                let reached = drive.locate(0, block as u64).is_ok();
+                prop_assert_eq!(reached, block <= tape_now.len(), "{:?}", block);
+                if reached {
+                    prop_assert_eq!(drive.position().unwrap().block, block as u64);
+                }
+            }
+            Step::Read => {
+                let Ok(position) = drive.position() else {
+                    continue;
+                };
+                let at = position.block as usize;
+                let mut buffer = [0xff; 100];
+                let expected = match tape_now.get(at) {
+                    None => ReadOutcome::EndOfData,
+                    Some(Object::Filemark) => ReadOutcome::Filemark,
+                    Some(Object::Block(bytes)) => ReadOutcome::Block { bytes: *bytes },
+                };
+                prop_assert_eq!(drive.read(&mut buffer).unwrap(), expected);
+                if let ReadOutcome::Block { bytes } = expected {
+                    prop_assert!(buffer[..bytes].iter().all(|byte| *byte == content(at)));
+                }
+            }
+            Step::Rewind => drive.rewind().unwrap(),
+            Step::SpaceBlocks(count) => {
+                drive.space_blocks(count).unwrap();
+            }
+            Step::WriteHere(objects) => {
+                let Ok(position) = drive.position() else {
+                    continue;
+                };
+                tape_now.truncate(position.block as usize);
+                for object in objects {
+                    tape_now.push(object);
+                    match object {
+                        Object::Block(bytes) => drive.write(&vec![0; bytes]).unwrap(),
+                        Object::Filemark => drive.write_filemarks(1, true).unwrap(),
+                    };
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn with_and_without_locate_every_read_finds_the_block_that_belongs_there(
+        objects in proptest::collection::vec(object(), 0..30),
+        steps in proptest::collection::vec(step(), 1..20),
+        spaces_through_filemarks in any::<bool>(),
+        has_locate in any::<bool>(),
+        knows_position in any::<bool>(),
+    ) {
+        let skill = Skill {
+            locate10: has_locate,
+            locate16: has_locate,
+            reports_opcodes: has_locate,
+            knows_position,
+            spaces_through_filemarks,
+        };
+        walk(objects, steps, skill)?;
+    }
+}
