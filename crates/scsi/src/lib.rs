@@ -13,6 +13,7 @@ pub mod device;
 mod drive;
 mod error;
 pub mod hex;
+pub mod holders;
 mod identity;
 mod ready;
 mod report;
