@@ -34,8 +34,7 @@ pub enum VpdPage {
     },
     /// B1h of a tape drive: its maker's serial number.
     ManufacturerSerial(String),
-    /// B3h of a tape drive: the serial number the library knows it by (AUTOMATION DEVICE SERIAL NUMBER
-    /// is B4h on some; both are text).
+    /// B3h of a tape drive: the serial number of the library that it stands in.
     AutomationSerial(String),
     /// Any other page, as sent.
     Other {
