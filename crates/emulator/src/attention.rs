@@ -6,6 +6,8 @@ use crate::check::Check;
 pub(crate) const POWER_ON: u16 = 0x2900;
 /// Unit attention: not ready to ready change, medium may have changed.
 pub(crate) const MEDIUM_CHANGED: u16 = 0x2800;
+/// Unit attention: import or export element accessed.
+pub(crate) const STATION_ACCESSED: u16 = 0x2801;
 /// Unit attention: mode parameters changed.
 pub(crate) const MODE_CHANGED: u16 = 0x2a01;
 /// Unit attention: reservations preempted.

@@ -1,5 +1,6 @@
 //! Everything a library consists of while it is open: devices, cartridges, the clock.
 
+use crate::attention::STATION_ACCESSED;
 use crate::changer::{Changer, Element, Elements, Held, Robot, Shelf};
 use crate::check::Check;
 use crate::clock::Clock;
@@ -209,7 +210,15 @@ impl World {
             source: None,
         };
         self.shelf.put(address, held);
+        self.note_access(into);
         self.write_places()
+    }
+
+    /// The robot's controller tells its initiators that somebody was at the station.
+    fn note_access(&mut self, element: Element) {
+        if let Element::Station(_) = element {
+            self.changer.attentions.raise(STATION_ACCESSED, None);
+        }
     }
 
     pub fn take_by_hand(&mut self, barcode: &str) -> Result<(), LibraryError> {
@@ -224,7 +233,7 @@ impl World {
             Some(Element::Drive(number)) if !is_loaded => {
                 self.drives[usize::from(number)].remove();
             }
-            Some(Element::Station(_)) => {}
+            Some(station @ Element::Station(_)) => self.note_access(station),
             _ => {
                 let what = format!("{barcode} is out of reach: {element:?}, loaded: {is_loaded}");
                 return Err(LibraryError::Refused { what });

@@ -196,3 +196,41 @@ fn a_full_tape_warns_and_then_refuses() {
     };
     assert_eq!(refusal, with(full, 8).unwrap());
 }
+
+#[test]
+fn compression_is_the_published_line_in_the_ratio_that_gzip_reaches() {
+    let directory = tempfile::tempdir().unwrap();
+    let (library, mut host) = drive("dlt4000-jm98", directory.path());
+    // Hexadecimal digits of noise: gzip makes them a little less than twice as small.
+    let mut random = tapewise_model::Random::new(1, 1);
+    let mut noise = || random.below(256) as u8;
+    let hex: Vec<u8> = (0..32_768)
+        .map(|_| b"0123456789abcdef"[usize::from(noise() & 15)])
+        .collect();
+    let plain: Vec<u8> = (0..32_768).map(|_| noise()).collect();
+    host.write(&hex).unwrap();
+    host.write(&plain).unwrap();
+    // Mode page 0Fh: compression off.
+    let list = [
+        0, 0, 0x10, 0, 0x0f, 0x0e, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
+    host.output([0x15, 0x10, 0, 0, 20, 0], &list).unwrap();
+    host.write(&hex).unwrap();
+    host.unload().unwrap();
+    drop((library, host));
+    let cartridge = directory.path().join("library/cartridges/TW0001");
+    let medium = tapewise_emulator::Medium::open(&cartridge).unwrap();
+    let object = |number| medium.partition(0).unwrap().object(number).unwrap();
+    let recorded = |number| (object(number).recorded.end - object(number).recorded.start) as f64;
+    let kind = tapewise_emulator::DriveKind::find("dlt4000-jm98").unwrap();
+    let line = kind.compression.unwrap();
+    let gzip_ratio = object(0).gzip_ratio.unwrap();
+    assert!((1.6..2.0).contains(&gzip_ratio), "{gzip_ratio}");
+    let ratio = 32_768.0 / recorded(0);
+    assert!(
+        (ratio - (line.a + line.b * gzip_ratio)).abs() < 1e-3,
+        "{ratio}"
+    );
+    assert_eq!(object(1).gzip_ratio, Some(1.0));
+    assert_eq!((object(2).gzip_ratio, recorded(2)), (None, 32_768.0));
+}

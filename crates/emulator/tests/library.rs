@@ -239,11 +239,13 @@ fn a_station_lets_cartridges_in_and_out() {
     let station = library.elements().address(Element::Station(0));
     move_medium(&mut changer, SLOT, station).unwrap();
     library.take_out("TW0001").unwrap();
+    assert_eq!(changer.none([0; 6]), Err(check(6, 0x2801)));
     assert_eq!(
         move_medium(&mut changer, station, SLOT),
         Err(check(5, 0x3b0e))
     );
     library.import(1, "TW0001").unwrap();
+    assert_eq!(changer.none([0; 6]), Err(check(6, 0x2801)));
     move_medium(&mut changer, station + 1, SLOT).unwrap();
 }
 
@@ -261,4 +263,63 @@ fn the_odometer_of_a_cartridge_is_kept_in_its_memory() {
     assert_eq!(medium.memory.drives, ["TWD0000001"]);
     assert!(medium.memory.metres > 0.0);
     assert_eq!(medium.memory.bytes_written, 1_000_000);
+}
+
+#[test]
+fn an_exchange_that_fails_loses_no_cartridge() {
+    let directory = tempfile::tempdir().unwrap();
+    for seed in 0..20 {
+        let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", 1, 6, 2, seed);
+        spec.faults.robot_error = 0.3;
+        spec.faults.seed = seed;
+        let path = directory.path().join(seed.to_string());
+        let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+        let mut changer = Changer::open(Box::new(library.transport_to_changer().unwrap())).unwrap();
+        changer.wait_until_ready(Duration::from_secs(60)).unwrap();
+        while changer.move_medium(SLOT, DRIVE).is_err() {}
+        for _ in 0..10 {
+            // Whether it works is by chance; that both cartridges are somewhere is not.
+            let _ = changer.exchange(SLOT + 1, DRIVE, SLOT + 1);
+            let inventory = changer.inventory().unwrap();
+            assert!(inventory.find("TW0001").is_some() && inventory.find("TW0002").is_some());
+        }
+    }
+}
+
+#[test]
+fn a_cartridge_taken_out_in_the_middle_is_still_there_at_the_next_load() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("library");
+    let mut spec = LibrarySpec::one_drive("ampex-dst310", 1);
+    // A byte stands for 10 KB: 3.6 MB fill 36 of 41 GB.
+    spec.cartridges[0].scale = 10_000;
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    library.load_cartridge("TW0001").unwrap();
+    let mut host = Host::new(library.transport_to_drive(0).unwrap());
+    host.wait_until_ready();
+    for _ in 0..360 {
+        host.write(&[0; 10_000]).unwrap();
+    }
+    host.filemarks(0).unwrap();
+    let seek = |host: &mut Host, to: u32| {
+        let before = host.transport.now();
+        host.locate_10(to).unwrap();
+        host.transport.now() - before
+    };
+    host.rewind();
+    let usual = seek(&mut host, 180);
+    host.unload().unwrap();
+    drop((library, host));
+    let cartridge = path.join("cartridges/TW0001");
+    let memory = tapewise_emulator::Medium::open(&cartridge).unwrap().memory;
+    assert!(memory.parked_lpos.is_some(), "{memory:?}");
+    let library = Library::open(&path, Clock::virtual_time()).unwrap();
+    let mut host = Host::new(library.transport_to_drive(0).unwrap());
+    host.wait_until_ready();
+    // Johnson & Miller 1998, section 5.4.2: about 25 s more.
+    let first = seek(&mut host, 180);
+    assert!(
+        first > usual + Duration::from_secs(15),
+        "{first:?} {usual:?}"
+    );
 }

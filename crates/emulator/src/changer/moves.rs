@@ -196,7 +196,13 @@ pub(super) fn exchange_medium(world: &mut World, exchange: &mut Exchange<'_>) ->
     movable(world, first, second, source)?;
     movable(world, source, first, first)?;
     let displaced = take(world, exchange, first)?;
-    let held = take(world, exchange, source)?;
+    let held = match take(world, exchange, source) {
+        Ok(held) => held,
+        Err(stop) => {
+            put(world, exchange, first, first, displaced)?;
+            return Err(stop);
+        }
+    };
     put(world, exchange, first, second, displaced)?;
     put(world, exchange, source, first, held)
 }
@@ -245,7 +251,8 @@ fn take(world: &mut World, exchange: &mut Exchange<'_>, from: u16) -> Result<Hel
     Ok(held)
 }
 
-/// The robot brings a cartridge to its destination; a drive begins to load it.
+/// The robot brings a cartridge to its destination; a drive begins to load it. A cartridge whose
+/// files cannot be opened goes back to where it was.
 fn put(
     world: &mut World,
     exchange: &mut Exchange<'_>,
@@ -253,12 +260,17 @@ fn put(
     to: u16,
     held: Held,
 ) -> Result<(), Stop> {
-    let (from, element) = (place(world, from)?, place(world, to)?);
-    let time = world.robot()?.carry(from, element);
+    let element = place(world, to)?;
+    let time = place(world, from).and_then(|from| Ok(world.robot()?.carry(from, element)))?;
     exchange.spend(time);
     if let Element::Drive(number) = element {
-        let cartridge = world.cartridge(&held.barcode)?;
-        world.drives[usize::from(number)].insert(cartridge, exchange.now());
+        match world.cartridge(&held.barcode) {
+            Ok(cartridge) => world.drives[usize::from(number)].insert(cartridge, exchange.now()),
+            Err(stop) => {
+                world.shelf.put(from, held);
+                return Err(stop);
+            }
+        }
     }
     world.shelf.put(to, held);
     world.save_shelf()

@@ -4,7 +4,6 @@ use super::Drive;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::inquiry::{self, padded};
-use tapewise_model::profile::BlockSizes;
 
 /// TEST UNIT READY: what the table demands of the medium is all there is to it.
 pub(super) fn test_unit_ready(_: &mut Drive, _: &mut Exchange<'_>) -> Result<(), Stop> {
@@ -42,20 +41,13 @@ pub(super) fn report_luns(_: &mut Drive, exchange: &mut Exchange<'_>) -> Result<
     inquiry::report_luns(exchange)
 }
 
-/// READ BLOCK LIMITS (SSC-4, 7.5).
+/// READ BLOCK LIMITS (SSC-4, 7.5): from one byte to the largest block, in steps of one.
 pub(super) fn read_block_limits(
     drive: &mut Drive,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Stop> {
-    let largest = drive.kind.largest_block;
-    let smallest: u16 = match drive.kind.blocks {
-        BlockSizes::Fixed => largest.min(u32::from(u16::MAX)) as u16,
-        BlockSizes::Variable => 1,
-    };
-    let mut limits = [0; 6];
-    limits[..4].copy_from_slice(&(largest & 0x00ff_ffff).to_be_bytes());
-    limits[4..].copy_from_slice(&smallest.to_be_bytes());
-    exchange.answer(&limits, 6);
+    let [_, high, middle, low] = drive.kind.largest_block.to_be_bytes();
+    exchange.answer(&[0, high, middle, low, 0, 1], 6);
     Ok(())
 }
 
