@@ -10,7 +10,7 @@ use tapewise_model::profile::Locate;
 /// Sections of a DLT track as Johnson & Miller 1998 saw it. Not printed: with these a seek to an
 /// opposite track costs twice the startup of their Table 4, as their section 5.7 defines it, and
 /// seeks overtake reading where that table says. (Hillyer & Silberschatz 1996 found 14.)
-const JM98_SECTIONS: u16 = 17;
+const JM98_SECTIONS: u16 = 16;
 
 /// The same of an IBM 3590 track.
 const IBM3590_SECTIONS: u16 = 39;
@@ -226,11 +226,11 @@ fn sections(entry: &Entry, profile: &Profile, length_m: f64, read_m_s: f64) -> S
             }),
             _,
         ) => (read_m_s * read.value / scan.value, 0.4),
-        // Of the others a seek is said to take so long across the whole track, a little of which is
-        // its start; with these starts it overtakes reading where Table 4 says.
-        (_, "dlt7000") => (length_m / (full_s - 1.5), 1.5),
-        (_, "ibm3590") => (length_m / (full_s - 1.5), 2.9),
-        _ => (length_m / (full_s - 4.0), 4.0),
+        // Of the others a seek to the end of a track from its beginning takes `full_s`, its start
+        // included; with these starts it overtakes reading where Table 4 says.
+        (_, "dlt7000") => (length_m / (full_s - 2.0), 1.0),
+        (_, "ibm3590") => (length_m / (full_s - 6.0), 2.8),
+        _ => (length_m / (full_s - 11.0), 3.4),
     };
     let by_key_points = matches!(profile.locate, Some(Locate::KeyPoint { .. }));
     Serpentine {

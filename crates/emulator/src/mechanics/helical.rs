@@ -57,7 +57,11 @@ impl Helical {
             }
             _ => wound,
         };
-        Leg { seconds, metres }
+        Leg {
+            seconds,
+            metres,
+            lands: true,
+        }
     }
 
     /// The first locate after a mount away from the beginning of tape.
@@ -66,6 +70,7 @@ impl Helical {
         Leg {
             seconds: self.lost_s + self.thread_s + self.wind_s(tape.metres(start.lpos, to.lpos)),
             metres: tape.metres(from.lpos, start.lpos) + tape.metres(start.lpos, to.lpos),
+            lands: true,
         }
     }
 
@@ -77,6 +82,10 @@ impl Helical {
         } else {
             self.thread_s + self.wind_s(metres)
         };
-        Leg { seconds, metres }
+        Leg {
+            seconds,
+            metres,
+            lands: true,
+        }
     }
 }

@@ -37,7 +37,7 @@ pub struct Motion {
 pub struct Noise {
     /// Standard deviation as a share of the time.
     pub share: f64,
-    /// Standard deviation in seconds, on top.
+    /// Standard deviation in seconds of finding a place, on top.
     pub seconds: f64,
     /// Chance that a landing fails and is tried again.
     pub retry_chance: f64,
@@ -171,6 +171,7 @@ impl Mechanics {
         let leg = Leg {
             seconds: zones.start_s + ahead_s + metres / wind_m_s,
             metres,
+            lands: true,
         };
         self.head.lpos = lpos;
         let parked = (zone > 0.0).then_some(lpos);
@@ -302,11 +303,13 @@ impl Mechanics {
             return Motion::default();
         }
         let noise = self.kind.noise;
-        let share = 1.0 + noise.share * self.random.normal();
-        let mut seconds = leg.seconds * share + noise.seconds * self.random.normal();
-        let failed = self.random.unit() < noise.retry_chance;
+        let mut seconds = leg.seconds * (1.0 + noise.share * self.random.normal());
+        let (scatter, failed) = (self.random.normal(), self.random.unit());
         let retry = self.random.unit();
-        if failed {
+        if leg.lands {
+            seconds += noise.seconds * scatter;
+        }
+        if leg.lands && failed < noise.retry_chance {
             seconds += noise.retry_s * (0.5 + 0.5 * retry);
         }
         // No luck makes a motion shorter than half of what it takes.

@@ -64,6 +64,8 @@ pub enum ReadOn {
 pub(crate) struct Leg {
     pub seconds: f64,
     pub metres: f64,
+    /// Whether the head had to find its place by a landing, and not only read on.
+    pub lands: bool,
 }
 
 /// Places across the tape of the bands 0 to 3, which lie in the order 3, 1, 0, 2.
@@ -148,6 +150,7 @@ impl Serpentine {
             return Leg {
                 seconds: self.read_on_command_s + ahead / self.read_m_s,
                 metres: ahead,
+                lands: false,
             };
         }
         let (landing, at_beginning) = self.landing(tape, to);
@@ -172,7 +175,11 @@ impl Serpentine {
         if at_beginning && !is_forward(to.wrap) {
             seconds += self.slow_reverse_start_s;
         }
-        Leg { seconds, metres }
+        Leg {
+            seconds,
+            metres,
+            lands: true,
+        }
     }
 
     /// The motion back to the load point.
@@ -189,6 +196,7 @@ impl Serpentine {
         Leg {
             seconds: self.command_s + step + metres / self.rewind_m_s + ramps,
             metres,
+            lands: true,
         }
     }
 }
