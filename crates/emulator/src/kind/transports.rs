@@ -149,7 +149,7 @@ pub(super) fn transport(
     let length_m = (shape.lpos_max - shape.lpos_min) * shape.metres_per_lpos;
     let read_m_s = length_m * rate_mb_s * 1e6 / shape.wrap_bytes;
     match entry.family {
-        Family::Helical => Transport::Helical(helical(profile, length_m, read_m_s)),
+        Family::Helical => Transport::Helical(helical(profile, length_m)),
         Family::Dlt | Family::Ibm3590 => {
             Transport::Serpentine(sections(entry, profile, length_m, read_m_s))
         }
@@ -174,7 +174,7 @@ pub(super) fn transport(
 /// Ramps of a helical drive's reels last this long; assumed.
 const WIND_RAMP_S: f64 = 0.2;
 
-fn helical(profile: &Profile, length_m: f64, read_m_s: f64) -> Helical {
+fn helical(profile: &Profile, length_m: f64) -> Helical {
     let startup_s = number(&profile.seek.startup_s).unwrap_or(0.0);
     let full_s = number(&profile.seek.full_s).unwrap_or(1.0);
     let wind_m_s = length_m / full_s;
@@ -184,7 +184,6 @@ fn helical(profile: &Profile, length_m: f64, read_m_s: f64) -> Helical {
         hint_saves_s: startup_s - hinted_s,
         wind_m_s,
         accel_m_s2: wind_m_s / WIND_RAMP_S,
-        read_m_s,
         near: near(profile, length_m),
         lost_s: number(&profile.handling.first_seek_not_rewound_s).unwrap_or(0.0),
     }
@@ -266,7 +265,10 @@ fn sections(entry: &Entry, profile: &Profile, length_m: f64, read_m_s: f64) -> S
     }
 }
 
+/// See `leave_bot_s` in [`sections`].
 const LEAVE_BOT_S: f64 = 4.0;
+
+/// See `end_s` in [`sections`].
 const END_S: f64 = 8.0;
 
 /// The part of a track up to which reading on is no slower than seeking (Johnson & Miller 1998,
@@ -277,9 +279,8 @@ fn reach(profile: &Profile) -> f64 {
     mb / track_mb
 }
 
-/// LTO: the coefficients that CERN's regression finds on type M8 media come out of these together
-/// (tests/mechanics_lto.rs): 6.7 s for another wrap, 5.2 s for another direction, 3.2 s for
-/// another band, on top of a record in sequence.
+/// LTO: chosen so that CERN's regression, fitted to moves on type M8 media, finds coefficients like
+/// CERN's (tests/mechanics_lto.rs says how near).
 fn lto(profile: &Profile, length_m: f64, read_m_s: f64) -> Serpentine {
     let approach_m_s = approach_m_s(profile, length_m).max(read_m_s);
     let slow = approach_m_s <= read_m_s;
@@ -305,13 +306,17 @@ fn lto(profile: &Profile, length_m: f64, read_m_s: f64) -> Serpentine {
     }
 }
 
-/// The search speed at which the mean time from load point to record comes out as published.
-///
-/// Over uniformly spread records a quarter of the tape is passed at this speed and a quarter at 1.5
-/// times it; `FIXED_S` is the rest of a mean locate.
+/// Highest search speed over that within a position area: with it crossing the middle comes out of
+/// CERN's regression as faster, and end to end takes the 100 s that are quoted for LTO-8.
 const SEARCH_OVER_APPROACH: f64 = 1.8;
+
+/// The mean rewind of an LTO-8 takes 59 s.
 const REWIND_OVER_APPROACH: f64 = 1.1;
 
+/// The search speed that makes the mean time from load point to record the published one.
+///
+/// Over uniformly spread records a quarter of the tape is passed at this speed and another at the
+/// highest; `FIXED_S` stands for the rest of a mean locate.
 fn approach_m_s(profile: &Profile, length_m: f64) -> f64 {
     const FIXED_S: f64 = 12.0;
     match number(&profile.handling.search_mean_s) {

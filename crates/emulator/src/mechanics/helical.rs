@@ -15,8 +15,6 @@ pub struct Helical {
     pub wind_m_s: f64,
     /// Acceleration of the reels.
     pub accel_m_s2: f64,
-    /// Speed while data is read.
-    pub read_m_s: f64,
     /// A search with the tape on the scanner, for records not far ahead.
     pub near: Option<Near>,
     /// The first seek after a mount away from the beginning of tape (Ampex): the drive finds out
