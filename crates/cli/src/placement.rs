@@ -528,7 +528,10 @@ impl Placer<'_> {
                 wraps_of_data(map),
                 map.share_error() * 100.0
             ),
-            PositionSource::EndOfWrapTable | PositionSource::Probed | PositionSource::KeyPoints => {
+            PositionSource::EndOfWrapTable
+            | PositionSource::Probed
+            | PositionSource::KeyPoints
+            | PositionSource::Timed => {
                 let file = args
                     .map
                     .as_ref()

@@ -93,6 +93,7 @@ fn source_name(source: PositionSource) -> &'static str {
         PositionSource::EndOfWrapTable => "end-of-wrap",
         PositionSource::Probed => "probed",
         PositionSource::KeyPoints => "key-points",
+        PositionSource::Timed => "timed",
         PositionSource::Nominal => "nominal",
     }
 }

@@ -4,7 +4,7 @@
 mod world;
 
 use tapewise_fit::blind::{BlindError, Fit, Options, Support, Volume, fit, held_out};
-use world::{NOMINAL_WRAP_BLOCKS, Recalls, TRUE_COST, World};
+use world::{Drive, NOMINAL_WRAP_BLOCKS, Recalls, Setting, TRUE_COST, World};
 
 fn options() -> Options {
     Options::new(NOMINAL_WRAP_BLOCKS)
@@ -37,7 +37,7 @@ fn assert_cost(found: &Fit, within: [f64; 7]) {
 
 #[test]
 fn random_recalls_of_300_files_place_every_block_within_a_hundredth_of_a_wrap() {
-    let world = World::new(1, 208, 4, 300, Recalls::Random);
+    let world = World::new(Setting::new(1, 208, 4, 300, Recalls::Random));
     let found = fitted(&world);
     assert_maps(&world, &found, 0.01);
     // Few moves stay on a wrap, so intercept and wrap change are known by their sum mostly.
@@ -49,7 +49,7 @@ fn random_recalls_of_300_files_place_every_block_within_a_hundredth_of_a_wrap() 
 
 #[test]
 fn sorted_recalls_on_168_wraps_do_as_well() {
-    let world = World::new(2, 168, 4, 400, Recalls::Sorted { files: 100 });
+    let world = World::new(Setting::new(2, 168, 4, 400, Recalls::Sorted { files: 100 }));
     let found = fitted(&world);
     assert_maps(&world, &found, 0.01);
     // Sorted recalls never step back: that coefficient is what was expected, and says so.
@@ -60,13 +60,13 @@ fn sorted_recalls_on_168_wraps_do_as_well() {
 
 #[test]
 fn a_hundred_moves_on_each_of_a_few_volumes_are_enough() {
-    let world = World::new(3, 208, 6, 100, Recalls::Random);
+    let world = World::new(Setting::new(3, 208, 6, 100, Recalls::Random));
     assert_maps(&world, &fitted(&world), 0.015);
 }
 
 #[test]
 fn held_out_moves_are_predicted_nearly_as_well_as_by_the_truth() {
-    let world = World::new(4, 208, 4, 300, Recalls::Random);
+    let world = World::new(Setting::new(4, 208, 4, 300, Recalls::Random));
     let cost = world.expected_cost();
     let judged = held_out(&cost, &world.geometry, &world.volumes, &options()).unwrap();
     let (_, truly_off) = world.true_errors();
@@ -81,7 +81,7 @@ fn held_out_moves_are_predicted_nearly_as_well_as_by_the_truth() {
 
 #[test]
 fn the_same_moves_give_the_same_bits() {
-    let world = World::new(5, 208, 2, 120, Recalls::Random);
+    let world = World::new(Setting::new(5, 208, 2, 120, Recalls::Random));
     let (a, b) = (fitted(&world), fitted(&world));
     assert_eq!(a.coefficients, b.coefficients);
     for (a, b) in a.volumes.iter().zip(&b.volumes) {
@@ -91,7 +91,7 @@ fn the_same_moves_give_the_same_bits() {
 
 #[test]
 fn a_volume_with_few_moves_stays_nominal_and_says_so() {
-    let mut world = World::new(6, 208, 3, 200, Recalls::Random);
+    let mut world = World::new(Setting::new(6, 208, 3, 200, Recalls::Random));
     world.volumes[1].moves.truncate(30);
     let found = fitted(&world);
     assert_eq!(found.volumes[1].support, Support::FewMoves);
@@ -104,7 +104,7 @@ fn a_volume_with_few_moves_stays_nominal_and_says_so() {
 
 #[test]
 fn times_that_have_nothing_to_do_with_places_give_no_map() {
-    let mut world = World::new(7, 208, 2, 200, Recalls::Random);
+    let mut world = World::new(Setting::new(7, 208, 2, 200, Recalls::Random));
     for volume in &mut world.volumes {
         let times: Vec<_> = volume.moves.iter().rev().map(|m| m.time).collect();
         for (m, time) in volume.moves.iter_mut().zip(times) {
@@ -121,7 +121,7 @@ fn times_that_have_nothing_to_do_with_places_give_no_map() {
 
 #[test]
 fn too_little_is_an_error_with_numbers() {
-    let world = World::new(8, 208, 1, 30, Recalls::Random);
+    let world = World::new(Setting::new(8, 208, 1, 30, Recalls::Random));
     let cost = world.expected_cost();
     let error = fit(&cost, &world.geometry, &world.volumes, &options()).unwrap_err();
     let expected = BlindError::TooFewMoves {
@@ -139,7 +139,7 @@ fn too_little_is_an_error_with_numbers() {
 
 #[test]
 fn reading_on_is_told_apart_from_moving() {
-    let mut world = World::new(9, 208, 1, 150, Recalls::Random);
+    let mut world = World::new(Setting::new(9, 208, 1, 150, Recalls::Random));
     let first = world.volumes[0].moves[0];
     let seconds = [0.2, 0.9, 0.3];
     world.volumes[0]
@@ -157,7 +157,7 @@ fn reading_on_is_told_apart_from_moving() {
 
 #[test]
 fn the_ends_of_wraps_are_a_table_that_a_map_can_be_made_of() {
-    let world = World::new(10, 208, 1, 1_000, Recalls::Random);
+    let world = World::new(Setting::new(10, 208, 1, 1_000, Recalls::Random));
     let found = fitted(&world);
     let volume = &found.volumes[0];
     let table = volume.wrap_ends(&world.geometry);
@@ -168,4 +168,120 @@ fn the_ends_of_wraps_are_a_table_that_a_map_can_be_made_of() {
         assert_eq!(position.wrap, place.wrap);
         assert!((f64::from(position.lpos) - place.lpos).abs() < 400.0);
     }
+}
+
+#[test]
+fn a_drive_with_landing_points_is_placed_by_the_cost_that_knows_approach() {
+    let plain = Setting::new(11, 208, 4, 200, Recalls::Random);
+    let world = World::new(Setting {
+        drive: Drive::LandingPoints,
+        noise_s: 1.0,
+        ..plain
+    });
+    let cost = world.approach_cost();
+    let found = fit(&cost, &world.geometry, &world.volumes, &options()).unwrap();
+    assert_maps(&world, &found, 0.008);
+    assert!(found.typical_s < 1.3, "{}", found.typical_s);
+    // The regression has no such term: places shift, and they are a hundredth of a wrap off.
+    assert_maps(&world, &fitted(&world), 0.02);
+}
+
+#[test]
+fn errors_as_large_as_those_of_the_regression_still_leave_a_map() {
+    for recalls in [Recalls::Random, Recalls::Sorted { files: 100 }] {
+        let plain = Setting::new(12, 208, 4, 100, recalls);
+        let world = World::new(Setting {
+            noise_s: 8.0,
+            ..plain
+        });
+        assert_maps(&world, &fitted(&world), 0.025);
+    }
+}
+
+#[test]
+fn tapes_that_differ_by_a_tenth_are_found_when_that_is_said() {
+    let plain = Setting::new(13, 208, 3, 120, Recalls::Random);
+    let world = World::new(Setting {
+        tape_share: 0.1,
+        ..plain
+    });
+    let wide = Options {
+        tape_share: 0.1,
+        ..options()
+    };
+    let cost = world.expected_cost();
+    let found = fit(&cost, &world.geometry, &world.volumes, &wide).unwrap();
+    assert_maps(&world, &found, 0.015);
+    let furthest = (0..3).map(|at| (world.wrap_blocks(at) / NOMINAL_WRAP_BLOCKS - 1.0).abs());
+    assert!(furthest.fold(0.0, f64::max) > 0.04);
+}
+
+#[test]
+fn how_much_wraps_differ_is_learned_where_it_is_three_times_what_was_said() {
+    let plain = Setting::new(14, 208, 4, 400, Recalls::Random);
+    let world = World::new(Setting {
+        wrap_share: 0.01,
+        ..plain
+    });
+    let found = fitted(&world);
+    assert_maps(&world, &found, 0.012);
+    assert!(
+        (0.007..0.013).contains(&found.wrap_share),
+        "{}",
+        found.wrap_share
+    );
+}
+
+#[test]
+fn stated_errors_are_those_made() {
+    for (moves, recalls) in [
+        (80, Recalls::Random),
+        (500, Recalls::Random),
+        (500, Recalls::Sorted { files: 250 }),
+    ] {
+        let world = World::new(Setting::new(15, 168, 4, moves, recalls));
+        let found = fitted(&world);
+        let (mut made, mut stated) = (0.0, 0.0);
+        for (at, volume) in found.volumes.iter().enumerate() {
+            let (error, claimed) = world.map_error(at, volume);
+            made += error * error;
+            stated += claimed * claimed;
+        }
+        let ratio = f64::sqrt(made / stated);
+        assert!((0.7..1.4).contains(&ratio), "{moves} {recalls:?}: {ratio}");
+    }
+}
+
+#[test]
+fn a_name_that_stands_for_two_cartridges_stands_out() {
+    let mut world = World::new(Setting::new(16, 208, 4, 200, Recalls::Random));
+    let others = world.volumes.pop().unwrap().moves;
+    world.volumes[1].moves.truncate(100);
+    world.volumes[1].moves.extend(&others[..100]);
+    let found = fitted(&world);
+    let mixed = &found.volumes[1];
+    let stands_out = mixed.typical_s > 3.0 * found.volumes[0].typical_s;
+    assert!(
+        stands_out || !mixed.support.is_found(),
+        "{}",
+        mixed.typical_s
+    );
+    assert!(found.volumes[0].support.is_found() && found.volumes[2].support.is_found());
+}
+
+#[test]
+fn positions_carry_their_source_and_error() {
+    let mut world = World::new(Setting::new(17, 208, 2, 150, Recalls::Random));
+    world.volumes[1].moves.truncate(20);
+    let found = fitted(&world);
+    let block = 100 * NOMINAL_WRAP_BLOCKS as u64;
+    let [timed, nominal] = [0, 1].map(|at| found.volumes[at].position(&world.geometry, block));
+    assert_eq!(timed.source, tapewise_model::PositionSource::Timed);
+    assert!(
+        (1..3_000).contains(&timed.error_lpos),
+        "{}",
+        timed.error_lpos
+    );
+    assert_eq!(nominal.source, tapewise_model::PositionSource::Nominal);
+    assert!(nominal.error_lpos > world.geometry.wrap_lpos() / 2);
 }

@@ -71,7 +71,7 @@ pub struct PlanProfile {
 /// Where the physical positions of a plan come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanPositions {
-    /// `recorded`, `end-of-wrap`, `key-points` or `nominal`.
+    /// `recorded`, `end-of-wrap`, `probed`, `key-points`, `timed` or `nominal`.
     pub source: String,
     /// How far they may be off, in LPOS; `None` when it is not known.
     pub error_lpos: Option<u64>,

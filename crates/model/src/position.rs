@@ -48,6 +48,8 @@ pub enum PositionSource {
     Probed,
     /// Interpolated between key points found by timing (Hillyer & Silberschatz 1996, section 3).
     KeyPoints,
+    /// Inferred from how long moves between blocks took, together with what a move costs.
+    Timed,
     /// Interpolated in the nominal geometry of the profile: not measured on this cartridge.
     Nominal,
 }
@@ -60,6 +62,7 @@ impl fmt::Display for PositionSource {
             PositionSource::EndOfWrapTable => "end-of-wrap table",
             PositionSource::Probed => "probed map",
             PositionSource::KeyPoints => "key points",
+            PositionSource::Timed => "map fitted to times",
             PositionSource::Nominal => "nominal geometry",
         })
     }

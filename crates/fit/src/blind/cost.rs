@@ -76,26 +76,11 @@ impl CernCost {
         }
     }
 
-    /// Coefficients in the order of the terms as those of the regression.
-    pub fn coefficients(values: &[f64; 7], residual_s: f64) -> LtoCoefficients {
-        let [
-            intercept_s,
-            wrap_change_s,
-            band_change_s,
-            mid_cross_s,
-            direction_change_s,
-            step_back_s,
-            per_lpos_s,
-        ] = *values;
-        LtoCoefficients {
-            intercept_s,
-            wrap_change_s,
-            band_change_s,
-            mid_cross_s,
-            direction_change_s,
-            step_back_s,
-            per_lpos_s,
-            residual_s,
+    /// Whether the destination lies in its own reading direction from where the head is.
+    fn is_ahead(&self, from: &Place, to: &Place) -> bool {
+        match self.geometry.direction(to.wrap) {
+            Direction::Forward => to.lpos >= from.lpos,
+            Direction::Reverse => to.lpos <= from.lpos,
         }
     }
 }
@@ -107,13 +92,8 @@ impl LinearCost for CernCost {
 
     #[inline]
     fn fill(&self, from: &Place, to: &Place, values: &mut [f64]) {
-        let flag = |yes: bool| f64::from(u8::from(yes));
         let geometry = &self.geometry;
-        let distance = to.lpos - from.lpos;
-        let ahead = match geometry.direction(to.wrap) {
-            Direction::Forward => distance >= 0.0,
-            Direction::Reverse => distance <= 0.0,
-        };
+        let ahead = self.is_ahead(from, to);
         let other_wrap = from.wrap != to.wrap;
         let other_half = (from.lpos >= self.middle) != (to.lpos >= self.middle);
         values.copy_from_slice(&[
@@ -123,7 +103,50 @@ impl LinearCost for CernCost {
             flag(other_half),
             flag(geometry.direction(from.wrap) != geometry.direction(to.wrap)),
             flag(!other_wrap && !ahead),
-            distance.abs(),
+            (to.lpos - from.lpos).abs(),
         ]);
     }
+}
+
+/// The regression with one term more: the destination lies against its reading direction from where
+/// the head is, on another wrap, so that the head has to pass it and turn.
+///
+/// Drives that read up to a destination from a landing point before it have this. Without the term
+/// places on forward and reverse wraps shift against each other until they have it: on synthetic
+/// drives of that kind by a hundredth of a wrap.
+#[derive(Clone, Debug)]
+pub struct ApproachCost {
+    regression: CernCost,
+    terms: [Term; 8],
+}
+
+impl ApproachCost {
+    /// The regression on cartridges of this geometry, expected near `expected`, with approach.
+    pub fn new(geometry: &Geometry, expected: &LtoCoefficients) -> ApproachCost {
+        let regression = CernCost::new(geometry, expected);
+        let approach = Term {
+            name: "approach_s",
+            expected: 0.0,
+            spread: 10.0,
+        };
+        let terms = std::array::from_fn(|at| regression.terms.get(at).copied().unwrap_or(approach));
+        ApproachCost { regression, terms }
+    }
+}
+
+impl LinearCost for ApproachCost {
+    fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    #[inline]
+    fn fill(&self, from: &Place, to: &Place, values: &mut [f64]) {
+        let (regression, approach) = values.split_at_mut(self.regression.terms.len());
+        self.regression.fill(from, to, regression);
+        approach[0] = flag(from.wrap != to.wrap && !self.regression.is_ahead(from, to));
+    }
+}
+
+fn flag(yes: bool) -> f64 {
+    f64::from(u8::from(yes))
 }

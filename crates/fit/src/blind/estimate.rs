@@ -12,7 +12,7 @@
 //! (Lange, Little & Taylor 1989).
 
 use super::cost::{LinearCost, MAX_TERMS, Place, Term};
-use super::solve::Factor;
+use super::solve::{Factor, dot};
 
 /// Degrees of freedom of the errors: near enough to normal, with room for outliers.
 const FREEDOM: f64 = 4.0;
@@ -131,12 +131,9 @@ impl Estimate {
     }
 }
 
+/// How much an error of `z` times the scale weighs.
 #[inline]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn weight(z: f64) -> f64 {
+pub(super) fn weight(z: f64) -> f64 {
     (FREEDOM + 1.0) / (FREEDOM + z * z)
 }
 

@@ -1,11 +1,12 @@
 //! What was found: coefficients, and the map of each volume with its error.
 
 use super::cost::{LinearCost, Place};
+use super::estimate::Placed;
 use super::solve::Factor;
 use super::trace::Trace;
 use super::track::place;
-use super::{Options, Search, Volume};
-use tapewise_model::{EndOfWrap, Geometry, Micros};
+use super::{Options, Search, Searched, Volume};
+use tapewise_model::{EndOfWrap, Geometry, Micros, Position, PositionSource};
 
 /// Standard deviations for each median absolute error, were errors normal.
 const NORMAL_FROM_MEDIAN: f64 = 1.4826;
@@ -53,6 +54,8 @@ pub struct Fit {
     /// The typical error on the moves fitted, in seconds: what the median absolute error would be the
     /// standard deviation of, were errors normal. What to expect of new moves: [`super::held_out`].
     pub typical_s: f64,
+    /// How much each wrap differs from the next, as a share, as stated and seen.
+    pub wrap_share: f64,
     /// The volumes, in the order given.
     pub volumes: Vec<FoundVolume>,
 }
@@ -70,6 +73,9 @@ pub struct FoundVolume {
     pub read_on: usize,
     /// The median time of those: what a log adds to a move, such as reading a header.
     pub read_on_time: Option<Micros>,
+    /// The typical error of this volume's moves, in seconds, as [`Fit::typical_s`]: far above that of
+    /// the others, it says that the map is wrong somewhere.
+    pub typical_s: f64,
     options: Options,
     trace: Trace,
     certainty: Option<Factor>,
@@ -108,6 +114,21 @@ impl FoundVolume {
         )
     }
 
+    /// The same as a position, for whatever orders or fits with places.
+    pub fn position(&self, geometry: &Geometry, block: u64) -> Position {
+        let (place, error_lpos) = self.place(geometry, block);
+        Position {
+            partition: 0,
+            wrap: place.wrap,
+            lpos: place.lpos.round() as u32,
+            source: match self.support.is_found() {
+                true => PositionSource::Timed,
+                false => PositionSource::Nominal,
+            },
+            error_lpos: error_lpos.round() as u32,
+        }
+    }
+
     /// The wraps' ends as a drive's own table would have them, for a tape written to its end: the
     /// last block of each wrap, and for the last wrap the end of data.
     pub fn wrap_ends(&self, geometry: &Geometry) -> Vec<EndOfWrap> {
@@ -128,69 +149,62 @@ impl FoundVolume {
 
 impl<C: LinearCost + ?Sized> Search<'_, C> {
     /// What was found, with how sure it is.
-    pub(super) fn finish(mut self, volumes: &[Volume]) -> Fit {
-        let (cost, geometry, options) = (self.cost, self.geometry, self.options);
-        let mut errors: Vec<f64> = self
-            .found()
-            .flat_map(|volume| volume.trace.placed(geometry, 1))
-            .map(|m| (m.time_s - self.estimate.predict(cost, &m.from, &m.to)).abs())
-            .collect();
-        let coefficients = self.coefficients();
-        let estimate = self.estimate.clone();
-        let found = self
-            .volumes
-            .drain(..)
-            .zip(volumes)
-            .map(|(searched, given)| {
-                let (support, trace) = (searched.support, searched.trace);
-                let certainty = match support.is_found() {
-                    true => trace.certainty(cost, geometry, &estimate),
-                    false => None,
-                };
-                let mut read_on: Vec<Micros> = given
-                    .moves
-                    .iter()
-                    .filter(|m| m.from_block == m.to_block)
-                    .map(|m| m.time)
-                    .collect();
-                read_on.sort_unstable();
-                FoundVolume {
-                    name: given.name.clone(),
-                    support,
-                    moves: given.moves.len(),
-                    read_on: read_on.len(),
-                    read_on_time: read_on.get(read_on.len() / 2).copied(),
-                    options,
-                    trace,
-                    certainty,
-                }
-            });
+    pub(super) fn finish(self, volumes: &[Volume]) -> Fit {
+        let mut errors: Vec<f64> = self.found().flat_map(|v| self.errors(&v.trace)).collect();
+        let pairs = self.volumes.iter().zip(volumes);
         Fit {
-            coefficients,
+            coefficients: self.coefficients(),
             typical_s: typical(&mut errors),
-            volumes: found.collect(),
+            wrap_share: self.wrap_share,
+            volumes: pairs
+                .map(|(found, given)| self.volume(found, given))
+                .collect(),
         }
     }
 
-    fn coefficients(&mut self) -> Vec<Coefficient> {
-        let (cost, geometry) = (self.cost, self.geometry);
-        let terms = cost.terms();
-        let mut estimate = self.estimate.clone();
-        let moves = self.found().flat_map(|v| v.trace.placed(geometry, 1));
-        let factor = estimate.improve(cost, moves, 1);
-        let std_error = |at: usize| {
-            let mut one = vec![0.0; terms.len()];
-            one[at] = 1.0;
-            factor
-                .as_ref()
-                .map_or(f64::NAN, |f| f.variance(&one).sqrt())
+    fn volume(&self, searched: &Searched, given: &Volume) -> FoundVolume {
+        let trace = searched.trace.clone();
+        let certainty = match searched.support.is_found() {
+            true => trace.certainty(self.cost, self.geometry, &self.estimate),
+            false => None,
         };
-        let named = terms.iter().zip(self.estimate.coefficients).enumerate();
-        named
-            .map(|(at, (term, value))| Coefficient {
+        let stands = given.moves.iter().filter(|m| m.from_block == m.to_block);
+        let mut read_on: Vec<Micros> = stands.map(|m| m.time).collect();
+        read_on.sort_unstable();
+        FoundVolume {
+            name: given.name.clone(),
+            support: searched.support,
+            moves: given.moves.len(),
+            read_on: read_on.len(),
+            read_on_time: read_on.get(read_on.len() / 2).copied(),
+            typical_s: typical(&mut self.errors(&trace)),
+            options: Options {
+                wrap_share: self.wrap_share,
+                ..self.options
+            },
+            trace,
+            certainty,
+        }
+    }
+
+    /// How far off each move of a volume is, in seconds.
+    fn errors(&self, trace: &Trace) -> Vec<f64> {
+        let predict = |m: &Placed| self.estimate.predict(self.cost, &m.from, &m.to);
+        let placed = trace.placed(self.geometry, 1);
+        placed.map(|m| (m.time_s - predict(&m)).abs()).collect()
+    }
+
+    fn coefficients(&self) -> Vec<Coefficient> {
+        let terms = self.cost.terms();
+        let moves = self.found().flat_map(|v| v.trace.placed(self.geometry, 1));
+        let factor = self.estimate.clone().improve(self.cost, moves, 1);
+        let variances = factor.map_or(vec![f64::NAN; terms.len()], |f| f.variances());
+        let values = terms.iter().zip(self.estimate.coefficients).zip(variances);
+        values
+            .map(|((term, value), variance)| Coefficient {
                 name: term.name,
                 value,
-                std_error: std_error(at),
+                std_error: variance.sqrt(),
             })
             .collect()
     }

@@ -22,7 +22,7 @@ mod solve;
 mod trace;
 mod track;
 
-pub use cost::{CernCost, LinearCost, MAX_TERMS, Place, Term};
+pub use cost::{ApproachCost, CernCost, LinearCost, MAX_TERMS, Place, Term};
 pub use found::{Coefficient, Fit, FoundVolume, Support};
 pub use held_out::{Comparison, Errors, HeldOut, held_out};
 
@@ -35,6 +35,12 @@ const FIRST_SCALE_S: f64 = 8.0;
 
 /// Rounds of rates and coefficients, then of bends and coefficients, at most.
 const ROUNDS: usize = 12;
+
+/// Leaps of a track in each round.
+const LEAPS: usize = 3;
+
+/// Hats that the stated difference between wraps counts for, against what is seen.
+const STATED_HATS: f64 = 10.0;
 
 /// Rounds end when minus the log of the posterior falls by less than this for each volume.
 const LEAST_GAIN: f64 = 1.0;
@@ -154,6 +160,8 @@ struct Search<'a, C: ?Sized> {
     options: Options,
     volumes: Vec<Searched>,
     estimate: Estimate,
+    /// How much wraps differ, as seen.
+    wrap_share: f64,
     /// Coefficients are to stay as they are: only maps are searched for.
     fixed: bool,
 }
@@ -191,6 +199,7 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
             options: *options,
             volumes: searched.collect(),
             estimate: Estimate::expected(cost.terms(), FIRST_SCALE_S),
+            wrap_share: options.wrap_share,
             fixed: false,
         })
     }
@@ -252,13 +261,14 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
                 }
             }
         }
-        match best < LEAST_MARGIN {
-            true => Err(BlindError::Ambiguous {
+        if best < LEAST_MARGIN {
+            return Err(BlindError::Ambiguous {
                 searched,
                 margin: best,
-            }),
-            false => Ok(self.improve_estimate(10)),
+            });
         }
+        self.improve_estimate(10);
+        Ok(())
     }
 
     /// Bends all tracks, in turn with the coefficients.
@@ -267,13 +277,36 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
         for _ in 0..ROUNDS {
             let (mut gain, mut count) = (0.0, 0.0);
             for volume in self.volumes.iter_mut().filter(|v| v.support.is_found()) {
+                for _ in 0..LEAPS {
+                    gain += volume.trace.leap(cost, geometry, &self.estimate);
+                }
                 gain += volume.trace.bend(cost, geometry, &self.estimate);
                 count += 1.0;
             }
             self.improve_estimate(3);
+            self.improve_wander();
             if gain < LEAST_GAIN * count {
                 break;
             }
+        }
+    }
+
+    /// How much wraps differ, from how much tracks had to bend (one step of EM): what is stated counts
+    /// for as much as a few hats.
+    fn improve_wander(&mut self) {
+        let (cost, geometry, options) = (self.cost, self.geometry, self.options);
+        let mut sum = STATED_HATS * options.wrap_share.powi(2);
+        let mut count = STATED_HATS;
+        for volume in self.found() {
+            if let Some(certainty) = volume.trace.certainty(cost, geometry, &self.estimate) {
+                let (squares, hats) = volume.trace.wander_seen(&certainty);
+                sum += squares;
+                count += hats;
+            }
+        }
+        self.wrap_share = (sum / count).sqrt();
+        for volume in &mut self.volumes {
+            volume.trace.set_wander(self.wrap_share, &options);
         }
     }
 

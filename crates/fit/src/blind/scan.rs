@@ -16,10 +16,13 @@ const STEP_WRAPS: f64 = 1.0 / 30.0;
 const REACH: f64 = 4.0;
 
 /// Moves looked at in a scan in which coefficients are fitted anew for each rate.
-const PROFILE_MOVES: usize = 400;
+const PROFILE_MOVES: usize = 200;
+
+/// Steps of reweighting for each rate of such a scan.
+const PROFILE_STEPS: usize = 3;
 
 /// Moves looked at in a scan with given coefficients.
-const SCAN_MOVES: usize = 2_000;
+const SCAN_MOVES: usize = 1_000;
 
 /// The best rate of a scan, and how much better it is than any other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +45,7 @@ pub(super) fn profile<C: LinearCost + ?Sized>(
     scan(trace, |rate| {
         let moves = trace.placed_straight(geometry, rate, stride);
         let mut estimate = start.clone();
-        estimate.improve(cost, moves.clone(), 4);
+        estimate.improve(cost, moves.clone(), PROFILE_STEPS);
         let misfit = total_loss(moves, cost, &estimate);
         misfit + count * estimate.scale_s.ln() + estimate.surprise(cost.terms())
     })

@@ -1,5 +1,8 @@
 //! Small symmetric systems, for coefficients and for how sure they are.
 
+/// The least square of a pivot, when the diagonal is one: below it is rounding.
+const LEAST_PIVOT: f64 = 1e-13;
+
 /// A symmetric positive definite matrix as its Cholesky factor, scaled to a diagonal of ones first:
 /// seconds beside seconds for each LPOS unit span six orders of magnitude.
 #[derive(Clone, Debug)]
@@ -16,17 +19,18 @@ impl Factor {
     pub(super) fn new(mut matrix: Vec<f64>, size: usize) -> Option<Factor> {
         let scale: Vec<f64> = (0..size).map(|i| matrix[i * size + i].sqrt()).collect();
         for i in 0..size {
-            for j in 0..=i {
-                let mut sum = matrix[i * size + j] / (scale[i] * scale[j]);
-                for k in 0..j {
-                    sum -= matrix[i * size + k] * matrix[j * size + k];
-                }
-                matrix[i * size + j] = match i == j {
-                    true if sum > 1e-13 => sum.sqrt(),
-                    true => return None,
-                    false => sum / matrix[j * size + j],
-                };
+            let (done, rest) = matrix.split_at_mut(i * size);
+            let row = &mut rest[..=i];
+            for j in 0..i {
+                let other = &done[j * size..=j * size + j];
+                let sum = row[j] / (scale[i] * scale[j]) - dot(&row[..j], &other[..j]);
+                row[j] = sum / other[j];
             }
+            let square = 1.0 - dot(&row[..i], &row[..i]);
+            if square.is_nan() || square <= LEAST_PIVOT {
+                return None;
+            }
+            row[i] = square.sqrt();
         }
         Some(Factor {
             size,
@@ -57,17 +61,41 @@ impl Factor {
         self.half_solve(combination).iter().map(|v| v * v).sum()
     }
 
+    /// The variance of each unknown when the matrix is their precision.
+    pub(super) fn variances(&self) -> Vec<f64> {
+        let mut one = vec![0.0; self.size];
+        (0..self.size)
+            .map(|at| {
+                one[at] = 1.0;
+                let variance = self.variance(&one);
+                one[at] = 0.0;
+                variance
+            })
+            .collect()
+    }
+
     fn half_solve(&self, right: &[f64]) -> Vec<f64> {
-        let n = self.size;
         let mut values: Vec<f64> = right.iter().zip(&self.scale).map(|(r, s)| r / s).collect();
-        for i in 0..n {
-            for k in 0..i {
-                values[i] -= self.lower[i * n + k] * values[k];
-            }
-            values[i] /= self.lower[i * n + i];
+        for i in 0..self.size {
+            let row = &self.lower[i * self.size..=i * self.size + i];
+            values[i] = (values[i] - dot(&row[..i], &values[..i])) / row[i];
         }
         values
     }
+}
+
+/// The product of two vectors of one length; four sums side by side, which a processor can overlap.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a, a_rest) = a.as_chunks::<4>();
+    let (b, b_rest) = b.as_chunks::<4>();
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

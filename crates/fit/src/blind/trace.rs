@@ -1,7 +1,7 @@
 //! The moves of one volume on a track that is searched for.
 
 use super::cost::LinearCost;
-use super::estimate::{Estimate, INFORMATION, Placed, loss};
+use super::estimate::{Estimate, INFORMATION, Placed, loss, weight};
 use super::solve::Factor;
 use super::track::{Track, place};
 use super::{Move, Options};
@@ -9,6 +9,9 @@ use tapewise_model::Geometry;
 
 /// Hats with fewer moves on them than this stay flat.
 const LEAST_MOVES_ON_A_HAT: usize = 3;
+
+/// The first step of the rate, as a shift of the last block.
+const RATE_STEP_WRAPS: f64 = 0.05;
 
 /// A small step along the track, in wraps, for derivatives.
 const NUDGE_WRAPS: f64 = 1e-3;
@@ -27,7 +30,6 @@ struct Direction {
     /// The hat; the rate where it is `None`.
     hat: Option<usize>,
     variance: f64,
-    first_step: f64,
     influences: Vec<Influence>,
 }
 
@@ -58,7 +60,7 @@ impl Trace {
             along: nominal.clone(),
             time_s: moves.iter().map(|m| m.time.as_secs_f64()).collect(),
             directions: Vec::new(),
-            rate_variance: options.tape_share.powi(2) + wander.powi(2) / track.span(),
+            rate_variance: rate_variance(options.tape_share, wander, &track),
             wander,
             nominal,
             track,
@@ -81,7 +83,6 @@ impl Trace {
         let mut directions = vec![Direction {
             hat: None,
             variance: self.rate_variance,
-            first_step: 0.05 / self.track.span(),
             influences: influences(&|x| x),
         }];
         for index in 0..self.track.bends.len() {
@@ -92,7 +93,6 @@ impl Trace {
                 directions.push(Direction {
                     hat: Some(index),
                     variance,
-                    first_step: variance.sqrt(),
                     influences,
                 });
             }
@@ -168,10 +168,7 @@ impl Trace {
         let mut gain = 0.0;
         let directions = std::mem::take(&mut self.directions);
         for direction in &directions {
-            let value = match direction.hat {
-                None => self.track.rate,
-                Some(index) => self.track.bends[index],
-            };
+            let value = self.value(direction);
             let misfit = |shift: f64| {
                 let moves = direction.influences.iter().map(|influence| {
                     let [from, to] = self.along[influence.at as usize];
@@ -182,7 +179,11 @@ impl Trace {
                 });
                 moves.sum::<f64>() + 0.5 * (value + shift).powi(2) / direction.variance
             };
-            let (shift, gained) = descend(misfit, direction.first_step);
+            let first_step = match direction.hat {
+                None => RATE_STEP_WRAPS / self.track.span(),
+                Some(_) => direction.variance.sqrt(),
+            };
+            let (shift, gained) = descend(misfit, first_step);
             if shift != 0.0 {
                 gain += gained;
                 self.shift(direction, shift);
@@ -212,11 +213,57 @@ impl Trace {
         geometry: &Geometry,
         estimate: &Estimate,
     ) -> Option<Factor> {
+        let precision = self.linearised(cost, geometry, estimate, |_| INFORMATION).0;
+        Factor::new(precision, self.directions.len())
+    }
+
+    /// Moves all coefficients of the track at once to where they would be best, were times linear
+    /// in places; as far as that helps. Returns by how much minus the log of the posterior fell.
+    ///
+    /// One coefficient at a time ([`Trace::bend`]) passes over jumps, as where a wrap ends, but
+    /// creeps where many must change together.
+    pub(super) fn leap<C: LinearCost + ?Sized>(
+        &mut self,
+        cost: &C,
+        geometry: &Geometry,
+        estimate: &Estimate,
+    ) -> f64 {
+        let (precision, pull) = self.linearised(cost, geometry, estimate, weight);
+        let Some(factor) = Factor::new(precision, self.directions.len()) else {
+            return 0.0;
+        };
+        let step = factor.solve(&pull);
+        let start = self.misfit(cost, geometry, estimate);
+        let mut share = 1.0;
+        self.shift_all(&step, share);
+        for _ in 0..4 {
+            let gain = start - self.misfit(cost, geometry, estimate);
+            if gain > 0.0 {
+                return gain;
+            }
+            self.shift_all(&step, -0.5 * share);
+            share *= 0.5;
+        }
+        self.shift_all(&step, -share);
+        0.0
+    }
+
+    /// The precision of the track's coefficients and the pull of the moves on them, with times
+    /// linear around the places as they are, and `weight` for each error in units of the scale.
+    fn linearised<C: LinearCost + ?Sized>(
+        &self,
+        cost: &C,
+        geometry: &Geometry,
+        estimate: &Estimate,
+        weight: impl Fn(f64) -> f64,
+    ) -> (Vec<f64>, Vec<f64>) {
         let size = self.directions.len();
         let mut of_move: Vec<Vec<(usize, Influence)>> = vec![Vec::new(); self.len()];
         let mut precision = vec![0.0; size * size];
+        let mut pull = vec![0.0; size];
         for (row, direction) in self.directions.iter().enumerate() {
             precision[row * size + row] = direction.variance.recip();
+            pull[row] = -self.value(direction) / direction.variance;
             for influence in &direction.influences {
                 of_move[influence.at as usize].push((row, *influence));
             }
@@ -224,19 +271,87 @@ impl Trace {
         let time = |from: f64, to: f64| {
             estimate.predict(cost, &place(geometry, from), &place(geometry, to))
         };
-        let information = INFORMATION / (estimate.scale_s * estimate.scale_s);
-        for (influences, [from, to]) in of_move.iter().zip(&self.along) {
-            let by_from = slope(*from, |from| time(from, *to));
-            let by_to = slope(*to, |to| time(*from, to));
-            for (i, (row, a)) in influences.iter().enumerate() {
-                let effect = by_from * a.from + by_to * a.to;
-                for (column, b) in &influences[..=i] {
-                    let other = by_from * b.from + by_to * b.to;
-                    precision[row * size + column] += information * effect * other;
+        let scale_s = estimate.scale_s;
+        for ((influences, [from, to]), time_s) in of_move.iter().zip(&self.along).zip(&self.time_s)
+        {
+            let error = (time_s - time(*from, *to)) / scale_s;
+            let by_from = slope(*from, |from| time(from, *to)) / scale_s;
+            let by_to = slope(*to, |to| time(*from, to)) / scale_s;
+            let effect = |i: &Influence| by_from * i.from + by_to * i.to;
+            let weight = weight(error);
+            for (i, (row, influence)) in influences.iter().enumerate() {
+                let weighted = weight * effect(influence);
+                pull[*row] += weighted * error;
+                for (column, other) in &influences[..=i] {
+                    precision[row * size + column] += weighted * effect(other);
                 }
             }
         }
-        Factor::new(precision, size)
+        (precision, pull)
+    }
+
+    /// Minus the log of the posterior of the track, but for a constant.
+    fn misfit<C: LinearCost + ?Sized>(
+        &self,
+        cost: &C,
+        geometry: &Geometry,
+        estimate: &Estimate,
+    ) -> f64 {
+        let errors = self
+            .placed(geometry, 1)
+            .map(|m| loss((m.time_s - estimate.predict(cost, &m.from, &m.to)) / estimate.scale_s));
+        let surprises = self
+            .directions
+            .iter()
+            .map(|d| 0.5 * self.value(d).powi(2) / d.variance);
+        errors.sum::<f64>() + surprises.sum::<f64>()
+    }
+
+    fn value(&self, direction: &Direction) -> f64 {
+        match direction.hat {
+            None => self.track.rate,
+            Some(index) => self.track.bends[index],
+        }
+    }
+
+    fn shift_all(&mut self, step: &[f64], share: f64) {
+        let directions = std::mem::take(&mut self.directions);
+        for (direction, shift) in directions.iter().zip(step) {
+            self.shift(direction, share * shift);
+        }
+        self.directions = directions;
+    }
+
+    /// How much wraps differ, as this volume has it: the sum over its hats of the squares expected of
+    /// their coefficients, each for a variance of one in a wrap, and the number of hats.
+    pub(super) fn wander_seen(&self, certainty: &Factor) -> (f64, f64) {
+        let variances = certainty.variances();
+        let hats = self
+            .directions
+            .iter()
+            .zip(variances)
+            .filter_map(|(direction, variance)| {
+                let index = direction.hat?;
+                let square = self.track.bends[index].powi(2) + variance;
+                Some(square / (0.5 * self.track.hat(index).half_width))
+            });
+        hats.fold((0.0, 0.0), |(sum, count), square| {
+            (sum + square, count + 1.0)
+        })
+    }
+
+    /// Takes wraps to differ by `wander`.
+    pub(super) fn set_wander(&mut self, wander: f64, options: &Options) {
+        self.wander = wander;
+        self.rate_variance = rate_variance(options.tape_share, wander, &self.track);
+        let mut directions = std::mem::take(&mut self.directions);
+        for direction in &mut directions {
+            direction.variance = match direction.hat {
+                None => self.rate_variance,
+                Some(index) => self.hat_variance(index),
+            };
+        }
+        self.directions = directions;
     }
 
     /// The variance of a nominal place, in wraps squared.
@@ -256,6 +371,10 @@ impl Trace {
         // Behind the last move the tape wanders on.
         variance + self.wander * self.wander * (x - self.track.span()).max(0.0)
     }
+}
+
+fn rate_variance(tape_share: f64, wander: f64, track: &Track) -> f64 {
+    tape_share * tape_share + wander * wander / track.span()
 }
 
 /// Walks down from 0 in steps that are halved four times; returns where to, and how far down.

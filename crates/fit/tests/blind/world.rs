@@ -1,6 +1,6 @@
 //! Synthetic cartridges and recalls: everything a log has, and what it does not have.
 
-use tapewise_fit::blind::{CernCost, FoundVolume, LinearCost, Move, Place, Volume};
+use tapewise_fit::blind::{ApproachCost, CernCost, FoundVolume, LinearCost, Move, Place, Volume};
 use tapewise_model::locate::LtoCoefficients;
 use tapewise_model::{Direction, Geometry, Layout, Micros, Random};
 
@@ -22,29 +22,72 @@ pub enum Recalls {
     Sorted { files: usize },
 }
 
+/// How the drive moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drive {
+    /// As CERN's regression says, with [`TRUE_COST`].
+    Regression,
+    /// By landing points: fast to one of 100 of each wrap, then on at the pace of reading. The
+    /// regression can only come near it.
+    LandingPoints,
+}
+
+/// What there is in a world.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    pub seed: u64,
+    pub wraps: u16,
+    pub volumes: usize,
+    pub moves: usize,
+    pub recalls: Recalls,
+    pub drive: Drive,
+    /// How much cartridges differ as a whole, as a share.
+    pub tape_share: f64,
+    /// How much each wrap differs from the next, as a share.
+    pub wrap_share: f64,
+    pub noise_s: f64,
+}
+
 /// Cartridges of one kind, with the moves logged on them.
 pub struct World {
     pub geometry: Geometry,
     pub volumes: Vec<Volume>,
+    setting: Setting,
     /// First block of each wrap, one more for the end, for each volume.
     edges: Vec<Vec<f64>>,
-    noise_s: f64,
+}
+
+impl Setting {
+    /// Tapes that differ by 1 %, wraps that differ by 0.3 %, noise of 1.5 s.
+    pub fn new(seed: u64, wraps: u16, volumes: usize, moves: usize, recalls: Recalls) -> Setting {
+        Setting {
+            seed,
+            wraps,
+            volumes,
+            moves,
+            recalls,
+            drive: Drive::Regression,
+            tape_share: 0.01,
+            wrap_share: 0.003,
+            noise_s: 1.5,
+        }
+    }
 }
 
 impl World {
-    /// Tapes that differ by 1 %, wraps that differ by 0.3 %, noise of 1.5 s, 2 % outliers.
-    pub fn new(seed: u64, wraps: u16, volumes: usize, moves: usize, recalls: Recalls) -> World {
+    /// A world of this setting; 2 % of its moves went wrong.
+    pub fn new(setting: Setting) -> World {
         let mut world = World {
-            geometry: geometry(wraps),
+            geometry: geometry(setting.wraps),
             volumes: Vec::new(),
+            setting,
             edges: Vec::new(),
-            noise_s: 1.5,
         };
-        for nth in 0..volumes {
-            let mut random = Random::new(seed, nth as u64);
+        for nth in 0..setting.volumes {
+            let mut random = Random::new(setting.seed, nth as u64);
             let edges = world.cartridge(&mut random);
             world.edges.push(edges);
-            let moves = world.moves(nth, moves, recalls, &mut random);
+            let moves = world.moves(nth, &mut random);
             world.volumes.push(Volume {
                 name: format!("V{nth:05}"),
                 moves,
@@ -54,22 +97,18 @@ impl World {
     }
 
     fn cartridge(&self, random: &mut Random) -> Vec<f64> {
-        let tape = 1.0 + 0.01 * random.normal().clamp(-2.5, 2.5);
+        let tape = 1.0 + self.setting.tape_share * random.normal().clamp(-2.5, 2.5);
         let mut edges = vec![0.0];
         for wrap in 0..usize::from(self.geometry.wraps) {
-            let blocks = NOMINAL_WRAP_BLOCKS * tape * (1.0 + 0.003 * random.normal());
+            let blocks =
+                NOMINAL_WRAP_BLOCKS * tape * (1.0 + self.setting.wrap_share * random.normal());
             edges.push(edges[wrap] + blocks.round());
         }
         edges
     }
 
-    fn moves(
-        &self,
-        volume: usize,
-        count: usize,
-        recalls: Recalls,
-        random: &mut Random,
-    ) -> Vec<Move> {
+    fn moves(&self, volume: usize, random: &mut Random) -> Vec<Move> {
+        let (count, recalls) = (self.setting.moves, self.setting.recalls);
         let end = self.edges[volume][usize::from(self.geometry.wraps)] as u64;
         let files = end / FILE_BLOCKS;
         let mut at = random.below(files) * FILE_BLOCKS;
@@ -96,7 +135,7 @@ impl World {
 
     fn timed(&self, volume: usize, from_block: u64, to_block: u64, random: &mut Random) -> Move {
         let mut seconds = self.true_time(volume, from_block, to_block);
-        seconds += self.noise_s * random.normal();
+        seconds += self.setting.noise_s * random.normal();
         if random.unit() < 0.02 {
             seconds += 20.0 + 100.0 * random.unit();
         }
@@ -110,9 +149,40 @@ impl World {
     fn true_time(&self, volume: usize, from_block: u64, to_block: u64) -> f64 {
         let from = self.true_place(volume, from_block);
         let to = self.true_place(volume, to_block);
+        if self.setting.drive == Drive::LandingPoints {
+            return self.by_landing_points(&from, &to);
+        }
         let mut values = [0.0; 7];
         self.expected_cost().fill(&from, &to, &mut values);
         values.iter().zip(TRUE_COST).map(|(v, c)| v * c).sum()
+    }
+
+    fn by_landing_points(&self, from: &Place, to: &Place) -> f64 {
+        let geometry = &self.geometry;
+        let spacing = f64::from(geometry.wrap_lpos()) / 100.0;
+        let into = to.lpos - f64::from(geometry.lpos_min);
+        let forward = geometry.direction(to.wrap) == Direction::Forward;
+        let landing = match forward {
+            true => (into / spacing).floor() * spacing,
+            false => (into / spacing).ceil() * spacing,
+        } + f64::from(geometry.lpos_min);
+        let travel = (landing - from.lpos).abs();
+        let travel_s = if travel < 8_000.0 {
+            0.09 * travel.sqrt()
+        } else {
+            4.02 + 0.000_5 * travel
+        };
+        let mut seconds = 1.5 + travel_s + 0.001_1 * (to.lpos - landing).abs();
+        let turns = geometry.direction(from.wrap) != geometry.direction(to.wrap);
+        let moves_forward = landing >= from.lpos;
+        seconds += if from.wrap != to.wrap { 1.8 } else { 0.0 };
+        seconds += if geometry.band(from.wrap) != geometry.band(to.wrap) {
+            2.0
+        } else {
+            0.0
+        };
+        seconds += if turns { 1.0 } else { 0.0 };
+        seconds + if moves_forward != forward { 3.0 } else { 0.0 }
     }
 
     /// Along the track, in wraps.
@@ -139,17 +209,12 @@ impl World {
 
     /// The published regression, which is not what these drives do.
     pub fn expected_cost(&self) -> CernCost {
-        let published = LtoCoefficients {
-            intercept_s: 4.239,
-            wrap_change_s: 6.698,
-            band_change_s: 3.199,
-            mid_cross_s: -6.042,
-            direction_change_s: 5.218,
-            step_back_s: 11.316,
-            per_lpos_s: 0.000_619_2,
-            residual_s: 8.193,
-        };
-        CernCost::new(&self.geometry, &published)
+        CernCost::new(&self.geometry, &published())
+    }
+
+    /// The same with the term of approach.
+    pub fn approach_cost(&self) -> ApproachCost {
+        ApproachCost::new(&self.geometry, &published())
     }
 
     /// Blocks per wrap of a cartridge, in the mean.
@@ -183,6 +248,19 @@ impl World {
         let squares: f64 = errors.iter().map(|e| e * e).sum();
         let off = errors.iter().filter(|e| e.abs() > 2.0).count();
         ((squares / count).sqrt(), off as f64 / count)
+    }
+}
+
+fn published() -> LtoCoefficients {
+    LtoCoefficients {
+        intercept_s: 4.239,
+        wrap_change_s: 6.698,
+        band_change_s: 3.199,
+        mid_cross_s: -6.042,
+        direction_change_s: 5.218,
+        step_back_s: 11.316,
+        per_lpos_s: 0.000_619_2,
+        residual_s: 8.193,
     }
 }
 
