@@ -87,12 +87,13 @@ fn after_pause(drive: &mut Mechanics, bytes: u64, pause_s: f64) -> f64 {
 #[test]
 fn an_ampex_restarts_for_7_seconds_after_32_when_more_is_read_than_its_buffer_holds() {
     let mut drive = drive(&kind("ampex-dst310"), 1);
-    let penalty = |drive: &mut Mechanics, bytes: u64| {
-        after_pause(drive, bytes, 33.0) - after_pause(drive, bytes, 31.0)
-    };
-    let large = penalty(&mut drive, 70_000_000);
-    assert!((5.5..7.5).contains(&large), "{large}");
-    assert_eq!(penalty(&mut drive, 60_000_000), 0.0);
+    let mut lost =
+        |bytes: u64, pause_s: f64| after_pause(&mut drive, bytes, pause_s) - bytes as f64 / 14.2e6;
+    for mb in [70, 100] {
+        assert_near("lost", lost(mb * 1_000_000, 33.0), 7.0, 0.03);
+        assert!(lost(mb * 1_000_000, 31.0) < 1.0);
+    }
+    assert!(lost(60_000_000, 33.0) <= 0.0);
 }
 
 #[test]

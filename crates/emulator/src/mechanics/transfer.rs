@@ -70,6 +70,7 @@ impl Streaming {
         let slow_below = (1.0 - tolerated_s / (request_bytes * most_gain_s)).min(SLOW_BELOW);
         let gain_s = tolerated_s / (request_bytes * (1.0 - slow_below));
         let backhitch_s = number(&profile.handling.backhitch_s).unwrap_or(BACKHITCH_S);
+        let buffer_bytes = number(&transfer.buffer_mb).unwrap_or(entry.buffer_mb) * 1e6;
         let curve = |known| native(number(known), rate_mb_s);
         Streaming {
             rate_mb_s,
@@ -77,10 +78,13 @@ impl Streaming {
             write_s_per_mb: curve(&transfer.write_s_per_mb),
             command_s: slow_below * request_bytes * gain_s,
             path_s_per_byte: byte_s - gain_s,
-            buffer_bytes: number(&transfer.buffer_mb).unwrap_or(entry.buffer_mb) * 1e6,
+            buffer_bytes,
             backhitch_s,
             disengage_after_s: DISENGAGE_S,
-            engage_s: number(&transfer.restart_s).unwrap_or(backhitch_s),
+            // The published time is what is lost in all; a full buffer, read faster than tape,
+            // makes up for part of what engaging takes.
+            engage_s: number(&transfer.restart_s)
+                .map_or(backhitch_s, |lost_s| lost_s + buffer_bytes * gain_s),
             turnaround_s: number(&profile.handling.turnaround_s).unwrap_or(TURNAROUND_S),
             speeds_mb_s: number(&transfer.speed_matching_mb_s).unwrap_or_default(),
         }
