@@ -5,7 +5,7 @@ use super::Drive;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::gzip;
-use crate::mechanics::Stretch;
+use crate::mechanics::{Mechanics, Motion, Stretch};
 use crate::medium::{MediumError, Object};
 use std::ops::Range;
 use tapewise_model::Micros;
@@ -19,7 +19,7 @@ const FILEMARK_BYTES: u64 = 512;
 /// again many times, which takes LTO drives from seconds to minutes.
 const RETRIES: Micros = Micros(20_000_000);
 
-/// Write append error position: nothing can be written here.
+/// The partition is full.
 const VOLUME_OVERFLOW: Check = Check::new(SenseKey::VolumeOverflow, 0x0002).end_of_medium();
 const EARLY_WARNING: Check = Check::new(SenseKey::NoSense, 0x0002).end_of_medium();
 const FILEMARK: Check = Check::new(SenseKey::NoSense, 0x0001).filemark();
@@ -53,7 +53,28 @@ impl Drive {
         })
     }
 
-    /// Moves the tape past what is read, and lets the time pass.
+    /// Moves the tape past what is read or written, and lets the time pass.
+    fn stream(
+        &mut self,
+        run: fn(&mut Mechanics, Stretch, Micros) -> Motion,
+        recorded: Range<u64>,
+        host_bytes: u64,
+        gzip_ratio: Option<f64>,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<(), Check> {
+        let loaded = self.ready()?;
+        let stretch = Stretch {
+            partition: loaded.partition,
+            from: recorded.start,
+            to: recorded.end,
+            host_bytes,
+            gzip_ratio,
+        };
+        let motion = run(loaded.mechanics()?, stretch, exchange.now());
+        self.moved(motion, exchange);
+        Ok(())
+    }
+
     fn stream_read(
         &mut self,
         recorded: Range<u64>,
@@ -61,22 +82,10 @@ impl Drive {
         gzip_ratio: Option<f64>,
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Check> {
-        let arrival = exchange.now();
-        let loaded = self.ready()?;
-        let stretch = Stretch {
-            partition: loaded.partition,
-            from: recorded.start,
-            to: recorded.end,
-            host_bytes,
-            gzip_ratio,
-        };
-        let motion = loaded.mechanics()?.read(stretch, arrival);
-        loaded.medium.memory.bytes_read += host_bytes;
-        self.moved(motion, exchange);
-        Ok(())
+        self.ready()?.medium.memory.bytes_read += host_bytes;
+        self.stream(Mechanics::read, recorded, host_bytes, gzip_ratio, exchange)
     }
 
-    /// The same for what is written.
     fn stream_write(
         &mut self,
         recorded: Range<u64>,
@@ -84,19 +93,8 @@ impl Drive {
         gzip_ratio: Option<f64>,
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Check> {
-        let arrival = exchange.now();
-        let loaded = self.ready()?;
-        let stretch = Stretch {
-            partition: loaded.partition,
-            from: recorded.start,
-            to: recorded.end,
-            host_bytes,
-            gzip_ratio,
-        };
-        let motion = loaded.mechanics()?.write(stretch, arrival);
-        loaded.medium.memory.bytes_written += host_bytes;
-        self.moved(motion, exchange);
-        Ok(())
+        self.ready()?.medium.memory.bytes_written += host_bytes;
+        self.stream(Mechanics::write, recorded, host_bytes, gzip_ratio, exchange)
     }
 
     /// The next object, if it is a block that can be read. A filemark is passed.
