@@ -180,8 +180,9 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError`] as for every command; 28h may come with the next one.
     pub fn load(&mut self) -> Result<(), ScsiError> {
+        self.perform(&LoadUnload::LOAD)?;
         self.count.forget();
-        self.perform(&LoadUnload::LOAD)
+        Ok(())
     }
 
     /// Rewinds, unthreads and ejects the cartridge.
@@ -189,8 +190,9 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError`] as for every command, among them that removal is prevented.
     pub fn unload(&mut self) -> Result<(), ScsiError> {
+        self.perform(&LoadUnload::UNLOAD)?;
         self.count.forget();
-        self.perform(&LoadUnload::UNLOAD)
+        Ok(())
     }
 
     /// Prevents or allows that the cartridge is taken.

@@ -88,12 +88,16 @@ impl TapeDrive {
             },
             (_, None) => return Err(ScsiError::PositionUnknown),
         };
-        self.count.set(position.partition, position.block);
+        if position.source == PositionSource::Counted {
+            self.count.set_block(position.block);
+        } else {
+            self.count.set(position.partition, position.block);
+        }
         Ok(position)
     }
 
     /// What the drive says, in the first form that it has.
-    fn told_position(&mut self) -> Result<Option<LogicalPosition>, ScsiError> {
+    pub(super) fn told_position(&mut self) -> Result<Option<LogicalPosition>, ScsiError> {
         let mut form = self.position_form.unwrap_or(PositionForm::Long);
         loop {
             let (told, next) = match form {

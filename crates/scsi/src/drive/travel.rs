@@ -1,6 +1,7 @@
 //! Moving the tape: REWIND, LOCATE, SPACE, and a way to a block for drives without LOCATE.
 
 use super::TapeDrive;
+use crate::command::Command;
 use crate::commands::{Destination, Locate10, Locate16, Over, Rewind, Space6, Space16};
 use crate::error::ScsiError;
 use crate::sense::{Condition, Sense};
@@ -42,10 +43,8 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError`] as for every command.
     pub fn rewind(&mut self) -> Result<(), ScsiError> {
-        // REWIND stays in the partition. A drive that we have to count for has one.
-        let partition = self.count.at().map_or(0, |(partition, _)| partition);
         self.perform(&Rewind::default())?;
-        self.count.set(partition, 0);
+        self.count.set_block(0);
         Ok(())
     }
 
@@ -90,13 +89,12 @@ impl TapeDrive {
     }
 
     fn locate16(&mut self, partition: u8, block: u64) -> Result<(), ScsiError> {
-        self.perform(&Locate16 {
-            partition: self.change_to(partition),
+        let command = Locate16 {
+            partition: self.change_to(partition)?,
             destination: Destination::Block(block),
             immediate: false,
-        })?;
-        self.count.set(partition, block);
-        Ok(())
+        };
+        self.arrive(&command, partition, block)
     }
 
     fn locate10(&mut self, partition: u8, block: u64) -> Result<(), ScsiError> {
@@ -106,20 +104,39 @@ impl TapeDrive {
             value: block,
             most: u64::from(u32::MAX),
         })?;
-        self.perform(&Locate10 {
-            partition: self.change_to(partition),
+        let command = Locate10 {
+            partition: self.change_to(partition)?,
             block: short,
             immediate: false,
-        })?;
-        self.count.set(partition, block);
-        Ok(())
+        };
+        self.arrive(&command, partition, block)
     }
 
-    /// The partition to name in a LOCATE: none when it is the active one, which drives without
-    /// partitions insist on.
-    fn change_to(&self, partition: u8) -> Option<u8> {
-        let active = self.count.at().map(|(active, _)| active);
-        (active != Some(partition)).then_some(partition)
+    /// Sends a LOCATE, and knows where we are when it has succeeded.
+    fn arrive(
+        &mut self,
+        command: &impl Command<Answer = ()>,
+        partition: u8,
+        block: u64,
+    ) -> Result<(), ScsiError> {
+        let done = self.perform(command);
+        match &done {
+            Ok(()) => self.count.set(partition, block),
+            Err(error) if error.is_unsupported() => {}
+            Err(_) => self.count.lose_partition(),
+        }
+        done
+    }
+
+    /// The partition to name in a LOCATE: none when it is the active one, because drives without
+    /// partitions refuse to be told any. Where the active one is not known the drive is asked.
+    fn change_to(&mut self, partition: u8) -> Result<Option<u8>, ScsiError> {
+        if self.count.active_partition().is_none()
+            && let Some(told) = self.told_position()?
+        {
+            self.count.in_partition(told.partition);
+        }
+        Ok((self.count.active_partition() != Some(partition)).then_some(partition))
     }
 
     /// Forwards from where we are or from the beginning. Filemarks that we know are passed as such,
@@ -166,7 +183,6 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError`] as for every command; where it stopped is an outcome.
     pub fn space_blocks(&mut self, count: i64) -> Result<SpaceOutcome, ScsiError> {
-        let from = self.count.at();
         let outcome = self.space(Over::Blocks, count)?;
         let asked = count.unsigned_abs();
         // What a drive claims to have left of more than was asked for is no count.
@@ -193,10 +209,7 @@ impl TapeDrive {
                 Some(passed) => self.count.step(passed),
                 None => self.count.lose(),
             },
-            SpaceOutcome::BeginningOfPartition { .. } => match from {
-                Some((partition, _)) => self.count.set(partition, 0),
-                None => self.count.lose(),
-            },
+            SpaceOutcome::BeginningOfPartition { .. } => self.count.set_block(0),
         }
         Ok(outcome)
     }
@@ -247,8 +260,8 @@ impl TapeDrive {
             return Err(error);
         };
         // It stopped where it says; the callers count from where it began.
-        if let Some((partition, block)) = before {
-            self.count.set(partition, block);
+        if let Some((_, block)) = before {
+            self.count.set_block(block);
         }
         Ok(outcome)
     }
