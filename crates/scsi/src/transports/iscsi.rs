@@ -8,7 +8,10 @@
 use crate::cdb::Cdb;
 use crate::transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};
 use libloading::Library;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 /// The library whose structures are those below; others of the name number them differently.
@@ -108,6 +111,17 @@ struct DataOut {
 
 type Context = *mut c_void;
 
+/// What the library calls when a command has ended, with its status.
+type Callback = unsafe extern "C" fn(Context, c_int, *mut c_void, *mut Answer);
+
+/// Where that call leaves the status.
+type Answer = Option<c_int>;
+
+unsafe extern "C" fn ended(_: Context, status: c_int, _: *mut c_void, answer: *mut Answer) {
+    // SAFETY: `Iscsi::carry` passes the address of an answer that outlives the command.
+    unsafe { *answer = Some(status) };
+}
+
 /// The functions of the library that we call.
 struct Api {
     create_context: unsafe extern "C" fn(*const c_char) -> Context,
@@ -121,7 +135,17 @@ struct Api {
     connect: unsafe extern "C" fn(Context, *const c_char) -> c_int,
     login: unsafe extern "C" fn(Context) -> c_int,
     logout: unsafe extern "C" fn(Context) -> c_int,
-    command: unsafe extern "C" fn(Context, c_int, *mut Task, *mut DataOut) -> *mut Task,
+    command: unsafe extern "C" fn(
+        Context,
+        c_int,
+        *mut Task,
+        Callback,
+        *mut DataOut,
+        *mut Answer,
+    ) -> c_int,
+    get_fd: unsafe extern "C" fn(Context) -> c_int,
+    which_events: unsafe extern "C" fn(Context) -> c_int,
+    service: unsafe extern "C" fn(Context, c_int) -> c_int,
     create_task: unsafe extern "C" fn(c_int, *mut c_uchar, c_int, c_int) -> *mut Task,
     free_task: unsafe extern "C" fn(*mut Task),
     add_data_in: unsafe extern "C" fn(*mut Task, c_int, *mut c_uchar) -> c_int,
@@ -147,7 +171,10 @@ impl Api {
                 connect: *library.get(b"iscsi_connect_sync")?,
                 login: *library.get(b"iscsi_login_sync")?,
                 logout: *library.get(b"iscsi_logout_sync")?,
-                command: *library.get(b"iscsi_scsi_command_sync")?,
+                command: *library.get(b"iscsi_scsi_command_async")?,
+                get_fd: *library.get(b"iscsi_get_fd")?,
+                which_events: *library.get(b"iscsi_which_events")?,
+                service: *library.get(b"iscsi_service")?,
                 create_task: *library.get(b"scsi_create_task")?,
                 free_task: *library.get(b"scsi_free_scsi_task")?,
                 add_data_in: *library.get(b"scsi_task_add_data_in_buffer")?,
@@ -162,7 +189,8 @@ pub struct Iscsi {
     name: String,
     api: Api,
     context: Context,
-    is_logged_in: bool,
+    /// Commands can be sent: logged in, and nothing has failed since.
+    is_alive: bool,
     lun: c_int,
     opened: Instant,
 }
@@ -199,7 +227,7 @@ impl Iscsi {
             name,
             api,
             context,
-            is_logged_in: false,
+            is_alive: false,
             lun: c_int::from(url.lun),
             opened: Instant::now(),
         };
@@ -231,7 +259,7 @@ impl Iscsi {
         if !is_in {
             return Err(self.failure("cannot log in"));
         }
-        self.is_logged_in = true;
+        self.is_alive = true;
         Ok(())
     }
 
@@ -252,15 +280,71 @@ impl Iscsi {
         }
     }
 
+    /// Lets the library work until the command has ended; the result is its status. The library's
+    /// own loop is not used, for it gives the session up when a signal interrupts its wait.
+    ///
+    /// # Safety
+    /// `answer` must be what the one command in flight was sent with, and its task must be alive.
+    unsafe fn carry(&mut self, answer: *const Answer) -> Result<c_int, TransportError> {
+        /// Between two looks of the library at its time-outs.
+        const TICK: Timespec = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        loop {
+            // SAFETY: only `service` and `give_up` write the answer, on this thread.
+            if let Some(status) = unsafe { *answer } {
+                return Ok(status);
+            }
+            // SAFETY: the context is live.
+            let (socket, events) = unsafe {
+                let events = (self.api.which_events)(self.context);
+                ((self.api.get_fd)(self.context), events as u16)
+            };
+            if socket < 0 {
+                return Err(self.give_up("the connection is closed"));
+            }
+            // SAFETY: the library keeps the socket open until it is served again.
+            let socket = unsafe { BorrowedFd::borrow_raw(socket) };
+            let mut polled = [PollFd::from_borrowed_fd(
+                socket,
+                PollFlags::from_bits_retain(events),
+            )];
+            match poll(&mut polled, Some(&TICK)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.give_up(&errno.to_string())),
+            }
+            let ready = c_int::from(polled[0].revents().bits());
+            // SAFETY: the context is live. A command that it cancels has its answer afterwards.
+            let is_served =
+                unsafe { (self.api.service)(self.context, ready) == 0 || (*answer).is_some() };
+            if !is_served {
+                return Err(self.give_up("the connection failed"));
+            }
+        }
+    }
+
+    /// Ends a session that failed with a command in flight. The library tells the command so while
+    /// its answer and its task still exist, and never again.
+    fn give_up(&mut self, what: &str) -> TransportError {
+        let failure = self.failure(what);
+        // SAFETY: the context is live, and not used any more.
+        unsafe { (self.api.destroy_context)(self.context) };
+        self.context = std::ptr::null_mut();
+        self.is_alive = false;
+        failure
+    }
+
     /// What a finished task says.
     fn completion(
         &self,
+        status: c_int,
         task: &Task,
         length: usize,
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
         let device = || self.name.clone();
-        match task.status {
+        match status {
             STATUS_TIMEOUT => {
                 return Err(TransportError::TimedOut {
                     device: device(),
@@ -270,9 +354,9 @@ impl Iscsi {
             STATUS_CANCELLED | STATUS_ERROR => return Err(self.failure("the session failed")),
             _ => {}
         }
-        let status = u8::try_from(task.status).map_err(|_| TransportError::Path {
+        let status = u8::try_from(status).map_err(|_| TransportError::Path {
             device: device(),
-            what: format!("libiscsi gives status {:#x}", task.status),
+            what: format!("libiscsi gives status {status:#x}"),
         })?;
         let left = match task.residual_status {
             RESIDUAL_UNDERFLOW => task.residual,
@@ -331,6 +415,12 @@ impl Transport for Iscsi {
         let seconds = timeout.as_millis().div_ceil(1000).clamp(1, 1_000_000) as c_int;
         let mut bytes = [0; 16];
         bytes[..cdb.bytes().len()].copy_from_slice(cdb.bytes());
+        if !self.is_alive {
+            return Err(TransportError::Path {
+                device: self.name.clone(),
+                what: "the session has ended".to_owned(),
+            });
+        }
         let api = &self.api;
         // SAFETY: the context is live, the task is ours from its creation until it is freed, and
         // buffers outlive the call, which returns only after the task has ended.
@@ -358,14 +448,18 @@ impl Transport for Iscsi {
             } else {
                 std::ptr::null_mut()
             };
-            let done = (api.command)(self.context, self.lun, task, out);
-            if done.is_null() {
-                let failure = self.failure("the command was not sent");
-                (api.free_task)(task);
-                return Err(failure);
+            let mut slot: Answer = None;
+            let answer = &raw mut slot;
+            let carried = match (api.command)(self.context, self.lun, task, ended, out, answer) {
+                0 => self.carry(answer),
+                _ => Err(self.failure("the command was not sent")),
+            };
+            if let Ok(STATUS_CANCELLED | STATUS_ERROR) = carried {
+                self.is_alive = false;
             }
-            let completion = self.completion(&*done, length, timeout);
-            (api.free_task)(done);
+            let completion =
+                carried.and_then(|status| self.completion(status, &*task, length, timeout));
+            (self.api.free_task)(task);
             completion
         }
     }
@@ -381,9 +475,12 @@ impl Transport for Iscsi {
 
 impl Drop for Iscsi {
     fn drop(&mut self) {
+        if self.context.is_null() {
+            return;
+        }
         // SAFETY: the context is live and not used again. A logout that fails leaves nothing to do.
         unsafe {
-            if self.is_logged_in {
+            if self.is_alive {
                 (self.api.set_timeout)(self.context, 5);
                 (self.api.logout)(self.context);
             }

@@ -3,7 +3,7 @@
 use super::raw::*;
 use super::target::{FIRST_DRIVE, FIRST_SLOT, Target, barcode, serial};
 use tapewise_scsi::device::{DeviceError, Host};
-use tapewise_scsi::{Cdb, Transport};
+use tapewise_scsi::{Cdb, Data, Transport, TransportError};
 
 fn open(name: &str) -> Box<dyn Transport> {
     let opened = Host::local()
@@ -245,4 +245,21 @@ fn a_target_that_is_not_there_is_named_with_the_reason() {
     let error = Host::local().open(&nobody).err().expect("no such target");
     assert!(matches!(error, DeviceError::Transport(_)), "{error}");
     assert!(error.to_string().starts_with(&nobody), "{error}");
+}
+
+#[test]
+fn a_target_that_dies_ends_the_session_and_says_so() {
+    let Some(target) = Target::start("a target that dies", 1) else {
+        return;
+    };
+    let mut drive = open(&target.unit(1));
+    drop(target);
+    let mut ask = || drive.execute(&REWIND, Data::None, LIMIT);
+    let error = ask().expect_err("no target");
+    assert!(matches!(error, TransportError::Path { .. }), "{error}");
+    let error = ask().expect_err("no session");
+    assert!(
+        error.to_string().ends_with("the session has ended"),
+        "{error}"
+    );
 }
