@@ -285,3 +285,15 @@ fn positions_carry_their_source_and_error() {
     assert_eq!(nominal.source, tapewise_model::PositionSource::Nominal);
     assert!(nominal.error_lpos > world.geometry.wrap_lpos() / 2);
 }
+
+#[test]
+fn a_block_behind_the_end_of_the_tape_is_an_error_not_a_huge_map() {
+    let mut world = World::new(Setting::new(18, 208, 1, 60, Recalls::Random));
+    world.volumes[0].moves[7].to_block = u64::MAX;
+    let cost = world.expected_cost();
+    let error = fit(&cost, &world.geometry, &world.volumes, &options()).unwrap_err();
+    let BlindError::BeyondTape { block, wraps, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!((block, wraps), (u64::MAX, 208));
+}

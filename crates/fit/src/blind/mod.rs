@@ -118,7 +118,27 @@ pub enum BlindError {
         /// The largest difference of log posteriors between the best rate and another.
         margin: f64,
     },
-    /// An option that is not what its name says.
+    /// A block behind the end of the tape.
+    #[error(
+        "block {block} of volume {volume} would lie {along:.1} wraps along the tape, but the cartridge has {wraps}; is it another cartridge, or another block size?"
+    )]
+    BeyondTape {
+        /// The volume.
+        volume: String,
+        /// The block.
+        block: u64,
+        /// Where it would nominally lie.
+        along: f64,
+        /// Wraps of the geometry.
+        wraps: u16,
+    },
+    /// A cost with more terms than there is room for, or with none.
+    #[error("the cost has {terms} terms; 1 to {MAX_TERMS} are possible")]
+    BadCost {
+        /// Its terms.
+        terms: usize,
+    },
+    /// An option, or the spread of a coefficient, that must be above zero.
     #[error("{name} is {value}, but must be above zero")]
     BadOption {
         /// The option.
@@ -173,19 +193,11 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
         volumes: &[Volume],
         options: &Options,
     ) -> Result<Search<'a, C>, BlindError> {
-        for (name, value) in [
-            ("wrap_blocks", options.wrap_blocks),
-            ("tape_share", options.tape_share),
-            ("wrap_share", options.wrap_share),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(BlindError::BadOption { name, value });
-            }
-        }
+        check(cost, geometry, volumes, options)?;
         let searched = volumes.iter().map(|volume| {
             let moves = moving(volume);
             let trace = Trace::new(&moves, options);
-            let support = match trace.len() >= options.least_moves {
+            let support = match trace.len() >= options.least_moves.max(1) {
                 true => Support::Found {
                     margin: f64::INFINITY,
                 },
@@ -320,6 +332,46 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
         estimate.improve(self.cost, moves, steps);
         self.estimate = estimate;
     }
+}
+
+/// Refuses what the search could not end on.
+fn check<C: LinearCost + ?Sized>(
+    cost: &C,
+    geometry: &Geometry,
+    volumes: &[Volume],
+    options: &Options,
+) -> Result<(), BlindError> {
+    let terms = cost.terms();
+    if !(1..=MAX_TERMS).contains(&terms.len()) {
+        return Err(BlindError::BadCost { terms: terms.len() });
+    }
+    let options_and_spreads = [
+        ("wrap_blocks", options.wrap_blocks),
+        ("tape_share", options.tape_share),
+        ("wrap_share", options.wrap_share),
+    ]
+    .into_iter()
+    .chain(terms.iter().map(|term| (term.name, term.spread)));
+    for (name, value) in options_and_spreads {
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(BlindError::BadOption { name, value });
+        }
+    }
+    let most = f64::from(geometry.wraps) * (1.0 + scan::REACH * options.tape_share) + 1.0;
+    for volume in volumes {
+        let ends = volume.moves.iter().map(|m| m.from_block.max(m.to_block));
+        let block = ends.max().unwrap_or(0);
+        let along = block as f64 / options.wrap_blocks;
+        if along > most {
+            return Err(BlindError::BeyondTape {
+                volume: volume.name.clone(),
+                block,
+                along,
+                wraps: geometry.wraps,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The moves of a volume that move.

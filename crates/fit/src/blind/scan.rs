@@ -13,7 +13,7 @@ use tapewise_model::Geometry;
 const STEP_WRAPS: f64 = 1.0 / 30.0;
 
 /// How far rates are tried, in standard deviations of what is expected.
-const REACH: f64 = 4.0;
+pub(super) const REACH: f64 = 4.0;
 
 /// Moves looked at in a scan in which coefficients are fitted anew for each rate.
 const PROFILE_MOVES: usize = 200;
@@ -29,7 +29,7 @@ const SCAN_MOVES: usize = 1_000;
 pub(super) struct Scanned {
     pub rate: f64,
     /// By how much minus the log of the posterior of the best rate that shifts the last block by
-    /// more than half a wrap is above that of the best.
+    /// more than half a wrap is above that of the best; infinite where none of those tried does.
     pub margin: f64,
 }
 
@@ -89,7 +89,7 @@ fn scan(trace: &Trace, misfit: impl Fn(f64) -> f64) -> Scanned {
             (rate, misfit(rate) + 0.5 * (rate / sd).powi(2))
         })
         .collect();
-    // The nominal rate wins ties, because rates are looked at from the middle outwards.
+    // The nominal rate wins ties.
     let mut best = tried[tried.len() / 2];
     for &(rate, misfit) in &tried {
         if misfit < best.1 {

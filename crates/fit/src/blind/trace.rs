@@ -26,7 +26,7 @@ struct Influence {
 
 /// One coefficient of the track, and the moves it matters to.
 #[derive(Clone, Debug)]
-struct Direction {
+struct Unknown {
     /// The hat; the rate where it is `None`.
     hat: Option<usize>,
     variance: f64,
@@ -42,7 +42,7 @@ pub(super) struct Trace {
     /// Places of both ends as the track has them.
     along: Vec<[f64; 2]>,
     time_s: Vec<f64>,
-    directions: Vec<Direction>,
+    unknowns: Vec<Unknown>,
     rate_variance: f64,
     wander: f64,
 }
@@ -59,17 +59,17 @@ impl Trace {
         let mut trace = Trace {
             along: nominal.clone(),
             time_s: moves.iter().map(|m| m.time.as_secs_f64()).collect(),
-            directions: Vec::new(),
+            unknowns: Vec::new(),
             rate_variance: rate_variance(options.tape_share, wander, &track),
             wander,
             nominal,
             track,
         };
-        trace.directions = trace.find_directions();
+        trace.unknowns = trace.find_unknowns();
         trace
     }
 
-    fn find_directions(&self) -> Vec<Direction> {
+    fn find_unknowns(&self) -> Vec<Unknown> {
         let influences = |effect: &dyn Fn(f64) -> f64| -> Vec<Influence> {
             let all = self.nominal.iter().enumerate();
             all.map(|(at, [from, to])| Influence {
@@ -80,7 +80,7 @@ impl Trace {
             .filter(|influence| influence.from != 0.0 || influence.to != 0.0)
             .collect()
         };
-        let mut directions = vec![Direction {
+        let mut unknowns = vec![Unknown {
             hat: None,
             variance: self.rate_variance,
             influences: influences(&|x| x),
@@ -90,14 +90,14 @@ impl Trace {
             let influences = influences(&|x| hat.at(x));
             if influences.len() >= LEAST_MOVES_ON_A_HAT {
                 let variance = self.hat_variance(index);
-                directions.push(Direction {
+                unknowns.push(Unknown {
                     hat: Some(index),
                     variance,
                     influences,
                 });
             }
         }
-        directions
+        unknowns
     }
 
     fn hat_variance(&self, index: usize) -> f64 {
@@ -166,39 +166,39 @@ impl Trace {
         estimate: &Estimate,
     ) -> f64 {
         let mut gain = 0.0;
-        let directions = std::mem::take(&mut self.directions);
-        for direction in &directions {
-            let value = self.value(direction);
+        let unknowns = std::mem::take(&mut self.unknowns);
+        for unknown in &unknowns {
+            let value = self.value(unknown);
             let misfit = |shift: f64| {
-                let moves = direction.influences.iter().map(|influence| {
+                let moves = unknown.influences.iter().map(|influence| {
                     let [from, to] = self.along[influence.at as usize];
                     let from = place(geometry, from + shift * influence.from);
                     let to = place(geometry, to + shift * influence.to);
                     let expected = estimate.predict(cost, &from, &to);
                     loss((self.time_s[influence.at as usize] - expected) / estimate.scale_s)
                 });
-                moves.sum::<f64>() + 0.5 * (value + shift).powi(2) / direction.variance
+                moves.sum::<f64>() + 0.5 * (value + shift).powi(2) / unknown.variance
             };
-            let first_step = match direction.hat {
+            let first_step = match unknown.hat {
                 None => RATE_STEP_WRAPS / self.track.span(),
-                Some(_) => direction.variance.sqrt(),
+                Some(_) => unknown.variance.sqrt(),
             };
             let (shift, gained) = descend(misfit, first_step);
             if shift != 0.0 {
                 gain += gained;
-                self.shift(direction, shift);
+                self.shift(unknown, shift);
             }
         }
-        self.directions = directions;
+        self.unknowns = unknowns;
         gain
     }
 
-    fn shift(&mut self, direction: &Direction, shift: f64) {
-        match direction.hat {
+    fn shift(&mut self, unknown: &Unknown, shift: f64) {
+        match unknown.hat {
             None => self.track.rate += shift,
             Some(index) => self.track.bends[index] += shift,
         }
-        for influence in &direction.influences {
+        for influence in &unknown.influences {
             let [from, to] = &mut self.along[influence.at as usize];
             *from += shift * influence.from;
             *to += shift * influence.to;
@@ -214,7 +214,7 @@ impl Trace {
         estimate: &Estimate,
     ) -> Option<Factor> {
         let precision = self.linearised(cost, geometry, estimate, |_| INFORMATION).0;
-        Factor::new(precision, self.directions.len())
+        Factor::new(precision, self.unknowns.len())
     }
 
     /// Moves all coefficients of the track at once to where they would be best, were times linear
@@ -229,7 +229,7 @@ impl Trace {
         estimate: &Estimate,
     ) -> f64 {
         let (precision, pull) = self.linearised(cost, geometry, estimate, weight);
-        let Some(factor) = Factor::new(precision, self.directions.len()) else {
+        let Some(factor) = Factor::new(precision, self.unknowns.len()) else {
             return 0.0;
         };
         let step = factor.solve(&pull);
@@ -257,14 +257,14 @@ impl Trace {
         estimate: &Estimate,
         weight: impl Fn(f64) -> f64,
     ) -> (Vec<f64>, Vec<f64>) {
-        let size = self.directions.len();
+        let size = self.unknowns.len();
         let mut of_move: Vec<Vec<(usize, Influence)>> = vec![Vec::new(); self.len()];
         let mut precision = vec![0.0; size * size];
         let mut pull = vec![0.0; size];
-        for (row, direction) in self.directions.iter().enumerate() {
-            precision[row * size + row] = direction.variance.recip();
-            pull[row] = -self.value(direction) / direction.variance;
-            for influence in &direction.influences {
+        for (row, unknown) in self.unknowns.iter().enumerate() {
+            precision[row * size + row] = unknown.variance.recip();
+            pull[row] = -self.value(unknown) / unknown.variance;
+            for influence in &unknown.influences {
                 of_move[influence.at as usize].push((row, *influence));
             }
         }
@@ -301,25 +301,25 @@ impl Trace {
             .placed(geometry, 1)
             .map(|m| loss((m.time_s - estimate.predict(cost, &m.from, &m.to)) / estimate.scale_s));
         let surprises = self
-            .directions
+            .unknowns
             .iter()
             .map(|d| 0.5 * self.value(d).powi(2) / d.variance);
         errors.sum::<f64>() + surprises.sum::<f64>()
     }
 
-    fn value(&self, direction: &Direction) -> f64 {
-        match direction.hat {
+    fn value(&self, unknown: &Unknown) -> f64 {
+        match unknown.hat {
             None => self.track.rate,
             Some(index) => self.track.bends[index],
         }
     }
 
     fn shift_all(&mut self, step: &[f64], share: f64) {
-        let directions = std::mem::take(&mut self.directions);
-        for (direction, shift) in directions.iter().zip(step) {
-            self.shift(direction, share * shift);
+        let unknowns = std::mem::take(&mut self.unknowns);
+        for (unknown, shift) in unknowns.iter().zip(step) {
+            self.shift(unknown, share * shift);
         }
-        self.directions = directions;
+        self.unknowns = unknowns;
     }
 
     /// How much wraps differ, as this volume has it: the sum over its hats of the squares expected of
@@ -327,11 +327,11 @@ impl Trace {
     pub(super) fn wander_seen(&self, certainty: &Factor) -> (f64, f64) {
         let variances = certainty.variances();
         let hats = self
-            .directions
+            .unknowns
             .iter()
             .zip(variances)
-            .filter_map(|(direction, variance)| {
-                let index = direction.hat?;
+            .filter_map(|(unknown, variance)| {
+                let index = unknown.hat?;
                 let square = self.track.bends[index].powi(2) + variance;
                 Some(square / (0.5 * self.track.hat(index).half_width))
             });
@@ -344,25 +344,25 @@ impl Trace {
     pub(super) fn set_wander(&mut self, wander: f64, options: &Options) {
         self.wander = wander;
         self.rate_variance = rate_variance(options.tape_share, wander, &self.track);
-        let mut directions = std::mem::take(&mut self.directions);
-        for direction in &mut directions {
-            direction.variance = match direction.hat {
+        let mut unknowns = std::mem::take(&mut self.unknowns);
+        for unknown in &mut unknowns {
+            unknown.variance = match unknown.hat {
                 None => self.rate_variance,
                 Some(index) => self.hat_variance(index),
             };
         }
-        self.directions = directions;
+        self.unknowns = unknowns;
     }
 
     /// The variance of a nominal place, in wraps squared.
     pub(super) fn variance(&self, certainty: &Factor, x: f64) -> f64 {
-        let effect = |direction: &Direction| match direction.hat {
+        let effect = |unknown: &Unknown| match unknown.hat {
             None => x,
             Some(index) => self.track.hat(index).at(x),
         };
-        let effects: Vec<f64> = self.directions.iter().map(effect).collect();
+        let effects: Vec<f64> = self.unknowns.iter().map(effect).collect();
         let mut variance = certainty.variance(&effects);
-        let searched: Vec<usize> = self.directions.iter().filter_map(|d| d.hat).collect();
+        let searched: Vec<usize> = self.unknowns.iter().filter_map(|d| d.hat).collect();
         for index in 0..self.track.bends.len() {
             if searched.binary_search(&index).is_err() {
                 variance += self.hat_variance(index) * self.track.hat(index).at(x).powi(2);

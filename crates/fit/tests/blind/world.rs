@@ -235,19 +235,18 @@ impl World {
         (f64::sqrt(squares / count), f64::sqrt(claimed / count))
     }
 
-    /// Root mean square error, and share off by more than 2 s, with the true map and cost.
+    /// The typical error and the share off by more than 2 s with the true map and cost.
     pub fn true_errors(&self) -> (f64, f64) {
         let all = self.volumes.iter().enumerate().flat_map(|(at, volume)| {
-            volume
-                .moves
-                .iter()
-                .map(move |m| m.time.as_secs_f64() - self.true_time(at, m.from_block, m.to_block))
+            let off =
+                move |m: &Move| m.time.as_secs_f64() - self.true_time(at, m.from_block, m.to_block);
+            volume.moves.iter().map(move |m| off(m).abs())
         });
-        let errors: Vec<f64> = all.collect();
-        let count = errors.len() as f64;
-        let squares: f64 = errors.iter().map(|e| e * e).sum();
-        let off = errors.iter().filter(|e| e.abs() > 2.0).count();
-        ((squares / count).sqrt(), off as f64 / count)
+        let mut errors: Vec<f64> = all.collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        let off = errors.iter().filter(|error| **error > 2.0).count();
+        let typical_s = 1.4826 * errors[errors.len() / 2];
+        (typical_s, off as f64 / errors.len() as f64)
     }
 }
 
