@@ -96,12 +96,13 @@ struct Columns {
 }
 
 /// A column of times: its name, and seconds for one of it.
-struct Unit {
-    column: &'static str,
-    seconds: f64,
+pub(crate) struct Unit {
+    pub(crate) column: &'static str,
+    pub(crate) seconds: f64,
 }
 
-const UNITS: [Unit; 3] = [
+/// The columns that can give the time of a move.
+pub(crate) const UNITS: [Unit; 3] = [
     Unit {
         column: "locate_us",
         seconds: 1e-6,

@@ -12,6 +12,7 @@
 //! | [`ltfs_xattr`] (a mounted LTFS) | [`plan_json`] (read too) |
 //! | [`cta_tapefile`], [`bsr`], [`hsi`] | |
 //! | [`event_log`] (what a drive did) | [`event_log`] |
+//! | [`locate_csv`] (measured locates) | |
 //! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example
@@ -72,6 +73,7 @@ pub mod hsi;
 pub mod jsonl;
 pub mod list;
 pub mod list_out;
+pub mod locate_csv;
 pub mod ltfs_extent;
 pub mod ltfs_index;
 pub mod ltfs_label;

@@ -26,8 +26,7 @@ fn marked() -> LandingCoefficients {
         travel_per_lpos_s: vec![0.000_001],
         read_on_s: 0.5,
         read_per_lpos_s: 0.000_002,
-        end_s: [10_000.0, 20_000.0],
-        end_lpos: 100,
+        wrap_start_s: [10_000.0, 20_000.0],
         ..LandingCoefficients::default()
     }
 }
@@ -77,11 +76,9 @@ fn each_pair_of_bands_has_its_own_constant_both_ways() {
 }
 
 #[test]
-fn the_middle_and_the_ends_of_the_tape_are_added() {
+fn the_middle_is_added() {
     assert_eq!(added((0, 10_000), (2, 60_000)), 1_010.0);
     assert_eq!(added((0, 60_000), (2, 10_000)), 1_020.0);
-    assert_eq!(added((0, 10_000), (2, 1_050)), 10_020.0);
-    assert_eq!(added((0, 60_000), (2, 100_950)), 20_010.0);
 }
 
 #[test]
@@ -102,6 +99,7 @@ fn the_drive_lands_before_the_destination_in_its_reading_direction_and_reads_up_
         forward_lpos: vec![30_000, 60_000],
         reverse_lpos: vec![60_000, 30_000],
         mid_cross_s: 0.0,
+        wrap_start_s: [3.0, 5.0],
         ..marked()
     };
     // Landing at 30,000: 20,000 of travel, 15,000 of reading.
@@ -115,9 +113,24 @@ fn the_drive_lands_before_the_destination_in_its_reading_direction_and_reads_up_
     assert!((exact - 10.0 - 0.050).abs() < 1e-6, "{exact}");
     // Before the first landing point it begins where the wrap begins.
     let early = locate_s(&coefficients, (0, 11_000), (2, 21_000));
-    assert!((early - 20.0 - 0.010 - 0.040).abs() < 1e-6, "{early}");
+    assert!((early - 23.0 - 0.010 - 0.040).abs() < 1e-6, "{early}");
     let late = locate_s(&coefficients, (0, 91_000), (1, 81_000));
-    assert!((late - 40.0 - 0.010 - 0.040).abs() < 1e-6, "{late}");
+    assert!((late - 45.0 - 0.010 - 0.040).abs() < 1e-6, "{late}");
+}
+
+#[test]
+fn across_the_middle_the_way_to_it_is_quicker() {
+    let coefficients = LandingCoefficients {
+        mid_cross_s: 0.0,
+        travel_per_lpos_s: vec![0.001],
+        outside_saves_per_lpos_s: 0.000_25,
+        ..marked()
+    };
+    // The middle is at 51,000: 10,000 outside, 20,000 inside.
+    let upward = locate_s(&coefficients, (0, 41_000), (2, 71_000));
+    assert!((upward - 10.0 - 30.0 + 2.5).abs() < 1e-6, "{upward}");
+    let within = locate_s(&coefficients, (0, 61_000), (2, 71_000));
+    assert!((within - 10.0 - 10.0).abs() < 1e-6, "{within}");
 }
 
 #[test]
@@ -159,8 +172,8 @@ travel_s = { value = [0, 1.5], source = "LOG" }
 travel_per_lpos_s = { value = [0.001, 0.0005], source = "LOG" }
 read_on_s = { value = 0.5, source = "LOG" }
 read_per_lpos_s = { value = 0.001, source = "LOG" }
-end_s = { value = [0, 0], source = "LOG" }
-end_lpos = { value = 0, source = "LOG" }
+wrap_start_s = { value = [0, 0], source = "LOG" }
+outside_saves_per_lpos_s = { value = 0.0001, source = "LOG" }
 forward_lpos = { value = [30000, 60000], source = "LOG" }
 reverse_lpos = { value = [], source = "LOG" }
 residual_s = { value = 1.2, source = "LOG" }
@@ -184,6 +197,11 @@ fn coefficients_that_do_not_fit_together_are_refused_by_name() {
         ("[3.2]", "[3.2, 1]", "locate.band_change_s"),
         ("[0, 1.5]", "[0]", "locate.travel_s"),
         ("-0.5", "-1.5", "locate.mid_cross_s"),
+        (
+            "value = 0.0001,",
+            "value = 0.0006,",
+            "locate.outside_saves_per_lpos_s",
+        ),
         ("[1, 2]", "[-1, 2]", "locate.same_wrap_s"),
         ("[30000, 60000]", "[300000]", "locate.forward_lpos"),
         ("value = 2, source", "value = 99, source", "cartridge.bands"),

@@ -50,8 +50,8 @@ fn made_up_landings(random: &mut Random) -> (LocateModel, u16, u32) {
         mid_cross_s: seconds(3) - 1.0,
         read_on_s: seconds(3),
         read_per_lpos_s: 0.000_96,
-        end_s: [seconds(4), seconds(4)],
-        end_lpos: 3_000,
+        outside_saves_per_lpos_s: seconds(1) * 0.000_5,
+        wrap_start_s: [seconds(4), seconds(4)],
         ..LandingCoefficients::default()
     };
     let lines = 1 + random.below(3) as usize;
@@ -59,6 +59,7 @@ fn made_up_landings(random: &mut Random) -> (LocateModel, u16, u32) {
     coefficients.travel_per_lpos_s = [0.002, 0.000_8, 0.000_5][..lines].into();
     if random.below(3) == 0 {
         coefficients.mid_cross_s = 0.0;
+        coefficients.outside_saves_per_lpos_s = 0.0;
     }
     for list in [
         &mut coefficients.forward_lpos,

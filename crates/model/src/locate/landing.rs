@@ -34,6 +34,9 @@ pub struct LandingCoefficients {
     pub band_change_s: Vec<f64>,
     /// Seconds added where head and landing point lie in different halves of the tape.
     pub mid_cross_s: f64,
+    /// Seconds saved then for each LPOS unit between the head and the middle: outside the area that
+    /// holds the destination a drive need not count, and may run faster.
+    pub outside_saves_per_lpos_s: f64,
     /// Seconds at no distance of each line of travel; travel is the least of the lines.
     pub travel_s: Vec<f64>,
     /// Seconds for each LPOS unit of each line.
@@ -42,10 +45,9 @@ pub struct LandingCoefficients {
     pub read_on_s: f64,
     /// Seconds to read one LPOS unit of tape.
     pub read_per_lpos_s: f64,
-    /// Seconds added for destinations near the beginning of tape and near its end.
-    pub end_s: [f64; 2],
-    /// How near that is, in LPOS units.
-    pub end_lpos: u32,
+    /// Seconds added where the drive lands at the very beginning of a wrap: wraps that run away from
+    /// the beginning of tape, and towards it.
+    pub wrap_start_s: [f64; 2],
     /// Landing points of wraps that run away from the beginning of tape, in LPOS units.
     pub forward_lpos: Vec<u32>,
     /// Landing points of wraps that run towards it.
@@ -69,9 +71,9 @@ pub struct LandingModel {
     pub(super) lines: Vec<(Micros, Pace)>,
     pub(super) read_on: Micros,
     pub(super) read: Pace,
-    end: [Micros; 2],
-    /// Destinations below the first and above the second are near an end.
-    end_lpos: [i32; 2],
+    outside: Pace,
+    wrap_start: [Micros; 2],
+    starts: [i32; 2],
     forward: Landings,
     reverse: Landings,
     halves: bool,
@@ -130,10 +132,6 @@ impl LandingModel {
                 band_change(c, geometry.bands, bands) + cross(usize::from((from ^ to) & HALF));
             [0, 1].map(|behind| micros(c.other_wrap_s[2 * turn + behind] + added))
         };
-        let ends = [
-            geometry.lpos_min.saturating_add(c.end_lpos),
-            geometry.lpos_max.saturating_sub(c.end_lpos),
-        ];
         LandingModel {
             elsewhere: (0..zones)
                 .flat_map(|from| (0..zones).map(move |to| fixed(from, to)))
@@ -144,11 +142,12 @@ impl LandingModel {
                 .collect(),
             read_on: micros(c.read_on_s),
             read: Pace::over(c.read_per_lpos_s, 1.0),
-            end: c.end_s.map(micros),
-            end_lpos: ends.map(|lpos| lpos.min(i32::MAX as u32) as i32),
+            outside: Pace::over(c.outside_saves_per_lpos_s, 1.0),
+            wrap_start: c.wrap_start_s.map(micros),
+            starts: [geometry.lpos_min, geometry.lpos_max].map(|lpos| lpos as i32),
             forward: Landings::new(&c.forward_lpos, geometry.lpos_min),
             reverse: Landings::new(&c.reverse_lpos, geometry.lpos_max),
-            halves: c.mid_cross_s != 0.0,
+            halves: c.mid_cross_s != 0.0 || c.outside_saves_per_lpos_s != 0.0,
             geometry: geometry.clone(),
             residual: c.residual_s.map(micros),
         }
@@ -197,22 +196,14 @@ impl LandingModel {
         zone & usize::from(DIRECTION) == 0
     }
 
-    /// Destinations of one zone that share a landing point and are as near an end: groups in which
-    /// time rises in reading order. Their number for each zone.
-    pub(super) fn groups_of_zone(&self) -> usize {
-        Self::REGIONS * self.cells()
-    }
-
-    /// The group of a destination, numbered within all zones.
+    /// Destinations of one zone that share a landing point: groups in which time rises in reading
+    /// order. The group of a destination, numbered within all zones.
     pub(super) fn group(&self, to: &Point) -> usize {
-        let cell = self.cell(to).unwrap_or(0);
-        (self.zone(to) * self.cells() + cell) * Self::REGIONS + self.region(to)
+        self.zone(to) * self.cells() + self.cell(to).unwrap_or(0)
     }
-
-    const REGIONS: usize = 3;
 
     /// Landing points of the direction that has more of them.
-    fn cells(&self) -> usize {
+    pub(super) fn cells(&self) -> usize {
         self.forward.0.len().max(self.reverse.0.len()).max(1)
     }
 
@@ -237,32 +228,41 @@ impl LandingModel {
     /// The fixed parts of moves to other wraps of a zone: landing point ahead, and behind.
     #[inline(always)]
     pub(super) fn fixed_elsewhere(&self, from: &Point, zone: usize) -> [Micros; 2] {
-        self.elsewhere[self.source_zone(from) * self.zones() + zone]
+        let source = self.source_zone(from);
+        let saved = self.saved(from, source, Self::half(zone));
+        self.elsewhere[source * self.zones() + zone].map(|fixed| fixed - saved)
     }
 
     /// The fixed parts of locates on the own wrap to landing points of a half.
     #[inline(always)]
     pub(super) fn fixed_on_wrap(&self, from: &Point, half: usize) -> [Micros; 2] {
-        self.same_wrap[Self::half(self.source_zone(from)) ^ half]
+        let source = self.source_zone(from);
+        let saved = self.saved(from, source, half);
+        self.same_wrap[Self::half(source) ^ half].map(|fixed| fixed - saved)
     }
 
-    /// What a destination adds to any locate: reading up to it, and being near an end.
+    /// What is saved on the way to a landing point of a half: it depends on the source only.
+    #[inline(always)]
+    fn saved(&self, from: &Point, source_zone: usize, half: usize) -> Micros {
+        if Self::half(source_zone) == half {
+            return Micros::ZERO;
+        }
+        let outside = i64::from(from.lpos) - i64::from(self.geometry.lpos_middle());
+        self.outside.time(outside.abs())
+    }
+
+    /// What a destination adds to any locate: reading up to it, and the beginning of a wrap.
     #[inline(always)]
     pub(super) fn weight(&self, to: &Point) -> Micros {
         let forward = Self::is_forward(self.zone(to));
+        let reverse = usize::from(!forward);
         let along = i64::from(to.lpos) - i64::from(to.landing);
-        let read = self.read.time(if forward { along } else { -along }.max(0));
-        match self.region(to) {
-            0 => read + self.end[0],
-            1 => read,
-            _ => read + self.end[1],
+        let read = self.read.time([along, -along][reverse].max(0));
+        // Where the drive lands anywhere, it lands at a beginning by chance only.
+        match to.landing == self.starts[reverse] && !self.landings(forward).0.is_empty() {
+            true => read + self.wrap_start[reverse],
+            false => read,
         }
-    }
-
-    /// Near the beginning of tape, neither, near its end: 0 to 2.
-    #[inline(always)]
-    pub(super) fn region(&self, to: &Point) -> usize {
-        1 - usize::from(to.lpos < self.end_lpos[0]) + usize::from(to.lpos > self.end_lpos[1])
     }
 
     #[inline(always)]

@@ -26,7 +26,7 @@ impl Neighbours<'_> {
             LocateModel::FourRegion(_) => 2,
             LocateModel::KeyPoint(model) => model.tracks() * model.sections(),
             LocateModel::LtoRegression(model) => model.zones(),
-            LocateModel::LandingPoint(model) => model.zones() * model.groups_of_zone(),
+            LocateModel::LandingPoint(model) => model.zones() * model.cells(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Neighbours<'_> {
             }
             LocateModel::LtoRegression(_) => TurningPoints::one(from.lpos),
             LocateModel::LandingPoint(model) => {
-                let zone = group / model.groups_of_zone();
+                let zone = group / model.cells();
                 let forward = LandingModel::is_forward(zone);
                 TurningPoints::one(match (model.lands_anywhere(zone), forward) {
                     // Right at the source is ahead of it.

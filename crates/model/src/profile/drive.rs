@@ -43,6 +43,16 @@ fn landing_fault(c: &LandingCoefficients, bands: u16) -> Result<(), (&'static st
             format!("has {fixed} lines, travel_per_lpos_s has {paces}; as many, at least one");
         return Err(("locate.travel_s", reason));
     }
+    let quickest = c
+        .travel_per_lpos_s
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, f64::min);
+    if c.outside_saves_per_lpos_s > quickest {
+        let saved = c.outside_saves_per_lpos_s;
+        let reason = format!("is {saved}, more than the {quickest} that travel takes");
+        return Err(("locate.outside_saves_per_lpos_s", reason));
+    }
     let least = c.same_wrap_s.iter().chain(&c.other_wrap_s);
     let least = least.fold(f64::INFINITY, |least, &s| least.min(s));
     if c.mid_cross_s + least < 0.0 {
@@ -382,12 +392,12 @@ impl Profile {
             other_wrap_s: values.other_wrap_s.value,
             band_change_s: values.band_change_s.value.clone(),
             mid_cross_s: values.mid_cross_s.value,
+            outside_saves_per_lpos_s: values.outside_saves_per_lpos_s.value,
             travel_s: values.travel_s.value.clone(),
             travel_per_lpos_s: values.travel_per_lpos_s.value.clone(),
             read_on_s: values.read_on_s.value,
             read_per_lpos_s: values.read_per_lpos_s.value,
-            end_s: values.end_s.value,
-            end_lpos: values.end_lpos.value,
+            wrap_start_s: values.wrap_start_s.value,
             forward_lpos: values.forward_lpos.value.clone(),
             reverse_lpos: values.reverse_lpos.value.clone(),
             residual_s: value(&values.residual_s),

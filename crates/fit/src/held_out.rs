@@ -1,0 +1,209 @@
+//! How good models are on records they were not fitted to, and which one to take.
+
+use crate::candidate::{Candidate, Fitted};
+use crate::kind::Kind;
+use crate::sample::{FitError, Ground, Sample, check};
+use std::collections::BTreeSet;
+
+/// What is held out together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folding {
+    /// Whole cartridges: what is held out comes from cartridges the fit has not seen.
+    Cartridges,
+    /// Blocks of records in the order given, where there are too few cartridges.
+    Blocks,
+}
+
+/// Parts that the records are cut into; each is held out once.
+const FOLDS: usize = 5;
+/// Fewest cartridges that are held out whole.
+const LEAST_CARTRIDGES: usize = FOLDS;
+/// The richer model must have a smaller error by this share; else the simpler one is taken.
+const WORTH_IT: f64 = 0.02;
+/// An error that an order feels, in seconds.
+const FELT_S: f64 = 2.0;
+
+/// How far predictions of one kind of move are off.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// Records of the kind.
+    pub count: usize,
+    /// Mean of what the prediction is above the truth, in seconds.
+    pub mean_s: f64,
+    /// Standard error: the root of the mean square, in seconds.
+    pub residual_s: f64,
+    /// The same without the one per cent that is furthest off: drives retry.
+    pub bulk_s: f64,
+    /// Half of the predictions are no further off than this, in seconds.
+    pub median_s: f64,
+    /// Share off by more than 2 s.
+    pub off: f64,
+    /// Share of the variance of the records of this kind that is explained.
+    pub r_squared: f64,
+}
+
+/// A candidate fitted to all records, and its score on records held out.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// Which one.
+    pub candidate: Candidate,
+    /// Fitted to all records.
+    pub fitted: Fitted,
+    /// On held-out records, all kinds together.
+    pub overall: Score,
+    /// By kind of move, in the order of [`Kind::ALL`].
+    pub kinds: Vec<Score>,
+    /// The prediction of every record by a fit that had not seen it, in seconds.
+    pub predicted_s: Vec<f64>,
+}
+
+/// All candidates side by side.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was held out together.
+    pub folding: Folding,
+    /// Distinct cartridges.
+    pub cartridges: usize,
+    /// The candidates, simplest first.
+    pub scored: Vec<Scored>,
+    /// The one to take.
+    pub chosen: usize,
+}
+
+impl Comparison {
+    /// The candidate to take.
+    pub fn choice(&self) -> &Scored {
+        &self.scored[self.chosen]
+    }
+
+    /// A candidate, where it was fitted.
+    pub fn of(&self, candidate: Candidate) -> Option<&Scored> {
+        self.scored
+            .iter()
+            .find(|scored| scored.candidate == candidate)
+    }
+}
+
+/// Fits every candidate, judges it on held-out records, and takes the simplest that is within 2 %
+/// of the best.
+///
+/// Whatever a candidate chooses, landing points above all, it chooses anew without the records it
+/// is judged on.
+///
+/// # Errors
+/// [`FitError`] where there are too few records, or ones that cannot be.
+pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitError> {
+    check(samples, &ground.geometry)?;
+    let (folding, folds) = fold(samples);
+    let scored = Candidate::of(&ground.geometry)
+        .iter()
+        .map(|&candidate| score(candidate, samples, ground, &folds))
+        .collect::<Result<Vec<Scored>, FitError>>()?;
+    let best = scored.iter().map(|scored| scored.overall.residual_s);
+    let best = best.fold(f64::INFINITY, f64::min);
+    let near = |scored: &Scored| scored.overall.residual_s * (1.0 - WORTH_IT) <= best;
+    let chosen = scored.iter().position(near).unwrap_or(0);
+    Ok(Comparison {
+        folding,
+        cartridges: cartridges(samples).len(),
+        scored,
+        chosen,
+    })
+}
+
+fn cartridges(samples: &[Sample]) -> BTreeSet<u32> {
+    samples.iter().map(|sample| sample.cartridge).collect()
+}
+
+/// The fold of every record.
+fn fold(samples: &[Sample]) -> (Folding, Vec<usize>) {
+    let cartridges: Vec<u32> = cartridges(samples).into_iter().collect();
+    if cartridges.len() < LEAST_CARTRIDGES {
+        let block = |at: usize| at * FOLDS / samples.len();
+        return (Folding::Blocks, (0..samples.len()).map(block).collect());
+    }
+    let of = |sample: &Sample| cartridges.binary_search(&sample.cartridge).unwrap_or(0) % FOLDS;
+    (Folding::Cartridges, samples.iter().map(of).collect())
+}
+
+fn score(
+    candidate: Candidate,
+    samples: &[Sample],
+    ground: &Ground,
+    folds: &[usize],
+) -> Result<Scored, FitError> {
+    let mut predicted_s = vec![0.0; samples.len()];
+    for held_out in 0..FOLDS {
+        let seen = samples.iter().zip(folds);
+        let seen: Vec<Sample> = seen
+            .filter(|(_, fold)| **fold != held_out)
+            .map(|(sample, _)| *sample)
+            .collect();
+        let model = candidate
+            .fit(&seen, ground)?
+            .coefficients
+            .model(&ground.geometry);
+        for (at, sample) in samples
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| folds[*at] == held_out)
+        {
+            predicted_s[at] = model.locate(&sample.from, &sample.to).as_secs_f64();
+        }
+    }
+    let kinds = Kind::ALL.map(|kind| {
+        judge(samples, &predicted_s, |sample| {
+            kind.includes(sample, &ground.geometry)
+        })
+    });
+    Ok(Scored {
+        candidate,
+        fitted: candidate.fit(samples, ground)?,
+        overall: judge(samples, &predicted_s, |_| true),
+        kinds: kinds.into(),
+        predicted_s,
+    })
+}
+
+fn judge(samples: &[Sample], predicted_s: &[f64], of_kind: impl Fn(&Sample) -> bool) -> Score {
+    let chosen = samples
+        .iter()
+        .zip(predicted_s)
+        .filter(|(sample, _)| of_kind(sample));
+    let pairs: Vec<(f64, f64)> = chosen
+        .map(|(sample, &predicted)| (sample.time.as_secs_f64(), predicted))
+        .collect();
+    if pairs.is_empty() {
+        return Score::default();
+    }
+    let count = pairs.len() as f64;
+    let mut off: Vec<f64> = pairs
+        .iter()
+        .map(|(time, predicted)| (predicted - time).abs())
+        .collect();
+    off.sort_by(f64::total_cmp);
+    let squares: f64 = off.iter().map(|error| error * error).sum();
+    let mean = pairs.iter().map(|(time, _)| time).sum::<f64>() / count;
+    let total: f64 = pairs.iter().map(|(time, _)| (time - mean).powi(2)).sum();
+    Score {
+        count: pairs.len(),
+        mean_s: pairs
+            .iter()
+            .map(|(time, predicted)| predicted - time)
+            .sum::<f64>()
+            / count,
+        residual_s: (squares / count).sqrt(),
+        bulk_s: {
+            let bulk = &off[..(off.len() * 99 / 100).max(1)];
+            let squares: f64 = bulk.iter().map(|error| error * error).sum();
+            (squares / bulk.len() as f64).sqrt()
+        },
+        median_s: off[off.len() / 2],
+        off: off.iter().filter(|error| **error > FELT_S).count() as f64 / count,
+        r_squared: if total > 0.0 {
+            1.0 - squares / total
+        } else {
+            0.0
+        },
+    }
+}

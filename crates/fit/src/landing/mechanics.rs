@@ -1,0 +1,436 @@
+//! All of the model but the landing points: linear in its coefficients, which are fitted robustly.
+
+use super::lists::Points;
+use super::moves::{Move, Moves};
+use tapewise_model::locate::LandingCoefficients;
+
+/// Columns of the linear model; pairs of bands and bends of travel follow.
+const SAME_WRAP: usize = 0;
+const OTHER_WRAP: usize = 2;
+const MID_CROSS: usize = 6;
+const OUTSIDE: usize = 7;
+const TRAVEL: usize = 8;
+const READ: usize = 9;
+const READ_ON: usize = 10;
+const WRAP_START: usize = 11;
+const PAIRS: usize = 13;
+
+/// A coefficient vector: constants in seconds, paces in seconds for the length of the tape.
+#[derive(Clone, Debug)]
+pub(super) struct Mechanics {
+    values: Vec<f64>,
+    /// Distances up to which travel is slower, in lengths of the tape, the shortest first.
+    pub bends: Vec<f64>,
+    pairs: usize,
+    read_s: f64,
+}
+
+/// What is at most in a row: its columns and their values.
+type Row = [(usize, f64); 12];
+
+impl Mechanics {
+    /// What a drive of no particular kind does, to begin with.
+    pub fn ordinary(moves: &Moves, bends: Vec<f64>) -> Mechanics {
+        let pairs = moves.pairs();
+        let mut mean: Vec<f64> = moves.all.iter().map(|each| each.time_s).collect();
+        mean.sort_by(f64::total_cmp);
+        let typical = mean.get(mean.len() / 2).copied().unwrap_or(0.0);
+        let mut values = vec![0.0; PAIRS + pairs + bends.len()];
+        values[..MID_CROSS].fill(typical * 0.3);
+        values[TRAVEL] = typical * 1.5;
+        let read_s = moves.read_s.unwrap_or(typical * 2.5);
+        values[READ] = read_s;
+        values[READ_ON] = typical * 0.05;
+        Mechanics {
+            values,
+            bends,
+            pairs,
+            read_s,
+        }
+    }
+
+    /// The same with other bends, which are fitted anew.
+    pub fn with_bends(&self, bends: &[f64]) -> Mechanics {
+        let mut values = self.values[..PAIRS + self.pairs].to_vec();
+        values.resize(values.len() + bends.len(), 0.0);
+        Mechanics {
+            values,
+            bends: bends.to_vec(),
+            ..self.clone()
+        }
+    }
+
+    /// The same with all constants of locates less by so many seconds.
+    pub fn cheaper(&self, seconds: f64) -> Mechanics {
+        let mut less = self.clone();
+        for value in &mut less.values[..MID_CROSS] {
+            *value = (*value - seconds).max(0.0);
+        }
+        less
+    }
+
+    /// Seconds to read the length of the tape, and to travel it at full speed.
+    pub fn paces_s(&self) -> [f64; 2] {
+        [self.values[READ], self.values[TRAVEL]]
+    }
+
+    /// The number of coefficients.
+    pub fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// A locate that lands at `landing`, the wrap's beginning or not.
+    fn row(&self, each: &Move, landing: f64, at_start: bool) -> (Row, usize) {
+        let mut row = [(0, 0.0); 12];
+        let mut used = 0;
+        let mut put = |column: usize, value: f64| {
+            row[used] = (column, value);
+            used += 1;
+        };
+        let ahead = landing - each.from;
+        let behind = if each.forward {
+            ahead < 0.0
+        } else {
+            ahead > 0.0
+        };
+        let behind = usize::from(behind);
+        match each.same_wrap {
+            true => put(SAME_WRAP + behind, 1.0),
+            false => put(OTHER_WRAP + 2 * usize::from(each.turns) + behind, 1.0),
+        }
+        if (each.from >= 0.5) != (landing >= 0.5) {
+            put(MID_CROSS, 1.0);
+            put(OUTSIDE, -(each.from - 0.5).abs());
+        }
+        let distance = ahead.abs();
+        put(TRAVEL, distance);
+        let along = each.to - landing;
+        put(READ, if each.forward { along } else { -along }.max(0.0));
+        if at_start {
+            put(WRAP_START + usize::from(!each.forward), 1.0);
+        }
+        if let Some(pair) = each.pair {
+            put(PAIRS + pair, 1.0);
+        }
+        for (bend, &reach) in self.bends.iter().enumerate() {
+            put(PAIRS + self.pairs + bend, distance.min(reach));
+        }
+        (row, used)
+    }
+
+    /// Seconds of a locate that lands at `landing`.
+    pub fn locate_s(&self, each: &Move, landing: f64, at_start: bool) -> f64 {
+        let (row, used) = self.row(each, landing, at_start);
+        row[..used]
+            .iter()
+            .map(|&(column, value)| self.values[column] * value)
+            .sum()
+    }
+
+    /// Seconds of reading on, where that is possible.
+    fn read_on_s(&self, each: &Move) -> f64 {
+        each.onward.map_or(f64::INFINITY, |ahead| {
+            self.values[READ_ON] + self.values[READ] * ahead
+        })
+    }
+
+    /// The quicker of the two.
+    pub fn predicted_s(&self, each: &Move, landing: f64, at_start: bool) -> f64 {
+        self.locate_s(each, landing, at_start)
+            .min(self.read_on_s(each))
+    }
+
+    /// The prediction less the truth, for landing points in force.
+    pub fn error_s(&self, each: &Move, points: &Points) -> f64 {
+        let (landing, at_start) = points.serving(each);
+        self.predicted_s(each, landing, at_start) - each.time_s
+    }
+
+    /// In the form of the model, whose checks it passes.
+    pub fn coefficients(
+        &self,
+        moves: &Moves,
+        points: &Points,
+        residual_s: f64,
+    ) -> LandingCoefficients {
+        let values = &self.values;
+        let length = f64::from(moves.geometry.wrap_lpos());
+        let (mut travel_s, mut travel) = (Vec::new(), Vec::new());
+        // From the shortest moves on: each bend that is passed is a startup from there on.
+        for passed in 0..=self.bends.len() {
+            let bends = &values[PAIRS + self.pairs..];
+            let startup: f64 = std::iter::zip(bends, &self.bends)
+                .take(passed)
+                .map(|(c, k)| c * k)
+                .sum();
+            let pace = values[TRAVEL] + bends[passed..].iter().sum::<f64>();
+            if travel.last() != Some(&(pace / length)) {
+                travel_s.push(micros(startup));
+                travel.push(pace / length);
+            }
+        }
+        let lpos = |list: &[f64]| {
+            let low = f64::from(moves.geometry.lpos_min);
+            list.iter()
+                .map(|&place| (low + place * length).round().max(0.0) as u32)
+                .collect()
+        };
+        let least = values[..MID_CROSS]
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
+        let quickest = travel.iter().copied().fold(f64::INFINITY, f64::min);
+        LandingCoefficients {
+            same_wrap_s: [0, 1].map(|kind| micros(values[SAME_WRAP + kind])),
+            other_wrap_s: [0, 1, 2, 3].map(|kind| micros(values[OTHER_WRAP + kind])),
+            band_change_s: values[PAIRS..][..self.pairs]
+                .iter()
+                .map(|&s| micros(s))
+                .collect(),
+            mid_cross_s: micros(values[MID_CROSS].max(-least)),
+            outside_saves_per_lpos_s: (values[OUTSIDE] / length).min(quickest),
+            travel_s,
+            travel_per_lpos_s: travel,
+            read_on_s: micros(values[READ_ON]),
+            read_per_lpos_s: values[READ] / length,
+            wrap_start_s: [0, 1].map(|kind| micros(values[WRAP_START + kind])),
+            forward_lpos: lpos(&points.forward),
+            reverse_lpos: lpos(&points.reverse),
+            residual_s: Some(micros(residual_s)),
+        }
+    }
+}
+
+/// Seconds to whole microseconds, so that a profile states what the model computes with.
+fn micros(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+/// A robust fit with landing points in force.
+#[derive(Clone, Debug)]
+pub(super) struct Solved {
+    pub mechanics: Mechanics,
+    /// Of the records that are no outliers.
+    pub residual_s: f64,
+    /// Mean square error of the nearest 95 %.
+    pub trimmed: f64,
+    pub outliers: usize,
+    pub support: [usize; 7],
+}
+
+/// Rounds of reweighting; each also lets moves go over from locating to reading on, and back.
+const ROUNDS: usize = 12;
+/// Tukey's biweight gives up a record this many standard errors off.
+const GIVEN_UP: f64 = 4.685;
+/// Standard errors are not taken for less than this: positions are reported in whole units.
+const LEAST_SCALE_S: f64 = 0.02;
+/// How far a coefficient may lie from what is expected of it where no record tells: constants by
+/// as much as themselves, paces by their half. A record outweighs it.
+const TRUST: f64 = 0.5;
+
+/// Fits all coefficients for given landing points, beginning with `start`.
+pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved {
+    let mut mechanics = start.clone();
+    let mut errors: Vec<f64> = errors(moves, points, &mechanics);
+    for _ in 0..ROUNDS {
+        let scale = scale(&errors);
+        let mut system = System::new(mechanics.count());
+        for (each, error) in moves.all.iter().zip(&errors) {
+            let ratio = error / (GIVEN_UP * scale);
+            let weight = (1.0 - ratio * ratio).max(0.0).powi(2);
+            if weight > 0.0 {
+                mechanics.enter(each, points, weight, &mut system);
+            }
+        }
+        mechanics.expect(scale, &mut system);
+        let values = system.least(&[MID_CROSS]);
+        let moved = std::iter::zip(&values, &mechanics.values).map(|(a, b)| (a - b).abs());
+        let moved = moved.fold(0.0, f64::max);
+        mechanics.values = values;
+        errors = self::errors(moves, points, &mechanics);
+        if moved < 1e-4 {
+            break;
+        }
+    }
+    mechanics.judge(moves, points, &errors)
+}
+
+fn errors(moves: &Moves, points: &Points, mechanics: &Mechanics) -> Vec<f64> {
+    let all = moves.all.iter();
+    all.map(|each| mechanics.error_s(each, points)).collect()
+}
+
+/// The standard error of the bulk, from the median of what is off.
+pub(super) fn scale(errors: &[f64]) -> f64 {
+    let mut off: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+    let middle = off.len() / 2;
+    let median = match off.is_empty() {
+        true => 0.0,
+        false => *off.select_nth_unstable_by(middle, f64::total_cmp).1,
+    };
+    (1.4826 * median).max(LEAST_SCALE_S)
+}
+
+impl Mechanics {
+    fn enter(&self, each: &Move, points: &Points, weight: f64, system: &mut System) {
+        let (landing, at_start) = points.serving(each);
+        if self.read_on_s(each) < self.locate_s(each, landing, at_start) {
+            let ahead = each.onward.unwrap_or(0.0);
+            system.add(&[(READ_ON, 1.0), (READ, ahead)], each.time_s, weight);
+        } else {
+            let (row, used) = self.row(each, landing, at_start);
+            system.add(&row[..used], each.time_s, weight);
+        }
+    }
+
+    /// Adds what is expected of coefficients that records may not tell: constants of rare moves are
+    /// those of common ones, and reading is as quick as the profile says.
+    fn expect(&self, scale: f64, system: &mut System) {
+        let common: f64 = self.values[OTHER_WRAP..MID_CROSS].iter().sum::<f64>() / 4.0;
+        let loosely = |expected: f64| (scale / (TRUST * expected).max(1.0)).powi(2);
+        for column in 0..MID_CROSS {
+            system.add(&[(column, 1.0)], common, loosely(common));
+        }
+        for column in [MID_CROSS, OUTSIDE, READ_ON, WRAP_START, WRAP_START + 1] {
+            system.add(&[(column, 1.0)], 0.0, loosely(2.0));
+        }
+        for column in PAIRS..self.values.len() {
+            system.add(&[(column, 1.0)], 0.0, (scale / 1e3).powi(2));
+        }
+        system.add(
+            &[(READ, 1.0)],
+            self.read_s,
+            (scale / (0.5 * self.read_s)).powi(2),
+        );
+        system.add(
+            &[(TRAVEL, 1.0)],
+            0.6 * self.read_s,
+            (scale / self.read_s).powi(2),
+        );
+    }
+
+    fn judge(self, moves: &Moves, points: &Points, errors: &[f64]) -> Solved {
+        let scale = scale(errors);
+        let mut support = [0; 7];
+        for each in &moves.all {
+            let (landing, at_start) = points.serving(each);
+            let reads_on = self.read_on_s(each) < self.locate_s(each, landing, at_start);
+            let kind = if reads_on {
+                6
+            } else {
+                self.row(each, landing, at_start).0[0].0
+            };
+            support[kind] += 1;
+        }
+        let mut squares: Vec<f64> = errors.iter().map(|error| error * error).collect();
+        squares.sort_by(f64::total_cmp);
+        let most = squares.partition_point(|&square| square < (GIVEN_UP * scale).powi(2));
+        let kept = (squares.len() * 19 / 20).max(1).min(squares.len());
+        let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+        Solved {
+            residual_s: mean(&squares[..most]).sqrt(),
+            trimmed: mean(&squares[..kept]),
+            outliers: squares.len() - most,
+            support,
+            mechanics: self,
+        }
+    }
+}
+
+/// Normal equations.
+struct System {
+    gram: Vec<Vec<f64>>,
+    right: Vec<f64>,
+}
+
+impl System {
+    fn new(columns: usize) -> System {
+        System {
+            gram: vec![vec![0.0; columns]; columns],
+            right: vec![0.0; columns],
+        }
+    }
+
+    fn add(&mut self, row: &[(usize, f64)], time_s: f64, weight: f64) {
+        for &(column, value) in row {
+            self.right[column] += weight * value * time_s;
+            for &(other, factor) in row {
+                self.gram[column][other] += weight * value * factor;
+            }
+        }
+    }
+
+    /// The least squares with all coefficients zero or more, but those that are `free`: what comes
+    /// out below zero is held at zero, the lowest first, and let go again where that is better.
+    fn least(&self, free: &[usize]) -> Vec<f64> {
+        let columns = self.right.len();
+        let mut held = vec![false; columns];
+        for _ in 0..3 * columns {
+            let values = self.solve(&held);
+            let below = |column: &usize| values[*column] < 0.0 && !free.contains(column);
+            let lowest = (0..columns).filter(below);
+            if let Some(lowest) = lowest.min_by(|a, b| values[*a].total_cmp(&values[*b])) {
+                held[lowest] = true;
+                continue;
+            }
+            let pull = |column: usize| {
+                let met: f64 = std::iter::zip(&self.gram[column], &values)
+                    .map(|(g, v)| g * v)
+                    .sum();
+                (self.right[column] - met) / self.gram[column][column].max(1e-300).sqrt()
+            };
+            let wanted = (0..columns).filter(|&column| held[column]);
+            match wanted.max_by(|&a, &b| pull(a).total_cmp(&pull(b))) {
+                Some(column) if pull(column) > 1e-6 => held[column] = false,
+                _ => return values,
+            }
+        }
+        self.solve(&held)
+            .into_iter()
+            .enumerate()
+            .map(|(column, value)| {
+                if free.contains(&column) {
+                    value
+                } else {
+                    value.max(0.0)
+                }
+            })
+            .collect()
+    }
+
+    /// By Cholesky's factors; columns that are held, or that nothing tells, come out as zero.
+    fn solve(&self, held: &[bool]) -> Vec<f64> {
+        let columns = self.right.len();
+        let mut lower = vec![vec![0.0; columns]; columns];
+        let mut live = vec![false; columns];
+        let mut values = vec![0.0; columns];
+        for row in 0..columns {
+            if held[row] {
+                continue;
+            }
+            for column in 0..=row {
+                let inner: f64 = (0..column).map(|k| lower[row][k] * lower[column][k]).sum();
+                let left = self.gram[row][column] - inner;
+                if row == column {
+                    live[row] = left > 1e-12 * self.gram[row][row].max(1e-300);
+                    lower[row][row] = if live[row] { left.sqrt() } else { 0.0 };
+                } else if live[column] {
+                    lower[row][column] = left / lower[column][column];
+                }
+            }
+            if live[row] {
+                let inner: f64 = (0..row).map(|k| lower[row][k] * values[k]).sum();
+                values[row] = (self.right[row] - inner) / lower[row][row];
+            } else {
+                lower[row].fill(0.0);
+            }
+        }
+        for row in (0..columns).rev() {
+            if live[row] {
+                let later: f64 = (row + 1..columns).map(|k| lower[k][row] * values[k]).sum();
+                values[row] = (values[row] - later) / lower[row][row];
+            }
+        }
+        values
+    }
+}

@@ -1,0 +1,184 @@
+//! The search for the structure of a drive: landing points and mechanics take turns.
+
+use super::Structure;
+use super::lists::{Points, best};
+use super::mechanics::{Mechanics, Solved, scale, solve};
+use super::moves::Moves;
+use super::{lattice, lists};
+
+/// What was found.
+pub(super) struct Found {
+    pub points: Points,
+    pub mechanics: Mechanics,
+}
+
+/// A structure with everything fitted.
+#[derive(Clone)]
+struct Fit {
+    points: Points,
+    solved: Solved,
+    /// Deviance with a price for every number chosen: the less the better.
+    price: f64,
+}
+
+/// What a landing point must be worth, in units of ln(n): besides its place there is the choice of
+/// having it.
+const POINT: f64 = 2.0;
+/// Rounds in which points and mechanics take turns.
+const TURNS: usize = 8;
+/// What constants hold of reading up on the average, before landing points are known, in parts of
+/// the standard error of a model without them.
+const HELD: [f64; 6] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0];
+
+/// Finds the structure with the least price.
+pub(super) fn search(moves: &Moves) -> Found {
+    let anywhere = without_landing_points(moves);
+    let mut fits = vec![anywhere.clone()];
+    let lattices = lattice::candidates(moves, &anywhere.solved.mechanics);
+    for (points, mechanics) in lattices {
+        fits.push(with_bends(moves, points, &mechanics));
+    }
+    let regular = least(&fits);
+    for structure in [
+        Structure::SharedPlaces,
+        Structure::SharedReadingOrder,
+        Structure::EachDirection,
+    ] {
+        fits.push(listed(moves, structure, &anywhere, &regular));
+    }
+    let found = least(&fits);
+    Found {
+        points: found.points,
+        mechanics: found.solved.mechanics,
+    }
+}
+
+/// Fits what was found with some of the records to all of them.
+pub(super) fn finish(moves: &Moves, found: Found) -> (Points, Solved) {
+    let solved = solve(moves, &found.points, &found.mechanics);
+    if found.points.structure == Structure::Lattice {
+        return (found.points, solved);
+    }
+    let width = spread(moves, &found.points, &solved.mechanics);
+    let points = lists::refine(moves, found.points, &solved.mechanics, width);
+    let solved = solve(moves, &points, &solved.mechanics);
+    (points, solved)
+}
+
+fn least(fits: &[Fit]) -> Fit {
+    let mut fits = fits.iter();
+    let first = fits.next().cloned();
+    let found = fits.fold(first, |least, fit| match least {
+        Some(least) if least.price <= fit.price => Some(least),
+        _ => Some(fit.clone()),
+    });
+    found.unwrap_or_else(|| unreachable!("a fit without landing points is always there"))
+}
+
+fn priced(moves: &Moves, points: Points, solved: Solved) -> Fit {
+    let n = moves.all.len() as f64;
+    let numbers = solved.mechanics.count() as f64 + POINT * points.parameters as f64;
+    Fit {
+        price: n * solved.trimmed.max(1e-6).ln() + numbers * n.ln(),
+        points,
+        solved,
+    }
+}
+
+/// Distances, in parts of the tape, up to which travel may be slower.
+const BENDS: [f64; 7] = [
+    1.0 / 256.0,
+    1.0 / 128.0,
+    1.0 / 64.0,
+    1.0 / 32.0,
+    1.0 / 16.0,
+    1.0 / 8.0,
+    1.0 / 4.0,
+];
+
+/// Fits the mechanics with no, one or two bends of travel, whichever has the least price.
+fn with_bends(moves: &Moves, points: Points, start: &Mechanics) -> Fit {
+    let fit = |bends: &[f64], start: &Mechanics| {
+        priced(
+            moves,
+            points.clone(),
+            solve(moves, &points, &start.with_bends(bends)),
+        )
+    };
+    let mut best = fit(&[], start);
+    for _ in 0..2 {
+        let now = best.solved.mechanics.clone();
+        let tried = BENDS
+            .iter()
+            .filter(|bend| !now.bends.contains(bend))
+            .map(|&bend| {
+                let mut bends = now.bends.clone();
+                bends.push(bend);
+                bends.sort_by(f64::total_cmp);
+                fit(&bends, &now)
+            });
+        match tried.min_by(|a, b| a.price.total_cmp(&b.price)) {
+            Some(bent) if bent.price < best.price => best = bent,
+            _ => break,
+        }
+    }
+    best
+}
+
+fn without_landing_points(moves: &Moves) -> Fit {
+    let points = Points::anywhere();
+    with_bends(moves, points, &Mechanics::ordinary(moves, Vec::new()))
+}
+
+fn spread(moves: &Moves, points: &Points, mechanics: &Mechanics) -> f64 {
+    let errors: Vec<f64> = moves
+        .all
+        .iter()
+        .map(|each| mechanics.error_s(each, points))
+        .collect();
+    scale(&errors)
+}
+
+/// Lists of landing points: from what the model without any leaves, and from the best so far.
+fn listed(moves: &Moves, structure: Structure, anywhere: &Fit, regular: &Fit) -> Fit {
+    let price = POINT * (moves.all.len() as f64).ln();
+    let plain = &anywhere.solved.mechanics;
+    let width = spread(moves, &anywhere.points, plain);
+    let starts = HELD.map(|held| plain.cheaper(held * width));
+    let tried = starts
+        .iter()
+        .map(|start| best(moves, structure, start, width, price));
+    let first = tried.zip(&starts).min_by(|a, b| a.0.1.total_cmp(&b.0.1));
+    let mut fits = Vec::new();
+    if let Some(((points, _), start)) = first {
+        fits.push(taking_turns(moves, points, start));
+    }
+    if regular.points.structure != Structure::Anywhere {
+        let mechanics = &regular.solved.mechanics;
+        let width = spread(moves, &regular.points, mechanics);
+        let (points, _) = best(moves, structure, mechanics, width, price);
+        fits.push(taking_turns(moves, points, mechanics));
+    }
+    least(&fits)
+}
+
+fn taking_turns(moves: &Moves, points: Points, start: &Mechanics) -> Fit {
+    let price = POINT * (moves.all.len() as f64).ln();
+    let structure = points.structure;
+    let mut fit = priced(moves, points.clone(), solve(moves, &points, start));
+    for _ in 0..TURNS {
+        let mechanics = &fit.solved.mechanics;
+        let width = spread(moves, &fit.points, mechanics);
+        let (points, _) = best(moves, structure, mechanics, width, price);
+        let next = priced(moves, points.clone(), solve(moves, &points, mechanics));
+        if next.price >= fit.price - 1.0 {
+            break;
+        }
+        fit = next;
+    }
+    let mechanics = &fit.solved.mechanics;
+    let width = spread(moves, &fit.points, mechanics);
+    let points = lists::refine(moves, fit.points.clone(), mechanics, width);
+    let bent = with_bends(moves, points, mechanics);
+    if bent.price < fit.price { bent } else { fit }
+}

@@ -1,0 +1,145 @@
+//! The regressions of the literature: helical (Johnson & Miller 1998, section 5.4), four regions
+//! (their Table 3) and CERN's (2018, annex).
+
+use crate::candidate::{Coefficients, Fitted};
+use crate::least_squares::{Table, least_squares};
+use crate::sample::{FitError, Ground, Sample};
+use tapewise_model::Geometry;
+use tapewise_model::locate::LtoCoefficients;
+
+fn times(samples: &[Sample]) -> Vec<f64> {
+    let seconds = samples.iter().map(|sample| sample.time.as_secs_f64());
+    seconds.collect()
+}
+
+fn distance(sample: &Sample) -> f64 {
+    f64::from(sample.to.lpos.abs_diff(sample.from.lpos))
+}
+
+fn indicator(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+/// A seek takes its startup and a time for each unit of distance.
+pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
+    let length = f64::from(ground.geometry.wrap_lpos());
+    let rows: Vec<[f64; 2]> = samples
+        .iter()
+        .map(|sample| [1.0, distance(sample) / length])
+        .collect();
+    let table = least_squares(&["(Intercept)", "distance"], &rows, &times(samples))?;
+    let [startup_s, full_s] = [0, 1].map(|column| table.estimate(column).max(0.0));
+    Ok(Fitted {
+        coefficients: Coefficients::HelicalLinear { startup_s, full_s },
+        table: Some(table),
+        landed: None,
+    })
+}
+
+/// Steps of the offset that are tried, in parts of a track.
+const OFFSETS: i32 = 60;
+const FURTHEST_OFFSET: f64 = 0.15;
+
+/// Two lines, ahead of a target and behind it; the offset of the target is the one that fits best.
+pub(crate) fn four_region(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
+    let times = times(samples);
+    let mut best: Option<(f64, Table)> = None;
+    for step in -OFFSETS..=OFFSETS {
+        let offset = FURTHEST_OFFSET * f64::from(step) / f64::from(OFFSETS);
+        let rows: Vec<[f64; 4]> = samples
+            .iter()
+            .map(|sample| four_region_row(sample, &ground.geometry, offset))
+            .collect();
+        let names = ["ahead", "ahead per track", "behind", "behind per track"];
+        let table = least_squares(&names, &rows, &times)?;
+        if best
+            .as_ref()
+            .is_none_or(|(_, least)| table.residual < least.residual)
+        {
+            best = Some((offset, table));
+        }
+    }
+    let (offset_tracks, table) = best.ok_or(FitError::OnePlace {
+        found: samples.len(),
+    })?;
+    let [ahead, ahead_per_track, behind, behind_per_track] =
+        [0, 1, 2, 3].map(|column| table.estimate(column).max(0.0));
+    Ok(Fitted {
+        coefficients: Coefficients::FourRegion {
+            ahead_s: [ahead, ahead_per_track],
+            behind_s: [behind, behind_per_track],
+            offset_tracks,
+        },
+        table: Some(table),
+        landed: None,
+    })
+}
+
+fn four_region_row(sample: &Sample, geometry: &Geometry, offset: f64) -> [f64; 4] {
+    let along = |lpos: u32, wrap: u16| {
+        let share =
+            (f64::from(lpos) - f64::from(geometry.lpos_min)) / f64::from(geometry.wrap_lpos());
+        if wrap & 1 == 0 { share } else { 1.0 - share }
+    };
+    let start = along(sample.from.lpos, sample.from.wrap) + offset;
+    let turns = (sample.from.wrap ^ sample.to.wrap) & 1 == 1;
+    let target = if turns { 1.0 - start } else { start };
+    let ahead = along(sample.to.lpos, sample.to.wrap) - target;
+    match ahead > 0.0 {
+        true => [1.0, ahead, 0.0, 0.0],
+        false => [0.0, 0.0, 1.0, -ahead],
+    }
+}
+
+/// The names of CERN's columns, as its annex prints them.
+const CERN_COLUMNS: [&str; 7] = [
+    "(Intercept)",
+    "WRAPCHANGE",
+    "BANDCHANGE",
+    "MID_CROSS",
+    "DIRCHANGE",
+    "STEPBACK",
+    "distance",
+];
+
+/// CERN's regression.
+pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
+    let rows: Vec<[f64; 7]> = samples
+        .iter()
+        .map(|sample| cern_row(sample, &ground.geometry))
+        .collect();
+    let table = least_squares(&CERN_COLUMNS, &rows, &times(samples))?;
+    let of = |column: usize| table.estimate(column);
+    let coefficients = LtoCoefficients {
+        intercept_s: of(0),
+        wrap_change_s: of(1),
+        band_change_s: of(2),
+        mid_cross_s: of(3),
+        direction_change_s: of(4),
+        step_back_s: of(5),
+        per_lpos_s: of(6),
+        residual_s: table.residual,
+    };
+    Ok(Fitted {
+        coefficients: Coefficients::LtoRegression(coefficients),
+        table: Some(table),
+        landed: None,
+    })
+}
+
+fn cern_row(sample: &Sample, geometry: &Geometry) -> [f64; 7] {
+    let (from, to) = (&sample.from, &sample.to);
+    let same_wrap = from.wrap == to.wrap;
+    let up = i64::from(to.lpos) - i64::from(from.lpos);
+    let backward = if to.wrap & 1 == 0 { up < 0 } else { up > 0 };
+    let far = |lpos: u32| lpos >= geometry.lpos_middle();
+    [
+        1.0,
+        indicator(!same_wrap),
+        indicator(geometry.band(from.wrap) != geometry.band(to.wrap)),
+        indicator(far(from.lpos) != far(to.lpos)),
+        indicator((from.wrap ^ to.wrap) & 1 == 1),
+        indicator(same_wrap && backward),
+        distance(sample),
+    ]
+}

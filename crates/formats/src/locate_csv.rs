@@ -1,0 +1,189 @@
+//! Measured locates, as CSV: `from_wrap,from_lpos,to_wrap,to_lpos,locate_us`.
+//!
+//! For sites that log where the head was at the end of a read and where the next one began, as the
+//! drive reports it (REQUEST SENSE), and how long the locate took. `locate_ms` and `locate_s` (with
+//! a decimal point) do as well; a column `volume` tells cartridges apart; extra columns are ignored.
+//! docs/reference/locates-csv.md is the contract.
+
+use std::io::BufRead;
+
+use tapewise_model::Micros;
+
+use crate::block_moves_csv::{UNITS, Unit, read_seconds};
+use crate::csv_table::{Table, TableError};
+use crate::number::{excerpt, parse_u64};
+
+/// One measured locate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocateRecord {
+    /// The volume, where the file names it.
+    pub volume: Option<String>,
+    /// Physical wrap of the end of the last read.
+    pub from_wrap: u16,
+    /// Longitudinal position of the end of the last read.
+    pub from_lpos: u32,
+    /// Physical wrap of the start of the next.
+    pub to_wrap: u16,
+    /// Longitudinal position of the start of the next.
+    pub to_lpos: u32,
+    /// How long the locate took.
+    pub took: Micros,
+    /// The line of the input it comes from, from 1.
+    pub line: u64,
+}
+
+/// Why a CSV of locates could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LocateCsvError {
+    /// No table: not readable, not UTF-8, or not the same columns everywhere.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Not even a header.
+    #[error(
+        "the file is empty: expected a header line from_wrap,from_lpos,to_wrap,to_lpos,locate_us"
+    )]
+    Empty,
+    /// Columns that must be there.
+    #[error("line {line}: no column {wanted}; the header has: {found}")]
+    MissingColumns {
+        /// Where the header stands.
+        line: u64,
+        /// What is missing.
+        wanted: String,
+        /// The names found.
+        found: String,
+    },
+    /// Two columns that say the same.
+    #[error("line {line}: columns {first} and {second} both give the time; keep one")]
+    TwoTimes {
+        /// Where the header stands.
+        line: u64,
+        /// The first.
+        first: &'static str,
+        /// The second.
+        second: &'static str,
+    },
+    /// A field that is not what its column says.
+    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
+    Field {
+        /// The line, from 1.
+        line: u64,
+        /// The column's name.
+        column: &'static str,
+        /// The text, shortened.
+        text: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+}
+
+/// The columns of a place and of where it goes, in the order of [`LocateRecord`].
+const PLACES: [&str; 4] = ["from_wrap", "from_lpos", "to_wrap", "to_lpos"];
+
+/// Reads locates from CSV, in the order of the file.
+///
+/// # Errors
+/// At the first thing that is wrong, with its line and column; a time must lie between 0 and a day.
+pub fn read_locates(input: impl BufRead) -> Result<Vec<LocateRecord>, LocateCsvError> {
+    let Some(mut table) = Table::open(input)? else {
+        return Err(LocateCsvError::Empty);
+    };
+    let columns = Columns::find(&table)?;
+    let mut locates = Vec::new();
+    while let Some(row) = table.next()? {
+        if !row.is_blank() {
+            locates.push(columns.locate(row.line, &row.fields()?)?);
+        }
+    }
+    Ok(locates)
+}
+
+/// Where the columns stand.
+struct Columns {
+    volume: Option<usize>,
+    places: [usize; 4],
+    time: usize,
+    unit: &'static Unit,
+}
+
+impl Columns {
+    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, LocateCsvError> {
+        let mut missing = Vec::new();
+        let mut places = [0; 4];
+        for (at, name) in places.iter_mut().zip(PLACES) {
+            match table.column(name)? {
+                Some(column) => *at = column,
+                None => missing.push(name),
+            }
+        }
+        let mut times = Vec::new();
+        for unit in &UNITS {
+            times.extend(table.column(unit.column)?.map(|at| (at, unit)));
+        }
+        if times.is_empty() {
+            missing.push("locate_us (or locate_ms, locate_s)");
+        }
+        let line = table.header_line();
+        match times.as_slice() {
+            [_, ..] if !missing.is_empty() => {}
+            [(time, unit)] => {
+                return Ok(Columns {
+                    volume: table.column("volume")?,
+                    places,
+                    time: *time,
+                    unit,
+                });
+            }
+            [(_, first), (_, second), ..] => {
+                return Err(LocateCsvError::TwoTimes {
+                    line,
+                    first: first.column,
+                    second: second.column,
+                });
+            }
+            [] => {}
+        }
+        Err(LocateCsvError::MissingColumns {
+            line,
+            wanted: missing.join(", "),
+            found: table.names().join(", ").chars().take(500).collect(),
+        })
+    }
+
+    fn locate(&self, line: u64, fields: &[&str]) -> Result<LocateRecord, LocateCsvError> {
+        let wrong = |column, at: usize, expected| LocateCsvError::Field {
+            line,
+            column,
+            text: excerpt(fields[at].trim()),
+            expected,
+        };
+        let number = |place: usize, most: u64, expected| {
+            let found = parse_u64(fields[self.places[place]]).ok();
+            let found = found.filter(|number| *number <= most);
+            found.ok_or_else(|| wrong(PLACES[place], self.places[place], expected))
+        };
+        let wrap = |place| {
+            number(
+                place,
+                u64::from(u16::MAX),
+                "the number of a wrap, 0 to 65535",
+            )
+        };
+        let most = i32::MAX as u64;
+        let lpos = |place| number(place, most, "a longitudinal position, digits only");
+        let took = read_seconds(fields[self.time], self.unit.seconds).ok_or_else(|| {
+            let expected = "a time between 0 and a day, in the unit of its column";
+            wrong(self.unit.column, self.time, expected)
+        })?;
+        let volume = self.volume.map(|at| fields[at].trim());
+        Ok(LocateRecord {
+            volume: volume.filter(|name| !name.is_empty()).map(str::to_owned),
+            from_wrap: wrap(0)? as u16,
+            from_lpos: lpos(1)? as u32,
+            to_wrap: wrap(2)? as u16,
+            to_lpos: lpos(3)? as u32,
+            took,
+            line,
+        })
+    }
+}
