@@ -56,7 +56,12 @@ fn retries_count_as_outliers_and_spoil_nothing_else() {
         ..Drive::new(Landing::Even(60.0, [0.3, 0.0]))
     };
     let (_, ours, found) = judged(&drive, 500);
-    let landed = found.of(Candidate::LandingPoint).unwrap().fitted.landed.clone();
+    let landed = found
+        .of(Candidate::LandingPoint)
+        .unwrap()
+        .fitted
+        .landed
+        .clone();
     assert!((3..=12).contains(&landed.unwrap().outliers));
     assert!(ours.median_s < 0.35, "{ours:?}");
 }
@@ -93,12 +98,28 @@ fn a_drive_that_is_the_regression_gets_the_regression() {
 fn records_that_cannot_be_fitted_are_refused() {
     let log = Drive::new(Landing::Anywhere).log(200, 2, 5);
     let refused = |log: &[Sample]| compare(log, &ground()).unwrap_err();
-    assert!(matches!(refused(&log[..99]), FitError::TooFew { found: 99, .. }));
+    assert!(matches!(
+        refused(&log[..99]),
+        FitError::TooFew { found: 99, .. }
+    ));
     assert!(matches!(refused(&[log[0]; 150]), FitError::OnePlace { .. }));
     let mut wrong = log.clone();
     wrong[7].time = Micros(-1);
-    assert_eq!(refused(&wrong), FitError::Negative { index: 8, time: Micros(-1) });
+    assert_eq!(
+        refused(&wrong),
+        FitError::Negative {
+            index: 8,
+            time: Micros(-1)
+        }
+    );
     let mut wrong = log;
     wrong[3].to.wrap = 208;
-    assert!(matches!(refused(&wrong), FitError::NoSuchWrap { index: 4, wrap: 208, .. }));
+    assert!(matches!(
+        refused(&wrong),
+        FitError::NoSuchWrap {
+            index: 4,
+            wrap: 208,
+            ..
+        }
+    ));
 }

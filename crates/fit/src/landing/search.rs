@@ -33,20 +33,16 @@ const HELD: [f64; 6] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0];
 /// Finds the structure with the least price.
 pub(super) fn search(moves: &Moves) -> Found {
     let anywhere = without_landing_points(moves);
-    let mut fits = vec![anywhere.clone()];
-    let lattices = lattice::candidates(moves, &anywhere.solved.mechanics);
-    for (points, mechanics) in lattices {
-        fits.push(with_bends(moves, points, &mechanics));
-    }
-    let regular = least(&fits);
-    for structure in [
+    let lattices = lattice::candidates(moves, &anywhere.solved.mechanics).into_iter();
+    let lattices = lattices.map(|(points, mechanics)| with_bends(moves, points, &mechanics));
+    let regular = lattices.fold(anywhere.clone(), cheaper);
+    let lists = [
         Structure::SharedPlaces,
         Structure::SharedReadingOrder,
         Structure::EachDirection,
-    ] {
-        fits.push(listed(moves, structure, &anywhere, &regular));
-    }
-    let found = least(&fits);
+    ];
+    let lists = lists.map(|structure| listed(moves, structure, &anywhere, &regular));
+    let found = lists.into_iter().fold(regular, cheaper);
     Found {
         points: found.points,
         mechanics: found.solved.mechanics,
@@ -65,14 +61,13 @@ pub(super) fn finish(moves: &Moves, found: Found) -> (Points, Solved) {
     (points, solved)
 }
 
-fn least(fits: &[Fit]) -> Fit {
-    let mut fits = fits.iter();
-    let first = fits.next().cloned();
-    let found = fits.fold(first, |least, fit| match least {
-        Some(least) if least.price <= fit.price => Some(least),
-        _ => Some(fit.clone()),
-    });
-    found.unwrap_or_else(|| unreachable!("a fit without landing points is always there"))
+/// Whichever has the lower price, the first where they have the same.
+fn cheaper(first: Fit, second: Fit) -> Fit {
+    if second.price < first.price {
+        second
+    } else {
+        first
+    }
 }
 
 fn priced(moves: &Moves, points: Points, solved: Solved) -> Fit {
@@ -139,7 +134,8 @@ fn spread(moves: &Moves, points: &Points, mechanics: &Mechanics) -> f64 {
     scale(&errors)
 }
 
-/// Lists of landing points: from what the model without any leaves, and from the best so far.
+/// Lists of landing points: from what the model without any leaves, and from the best so far; none
+/// where they are not worth their price.
 fn listed(moves: &Moves, structure: Structure, anywhere: &Fit, regular: &Fit) -> Fit {
     let price = POINT * (moves.all.len() as f64).ln();
     let plain = &anywhere.solved.mechanics;
@@ -149,17 +145,17 @@ fn listed(moves: &Moves, structure: Structure, anywhere: &Fit, regular: &Fit) ->
         .iter()
         .map(|start| best(moves, structure, start, width, price));
     let first = tried.zip(&starts).min_by(|a, b| a.0.1.total_cmp(&b.0.1));
-    let mut fits = Vec::new();
+    let mut found = anywhere.clone();
     if let Some(((points, _), start)) = first {
-        fits.push(taking_turns(moves, points, start));
+        found = cheaper(found, taking_turns(moves, points, start));
     }
     if regular.points.structure != Structure::Anywhere {
         let mechanics = &regular.solved.mechanics;
         let width = spread(moves, &regular.points, mechanics);
         let (points, _) = best(moves, structure, mechanics, width, price);
-        fits.push(taking_turns(moves, points, mechanics));
+        found = cheaper(found, taking_turns(moves, points, mechanics));
     }
-    least(&fits)
+    found
 }
 
 fn taking_turns(moves: &Moves, points: Points, start: &Mechanics) -> Fit {
