@@ -37,6 +37,7 @@ Read
   convert    Turn requests of any format into CSV or a list
 
 Drive
+  fit        Fit a drive's locate times from its log, and write a profile
   profile    List, show, compare and validate profiles of drives and libraries
 
 Evidence
@@ -54,6 +55,7 @@ everything else on standard error.
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
+    Fit(commands::fit::Fit),
     Profile(commands::profile::Profile),
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
     let result = match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
+        Verb::Fit(args) => commands::fit::run(args),
         Verb::Profile(args) => commands::profile::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),

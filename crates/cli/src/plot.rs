@@ -2,6 +2,7 @@
 
 mod axis;
 mod canvas;
+pub mod chart;
 mod panel;
 mod path;
 
@@ -9,7 +10,8 @@ use crate::error::CliError;
 use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
 use canvas::{Anchor, Canvas, Font};
-use panel::{Drawing, FADE_STEPS, Frame, GREY, INK, colour, fade};
+pub use panel::{BLUE, GREY, VERMILLION};
+use panel::{Drawing, FADE_STEPS, Frame, INK, colour, fade};
 use path::{Kind, Leg};
 use tapewise_model::{Geometry, Layout};
 use tapewise_order::{Algorithm, Plan};

@@ -2,6 +2,7 @@
 
 pub mod convert;
 pub mod demo;
+pub mod fit;
 pub mod manual;
 pub mod order;
 pub mod profile;

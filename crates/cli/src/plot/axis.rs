@@ -115,6 +115,16 @@ pub fn band_starts(geometry: &Geometry) -> impl Iterator<Item = u16> {
     (0..geometry.wraps).filter(|&wrap| wrap == 0 || geometry.band(wrap) != geometry.band(wrap - 1))
 }
 
+/// Round numbers from `low` to `high`, at most about `most` of them.
+pub fn round_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+    let step = round_step(high - low, most);
+    let tick = |value| Tick {
+        at: value,
+        label: decimal(value, step),
+    };
+    multiples(low, high, step).map(tick).collect()
+}
+
 /// 1, 2 or 5 times a power of ten, such that at most `most` steps span `range`.
 fn round_step(range: f64, most: usize) -> f64 {
     let rough = (range / most.max(1) as f64).max(f64::MIN_POSITIVE);

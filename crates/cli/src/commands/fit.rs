@@ -1,0 +1,93 @@
+//! `tapewise fit`: a log of locates to a profile that predicts them.
+
+mod pictures;
+mod profile;
+mod records;
+mod report;
+
+use crate::error::CliError;
+use crate::output::{self, say};
+use crate::profiles;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_fit::{Ground, compare};
+
+/// Fit a drive's locate times from its log, and write a profile.
+///
+/// LOG is an event log of tapewise, or CSV with the columns from_wrap, from_lpos, to_wrap, to_lpos
+/// and locate_us (locate_ms, locate_s), one line for each locate: where the last read ended, where
+/// the next one began. 500 records make a good fit. Four models are fitted and judged on records
+/// they were not fitted to, whole cartridges where there are five (column `volume`); the simplest
+/// that is within 2 % of the best goes into the profile. `tapewise order --profile FILE` uses it.
+#[derive(clap::Args, Debug)]
+pub struct Fit {
+    /// Event logs (JSON Lines) or CSV; `-` is standard input.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+    /// The profile of such drives: geometry, rates and all else that is not fitted.
+    #[arg(long, value_name = "PROFILE")]
+    base: String,
+    /// Where to write the fitted profile; its name is that of the file.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw expected against observed times, the breakdown over distance, crossing mid-tape, and
+    /// the beginning of tape to reverse wraps, as SVG files.
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
+    let base = profiles::source(&args.base)?;
+    let drive = profiles::load_drive(&args.base)?;
+    let geometry = drive.geometry()?;
+    let records = records::read(&args.logs)?;
+    for notice in &records.notices {
+        say(format_args!("{notice}\n"));
+    }
+    let rate = drive.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
+    let wrap_gb = drive.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
+    let ground = Ground {
+        read_per_lpos_s: rate
+            .zip(wrap_gb)
+            .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
+        geometry,
+    };
+    let comparison =
+        compare(&records.samples, &ground).map_err(|error| refused(&error, &records))?;
+    if let Some(path) = &args.out {
+        let text = profile::text(&base, &records, &comparison, path)?;
+        output::write(Some(path), |out| {
+            out.write_all(text.as_bytes()).map_err(CliError::failed)
+        })?;
+    }
+    if let Some(directory) = &args.plot {
+        pictures::draw(directory, &records.samples, &ground.geometry, &comparison)?;
+    }
+    let text = match args.json {
+        true => report::json(&records, &comparison)?,
+        false => report::text(&records, &comparison, args.out.as_deref()),
+    };
+    output::write(None, |out| {
+        out.write_all(text.as_bytes()).map_err(CliError::failed)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An error that names a record by its file and line.
+fn refused(error: &tapewise_fit::FitError, records: &records::Records) -> CliError {
+    use tapewise_fit::FitError;
+    let index = match error {
+        FitError::Negative { index, .. } | FitError::NoSuchWrap { index, .. } => Some(index - 1),
+        _ => None,
+    };
+    let at = index.and_then(|index| records.origins.get(index));
+    match at {
+        Some(origin) => CliError::input(error).of(origin),
+        None => CliError::input(error),
+    }
+    .hint("is --base the profile of this drive and cartridge? docs/how-to/fit-a-profile.md says what a log needs")
+}

@@ -1,0 +1,290 @@
+//! What a fit found, for a person and as JSON.
+
+use super::records::Records;
+use crate::error::CliError;
+use crate::table::Table;
+use std::fmt::Write;
+use std::path::Path;
+use tapewise_fit::{
+    Candidate, Coefficients, Comparison, Folding, Kind, Landed, Score, Scored, Table as Regression,
+};
+use tapewise_model::locate::LandingCoefficients;
+
+/// The report as text.
+pub fn text(records: &Records, comparison: &Comparison, out: Option<&Path>) -> String {
+    let mut text = String::new();
+    for scored in &comparison.scored {
+        // Of the regressions the one of the choice, else CERN's: three tables help nobody.
+        let wanted = scored.candidate == Candidate::LtoRegression
+            || scored.candidate == comparison.choice().candidate;
+        if let Some(table) = scored.fitted.table.as_ref().filter(|_| wanted) {
+            text.push_str(&regression(scored.candidate, table));
+            text.push('\n');
+        }
+        if let (Coefficients::LandingPoint(found), Some(landed)) =
+            (&scored.fitted.coefficients, &scored.fitted.landed)
+        {
+            text.push_str(&landing(found, landed));
+            text.push('\n');
+        }
+    }
+    text.push_str(&held_out(comparison).to_string());
+    text.push('\n');
+    text.push_str(&verdict(records, comparison));
+    if let Some(path) = out {
+        text.push_str(&format!(
+            "Profile written to {}; `tapewise order --profile {}` uses it.\n",
+            path.display(),
+            as_argument(path)
+        ));
+    }
+    text
+}
+
+/// A path as `--profile` takes it: with a slash or the ending that tells it from a name.
+fn as_argument(path: &Path) -> String {
+    let shown = path.display().to_string();
+    match shown.contains('/') || shown.ends_with(".toml") {
+        true => shown,
+        false => format!("./{shown}"),
+    }
+}
+
+/// A probability as `lm` prints it.
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 2.2e-16 => "<2e-16".to_owned(),
+        p if p < 1e-3 => format!("{p:.2e}"),
+        _ => format!("{p:.4}"),
+    }
+}
+
+fn stars(p: f64) -> &'static str {
+    match p {
+        p if p < 0.001 => "***",
+        p if p < 0.01 => "**",
+        p if p < 0.05 => "*",
+        p if p < 0.1 => ".",
+        _ => "",
+    }
+}
+
+fn regression(candidate: Candidate, regression: &Regression) -> String {
+    let title = format!("{}, all records", candidate.name());
+    let mut table = Table::new(
+        title,
+        &["", "Estimate", "Std. Error", "t value", "Pr(>|t|)", ""],
+    );
+    for term in &regression.terms {
+        let cells = match term.estimate {
+            Some(estimate) => [
+                format!("{estimate:.4e}"),
+                format!("{:.3e}", term.std_error),
+                format!("{:.1}", term.t),
+                probability(term.p),
+                stars(term.p).to_owned(),
+            ],
+            None => ["-", "-", "-", "-", "left out: no record tells it"].map(str::to_owned),
+        };
+        table.row([term.name.clone()].into_iter().chain(cells));
+    }
+    table.note("Signif. codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1");
+    table.note(format!(
+        "Residual standard error: {:.3} s on {} degrees of freedom\n\
+         Multiple R-squared: {:.4}, Adjusted R-squared: {:.4}\n\
+         F-statistic: {:.4e} on {} and {} DF, p-value: {}",
+        regression.residual,
+        regression.degrees,
+        regression.r_squared,
+        regression.adjusted_r_squared,
+        regression.f.0,
+        regression.f.1,
+        regression.degrees,
+        probability(regression.f_p)
+    ));
+    table.to_string()
+}
+
+fn landing(found: &LandingCoefficients, landed: &Landed) -> String {
+    let mut table = Table::new("landing points, all records", &["", "s", "records"]);
+    let [ahead, behind] = found.same_wrap_s;
+    let [same_ahead, same_behind, turned_ahead, turned_behind] = found.other_wrap_s;
+    let constants = [
+        ("same wrap, ahead", ahead),
+        ("same wrap, behind", behind),
+        ("other wrap, ahead", same_ahead),
+        ("other wrap, behind", same_behind),
+        ("other wrap, turning, ahead", turned_ahead),
+        ("other wrap, turning, behind", turned_behind),
+        ("reading on", found.read_on_s),
+    ];
+    for ((name, seconds), count) in constants.into_iter().zip(landed.support) {
+        table.row([name.to_owned(), format!("{seconds:.2}"), count.to_string()]);
+    }
+    let mut line = |name: String, seconds: f64| {
+        table.row([name, format!("{seconds:.2}"), String::new()]);
+    };
+    let bands = (0..16).find(|bands| bands * (bands - 1) / 2 == found.band_change_s.len() as i32);
+    let bands = bands.unwrap_or(0);
+    let pairs = (0..bands).flat_map(|low| (low + 1..bands).map(move |high| (low, high)));
+    for ((low, high), &seconds) in pairs.zip(&found.band_change_s) {
+        line(format!("band {low} to {high} or back"), seconds);
+    }
+    line(
+        "head and landing in different halves".to_owned(),
+        found.mid_cross_s,
+    );
+    for (&seconds, pace) in found.travel_s.iter().zip(&found.travel_per_lpos_s) {
+        line(format!("travel at {:.4e} s/LPOS", pace), seconds);
+    }
+    let [forward, reverse] = landed.points;
+    table.note(format!(
+        "{}: {forward} on forward wraps, {reverse} on reverse wraps; reading {:.4e} s/LPOS\n\
+         {} outliers were given no weight. Constants with no record are what others suggest.",
+        landed.structure.name(),
+        found.read_per_lpos_s,
+        landed.outliers
+    ));
+    table.to_string()
+}
+
+fn held_out(comparison: &Comparison) -> Table {
+    let names: Vec<&str> = comparison
+        .scored
+        .iter()
+        .map(|scored| scored.candidate.name())
+        .collect();
+    let columns: Vec<String> = names
+        .iter()
+        .flat_map(|name| [format!("{name}, s"), "off by 2 s".to_owned()])
+        .collect();
+    let columns: Vec<&str> = ["kind of move", "records"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    let title = match comparison.folding {
+        Folding::Cartridges => {
+            "Standard error and share off by more than 2 s, on cartridges held out"
+        }
+        Folding::Blocks => "Standard error and share off by more than 2 s, on records held out",
+    };
+    let mut table = Table::new(title, &columns);
+    let mut row = |name: &str, score: &dyn Fn(&Scored) -> Score| {
+        let count = comparison
+            .scored
+            .first()
+            .map_or(0, |scored| score(scored).count);
+        let cells = comparison.scored.iter().flat_map(|scored| {
+            let score = score(scored);
+            match score.count {
+                0 => ["-".to_owned(), "-".to_owned()],
+                _ => [
+                    format!("{:.2}", score.residual_s),
+                    format!("{:.1} %", 100.0 * score.off),
+                ],
+            }
+        });
+        table.row(
+            [name.to_owned(), count.to_string()]
+                .into_iter()
+                .chain(cells),
+        );
+    };
+    row("all", &|scored| scored.overall);
+    for (at, kind) in Kind::ALL.iter().enumerate() {
+        row(kind.name(), &|scored| scored.kinds[at]);
+    }
+    let bulk = |score: &Score| format!("{:.2}", score.bulk_s);
+    let r_squared = |score: &Score| format!("{:.4}", score.r_squared);
+    let overall: [(&str, &dyn Fn(&Score) -> String); 2] = [
+        ("all but the furthest 1 %", &bulk),
+        ("R-squared", &r_squared),
+    ];
+    for (name, value) in overall {
+        let cells = comparison
+            .scored
+            .iter()
+            .flat_map(|scored| [value(&scored.overall), String::new()]);
+        table.row([name.to_owned(), String::new()].into_iter().chain(cells));
+    }
+    table
+}
+
+fn verdict(records: &Records, comparison: &Comparison) -> String {
+    let choice = comparison.choice();
+    let mut text = String::new();
+    let mut rest: Vec<&Scored> = comparison.scored.iter().collect();
+    rest.retain(|scored| scored.candidate != choice.candidate);
+    rest.sort_by(|a, b| a.overall.residual_s.total_cmp(&b.overall.residual_s));
+    let beside = rest.first().map_or(String::new(), |other| {
+        let error = other.overall.residual_s;
+        format!(" ({}: {error:.2} s)", other.candidate.name())
+    });
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "For the profile: {}, {:.2} s on held-out records{beside}. The simplest model within 2 % of the best is taken.",
+        choice.candidate.name(),
+        choice.overall.residual_s,
+    );
+    if comparison.folding == Folding::Blocks {
+        let _ = writeln!(
+            text,
+            "{} cartridges: too few to hold whole ones out, so how cartridges differ is not in these errors.",
+            comparison.cartridges
+        );
+    }
+    if records.emulated {
+        text.push_str("The log is of an emulated drive: it proves nothing about hardware.\n");
+    }
+    text
+}
+
+/// The report as JSON.
+pub fn json(records: &Records, comparison: &Comparison) -> Result<String, CliError> {
+    let score = |score: &Score| {
+        serde_json::json!({
+            "records": score.count,
+            "residual_s": score.residual_s,
+            "bulk_residual_s": score.bulk_s,
+            "mean_error_s": score.mean_s,
+            "median_error_s": score.median_s,
+            "off_by_2_s": score.off,
+            "r_squared": score.r_squared,
+        })
+    };
+    let term = |term: &tapewise_fit::Term| {
+        serde_json::json!({
+            "name": term.name, "estimate": term.estimate, "std_error": finite(term.std_error),
+            "t": finite(term.t), "p": finite(term.p),
+        })
+    };
+    let models: Vec<serde_json::Value> = comparison.scored.iter().map(|scored| {
+        let kinds: serde_json::Map<String, serde_json::Value> = Kind::ALL.iter().zip(&scored.kinds)
+            .map(|(kind, found)| (kind.name().to_owned(), score(found))).collect();
+        serde_json::json!({
+            "model": scored.candidate.name(),
+            "held_out": score(&scored.overall),
+            "held_out_by_kind": kinds,
+            "coefficients": scored.fitted.table.as_ref().map(|table| table.terms.iter().map(term).collect::<Vec<_>>()),
+            "landing_points": scored.fitted.landed.as_ref().map(|landed| serde_json::json!({
+                "structure": landed.structure.name(), "forward": landed.points[0],
+                "reverse": landed.points[1], "outliers": landed.outliers,
+            })),
+        })
+    }).collect();
+    let report = serde_json::json!({
+        "records": records.samples.len(),
+        "cartridges": comparison.cartridges,
+        "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
+        "emulated": records.emulated,
+        "chosen": comparison.choice().candidate.name(),
+        "models": models,
+    });
+    let text = serde_json::to_string_pretty(&report).map_err(CliError::failed)?;
+    Ok(text + "\n")
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

@@ -1,0 +1,156 @@
+//! Dots and lines over two axes with round ticks: what measurements are shown with.
+
+use super::axis;
+use super::canvas::{self, Anchor, Canvas, Font, Px};
+use super::panel::{GREY, INK};
+use crate::error::CliError;
+use plotters::style::{Color, RGBColor};
+
+/// What is drawn of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A small dot at each place.
+    Dots,
+    /// A line through the places.
+    Line,
+}
+
+/// Places with a name and a colour.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What the legend says.
+    pub name: String,
+    /// Dots or a line.
+    pub mark: Mark,
+    /// The colour.
+    pub colour: RGBColor,
+    /// The places, in the units of the axes.
+    pub places: Vec<[f64; 2]>,
+}
+
+/// A chart's words.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a> {
+    /// Above the chart.
+    pub title: &'a str,
+    /// Below the horizontal axis.
+    pub across: &'a str,
+    /// Above the vertical axis.
+    pub up: &'a str,
+}
+
+const SIZE_PX: [u32; 2] = [900, 560];
+const X_PX: [f64; 2] = [70.0, 872.0];
+const Y_PX: [f64; 2] = [500.0, 92.0];
+const FRAME: RGBColor = RGBColor(150, 150, 150);
+const GRID: RGBColor = RGBColor(228, 228, 228);
+/// More dots of one series than this only make the file larger.
+const MOST_DOTS: usize = 4_000;
+const TICKS: usize = 8;
+
+/// A chart as SVG text, from zero to the largest value of each axis.
+///
+/// # Errors
+/// Where the picture cannot be made.
+pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
+    let largest = |axis: usize| {
+        let values = series
+            .iter()
+            .flat_map(|series| &series.places)
+            .map(|place| place[axis]);
+        values.fold(0.0f64, f64::max).max(1e-9) * 1.02
+    };
+    let most = [largest(0), largest(1)];
+    canvas::page(SIZE_PX[0], SIZE_PX[1], |canvas| {
+        let place = |[x, y]: [f64; 2]| -> Px {
+            let along = |value: f64, most: f64, [low, high]: [f64; 2]| {
+                low + (value / most).clamp(0.0, 1.0) * (high - low)
+            };
+            (along(x, most[0], X_PX), along(y, most[1], Y_PX))
+        };
+        canvas.words(
+            words.title,
+            (X_PX[0], 26.0),
+            Anchor::Start,
+            font(17.0, true),
+        )?;
+        axes(canvas, most, words, &place)?;
+        for each in series {
+            match each.mark {
+                Mark::Line => {
+                    let places: Vec<Px> = each.places.iter().map(|&at| place(at)).collect();
+                    canvas.line(&places, each.colour.to_rgba(), 2.0)?;
+                }
+                Mark::Dots => {
+                    let step = each.places.len().div_ceil(MOST_DOTS).max(1);
+                    for &at in each.places.iter().step_by(step) {
+                        let (x, y) = place(at);
+                        let corners = [(x - 1.3, y - 1.3), (x + 1.3, y + 1.3)];
+                        canvas.bar(corners, each.colour.mix(0.55))?;
+                    }
+                }
+            }
+        }
+        legend(canvas, series)
+    })
+}
+
+fn font(px: f64, bold: bool) -> Font {
+    let colour = if bold { INK } else { GREY };
+    Font { px, bold, colour }
+}
+
+fn axes(
+    canvas: &Canvas,
+    most: [f64; 2],
+    words: Words,
+    place: &impl Fn([f64; 2]) -> Px,
+) -> Result<(), CliError> {
+    for tick in axis::round_ticks(0.0, most[0], TICKS) {
+        let (x, _) = place([tick.at, 0.0]);
+        canvas.line(&[(x, Y_PX[0]), (x, Y_PX[1])], GRID.to_rgba(), 1.0)?;
+        canvas.words(
+            &tick.label,
+            (x, Y_PX[0] + 14.0),
+            Anchor::Middle,
+            font(12.0, false),
+        )?;
+    }
+    for tick in axis::round_ticks(0.0, most[1], TICKS) {
+        let (_, y) = place([0.0, tick.at]);
+        canvas.line(&[(X_PX[0], y), (X_PX[1], y)], GRID.to_rgba(), 1.0)?;
+        canvas.words(
+            &tick.label,
+            (X_PX[0] - 8.0, y),
+            Anchor::End,
+            font(12.0, false),
+        )?;
+    }
+    let frame = [(X_PX[0], Y_PX[1]), (X_PX[0], Y_PX[0]), (X_PX[1], Y_PX[0])];
+    canvas.line(&frame, FRAME.to_rgba(), 1.0)?;
+    let middle = (X_PX[0] + X_PX[1]) / 2.0;
+    canvas.words(
+        words.across,
+        (middle, Y_PX[0] + 38.0),
+        Anchor::Middle,
+        font(13.0, false),
+    )?;
+    canvas.words(
+        words.up,
+        (X_PX[0] - 48.0, Y_PX[1] - 16.0),
+        Anchor::Start,
+        font(13.0, false),
+    )
+}
+
+fn legend(canvas: &Canvas, series: &[Series]) -> Result<(), CliError> {
+    const Y: f64 = 52.0;
+    let mut x = X_PX[0];
+    for each in series {
+        let swatch = [(x, Y - 3.0), (x + 14.0, Y + 3.0)];
+        canvas.bar(swatch, each.colour.to_rgba())?;
+        canvas.words(&each.name, (x + 20.0, Y), Anchor::Start, font(12.0, false))?;
+        x += 20.0 + each.name.chars().count() as f64 * 6.4 + 24.0;
+    }
+    Ok(())
+}
