@@ -194,19 +194,15 @@ fn held_out(comparison: &Comparison) -> Table {
     for (at, kind) in Kind::ALL.iter().enumerate() {
         row(kind.name(), &|scored| scored.kinds[at]);
     }
-    let bulk = |score: &Score| format!("{:.2}", score.bulk_s);
-    let r_squared = |score: &Score| format!("{:.4}", score.r_squared);
-    let overall: [(&str, &dyn Fn(&Score) -> String); 2] = [
-        ("all but the furthest 1 %", &bulk),
-        ("R-squared", &r_squared),
-    ];
-    for (name, value) in overall {
-        let cells = comparison
-            .scored
-            .iter()
-            .flat_map(|scored| [value(&scored.overall), String::new()]);
+    let mut overall = |name: &str, value: &dyn Fn(&Score) -> String| {
+        let scored = comparison.scored.iter();
+        let cells = scored.flat_map(|scored| [value(&scored.overall), String::new()]);
         table.row([name.to_owned(), String::new()].into_iter().chain(cells));
-    }
+    };
+    overall("all but the furthest 1 %", &|score| {
+        format!("{:.2}", score.bulk_s)
+    });
+    overall("R-squared", &|score| format!("{:.4}", score.r_squared));
     table
 }
 
