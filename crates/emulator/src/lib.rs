@@ -49,7 +49,7 @@ pub use faults::{BadBlock, Faults};
 pub use kind::{
     Compression, DriveKind, Family, Identity, Landings, Life, Shape, Spread, Transport,
 };
-pub use library::{CartridgeSpec, DriveSpec, Library, LibraryError, LibrarySpec};
+pub use library::{CartridgeSpec, DriveSpec, Library, LibraryError, LibrarySpec, Variation};
 pub use mechanics::{
     Helical, Loading, Mechanics, Motion, Near, Noise, ReadOn, Serpentine, Streaming, Stretch,
     Unloaded, Zones,

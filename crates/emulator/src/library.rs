@@ -100,6 +100,19 @@ pub struct LibrarySpec {
     /// What goes wrong.
     #[serde(default)]
     pub faults: Faults,
+    /// How drives and cartridges differ from those of their kind.
+    #[serde(default)]
+    pub variation: Variation,
+}
+
+/// A library whose drives and cartridges are not quite those of their kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Variation {
+    /// Other mechanics by this seed: see [`DriveKind::perturbed`].
+    pub perturbed: Option<u64>,
+    /// A slow start of reverse tracks: see [`DriveKind::with_slow_reverse_start`].
+    pub slow_reverse_start_s: Option<f64>,
 }
 
 /// A drive of a library.
@@ -138,6 +151,7 @@ impl LibrarySpec {
             drives: vec![DriveSpec::numbered(kind, 1)],
             cartridges: vec![CartridgeSpec::numbered(kind, seed, 1)],
             faults: Faults::none(),
+            variation: Variation::default(),
         }
     }
 
@@ -161,7 +175,25 @@ impl LibrarySpec {
                 .map(|n| CartridgeSpec::numbered(kind, seed + u64::from(n) - 1, n))
                 .collect(),
             faults: Faults::none(),
+            variation: Variation::default(),
         }
+    }
+
+    /// The kind of this name as it is in this library.
+    ///
+    /// # Errors
+    /// [`LibraryError::Missing`].
+    pub(crate) fn kind(&self, name: &str) -> Result<DriveKind, LibraryError> {
+        let mut kind = DriveKind::find(name).ok_or_else(|| LibraryError::Missing {
+            what: format!("kind of drive called {name:?}"),
+        })?;
+        if let Some(seed) = self.variation.perturbed {
+            kind = kind.perturbed(seed);
+        }
+        if let Some(seconds) = self.variation.slow_reverse_start_s {
+            kind = kind.with_slow_reverse_start(seconds);
+        }
+        Ok(kind)
     }
 
     /// Looks for what cannot be built.
@@ -194,7 +226,7 @@ impl LibrarySpec {
                 ));
             }
             plain_name("serial number", &drive.serial)?;
-            kind(&drive.kind)?;
+            self.kind(&drive.kind)?;
         }
         let mut barcodes = BTreeSet::new();
         for cartridge in &self.cartridges {
@@ -202,7 +234,7 @@ impl LibrarySpec {
                 return wrong(format!("two cartridges are labelled {}", cartridge.barcode));
             }
             plain_name("barcode", &cartridge.barcode)?;
-            kind(&cartridge.kind)?;
+            self.kind(&cartridge.kind)?;
             if cartridge.scale == 0 {
                 return wrong(format!("cartridge {}: scale 0", cartridge.barcode));
             }
@@ -415,13 +447,6 @@ impl Library {
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The kind of drive of this name.
-pub(crate) fn kind(name: &str) -> Result<DriveKind, LibraryError> {
-    DriveKind::find(name).ok_or_else(|| LibraryError::Missing {
-        what: format!("kind of drive called {name:?}"),
-    })
 }
 
 /// Barcodes and serial numbers become file names, and fit the fields of SCSI.

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::drive::{Cartridge, Drive};
 use crate::exchange::Stop;
 use crate::faults::FaultStream;
-use crate::library::{LibraryError, LibrarySpec, kind, write_whole};
+use crate::library::{LibraryError, LibrarySpec, write_whole};
 use crate::medium::Medium;
 use crate::tape::Tape;
 use std::fs::{self, File};
@@ -46,7 +46,7 @@ impl World {
                 .join(format!("{}.toml", drive.serial));
             let stream = number as u64 + 1;
             drives.push(Drive::power_on(
-                kind(&drive.kind)?,
+                spec.kind(&drive.kind)?,
                 &drive.serial,
                 spec.seed ^ stream << 32,
                 spec.faults.stream(stream),
@@ -153,7 +153,7 @@ impl World {
             });
         };
         let medium = Medium::open(&self.directory.join("cartridges").join(barcode))?;
-        let kind = kind(&spec.kind)?;
+        let kind = self.spec.kind(&spec.kind)?;
         let mut tape = Tape::new(&kind, spec.seed).with_scale(spec.scale);
         let wraps = &medium.memory.partition_wraps;
         if !wraps.is_empty() {

@@ -323,3 +323,31 @@ fn a_cartridge_taken_out_in_the_middle_is_still_there_at_the_next_load() {
         "{first:?} {usual:?}"
     );
 }
+
+#[test]
+fn a_varied_library_takes_other_times_for_the_same_commands() {
+    let directory = tempfile::tempdir().unwrap();
+    let time = |name: &str, perturbed: Option<u64>| {
+        let mut spec = LibrarySpec::one_drive("lto8", 1);
+        spec.cartridges[0].scale = 1_000_000_000;
+        spec.variation.perturbed = perturbed;
+        let path = directory.path().join(name);
+        let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+        library.load_cartridge("TW0001").unwrap();
+        let mut host = Host::new(library.transport_to_drive(0).unwrap());
+        host.wait_until_ready();
+        for _ in 0..100 {
+            host.write(&[0; 100]).unwrap();
+        }
+        for block in [50, 10, 90, 33, 71] {
+            host.locate(0, block).unwrap();
+        }
+        host.transport.now()
+    };
+    let usual = time("usual", None);
+    let varied = time("varied", Some(1));
+    assert_eq!(time("same", None), usual);
+    assert_eq!(time("same variation", Some(1)), varied);
+    assert_ne!(usual, varied);
+    assert_ne!(time("another", Some(2)), varied);
+}
