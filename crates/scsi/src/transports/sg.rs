@@ -147,6 +147,41 @@ impl Sg {
             .map_err(|errno| TransportError::io(&self.name, errno.into()))?;
         Ok(())
     }
+
+    /// What an answered header says.
+    fn completion(
+        &self,
+        header: &Header,
+        sense: &[u8],
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let has_answer = header.status != 0 || !sense.is_empty();
+        match path_failure(header.host_status, header.driver_status) {
+            Some(HOST_TIMED_OUT) if !has_answer => {
+                return Err(TransportError::TimedOut {
+                    device: self.name.clone(),
+                    timeout,
+                });
+            }
+            Some(what) if !has_answer => {
+                return Err(TransportError::Path {
+                    device: self.name.clone(),
+                    what: what.to_owned(),
+                });
+            }
+            _ => {}
+        }
+        let left = u32::try_from(header.resid).unwrap_or(0);
+        Ok(Completion {
+            // Sense that came without its status is a check condition all the same.
+            status: match Status::from(header.status) {
+                Status::Good if !sense.is_empty() => Status::CheckCondition,
+                status => status,
+            },
+            transferred: header.dxfer_len.saturating_sub(left) as usize,
+            sense: SenseBytes::new(sense),
+        })
+    }
 }
 
 /// The size of the kernel's buffer for this opener, in bytes; it is never above what the host adapter takes at once.
@@ -208,32 +243,7 @@ impl Transport for Sg {
         // device the borrow is mutable. The kernel copies to them only within `read`.
         unsafe { self.exchange(&mut header) }?;
         let sense = &sense[..usize::from(header.sb_len_wr).min(SenseBytes::MOST)];
-        let failed = path_failure(header.host_status, header.driver_status);
-        if header.status == 0 && sense.is_empty() {
-            match failed {
-                None => {}
-                Some(HOST_TIMED_OUT) => {
-                    let device = self.name.clone();
-                    return Err(TransportError::TimedOut { device, timeout });
-                }
-                Some(what) => {
-                    return Err(TransportError::Path {
-                        device: self.name.clone(),
-                        what: what.to_owned(),
-                    });
-                }
-            }
-        }
-        let left = usize::try_from(header.resid).unwrap_or(0);
-        Ok(Completion {
-            // Sense that came without its status is a check condition all the same.
-            status: match Status::from(header.status) {
-                Status::Good if !sense.is_empty() => Status::CheckCondition,
-                status => status,
-            },
-            transferred: length.saturating_sub(left),
-            sense: SenseBytes::new(sense),
-        })
+        self.completion(&header, sense, timeout)
     }
 
     fn now(&self) -> Duration {

@@ -21,18 +21,20 @@ command -v apt-get >/dev/null || skip "no apt-get here"
 complete && exit 0
 [ "$(id -u)" = 0 ] || skip "only root installs ${packages[*]}"
 echo "installing ${packages[*]} and a kernel for the tests against real SCSI targets"
+# A network that swallows everything must not hold up the tests.
+apt=(timeout 600 apt-get -o Acquire::http::Timeout=20 -o Acquire::Retries=1)
 log=$(mktemp)
 trap 'rm -rf "$log" "${work:-}"' EXIT
 {
-    apt-get update
-    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${packages[@]}"
+    "${apt[@]}" update
+    DEBIAN_FRONTEND=noninteractive "${apt[@]}" install --yes --no-install-recommends "${packages[@]}"
 } >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "apt-get failed"; }
 
 # The package linux-image-cloud-amd64 names the newest kernel.
 image=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[^ ]*\).*/\1/p' | head -n 1)
 [ -n "$image" ] || skip "this distribution has no linux-image-cloud-amd64 (the guest's kernel)"
 work=$(mktemp -d)
-(cd "$work" && apt-get download "$image") >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "$image cannot be had"; }
+(cd "$work" && "${apt[@]}" download "$image") >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "$image cannot be had"; }
 rm -rf "$kernel"
 mkdir -p "$kernel"
 dpkg -x "$work"/*.deb "$kernel"

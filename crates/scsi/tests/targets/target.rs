@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use tapewise_scsi::device::Host;
 use tempfile::TempDir;
 
 /// The target's name.
@@ -27,19 +28,25 @@ pub fn skip(test: &str, why: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Whether these programs are there.
-pub fn lacks(programs: &[&str]) -> Option<String> {
+/// Where a program is; those of the administrator too, which are not in everybody's path.
+pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = std::env::split_paths(&path)
-        .chain(["/usr/sbin".into(), "/sbin".into()])
-        .collect();
-    let is_there = |program: &str| places.iter().any(|place| place.join(program).exists());
-    let missing: Vec<&str> = programs
-        .iter()
-        .copied()
-        .filter(|name| !is_there(name))
-        .collect();
+    let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    places
+        .map(|place| place.join(name))
+        .find(|path| path.exists())
+}
+
+/// Which of these programs are missing, in words.
+pub fn lacks(programs: &[&str]) -> Option<String> {
+    let is_missing = |name: &&str| program(name).is_none();
+    let missing: Vec<&str> = programs.iter().copied().filter(is_missing).collect();
     (!missing.is_empty()).then(|| format!("no {}", missing.join(", ")))
+}
+
+/// A command that `lacks` has found.
+fn command(name: &str) -> Command {
+    Command::new(program(name).expect("a program that was there"))
 }
 
 /// A running tgtd: units 1 to `drives` are tape drives, the next is the changer.
@@ -57,14 +64,16 @@ impl Target {
             skip(test, &lack);
             return None;
         }
-        if !Path::new("/usr/lib/x86_64-linux-gnu/libiscsi.so.7").exists() {
+        // Nobody listens there; what matters is whether the library can be loaded.
+        let nobody = Host::local().open("iscsi://127.0.0.1:1/nobody/0").err();
+        if nobody.is_some_and(|error| error.to_string().contains("apt install libiscsi7")) {
             skip(test, "no libiscsi.so.7");
             return None;
         }
         let directory = TempDir::with_prefix("tgt").expect("a directory");
         let port = free_port();
         let log = std::fs::File::create(directory.path().join("log")).expect("a log");
-        let daemon = Command::new("tgtd")
+        let daemon = command("tgtd")
             .args(["-f", "-C", "0", "--iscsi"])
             .arg(format!("portal=127.0.0.1:{port}"))
             .env("TGT_IPC_SOCKET", directory.path().join("control"))
@@ -95,7 +104,7 @@ impl Target {
     }
 
     fn admin(&self, arguments: &str) -> bool {
-        Command::new("tgtadm")
+        command("tgtadm")
             .args(["-C", "0", "--lld", "iscsi"])
             .args(arguments.split_ascii_whitespace())
             .env("TGT_IPC_SOCKET", self.directory.path().join("control"))
@@ -205,7 +214,7 @@ pub fn serial(lun: u16) -> String {
 }
 
 fn make_cartridge(media: &Path, barcode: &str) {
-    let made = Command::new("tgtimg")
+    let made = command("tgtimg")
         .args(["--op", "new", "--device-type", "tape", "--type", "data"])
         .args([
             "--barcode",
