@@ -31,7 +31,8 @@ trap 'rm -rf "$log" "${work:-}"' EXIT
 } >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "apt-get failed"; }
 
 # The package linux-image-cloud-amd64 names the newest kernel.
-image=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[^ ]*\).*/\1/p' | head -n 1)
+depends=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null || true)
+image=$(sed -n 's/.*Depends: \(linux-image-[^ ]*\).*/\1/p' <<<"$depends" | head -n 1)
 [ -n "$image" ] || skip "this distribution has no linux-image-cloud-amd64 (the guest's kernel)"
 work=$(mktemp -d)
 (cd "$work" && "${apt[@]}" download "$image") >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "$image cannot be had"; }
