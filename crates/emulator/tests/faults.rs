@@ -192,6 +192,7 @@ fn a_drive_that_wants_cleaning_says_so_in_sense_and_tape_alert() {
     library.take_out("TW0001").unwrap();
     library.load_cartridge("CLN001").unwrap();
     assert_eq!(host.none([0; 6]), Err(check(2, 0x3003)));
+    assert_eq!(host.unload(), Err(check(2, 0x3003)));
     host.transport.wait(Duration::from_secs(300));
     assert_eq!(host.none([0; 6]), Err(check(2, 0x0402)));
     let sense = host.input([0x03, 0, 0, 0, 96, 0], 96).unwrap();

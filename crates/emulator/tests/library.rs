@@ -229,6 +229,8 @@ fn specifications_that_cannot_be_built_are_refused() {
     ));
     assert!(refused(|spec| spec.robot = Some("r2d2".to_owned())));
     assert!(refused(|spec| spec.cartridges[0].scale = 0));
+    assert!(refused(|spec| spec.slots = u16::MAX));
+    assert!(refused(|spec| spec.slots = 2));
 }
 
 #[test]

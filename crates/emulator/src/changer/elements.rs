@@ -41,7 +41,7 @@ const TYPES: [u8; 4] = [1, 4, 3, 2];
 impl Elements {
     /// Most slots, stations and drives there are numbers for.
     pub const MOST: Elements = Elements {
-        slots: 0xfbff,
+        slots: 0xfbfe,
         stations: 0x0100,
         drives: 0x0200,
     };

@@ -134,7 +134,8 @@ pub(super) fn load_unload(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Res
         return Err(Check::NO_MEDIUM.into());
     }
     let waiting = match drive.loaded.as_ref().map(|loaded| loaded.state) {
-        Some(Threading::Loading(until) | Threading::Cleaning(until)) => until - exchange.now(),
+        Some(Threading::Cleaning(_)) => return Err(Check::CLEANING.into()),
+        Some(Threading::Loading(until)) => until - exchange.now(),
         _ => (drive.busy_until - exchange.now()).max(Micros::ZERO),
     };
     let is_threaded = drive.is_threaded();
@@ -143,6 +144,9 @@ pub(super) fn load_unload(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Res
     }
     if !load && drive.is_removal_prevented() {
         return Err(Check::REMOVAL_PREVENTED.into());
+    }
+    if is_threaded {
+        drive.flush(exchange)?;
     }
     let time = match load {
         true if is_threaded => {
