@@ -13,6 +13,7 @@
 //! | [`cta_tapefile`], [`bsr`], [`hsi`] | |
 //! | [`event_log`] (what a drive did) | [`event_log`] |
 //! | [`locate_csv`] (measured locates) | |
+//! | [`cta_log`], [`block_moves_csv`] (moves by blocks) | |
 //! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example

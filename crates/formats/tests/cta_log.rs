@@ -1,6 +1,7 @@
 //! The log of cta-taped: both formats, what is passed over, what is refused, and the moves that follow.
 
 use proptest::prelude::*;
+use tapewise_formats::block_moves_csv::read_block_moves;
 use tapewise_formats::cta_log::{CtaLog, CtaLogError, CtaRead, read_cta_log};
 use tapewise_model::Micros;
 
@@ -48,6 +49,21 @@ fn both_formats_say_the_same() {
         line: 1,
     };
     assert_eq!(a.reads, [expected]);
+}
+
+#[test]
+fn the_lines_of_the_reference_page_are_read_and_say_the_same() {
+    let page = include_str!("../../../docs/reference/cta-log.md");
+    let line = |start| page.lines().find(|line| line.starts_with(start)).unwrap();
+    let of = |start| read(line(start)).unwrap().reads;
+    assert_eq!(of("Aug 24"), of("{\"log_level"));
+    let csv = page
+        .split("```csv\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let moves = read_block_moves(csv.unwrap().as_bytes()).unwrap();
+    // The row is the read of the example and a next one at block 90000.
+    assert_eq!(moves[0].from_block, of("Aug 24")[0].end_block());
 }
 
 #[test]
