@@ -3,6 +3,7 @@
 use crate::output::say;
 use std::fmt;
 use std::process::ExitCode;
+use tapewise_scsi::ScsiError;
 
 /// The exit codes of this program; docs/reference/exit-codes.md is their contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Exit {
     NotReady = 5,
     /// The medium could not be read or written.
     Medium = 6,
+    /// A checksum did not match.
+    Checksum = 8,
     /// Drive or robot failed.
     Hardware = 9,
 }
@@ -88,31 +91,37 @@ impl From<tapewise_model::profile::ProfileError> for CliError {
     }
 }
 
-impl From<tapewise_scsi::ScsiError> for CliError {
-    fn from(error: tapewise_scsi::ScsiError) -> CliError {
+impl From<ScsiError> for CliError {
+    fn from(error: ScsiError) -> CliError {
         CliError::with(exit_of(&error), error)
     }
 }
 
 /// The exit code that says best what a device answered.
-fn exit_of(error: &tapewise_scsi::ScsiError) -> Exit {
-    use tapewise_scsi::{ScsiError, SenseKey, Status, TransportError};
+fn exit_of(error: &ScsiError) -> Exit {
+    use tapewise_scsi::{Condition, Status, TransportError};
+    if let Some(condition) = error.condition() {
+        return match condition {
+            Condition::NotReady(_) => Exit::NotReady,
+            Condition::Medium | Condition::EndOfData | Condition::EndOfMedium => Exit::Medium,
+            Condition::Hardware => Exit::Hardware,
+            Condition::DataProtect | Condition::RemovalPrevented => Exit::Refused,
+            _ => Exit::Failed,
+        };
+    }
     match error {
-        ScsiError::Sense { sense, .. } => match sense.key {
-            SenseKey::NotReady => Exit::NotReady,
-            SenseKey::MediumError | SenseKey::BlankCheck | SenseKey::VolumeOverflow => Exit::Medium,
-            SenseKey::HardwareError => Exit::Hardware,
-            SenseKey::DataProtect => Exit::Refused,
-            _ => Exit::Failed,
-        },
-        ScsiError::Status { status, .. } => match status {
-            Status::Busy | Status::ReservationConflict | Status::TaskSetFull => Exit::Busy,
-            _ => Exit::Failed,
-        },
+        ScsiError::Status {
+            status: Status::Busy | Status::ReservationConflict | Status::TaskSetFull,
+            ..
+        } => Exit::Busy,
         ScsiError::Transport { source, .. } => match source {
-            TransportError::Io { .. } | TransportError::Unsupported { .. } => Exit::Failed,
             TransportError::TimedOut { .. } | TransportError::Path { .. } => Exit::Hardware,
+            TransportError::TooLarge { .. } | TransportError::Deviation { .. } => Exit::Input,
+            _ => Exit::Failed,
         },
-        ScsiError::Decode { .. } => Exit::Hardware,
+        ScsiError::WrongDevice { .. } | ScsiError::TooLarge { .. } => Exit::Input,
+        ScsiError::NoSuchDrive { .. } | ScsiError::NoDriveSerials => Exit::Refused,
+        ScsiError::Decode { .. } | ScsiError::BlockLength { .. } => Exit::Hardware,
+        _ => Exit::Failed,
     }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod commands;
+mod device;
 mod error;
 mod explain;
 mod goal;
@@ -37,12 +38,16 @@ Read
   convert    Turn requests of any format into CSV or a list
 
 Drive
+  drive      Look at a tape drive, load and unload it, map its cartridge
+  library    See what stands where in a library; mount, dismount, import and export cartridges
   fit        Fit a drive's locate times from its log, and write a profile
   profile    List, show, compare and validate profiles of drives and libraries
 
 Evidence
   demo       Show what ordering is worth, without hardware
   reproduce  Compute the tables and figures of a paper again, ours beside theirs
+  emulate    Make an emulated drive or library in a directory, for every verb that takes a device
+  sense      Say in words what a drive or a library meant
 
 Options
 {options}
@@ -55,10 +60,14 @@ everything else on standard error.
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
+    Drive(commands::drive::Drive),
+    Library(commands::library::Library),
     Fit(commands::fit::Fit),
     Profile(commands::profile::Profile),
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
+    Emulate(commands::emulate::Emulate),
+    Sense(commands::sense::SenseArgs),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -68,10 +77,14 @@ fn main() -> ExitCode {
     let result = match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
+        Verb::Drive(args) => commands::drive::run(args),
+        Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),
         Verb::Profile(args) => commands::profile::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),
+        Verb::Emulate(args) => commands::emulate::run(args),
+        Verb::Sense(args) => commands::sense::run(args),
         Verb::Manual(args) => commands::manual::run(args),
     };
     result.unwrap_or_else(|error| error.report())

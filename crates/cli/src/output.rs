@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
+use tapewise_scsi::Report;
 
 /// Writes to a file by way of a temporary one beside it, or to standard output.
 ///
@@ -72,6 +73,30 @@ pub fn write_names<'a>(
     write_list(&mut out, names, separator).map_err(|error| match error {
         ListOutError::Io(_) => CliError::failed(error),
         _ => CliError::input(error).hint("--to list0 ends names with a zero byte"),
+    })
+}
+
+/// Prints lines of label and value, or the same as one JSON object with `_` for blanks in its keys.
+pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
+    let text = match as_json {
+        true => {
+            let lines = report.lines().iter();
+            let object: serde_json::Map<String, serde_json::Value> = lines
+                .map(|(label, value)| {
+                    (label.to_lowercase().replace(' ', "_"), value.clone().into())
+                })
+                .collect();
+            format!("{:#}\n", serde_json::Value::Object(object))
+        }
+        false => report.to_string(),
+    };
+    print(&text)
+}
+
+/// Prints a text on standard output.
+pub fn print(text: &str) -> Result<(), CliError> {
+    write(None, |out| {
+        out.write_all(text.as_bytes()).map_err(CliError::failed)
     })
 }
 

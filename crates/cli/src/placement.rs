@@ -62,6 +62,14 @@ impl PlacementArgs {
         }
     }
 
+    /// The same with a map of the cartridge.
+    pub fn with_map(self, map: PathBuf) -> PlacementArgs {
+        PlacementArgs {
+            map: Some(map),
+            ..self
+        }
+    }
+
     /// The same with files of several extents read extent by extent.
     pub fn apart(&self) -> PlacementArgs {
         PlacementArgs {

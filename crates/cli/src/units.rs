@@ -20,7 +20,11 @@ pub fn bytes(bytes: u64) -> String {
 
 /// A number of things: "1 request", "2 requests".
 pub fn count(number: usize, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+    let ending = match (number, thing.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
     format!("{number} {thing}{ending}")
 }
 

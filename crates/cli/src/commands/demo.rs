@@ -1,189 +1,499 @@
-//! `tapewise demo`: what ordering is worth, without hardware.
+//! `tapewise demo`: the main job, without hardware.
 
+mod archive;
+mod recall;
+
+use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, wanted};
+use self::recall::Delivery;
 use crate::batch::Batch;
-use crate::error::CliError;
-use crate::explain::Report;
-use crate::placement::{PlacementArgs, place};
-use crate::search::{SearchArgs, compute};
-use crate::{output, plot, units};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Instant;
+use crate::error::{CliError, Exit};
+use crate::placement::{Placed, PlacementArgs, place};
+use crate::search::{Row, SearchArgs, compute};
+use crate::table::Table;
+use crate::{commands::drive, explain, output, plot, units};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
-use tapewise_formats::ltfs_index::read_ltfs_index;
-use tapewise_formats::{Extent, Request};
-use tapewise_model::Random;
+use tapewise_formats::event::{Action, Event};
+use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
+use tapewise_formats::map_file::{MapFile, write_map};
+use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
+use tapewise_run::{Log, Odometer, Recorder, Report, carry_out, remaining, steps};
+use tapewise_scsi::TapeDrive;
 
-/// Show what ordering is worth, without hardware.
+/// Show the main job without hardware: write, recall three ways, compare, carry on after a crash.
 ///
-/// Parses a real LTFS index, then orders 200 clips of a made-up camera archive on an LTO-8
-/// cartridge and draws the head's path.
+/// Writes a made-up camera archive to an emulated LTO-8 cartridge, recalls 200 random clips in the
+/// order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
+/// head's path. Times of the tape are the emulator's own clock.
 #[derive(clap::Args, Debug)]
 pub struct Demo {
-    /// Another seed makes up another archive and another list.
+    /// Another seed makes up another archive, another cartridge and another list.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where to put the picture and the list.
+    /// Where cartridge, files, log and picture go; what an earlier demo left there is replaced.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     into: PathBuf,
+    /// For the fourth step, by the program itself: recall, and end as if power failed.
+    #[arg(long, hide = true, value_name = "CLIPS")]
+    power_cut_after: Option<usize>,
 }
 
-/// Written by the LTFS reference implementation 2.4.8: 3001 files, 3302 extents.
-const INDEX: &[u8] =
-    include_bytes!("../../../../fixtures/ltfs/TST002-gen4-3001files-3302extents.xml");
-
-const BLOCK_BYTES: u64 = 524_288;
-const CLIPS: usize = 2_400;
+const VOLUME: &str = "DEMO01L8";
+const DRIVE: &str = "lto8";
 const WANTED: usize = 200;
 
-/// Sizes of the made-up clips, in bytes.
-const CLIP_BYTES: std::ops::Range<u64> = 500_000_000..9_000_000_000;
+/// Clips after which the power fails in the fourth step.
+const POWER_CUT_AFTER: usize = 117;
 
-/// The data partition of an LTFS volume, and its first block behind label and first index.
-const DATA_PARTITION: u8 = 1;
-const FIRST_DATA_BLOCK: u64 = 5;
+/// How long an emulated drive may take to load.
+const LOAD_LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the verb.
 pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
-    let version = env!("CARGO_PKG_VERSION");
+    let demo = World::new(args);
+    if let Some(count) = args.power_cut_after {
+        demo.recall_until_power_fails(count)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let begin = Instant::now();
     line(format_args!(
-        "tapewise {version} demo, seed {}. No hardware is touched.",
-        args.seed
+        "tapewise {} demo, seed {}. No hardware is touched: an emulated LTO-8 drive and one cartridge in {}/\n\
+         Reads from tape take as long as the tape has to move, and its track runs to and fro, so the order decides.\n\
+         Tape times are the emulator's own clock, not yours. No real drive has confirmed them yet.",
+        env!("CARGO_PKG_VERSION"),
+        args.seed,
+        args.into.display()
     ))?;
-    line(format_args!(
-        "Somebody wants {WANTED} clips back from a tape that holds {CLIPS}. Read in the order of a list, or sorted by\n\
-         block as tape programs do, the tape runs to and fro for hours, because its track is serpentine: wraps lie\n\
-         side by side, and what follows in number may lie at the other end. tapewise predicts what every move takes\n\
-         and finds a better order. The archive is made up; the times come from a published model of the drive, and\n\
-         no drive has confirmed them yet.\n"
-    ))?;
-    parse_real_index()?;
-    let archive = archive(args.seed);
-    let batch = wanted(&archive, args.seed);
-    let bytes: u64 = archive
-        .iter()
-        .filter_map(|clip| clip.extents[0].byte_count)
-        .sum();
-    line(format_args!(
-        "[2/3] order  {WANTED} random clips of a made-up camera archive, {} in {CLIPS} clips on an LTO-8 cartridge",
-        units::bytes(bytes)
-    ))?;
-    let placed = place(&batch, &PlacementArgs::new("lto8"))?;
-    let search = SearchArgs::with_seed(args.seed);
-    let row = compute(&placed, Algorithm::Best, &search)
-        .ok_or_else(|| CliError::failed("the default order always applies"))?;
-    line(format_args!(
-        "{}",
-        Report::plain(&batch, &placed, &row, &search)
-            .text()
-            .trim_end()
-    ))?;
-    std::fs::create_dir_all(&args.into)
-        .map_err(|e| CliError::failed(format!("{}: {e}", args.into.display())))?;
-    let svg = plot::beside_sorted(&placed, &row, &search)?;
-    let picture = args.into.join("head-path.svg");
-    output::write(Some(&picture), |out| {
-        out.write_all(svg.as_bytes()).map_err(CliError::failed)
-    })?;
-    let list = args.into.join("requests.csv");
-    output::write(Some(&list), |mut out| {
-        write_csv(&mut out, &batch.requests).map_err(CliError::failed)
-    })?;
-    line(format_args!(
-        "\n[3/3] draw   {}: the head's path, sorted beside tapewise",
-        picture.display()
-    ))?;
-    line(format_args!(
-        "\nThe same by hand:  tapewise order --profile lto8 --layout ltfs --block-size {BLOCK_BYTES} --explain {}",
-        list.display()
-    ))?;
-    line(format_args!(
-        "Your own tape, no drive needed:  tapewise order --ltfs-index TAPE.xml --profile lto6 --files-from clips.txt --explain"
-    ))?;
-    line(format_args!("Another archive:  tapewise demo --seed 2"))?;
+    demo.write()?;
+    demo.look()?;
+    let placed = demo.place()?;
+    let recalls = demo.recall_three_ways(&placed)?;
+    demo.crash(&placed, &recalls[2].row)?;
+    demo.finish(&placed, &recalls, begin.elapsed())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(text: std::fmt::Arguments) -> Result<(), CliError> {
-    output::write(None, |out| {
-        writeln!(out, "{text}").map_err(CliError::failed)
-    })
+/// The archive, and the directory that everything is in.
+struct World<'a> {
+    args: &'a Demo,
+    clips: Vec<Clip>,
 }
 
-fn parse_real_index() -> Result<(), CliError> {
-    let begin = Instant::now();
-    let (index, files) = read_ltfs_index(INDEX).map_err(CliError::failed)?;
-    let ms = begin.elapsed().as_secs_f64() * 1e3;
-    let several = files.iter().filter(|file| file.extents.len() > 1).count();
-    line(format_args!(
-        "[1/3] parse  a real LTFS index ({}, generation {}): {} files in {} directories, {} extents, {several} files in\n\
-         {:13}several pieces, {:.0} ms\n",
-        index.volume_name,
-        index.generation,
-        index.file_count,
-        index.directory_count,
-        index.extent_count,
-        "",
-        ms
-    ))?;
+/// What a recall came to.
+struct Recall {
+    row: Row,
+    clock: Micros,
+    locating: Micros,
+    reading: Micros,
+    wear: Wear,
+    verified: usize,
+}
+
+impl<'a> World<'a> {
+    fn new(args: &'a Demo) -> World<'a> {
+        World {
+            args,
+            clips: clips(args.seed),
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.args.into.join(name)
+    }
+
+    /// The clips of the list, in its order.
+    fn list(&self) -> Vec<&Clip> {
+        wanted(&self.clips, WANTED, self.args.seed)
+    }
+
+    /// [1/4]: writes the archive.
+    fn write(&self) -> Result<(), CliError> {
+        let tape = self.file("tape");
+        clear(&self.args.into)?;
+        let mut spec = LibrarySpec::one_drive(DRIVE, self.args.seed);
+        spec.cartridges = vec![CartridgeSpec {
+            barcode: VOLUME.to_owned(),
+            kind: DRIVE.to_owned(),
+            seed: self.args.seed,
+            scale: SCALE,
+        }];
+        let library = Library::create(&tape, &spec, Clock::virtual_time())?;
+        library.load_cartridge(VOLUME)?;
+        let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
+        drive.wait_until_ready(LOAD_LIMIT)?;
+        let began = drive.now();
+        for clip in &self.clips {
+            for block in clip.contents().chunks(BLOCK_BYTES) {
+                drive.write(block)?;
+            }
+            if clip.ends_card() {
+                drive.write_filemarks(1, true)?;
+            }
+        }
+        drive.write_filemarks(1, false)?;
+        let took = Micros::from_secs_f64((drive.now() - began).as_secs_f64());
+        let stored: usize = self.clips.iter().map(|clip| clip.stored_bytes).sum();
+        drive.unload()?;
+        line(format_args!(
+            "[1/4] write   {} made-up camera clips, 0.5-9 GB each, {}, in {took} of tape time\n\
+             {:14}(contents from a seed; each byte on your disk, {} in all, stands for {SCALE} on the tape)",
+            self.clips.len(),
+            units::bytes(stored as u64 * SCALE),
+            "",
+            units::bytes(stored as u64),
+        ))
+    }
+
+    /// A drive with the cartridge loaded and rewound.
+    fn drive(&self) -> Result<TapeDrive, CliError> {
+        let library = Library::open(&self.file("tape"), Clock::virtual_time())?;
+        // After a power cut the cartridge still is in the drive.
+        let _ = library.load_cartridge(VOLUME);
+        let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
+        drive.wait_until_loaded(LOAD_LIMIT)?;
+        drive.rewind()?;
+        Ok(drive)
+    }
+
+    fn header(&self, drive: &TapeDrive) -> Header {
+        let identity = drive.identity();
+        Header {
+            seed: Some(self.args.seed),
+            device: Some(Device {
+                vendor: identity.vendor.clone(),
+                product: identity.product.clone(),
+                revision: identity.revision.clone(),
+                serial: identity.serial.clone(),
+            }),
+            cartridge: Some(VOLUME.to_owned()),
+            profile: Some(DRIVE.to_owned()),
+            emulated: true,
+            byte_scale: Some(SCALE),
+            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        }
+    }
+
+    /// [2/4]: maps the cartridge.
+    fn look(&self) -> Result<(), CliError> {
+        let mut drive = self.drive()?;
+        let table = drive::map::table(&mut drive)?
+            .ok_or_else(|| CliError::failed("the emulated LTO-8 has no table of wrap ends"))?;
+        line(format_args!(
+            "[2/4] look    end-of-wrap table read from the drive: {}, exact; profile {DRIVE} (estimate)",
+            units::count(table.len(), "wrap")
+        ))?;
+        drive.unload()?;
+        let map = MapFile::EndOfWrap(table);
+        output::write(Some(&self.map()), |mut out| {
+            write_map(&mut out, &map).map_err(CliError::failed)
+        })?;
+        let requests: Vec<_> = self
+            .list()
+            .iter()
+            .map(|clip| clip.request(VOLUME))
+            .collect();
+        output::write(Some(&self.file("requests.csv")), |mut out| {
+            write_csv(&mut out, &requests).map_err(CliError::failed)
+        })
+    }
+
+    fn map(&self) -> PathBuf {
+        self.file("DEMO01L8.map")
+    }
+
+    fn place(&self) -> Result<Placed, CliError> {
+        let batch = Batch {
+            requests: self
+                .list()
+                .iter()
+                .map(|clip| clip.request(VOLUME))
+                .collect(),
+            block_size: Some(BLOCK_BYTES as u64 * SCALE),
+            is_ltfs: false,
+            recognised: format!("{WANTED} clips, listed in no order"),
+            notices: Vec::new(),
+        };
+        place(&batch, &PlacementArgs::new(DRIVE).with_map(self.map()))
+    }
+
+    /// The clip of each visit.
+    fn clips_of(&self, placed: &Placed) -> Vec<&Clip> {
+        let list = self.list();
+        let visits = placed.problem.visits().iter();
+        // Clips share no blocks: each visit is one request.
+        visits
+            .map(|visit| list[placed.owners[visit.requests[0] as usize].0])
+            .collect()
+    }
+
+    /// [3/4]: recalls the list three times.
+    fn recall_three_ways(&self, placed: &Placed) -> Result<Vec<Recall>, CliError> {
+        let bytes: u64 = self
+            .list()
+            .iter()
+            .map(|clip| clip.stored_bytes as u64 * SCALE)
+            .sum();
+        line(format_args!(
+            "[3/4] recall  the same {WANTED} random clips ({}) three times, every byte compared (xxh64)",
+            units::bytes(bytes)
+        ))?;
+        let log = File::create(self.file("events.jsonl")).map_err(CliError::failed)?;
+        let mut log = BufWriter::new(log);
+        let orders = [Algorithm::Fifo, Algorithm::Sort, Algorithm::Best];
+        let recalls = orders.map(|algorithm| {
+            let row = compute(placed, algorithm, &SearchArgs::with_seed(self.args.seed))
+                .ok_or_else(|| CliError::failed("this order always applies"))?;
+            self.recall(placed, row, &mut log)
+        });
+        let recalls = recalls
+            .into_iter()
+            .collect::<Result<Vec<Recall>, CliError>>()?;
+        line(format_args!(
+            "{}",
+            self.table(placed, &recalls).to_string().trim_end()
+        ))?;
+        Ok(recalls)
+    }
+
+    fn table(&self, placed: &Placed, recalls: &[Recall]) -> Table {
+        let columns = [
+            "      order",
+            "predicted",
+            "tape clock",
+            "locating",
+            "reading",
+            "tape moved",
+            "verified",
+        ];
+        let mut table = Table::new("", &columns);
+        let geometry = &placed.problem.tape().geometry;
+        for recall in recalls {
+            table.row([
+                format!("      {}", recall.row.origin.title()),
+                recall.row.total().to_string(),
+                recall.clock.to_string(),
+                recall.locating.to_string(),
+                recall.reading.to_string(),
+                units::tape_moved(recall.wear.distance_lpos, geometry),
+                format!("{}/{WANTED}", recall.verified),
+            ]);
+        }
+        table
+    }
+
+    fn recall(&self, placed: &Placed, row: Row, log: &mut dyn Write) -> Result<Recall, CliError> {
+        let mut drive = self.drive()?;
+        let writer = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
+        let mut log = Kept {
+            writer,
+            events: Vec::new(),
+        };
+        let clips = self.clips_of(placed);
+        let directory = self.file("recalled");
+        let mut delivery = Delivery::new(&directory, clips.clone(), None);
+        let stop = AtomicBool::new(false);
+        let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+        let plan = steps(&row.plan, &placed.problem);
+        let name = |visit: u32| clips[visit as usize].name.clone();
+        let report = carry_out(&plan, &mut recorder, &name, &mut delivery);
+        let clock = recorder.clock();
+        complete(report)?;
+        drive.unload()?;
+        let mut odometer = Odometer::new(&placed.problem.tape().geometry, placed.map.as_ref());
+        log.events.iter().for_each(|event| odometer.add(event));
+        let sum = |actions: &[Action]| {
+            let events = log
+                .events
+                .iter()
+                .filter(|event| actions.contains(&event.action));
+            events.map(|event| event.took_us).sum::<Micros>()
+        };
+        Ok(Recall {
+            row,
+            clock,
+            locating: sum(&[Action::Locate, Action::ReadThrough]),
+            reading: sum(&[Action::Read]),
+            wear: odometer.wear,
+            verified: delivery.delivered,
+        })
+    }
+
+    /// [4/4]: kills a recall, and takes it up.
+    fn crash(&self, placed: &Placed, row: &Row) -> Result<(), CliError> {
+        let program = std::env::current_exe().map_err(CliError::failed)?;
+        let killed = Command::new(program)
+            .args(["demo", "--seed", &self.args.seed.to_string()])
+            .arg("--into")
+            .arg(&self.args.into)
+            .args(["--power-cut-after", &POWER_CUT_AFTER.to_string()])
+            .stderr(Stdio::null())
+            .status()
+            .map_err(CliError::failed)?;
+        if killed.success() {
+            return Err(CliError::failed(
+                "the recall that was to be killed came to its end",
+            ));
+        }
+        let path = self.file("crash.jsonl");
+        let file = File::open(&path).map_err(|e| CliError::failed(e).of(path.display()))?;
+        let before = read_events(BufReader::new(file)).map_err(CliError::failed)?;
+        let clips = self.clips_of(placed);
+        let name = |visit: u32| clips[visit as usize].name.clone();
+        let plan = steps(&row.plan, &placed.problem);
+        let left = remaining(&plan, before.events(), &name);
+        let mut drive = self.drive()?;
+        let mut events: Vec<Event> = Vec::new();
+        let stop = AtomicBool::new(false);
+        let directory = self.file("after-crash");
+        let mut delivery = Delivery::new(&directory, clips.clone(), None);
+        let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
+        complete(carry_out(&left, &mut recorder, &name, &mut delivery))?;
+        drive.unload()?;
+        let whole = clips
+            .iter()
+            .filter(|clip| is_whole(&directory, clip))
+            .count();
+        let before = WANTED - delivery.delivered;
+        if whole != WANTED {
+            let text = format!("{whole} of {WANTED} clips are there after the crash");
+            return Err(CliError::with(Exit::Checksum, text));
+        }
+        line(format_args!(
+            "[4/4] crash   killed in the middle of clip {}, taken up again: {before} were there, {} more read,\n\
+             {:14}{whole} delivered, none twice, none missing",
+            before + 1,
+            delivery.delivered,
+            ""
+        ))
+    }
+
+    /// The child of [`World::crash`].
+    fn recall_until_power_fails(&self, count: usize) -> Result<(), CliError> {
+        let placed = self.place()?;
+        let row = compute(
+            &placed,
+            Algorithm::Best,
+            &SearchArgs::with_seed(self.args.seed),
+        )
+        .ok_or_else(|| CliError::failed("this order always applies"))?;
+        let mut drive = self.drive()?;
+        let log = File::create(self.file("crash.jsonl")).map_err(CliError::failed)?;
+        let mut log = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
+        let clips = self.clips_of(&placed);
+        let name = |visit: u32| clips[visit as usize].name.clone();
+        let directory = self.file("after-crash");
+        let mut delivery = Delivery::new(&directory, clips.clone(), Some(count));
+        let stop = AtomicBool::new(false);
+        let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+        let plan = steps(&row.plan, &placed.problem);
+        complete(carry_out(&plan, &mut recorder, &name, &mut delivery))
+    }
+
+    fn finish(&self, placed: &Placed, recalls: &[Recall], took: Duration) -> Result<(), CliError> {
+        let search = SearchArgs::with_seed(self.args.seed);
+        let [_, sorted, ours] = recalls else {
+            return Err(CliError::failed("three recalls"));
+        };
+        let saved = sorted.clock - ours.clock;
+        let share = 100.0 * saved.as_secs_f64() / sorted.clock.as_secs_f64();
+        line(format_args!(
+            "Saved {saved} of {} against sorted order ({share:.0} %), on the tape's clock.\n\
+             Under this profile: {}.",
+            sorted.clock,
+            explain::verdict(&ours.row, ours.row.bound, &search)
+        ))?;
+        let svg = plot::beside_sorted(placed, &ours.row, &search)?;
+        let picture = self.file("head-path.svg");
+        output::write(Some(&picture), |out| {
+            out.write_all(svg.as_bytes()).map_err(CliError::failed)
+        })?;
+        line(format_args!(
+            "picture {}   every move {}   again: tapewise demo --seed {}   ({:.0} s of your time)\n\
+             The plan by hand: tapewise order --profile {DRIVE} --map {} --block-size {} --explain {}\n\
+             Your own tape, no drive needed: tapewise order --ltfs-index TAPE.xml --profile lto6 --files-from clips.txt --explain",
+            picture.display(),
+            self.file("events.jsonl").display(),
+            self.args.seed + 1,
+            took.as_secs_f64(),
+            self.map().display(),
+            BLOCK_BYTES as u64 * SCALE,
+            self.file("requests.csv").display(),
+        ))
+    }
+}
+
+/// The log on disk, with the events of one recall kept.
+struct Kept<W: Write> {
+    writer: EventWriter<W>,
+    events: Vec<Event>,
+}
+
+impl<W: Write> Log for Kept<W> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.events.push(event.clone());
+        self.writer.event(event)
+    }
+}
+
+/// An error unless everything was read.
+fn complete(report: Report) -> Result<(), CliError> {
+    if let Some(error) = report.stopped_by {
+        return Err(CliError::failed(error));
+    }
+    match report.unread.first() {
+        Some(unread) => Err(CliError::with(Exit::Medium, &unread.error)),
+        None => Ok(()),
+    }
+}
+
+fn is_whole(directory: &Path, clip: &Clip) -> bool {
+    std::fs::read(directory.join(&clip.name)).is_ok_and(|content| content == clip.contents())
+}
+
+/// Removes what an earlier demo left, and nothing else: a directory with other things is refused.
+fn clear(directory: &Path) -> Result<(), CliError> {
+    const OURS: [&str; 8] = [
+        "tape",
+        "recalled",
+        "after-crash",
+        "events.jsonl",
+        "crash.jsonl",
+        "DEMO01L8.map",
+        "requests.csv",
+        "head-path.svg",
+    ];
+    let bad = |e: std::io::Error| CliError::failed(format!("{}: {e}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(bad)?;
+    for entry in std::fs::read_dir(directory).map_err(bad)? {
+        let entry = entry.map_err(bad)?;
+        let name = entry.file_name();
+        if !OURS.iter().any(|ours| name == *ours) {
+            return Err(CliError::with(
+                Exit::Refused,
+                format!(
+                    "{}: {} is not of a demo",
+                    directory.display(),
+                    name.display()
+                ),
+            )
+            .hint("give another directory with --into"));
+        }
+        let path = entry.path();
+        match path.is_dir() {
+            true => std::fs::remove_dir_all(&path).map_err(bad)?,
+            false => std::fs::remove_file(&path).map_err(bad)?,
+        }
+    }
     Ok(())
 }
 
-/// Clips written one behind the other, as a camera archive is.
-fn archive(seed: u64) -> Vec<Request> {
-    let mut random = Random::new(seed, 0);
-    let mut next_block = FIRST_DATA_BLOCK;
-    (0..CLIPS)
-        .map(|number| {
-            let bytes = CLIP_BYTES.start + random.below(CLIP_BYTES.end - CLIP_BYTES.start);
-            let block_count = bytes.div_ceil(BLOCK_BYTES);
-            let start_block = next_block;
-            next_block += block_count;
-            let name = format!("A{:03}/C{:04}.mov", number / 24 + 1, number % 24 + 1);
-            Request {
-                id: name.clone(),
-                volume: Some("DEMO01L8".to_owned()),
-                path: Some(name),
-                extents: vec![Extent {
-                    partition: Some(DATA_PARTITION),
-                    start_block,
-                    block_count,
-                    byte_count: Some(bytes),
-                    ..Extent::default()
-                }],
-                ..Request::default()
-            }
-        })
-        .collect()
-}
-
-/// A list of some of them, in no order.
-fn wanted(archive: &[Request], seed: u64) -> Batch {
-    let mut clips: Vec<&Request> = archive.iter().collect();
-    Random::new(seed, 1).shuffle(&mut clips);
-    Batch {
-        requests: clips.into_iter().take(WANTED).cloned().collect(),
-        block_size: Some(BLOCK_BYTES),
-        is_ltfs: true,
-        recognised: format!("{WANTED} of {CLIPS} clips, listed in no order"),
-        notices: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_made_up_archive_fits_its_cartridge() {
-        let placed = place(&wanted(&archive(1), 1), &PlacementArgs::new("lto8"));
-        assert!(placed.is_ok());
-        let last = archive(1).pop().expect("clips").extents[0].end_block();
-        let map = placed
-            .ok()
-            .and_then(|placed| placed.map)
-            .expect("a nominal map");
-        assert!(map.position(DATA_PARTITION, last).is_ok());
-    }
+fn line(text: std::fmt::Arguments) -> Result<(), CliError> {
+    output::print(&format!("{text}\n"))
 }

@@ -2,8 +2,12 @@
 
 pub mod convert;
 pub mod demo;
+pub mod drive;
+pub mod emulate;
 pub mod fit;
+pub mod library;
 pub mod manual;
 pub mod order;
 pub mod profile;
 pub mod reproduce;
+pub mod sense;

@@ -1,0 +1,73 @@
+//! `tapewise drive`: one tape drive.
+
+mod cartridge;
+pub mod map;
+mod position;
+mod status;
+
+use crate::error::CliError;
+use crate::{device, output};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Look at a tape drive, load and unload it, map its cartridge.
+#[derive(clap::Args, Debug)]
+#[command(after_help = device::NAMES)]
+pub struct Drive {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    Status(status::Status),
+    Position(position::Position),
+    Load(Load),
+    Unload(Unload),
+    Map(map::Map),
+}
+
+/// Load the cartridge that lies in the drive, and wait until it can be read.
+#[derive(clap::Args, Debug)]
+struct Load {
+    /// The drive.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+}
+
+/// Rewind, and give the cartridge out.
+#[derive(clap::Args, Debug)]
+struct Unload {
+    /// The drive.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+}
+
+/// How long a cartridge may take to be ready: an LTO-9 one that is new is measured for up to two
+/// hours, and the drive says only that it is not ready yet.
+pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
+
+/// Runs the verb.
+pub fn run(args: &Drive) -> Result<ExitCode, CliError> {
+    match &args.action {
+        Action::Status(args) => status::run(args)?,
+        Action::Position(args) => position::run(args)?,
+        Action::Map(args) => map::run(args)?,
+        Action::Load(args) => {
+            let mut drive = device::tape_for_use(&args.device)?;
+            drive.load()?;
+            drive.wait_until_ready(READY_LIMIT)?;
+            output::say(format_args!("{}: loaded\n", args.device));
+        }
+        Action::Unload(args) => {
+            let mut drive = device::tape_for_use(&args.device)?;
+            drive.wait_until_ready(READY_LIMIT)?;
+            drive.unload()?;
+            output::say(format_args!(
+                "{}: the cartridge can be taken\n",
+                args.device
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

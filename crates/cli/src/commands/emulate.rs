@@ -1,0 +1,72 @@
+//! `tapewise emulate`: an emulated drive or library in a directory.
+
+use crate::error::CliError;
+use crate::{device, output, units};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_emulator::{Clock, Library, LibrarySpec};
+
+/// Make an emulated drive or library in a directory, for every verb that takes a device.
+///
+/// Its drives have mechanics of their own and a clock of their own, its cartridges are files below
+/// the directory: what is written on them stays. Nothing measured on it says anything of hardware.
+#[derive(clap::Args, Debug)]
+#[command(after_help = device::NAMES)]
+pub struct Emulate {
+    /// A directory that does not exist or is empty.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// The kind of drive, as in `tapewise profile list`.
+    #[arg(long, value_name = "KIND", default_value = "lto8")]
+    drive: String,
+    /// A robot with slots and several drives, as in `tapewise profile list`; without it one drive
+    /// with its cartridge loaded.
+    #[arg(long, value_name = "ROBOT")]
+    robot: Option<String>,
+    /// Drives of the library.
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "robot")]
+    drives: u16,
+    /// Slots of the library.
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "robot")]
+    slots: u16,
+    /// Blank cartridges in the first slots.
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "robot")]
+    cartridges: u16,
+    /// Bytes of tape that each byte on a cartridge stands for, so that a small disk holds a full
+    /// tape; times are those of the full sizes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    scale: u64,
+    /// Another seed makes other cartridges and other noise.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Runs the verb.
+pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
+    let mut spec = match &args.robot {
+        None => LibrarySpec::one_drive(&args.drive, args.seed),
+        Some(robot) => LibrarySpec::with_robot(
+            robot,
+            &args.drive,
+            args.drives,
+            args.slots,
+            args.cartridges,
+            args.seed,
+        ),
+    };
+    for cartridge in &mut spec.cartridges {
+        cartridge.scale = args.scale;
+    }
+    let library = Library::create(&args.directory, &spec, Clock::virtual_time())?;
+    if args.robot.is_none() {
+        library.load_cartridge(&spec.cartridges[0].barcode)?;
+    }
+    let place = args.directory.display();
+    output::say(format_args!(
+        "emulated:{place}: {} of kind {}, {}\n",
+        units::count(spec.drives.len(), "drive"),
+        args.drive,
+        units::count(spec.cartridges.len(), "cartridge")
+    ));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,37 @@
+//! `tapewise library`: a robot with its slots.
+
+mod inventory;
+mod moves;
+
+use crate::device;
+use crate::error::CliError;
+use std::process::ExitCode;
+
+/// See what stands where in a library; mount, dismount, import and export cartridges.
+#[derive(clap::Args, Debug)]
+#[command(after_help = device::NAMES)]
+pub struct Library {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    Inventory(inventory::Inventory),
+    Mount(moves::Mount),
+    Dismount(moves::Dismount),
+    Import(moves::Import),
+    Export(moves::Export),
+}
+
+/// Runs the verb.
+pub fn run(args: &Library) -> Result<ExitCode, CliError> {
+    match &args.action {
+        Action::Inventory(args) => inventory::run(args)?,
+        Action::Mount(args) => moves::mount(args)?,
+        Action::Dismount(args) => moves::dismount(args)?,
+        Action::Import(args) => moves::import(args)?,
+        Action::Export(args) => moves::export(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

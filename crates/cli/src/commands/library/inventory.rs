@@ -1,0 +1,166 @@
+//! `tapewise library inventory`: what stands where.
+
+use crate::error::CliError;
+use crate::table::Table;
+use crate::{device, output, units};
+use serde::Serialize;
+use std::fmt::Write;
+use std::time::Duration;
+use tapewise_scsi::commands::Element;
+use tapewise_scsi::words;
+
+/// List drives, import/export station and slots, with what is in them. Moves nothing.
+#[derive(clap::Args, Debug)]
+pub struct Inventory {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// Empty slots too.
+    #[arg(long)]
+    all: bool,
+    /// Let the robot look at every label first, which may take minutes.
+    #[arg(long)]
+    scan: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A robot that is starting looks at its shelves.
+pub const READY_LIMIT: Duration = Duration::from_secs(1800);
+
+#[derive(Serialize)]
+struct Document {
+    library: String,
+    serial: Option<String>,
+    drives: Vec<Place>,
+    stations: Vec<Place>,
+    slots: Vec<Place>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    element: u16,
+    full: bool,
+    accessible: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cartridge: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_element: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drive_serial: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exception: Option<String>,
+}
+
+impl Place {
+    fn new(element: &Element) -> Place {
+        let device = element.device_id.as_ref();
+        Place {
+            element: element.address,
+            full: element.is_full,
+            accessible: element.is_accessible,
+            cartridge: element.volume_tag.clone(),
+            from_element: element.source,
+            drive_serial: device.map(|id| id.serial.clone().unwrap_or_else(|| id.shown.clone())),
+            exception: element
+                .exception
+                .map(|(asc, ascq)| words(asc, ascq).into_owned()),
+        }
+    }
+
+    /// What is in it, in words.
+    fn content(&self) -> String {
+        match (&self.cartridge, self.full) {
+            (Some(label), true) => label.clone(),
+            (None, true) => "a cartridge without a readable label".to_owned(),
+            (_, false) => "-".to_owned(),
+        }
+    }
+
+    fn remarks(&self) -> String {
+        let mut remarks = Vec::new();
+        remarks.extend(self.from_element.map(|from| format!("from element {from}")));
+        remarks.extend(self.exception.clone());
+        if !self.accessible {
+            remarks.push("the robot cannot reach it".to_owned());
+        }
+        remarks.join("; ")
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Inventory) -> Result<(), CliError> {
+    let mut changer = device::changer(&args.device)?;
+    changer.wait_until_ready(READY_LIMIT)?;
+    if args.scan {
+        output::say(format_args!(
+            "{}: the robot looks at every label\n",
+            args.device
+        ));
+        changer.initialize(None)?;
+    }
+    let inventory = changer.inventory()?;
+    let places = |elements: &[Element]| elements.iter().map(Place::new).collect::<Vec<_>>();
+    let identity = changer.identity();
+    let document = Document {
+        library: format!("{} {}", identity.vendor, identity.product)
+            .trim()
+            .to_owned(),
+        serial: identity.serial.clone(),
+        drives: places(&inventory.drives),
+        stations: places(&inventory.stations),
+        slots: places(&inventory.slots),
+    };
+    match args.json {
+        true => {
+            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+            output::print(&(text + "\n"))
+        }
+        false => output::print(&text(&document, args.all)),
+    }
+}
+
+fn text(document: &Document, all: bool) -> String {
+    let mut text = String::new();
+    let serial = document.serial.as_deref().unwrap_or("not told");
+    let full = document.slots.iter().filter(|slot| slot.full).count();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{}, serial number {serial}: {}, {} ({full} full), {} in the station\n",
+        document.library,
+        units::count(document.drives.len(), "drive"),
+        units::count(document.slots.len(), "slot"),
+        units::count(document.stations.len(), "place"),
+    );
+    let mut drives = Table::new("", &["drive", "serial number", "cartridge", ""]);
+    for drive in &document.drives {
+        let serial = drive
+            .drive_serial
+            .clone()
+            .unwrap_or_else(|| "not told".to_owned());
+        drives.row([
+            drive.element.to_string(),
+            serial,
+            drive.content(),
+            drive.remarks(),
+        ]);
+    }
+    text.push_str(&drives.to_string());
+    for (name, places) in [("station", &document.stations), ("slot", &document.slots)] {
+        let shown: Vec<&Place> = places
+            .iter()
+            .filter(|place| all || place.full || place.exception.is_some())
+            .collect();
+        if shown.is_empty() {
+            continue;
+        }
+        let mut table = Table::new("", &[name, "cartridge", ""]);
+        for place in shown {
+            table.row([place.element.to_string(), place.content(), place.remarks()]);
+        }
+        let _ = write!(text, "\n{table}");
+    }
+    text
+}

@@ -1,0 +1,163 @@
+//! Cartridges from place to place: `tapewise library mount, dismount, import, export`.
+
+use super::inventory::READY_LIMIT;
+use crate::error::{CliError, Exit};
+use crate::{device, output};
+use tapewise_scsi::commands::Element;
+use tapewise_scsi::{Changer, Inventory};
+
+/// Put a cartridge into a drive.
+///
+/// A drive is named by its serial number, because numbers of device nodes change; without --drive the
+/// first empty one is taken. The robot's answer means that the cartridge is in the drive; `tapewise
+/// drive load` waits until it can be read.
+#[derive(clap::Args, Debug)]
+pub struct Mount {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The cartridge's label.
+    #[arg(value_name = "LABEL")]
+    label: String,
+    /// Serial number of the drive.
+    #[arg(long, value_name = "SERIAL")]
+    drive: Option<String>,
+}
+
+/// Take a cartridge out of its drive and put it back where it came from.
+///
+/// The drive must have been unloaded: `tapewise drive unload`.
+#[derive(clap::Args, Debug)]
+pub struct Dismount {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The cartridge's label.
+    #[arg(value_name = "LABEL")]
+    label: String,
+}
+
+/// Take a cartridge from the import/export station to an empty slot.
+#[derive(clap::Args, Debug)]
+pub struct Import {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The cartridge's label.
+    #[arg(value_name = "LABEL")]
+    label: String,
+}
+
+/// Put a cartridge into the import/export station, for a person to take.
+#[derive(clap::Args, Debug)]
+pub struct Export {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The cartridge's label.
+    #[arg(value_name = "LABEL")]
+    label: String,
+}
+
+/// Runs `library mount`.
+pub fn mount(args: &Mount) -> Result<(), CliError> {
+    let (mut changer, inventory) = ready(&args.device)?;
+    let from = holding(&inventory, &args.label)?;
+    if inventory
+        .drives
+        .iter()
+        .any(|drive| drive.address == from.address)
+    {
+        output::say(format_args!(
+            "{} is in drive {} already\n",
+            args.label, from.address
+        ));
+        return Ok(());
+    }
+    let to = match &args.drive {
+        Some(serial) => {
+            let address = inventory.element_of(serial)?;
+            let drive = inventory.element(address).filter(|drive| !drive.is_full);
+            drive.ok_or_else(|| {
+                CliError::with(Exit::Busy, format!("drive {serial} holds a cartridge"))
+            })?
+        }
+        None => free(&inventory.drives, "drive")?,
+    };
+    go(&mut changer, &args.label, from, to, "drive")
+}
+
+/// Runs `library dismount`.
+pub fn dismount(args: &Dismount) -> Result<(), CliError> {
+    let (mut changer, inventory) = ready(&args.device)?;
+    let from = holding(&inventory, &args.label)?;
+    if !inventory
+        .drives
+        .iter()
+        .any(|drive| drive.address == from.address)
+    {
+        output::say(format_args!("{} is in no drive\n", args.label));
+        return Ok(());
+    }
+    let home = from.source.and_then(|address| inventory.element(address));
+    let to = match home.filter(|slot| !slot.is_full) {
+        Some(slot) => slot,
+        None => free(&inventory.slots, "slot")?,
+    };
+    go(&mut changer, &args.label, from, to, "slot")
+}
+
+/// Runs `library import`.
+pub fn import(args: &Import) -> Result<(), CliError> {
+    let (mut changer, inventory) = ready(&args.device)?;
+    let from = holding(&inventory, &args.label)?;
+    let to = free(&inventory.slots, "slot")?;
+    go(&mut changer, &args.label, from, to, "slot")
+}
+
+/// Runs `library export`.
+pub fn export(args: &Export) -> Result<(), CliError> {
+    let (mut changer, inventory) = ready(&args.device)?;
+    let from = holding(&inventory, &args.label)?;
+    let to = free(&inventory.stations, "place of the station")?;
+    go(&mut changer, &args.label, from, to, "place of the station")
+}
+
+fn ready(device: &str) -> Result<(Changer, Inventory), CliError> {
+    let mut changer = device::changer(device)?;
+    changer.wait_until_ready(READY_LIMIT)?;
+    let inventory = changer.inventory()?;
+    Ok((changer, inventory))
+}
+
+fn holding<'a>(inventory: &'a Inventory, label: &str) -> Result<&'a Element, CliError> {
+    inventory.find(label).ok_or_else(|| {
+        CliError::input(format!("no cartridge labelled {label} is in the library")).hint(
+            "`tapewise library inventory DEVICE` lists them; --scan looks at every label again",
+        )
+    })
+}
+
+fn free<'a>(elements: &'a [Element], what: &str) -> Result<&'a Element, CliError> {
+    elements
+        .iter()
+        .find(|element| !element.is_full && element.is_accessible)
+        .ok_or_else(|| CliError::with(Exit::Busy, format!("every {what} holds a cartridge")))
+}
+
+/// Says it before the robot moves, and that it did.
+fn go(
+    changer: &mut Changer,
+    label: &str,
+    from: &Element,
+    to: &Element,
+    what: &str,
+) -> Result<(), CliError> {
+    let (from, to) = (from.address, to.address);
+    output::say(format_args!(
+        "the robot takes {label} from element {from} to {what} {to}\n"
+    ));
+    changer.move_medium(from, to)?;
+    output::say(format_args!("{label} is in {what} {to}\n"));
+    Ok(())
+}
