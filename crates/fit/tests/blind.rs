@@ -4,6 +4,7 @@
 mod world;
 
 use tapewise_fit::blind::{BlindError, Fit, Options, Support, Volume, fit, held_out};
+use tapewise_fit::{Candidate, Ground, compare};
 use world::{Drive, NOMINAL_WRAP_BLOCKS, Recalls, Setting, TRUE_COST, World};
 
 fn options() -> Options {
@@ -296,4 +297,37 @@ fn a_block_behind_the_end_of_the_tape_is_an_error_not_a_huge_map() {
         panic!("{error}");
     };
     assert_eq!((block, wraps), (u64::MAX, 208));
+}
+
+#[test]
+fn moves_with_the_places_found_can_be_fitted_like_measured_ones() {
+    let plain = Setting::new(19, 208, 3, 250, Recalls::Random);
+    let mut world = World::new(Setting {
+        drive: Drive::LandingPoints,
+        noise_s: 1.0,
+        ..plain
+    });
+    world.volumes[1].moves.truncate(10);
+    let found = fit(
+        &world.approach_cost(),
+        &world.geometry,
+        &world.volumes,
+        &options(),
+    )
+    .unwrap();
+    let samples = found.samples(&world.geometry, &world.volumes);
+    let cartridges: Vec<u32> = samples.iter().map(|sample| sample.cartridge).collect();
+    assert!(cartridges.contains(&0) && !cartridges.contains(&1) && cartridges.contains(&2));
+    let ground = Ground {
+        geometry: world.geometry.clone(),
+        read_per_lpos_s: None,
+    };
+    let compared = compare(&samples, &ground).unwrap();
+    let median_s = |candidate| compared.of(candidate).unwrap().overall.median_s;
+    let landing_s = median_s(Candidate::LandingPoint);
+    let regression_s = median_s(Candidate::LtoRegression);
+    assert!(
+        landing_s < 1.0 && landing_s < 0.6 * regression_s,
+        "{landing_s} {regression_s}"
+    );
 }

@@ -5,7 +5,8 @@ use super::estimate::Placed;
 use super::solve::Factor;
 use super::trace::Trace;
 use super::track::place;
-use super::{Options, Search, Searched, Volume};
+use super::{Options, Search, Searched, Volume, moving};
+use crate::sample::Sample;
 use tapewise_model::{EndOfWrap, Geometry, Micros, Position, PositionSource};
 
 /// Standard deviations for each median absolute error, were errors normal.
@@ -79,6 +80,25 @@ pub struct FoundVolume {
     options: Options,
     trace: Trace,
     certainty: Option<Factor>,
+}
+
+impl Fit {
+    /// The moves of volumes whose map was found, with positions: what models that want positions are
+    /// fitted to and judged on. Cartridges are numbered as `volumes`, those that were fitted.
+    pub fn samples(&self, geometry: &Geometry, volumes: &[Volume]) -> Vec<Sample> {
+        let pairs = self.volumes.iter().zip(volumes).zip(0..);
+        let found = pairs.filter(|((found, _), _)| found.support.is_found());
+        found
+            .flat_map(|((found, volume), cartridge)| {
+                moving(volume).into_iter().map(move |m| Sample {
+                    cartridge,
+                    from: found.position(geometry, m.from_block),
+                    to: found.position(geometry, m.to_block),
+                    time: m.time,
+                })
+            })
+            .collect()
+    }
 }
 
 impl FoundVolume {
