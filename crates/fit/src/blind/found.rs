@@ -55,7 +55,8 @@ pub struct Fit {
     /// The typical error on the moves fitted, in seconds: what the median absolute error would be the
     /// standard deviation of, were errors normal. What to expect of new moves: [`super::held_out`].
     pub typical_s: f64,
-    /// How much each wrap differs from the next, as a share, as stated and seen.
+    /// How much each wrap differs from the next, as a share, as stated and seen. Above 0.02, maps from
+    /// sorted recalls may be a whole wrap off without a sign.
     pub wrap_share: f64,
     /// The volumes, in the order given.
     pub volumes: Vec<FoundVolume>,
@@ -74,8 +75,8 @@ pub struct FoundVolume {
     pub read_on: usize,
     /// The median time of those: what a log adds to a move, such as reading a header.
     pub read_on_time: Option<Micros>,
-    /// The typical error of this volume's moves, in seconds, as [`Fit::typical_s`]: far above that of
-    /// the others, it says that the map is wrong somewhere.
+    /// The typical error of this volume's moves, in seconds, as [`Fit::typical_s`]: where it is far
+    /// above that of the others, the name may stand for two cartridges.
     pub typical_s: f64,
     options: Options,
     trace: Trace,

@@ -5,9 +5,9 @@
 //! cartridge, and how its wraps differ. Found together:
 //!
 //! 1. for each volume alone, every rate of blocks per wrap is tried, with the coefficients that suit
-//!    it best ([`scan`]);
-//! 2. coefficients and scale from all volumes ([`estimate`]), rates with these, until both stay;
-//! 3. each track is bent where that explains its moves better ([`track`], [`trace`]), in turn with
+//!    it best (`scan`);
+//! 2. coefficients and scale from all volumes (`estimate`), rates with these, until both stay;
+//! 3. each track is bent where that explains its moves better (`track`, `trace`), in turn with
 //!    coefficients and scale;
 //! 4. a volume whose rate could as well be another is given back as nominal, and said to be.
 //!
@@ -35,6 +35,12 @@ const FIRST_SCALE_S: f64 = 8.0;
 
 /// Rounds of rates and coefficients, then of bends and coefficients, at most.
 const ROUNDS: usize = 12;
+
+/// Steps of reweighting that settle coefficients where places moved by much.
+const SETTLING_STEPS: usize = 10;
+
+/// Steps of reweighting that follow where tracks bent a little.
+const FOLLOWING_STEPS: usize = 3;
 
 /// Leaps of a track in each round.
 const LEAPS: usize = 3;
@@ -240,7 +246,7 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
                 let scanned = scan::profile(&volume.trace, cost, geometry, &start);
                 volume.trace.straighten(scanned.rate);
             }
-            self.improve_estimate(10);
+            self.improve_estimate(SETTLING_STEPS);
         }
         for _ in 0..ROUNDS {
             let mut changed = false;
@@ -252,7 +258,7 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
                     margin: scanned.margin,
                 };
             }
-            self.improve_estimate(10);
+            self.improve_estimate(SETTLING_STEPS);
             if !changed {
                 break;
             }
@@ -279,7 +285,7 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
                 margin: best,
             });
         }
-        self.improve_estimate(10);
+        self.improve_estimate(SETTLING_STEPS);
         Ok(())
     }
 
@@ -295,7 +301,7 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
                 gain += volume.trace.bend(cost, geometry, &self.estimate);
                 count += 1.0;
             }
-            self.improve_estimate(3);
+            self.improve_estimate(FOLLOWING_STEPS);
             self.improve_wander();
             if gain < LEAST_GAIN * count {
                 break;
