@@ -91,3 +91,100 @@ fn refused(error: &tapewise_fit::FitError, records: &records::Records) -> CliErr
     }
     .hint("is --base the profile of this drive and cartridge? docs/how-to/fit-a-profile.md says what a log needs")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+    use tapewise_model::{Position, PositionSource, Profile, Random, profile};
+
+    /// A log as CSV of moves that LTO-8 makes in the time of its profile's regression, give or take
+    /// a quarter of a second.
+    fn log(records: usize) -> String {
+        let model = profile::find("lto8").unwrap().locate_model(None).unwrap();
+        let mut random = Random::new(2, 0);
+        let mut text = "from_wrap,from_lpos,to_wrap,to_lpos,locate_s\n".to_owned();
+        for record in 0..records {
+            let [from, to] = [0, 1].map(|end| Position {
+                partition: 0,
+                // Every fifth move stays on its wrap.
+                wrap: if end == 1 && record % 5 == 0 {
+                    40
+                } else {
+                    random.below(208) as u16
+                },
+                lpos: 2_696 + random.below(168_402) as u32,
+                source: PositionSource::Recorded,
+                error_lpos: 0,
+            });
+            let from = if record % 5 == 0 {
+                Position { wrap: 40, ..from }
+            } else {
+                from
+            };
+            let time_s = model.locate(&from, &to).as_secs_f64() + 0.25 * random.normal();
+            let time_s = time_s.max(0.0);
+            let (a, b, c, d) = (from.wrap, from.lpos, to.wrap, to.lpos);
+            writeln!(text, "{a},{b},{c},{d},{time_s:.6}").unwrap();
+        }
+        text
+    }
+
+    fn args(directory: &std::path::Path, text: &str) -> Fit {
+        let path = directory.join("log.csv");
+        std::fs::write(&path, text).unwrap();
+        Fit {
+            logs: vec![path],
+            base: "lto8".to_owned(),
+            out: Some(directory.join("mine.toml")),
+            plot: Some(directory.join("pictures")),
+            json: true,
+        }
+    }
+
+    #[test]
+    fn a_log_becomes_a_profile_that_predicts_it_and_says_where_it_comes_from() {
+        let directory = tempfile::tempdir().unwrap();
+        let args = args(directory.path(), &log(150));
+        run(&args).unwrap();
+        let text = std::fs::read_to_string(directory.path().join("mine.toml")).unwrap();
+        let fitted = Profile::from_toml("mine.toml", &text).unwrap();
+        assert_eq!(fitted.name, "mine");
+        assert!(fitted.sources["LOG"].ends_with("log.csv"));
+        assert!(
+            fitted.summary.contains("fitted to 150 locates"),
+            "{}",
+            fitted.summary
+        );
+        let found = fitted
+            .lto_coefficients()
+            .expect("the simpler model for its own data");
+        assert!((found.step_back_s - 11.3157622).abs() < 0.3, "{found:?}");
+        // A profile that was fitted can be the base of another fit.
+        let again = Fit {
+            base: args.out.clone().unwrap().display().to_string(),
+            ..args
+        };
+        run(&again).unwrap();
+        assert!(
+            directory
+                .path()
+                .join("pictures/expected-observed.svg")
+                .is_file()
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_fitted_names_file_and_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = |text: &str| format!("{:?}", run(&args(directory.path(), text)).unwrap_err());
+        assert!(error(&log(60)).contains("60 locates are too few"));
+        let beyond = log(120).replacen("\n40,", "\n999,", 1);
+        assert!(
+            error(&beyond).contains("log.csv, line 2: "),
+            "{}",
+            error(&beyond)
+        );
+        assert!(error("a,b\n1,2\n").contains("no column from_wrap, from_lpos"));
+    }
+}

@@ -179,6 +179,7 @@ impl Mechanics {
             .iter()
             .copied()
             .fold(f64::INFINITY, f64::min);
+        let halves = values[MID_CROSS].abs() + 0.5 * values[OUTSIDE] > HALVES_FELT_S;
         let quickest = travel.iter().copied().fold(f64::INFINITY, f64::min);
         LandingCoefficients {
             same_wrap_s: [0, 1].map(|kind| micros(values[SAME_WRAP + kind])),
@@ -187,8 +188,16 @@ impl Mechanics {
                 .iter()
                 .map(|&s| micros(s))
                 .collect(),
-            mid_cross_s: micros(values[MID_CROSS].max(-least)),
-            outside_saves_per_lpos_s: (values[OUTSIDE] / length).min(quickest),
+            mid_cross_s: if halves {
+                micros(values[MID_CROSS].max(-least))
+            } else {
+                0.0
+            },
+            outside_saves_per_lpos_s: if halves {
+                (values[OUTSIDE] / length).min(quickest)
+            } else {
+                0.0
+            },
             travel_s,
             travel_per_lpos_s: travel,
             read_on_s: micros(values[READ_ON]),
@@ -201,9 +210,14 @@ impl Mechanics {
     }
 }
 
-/// Seconds to whole microseconds, so that a profile states what the model computes with.
+/// What crossing the middle must come to, to be kept: an order looks at twice as much where the
+/// halves of the tape differ.
+const HALVES_FELT_S: f64 = 0.1;
+
+/// Seconds to whole microseconds, so that a profile states what the model computes with; no minus
+/// in front of zero.
 fn micros(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
+    (seconds * 1e6).round() / 1e6 + 0.0
 }
 
 /// A robust fit with landing points in force.

@@ -50,6 +50,14 @@ fn as_argument(path: &Path) -> String {
     }
 }
 
+/// A coefficient with enough digits, without an exponent where it needs none.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 0.001 => format!("{value:.4}"),
+        _ => format!("{value:.3e}"),
+    }
+}
+
 /// A probability as `lm` prints it.
 fn probability(p: f64) -> String {
     match p {
@@ -78,8 +86,8 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
     for term in &regression.terms {
         let cells = match term.estimate {
             Some(estimate) => [
-                format!("{estimate:.4e}"),
-                format!("{:.3e}", term.std_error),
+                figure(estimate),
+                figure(term.std_error),
                 format!("{:.1}", term.t),
                 probability(term.p),
                 stars(term.p).to_owned(),
@@ -92,7 +100,7 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
     table.note(format!(
         "Residual standard error: {:.3} s on {} degrees of freedom\n\
          Multiple R-squared: {:.4}, Adjusted R-squared: {:.4}\n\
-         F-statistic: {:.4e} on {} and {} DF, p-value: {}",
+         F-statistic: {:.1} on {} and {} DF, p-value: {}",
         regression.residual,
         regression.degrees,
         regression.r_squared,
