@@ -7,8 +7,8 @@ use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::EventWriter;
 use tapewise_model::Micros;
-use tapewise_scsi::commands::{ReadOutcome, WriteOutcome};
-use tapewise_scsi::{Changer, ScsiError, TapeDrive};
+use tapewise_scsi::commands::{Compression, ModePage, ModeSelectPage6, ReadOutcome, WriteOutcome};
+use tapewise_scsi::{Changer, Command, ScsiError, TapeDrive};
 
 /// Where events go.
 pub trait Log {
@@ -41,6 +41,8 @@ pub struct ReadRun {
     pub bytes: u64,
     /// How long it took.
     pub took: Micros,
+    /// Writing only: the end of the partition is near, or reached.
+    pub is_full: bool,
 }
 
 /// One thing on the tape, as it is read.
@@ -304,14 +306,14 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Writes `count` times the same block, as one event; early warning ends it without error.
+    /// Writes `count` blocks, as one event; early warning ends it without error.
     ///
     /// # Errors
     /// [`RunError`]; the head is then anywhere.
-    pub fn write_blocks(
+    pub fn write_blocks<'d>(
         &mut self,
         count: u64,
-        block: &dyn Fn(u64) -> &'a [u8],
+        block: &dyn Fn(u64) -> &'d [u8],
     ) -> Result<ReadRun, RunError> {
         let from = self.head.take().ok_or(RunError::Lost)?;
         let first = from.block.ok_or(RunError::Lost)?;
@@ -321,12 +323,12 @@ impl<'a> Recorder<'a> {
             self.go_on()?;
             let data = block(run.blocks);
             let outcome = self.drive.write(data)?;
-            if outcome == WriteOutcome::EndOfMedium {
-                break;
+            run.is_full = outcome != WriteOutcome::Written;
+            if outcome != WriteOutcome::EndOfMedium {
+                run.blocks += 1;
+                run.bytes += data.len() as u64;
             }
-            run.blocks += 1;
-            run.bytes += data.len() as u64;
-            if outcome == WriteOutcome::EarlyWarning {
+            if run.is_full {
                 break;
             }
         }
@@ -342,6 +344,49 @@ impl<'a> Recorder<'a> {
         };
         self.write(event)?;
         Ok(run)
+    }
+
+    /// Switches the drive's compression of what is written. A drive without compression has none to
+    /// switch off.
+    ///
+    /// # Errors
+    /// [`RunError`], among them that the drive refuses mode page 0Fh when it is to be switched on.
+    pub fn compress(&mut self, on: bool) -> Result<(), RunError> {
+        let pages = self.drive.mode(COMPRESSION_PAGE).map(|mode| mode.pages);
+        let now = pages.map(|pages| {
+            pages.into_iter().find_map(|page| match page {
+                ModePage::Compression(compression) => Some(compression),
+                _ => None,
+            })
+        });
+        let now = match now {
+            Ok(Some(now)) if now.is_capable => now,
+            Err(error) if on => return Err(error.into()),
+            _ if on => {
+                let what = "the drive has no compression to measure";
+                return Err(RunError::Unsuitable(what.to_owned()));
+            }
+            _ => return Ok(()),
+        };
+        if now.is_enabled != on {
+            let page = compression_page(now, on);
+            ModeSelectPage6::new(&page).send(self.drive.transport())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a filemark, and waits until everything is on the tape.
+    ///
+    /// # Errors
+    /// [`RunError`]; the head is then anywhere.
+    pub fn write_filemark(&mut self) -> Result<Micros, RunError> {
+        let from = self.head.ok_or(RunError::Lost)?;
+        let behind = from.block.ok_or(RunError::Lost)? + 1;
+        self.moved(
+            Action::WriteFilemarks,
+            spot(from.partition, behind),
+            |drive| drive.write_filemarks(1, false).map(|_| ()),
+        )
     }
 
     /// A robot moves a cartridge between a slot and the drive.
@@ -440,6 +485,19 @@ impl<'a> Recorder<'a> {
             ..spot
         })
     }
+}
+
+/// Data compression (SSC-5, 8.5.2).
+const COMPRESSION_PAGE: u8 = 0x0f;
+
+/// The page with compression on or off, and everything else as it was.
+fn compression_page(now: Compression, on: bool) -> [u8; 16] {
+    let mut page = [0; 16];
+    page[..4].copy_from_slice(&[COMPRESSION_PAGE, 14, 0x40, u8::from(now.decompresses) << 7]);
+    page[2] |= u8::from(on) << 7;
+    page[4..8].copy_from_slice(&now.algorithm.to_be_bytes());
+    page[8..12].copy_from_slice(&now.decompression_algorithm.to_be_bytes());
+    page
 }
 
 /// The longest block that READ(6) can ask for.

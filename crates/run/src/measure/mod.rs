@@ -7,6 +7,7 @@
 
 mod bench;
 mod delays;
+mod fill;
 pub mod key_points;
 mod robot;
 mod seeks;
@@ -17,6 +18,7 @@ mod suite;
 pub mod summary;
 
 pub use bench::Progress;
+pub use fill::{Filled, fill};
 pub use robot::Robot;
 pub use step::{Purpose, Step};
 pub use subject::{Expected, Subject};

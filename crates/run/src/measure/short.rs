@@ -1,15 +1,16 @@
 //! Short seeks against reading on: from which distance on is a locate sooner?
 //!
-//! At each of a few places the distance grows until the locate wins twice in a row; then the range
-//! in which the winner changed is halved a few times. Read and locate take turns, both ahead, so
-//! that no way back is needed (Johnson & Miller 1998, section 5.4.3).
+//! The distance grows until the locate wins twice in a row. On helical tape that gives the range to
+//! look at closely. On serpentine tape times jump from landing point to landing point, so the range
+//! is one that has many of them: the line of seeks well ahead on a wrap is what meets that of
+//! reading. Read and locate go over the same stretch, to a block that was visited before, as in an
+//! experiment that is repeated (Johnson & Miller 1998, section 5.4.3): an Ampex finds it sooner.
 
-use super::bench::{Bench, Sample, read, seek};
+use super::bench::{Bench, Sample, seek};
 use super::subject::Subject;
 use crate::error::RunError;
-use crate::recorder::Recorder;
-use tapewise_formats::event::Action;
-use tapewise_model::Micros;
+use tapewise_formats::event::{Action, Event};
+use tapewise_model::{Micros, Random};
 
 /// The shortest distance tried, in MB: shorter reads come from the drive's buffer.
 const SHORTEST_MB: f64 = 0.25;
@@ -17,107 +18,92 @@ const SHORTEST_MB: f64 = 0.25;
 /// From one distance to the next.
 const GROWTH: f64 = 1.6;
 
-/// Times the range in which the winner changes is halved.
-const HALVINGS: u32 = 3;
+/// The longest distance, as a share of a wrap: its end would cost a turn.
+const LONGEST: f64 = 0.65;
 
-/// Samples that one place takes, for the prediction.
-pub(super) const SAMPLES_OF_A_PLACE: u32 = 15;
+/// The shortest distance that is a long one on serpentine tape, as a share of a wrap.
+pub(super) const LONG: f64 = 0.3;
 
-pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, places: u32) -> Result<(), RunError> {
+pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
     let mut random = bench.random();
-    for place in 0..places {
-        let share = (f64::from(place) + random.unit()) / f64::from(places);
-        one_place(bench, share)?;
-    }
-    Ok(())
-}
-
-/// Finds the change of winner around one place of the tape.
-fn one_place(bench: &mut Bench<'_, '_>, share: f64) -> Result<(), RunError> {
-    let longest = longest_gap(bench.subject);
-    let mut gap = bench.subject.blocks_of_mb(SHORTEST_MB).max(2);
-    let (mut reading_wins, mut locate_wins) = (gap, None);
-    let mut wins = 0;
+    let subject = bench.subject;
+    let wrap = subject
+        .wrap(0)
+        .map_or(subject.blocks, |(first, end)| end - first);
+    let longest = (wrap as f64 * LONGEST) as u64;
+    let mut gap = subject.blocks_of_mb(SHORTEST_MB).max(2);
+    let (mut taken, mut wins, mut first_win) = (0, 0, None);
     while gap <= longest && wins < 2 && bench.has_time() {
-        if locate_is_sooner(&compare(bench, share, gap)?) {
-            wins += 1;
-            locate_wins = locate_wins.or(Some(gap));
-        } else {
-            wins = 0;
-            (reading_wins, locate_wins) = (gap, None);
-        }
+        let locate_wins = locate_is_sooner(&compare(bench, &mut random, gap)?);
+        wins = if locate_wins { wins + 1 } else { 0 };
+        first_win = first_win
+            .filter(|_| locate_wins)
+            .or(locate_wins.then_some(gap));
         gap = ((gap as f64 * GROWTH) as u64).max(gap + 1);
+        taken += 1;
     }
-    let Some(mut locate_wins) = locate_wins else {
-        return Ok(());
+    let (low, high) = match (subject.is_serpentine(), first_win) {
+        (true, _) => ((wrap as f64 * LONG) as u64, longest),
+        (false, Some(win)) => (win / 3, (3 * win).min(longest)),
+        (false, None) => return Ok(()),
     };
-    for _ in 0..HALVINGS {
-        let middle = reading_wins.midpoint(locate_wins);
-        if middle == reading_wins || !bench.has_time() {
+    for left in (1..=samples.saturating_sub(taken)).rev() {
+        if !bench.has_time() {
             break;
         }
-        match locate_is_sooner(&compare(bench, share, middle)?) {
-            true => locate_wins = middle,
-            false => reading_wins = middle,
-        }
+        let share = (f64::from(left) - random.unit()) / f64::from(samples - taken);
+        let gap = low + ((high.saturating_sub(low)) as f64 * share) as u64;
+        compare(bench, &mut random, gap.max(2))?;
     }
     Ok(())
 }
 
-/// Twice the distance and what lies before must fit on a wrap: its end would cost a turn.
-fn longest_gap(subject: &Subject) -> u64 {
-    let wrap = subject.wrap(0).map_or(0, |(first, end)| end - first);
-    (wrap as f64 * 0.4) as u64
-}
-
-/// Reads over `gap` blocks, then locates over as many more: the last block of each is read.
-fn compare(bench: &mut Bench<'_, '_>, share: f64, gap: u64) -> Result<Sample, RunError> {
-    let start = start(bench.subject, share, gap);
+/// Reads over `gap` blocks at some place; goes back, locates over the same and reads the last.
+fn compare(bench: &mut Bench<'_, '_>, random: &mut Random, gap: u64) -> Result<Sample, RunError> {
+    let start = start(bench.subject, random, gap);
     bench.sample(
         Some(gap as i64),
-        |recorder| seek(recorder, start),
+        |recorder| {
+            seek(recorder, start + gap)?;
+            seek(recorder, start)
+        },
         |recorder| {
             recorder.read(Action::ReadThrough, gap, &mut |_, _| Ok(()))?;
-            jump(recorder, gap)
+            seek(recorder, start)?;
+            seek(recorder, start + gap)
         },
     )
 }
 
-fn jump(recorder: &mut Recorder<'_>, gap: u64) -> Result<(), RunError> {
-    let here = recorder.head().and_then(|head| head.block);
-    let here = here.ok_or(RunError::Lost)?;
-    recorder.locate(0, here + gap - 1)?;
-    read(recorder, 1).map(|_| ())
-}
-
-/// A block from which twice the gap stays on the wrap.
-fn start(subject: &Subject, share: f64, gap: u64) -> u64 {
-    let wraps = subject.full_wraps().max(1);
-    let wrap = ((f64::from(wraps) * share) as u16).min(wraps - 1);
+/// A block somewhere on the tape from which the gap stays on the wrap.
+fn start(subject: &Subject, random: &mut Random, gap: u64) -> u64 {
+    let wrap = random.below(u64::from(subject.full_wraps().max(1))) as u16;
     let (first, end) = subject.wrap(wrap).unwrap_or((0, subject.blocks));
-    let blocks = end - first;
-    let room = blocks.saturating_sub(2 * gap + 2);
-    // Off the beginning of the wrap, where the map may be a little off.
-    first + (room as f64 * 0.3) as u64
+    // Off the ends of the wrap, where the map may be a little off.
+    let room = (end - first).saturating_sub(gap + 2) as f64;
+    first + (room * (0.05 + 0.9 * random.unit())) as u64
 }
 
 /// Whether the locate of a sample, with the block read after it, took less than reading over the
 /// same distance. A gain of a hundredth is none.
 fn locate_is_sooner(sample: &Sample) -> bool {
-    match times(sample) {
+    match times(sample.iter()) {
         Some((read, located)) => located.as_secs_f64() < 0.99 * read.as_secs_f64(),
         None => false,
     }
 }
 
 /// What reading on took, and the locate over the same distance with the block read after it.
-pub(super) fn times(sample: &[tapewise_formats::event::Event]) -> Option<(Micros, Micros)> {
-    let of = |action| {
-        let found = sample.iter().find(|event| event.action == action);
-        found.map(|event| event.took_us)
-    };
-    Some((
-        of(Action::ReadThrough)?,
-        of(Action::Locate)? + of(Action::Read)?,
-    ))
+pub(super) fn times<'e>(sample: impl Iterator<Item = &'e Event>) -> Option<(Micros, Micros)> {
+    let (mut over, mut located) = (None, Micros::ZERO);
+    for event in sample {
+        match event.action {
+            Action::ReadThrough => over = Some(event.took_us),
+            // The way back comes first, the locate that counts last.
+            Action::Locate => located = event.took_us,
+            Action::Read => located += event.took_us,
+            _ => {}
+        }
+    }
+    Some((over?, located))
 }

@@ -133,7 +133,6 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
     let reports = subject.profile.cartridge.position_areas.is_some()
         || subject.profile.features.end_of_wrap_table.is_some();
     match step {
-        Step::SeekOpposite => subject.is_serpentine(),
         Step::Positions => reports && subject.is_serpentine(),
         Step::Landing => reports && subject.is_serpentine() && !quick,
         Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
@@ -144,10 +143,7 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
 
 /// Whether fewer samples of it are still worth something.
 fn can_shorten(step: Step) -> bool {
-    !matches!(
-        step,
-        Step::ShortSeek | Step::Delay | Step::LargeRead | Step::KeyPoints
-    )
+    !matches!(step, Step::Delay | Step::LargeRead | Step::KeyPoints)
 }
 
 fn planned(step: Step, subject: &Subject) -> Planned {
@@ -158,10 +154,12 @@ fn planned(step: Step, subject: &Subject) -> Planned {
     let (samples, each) = match step {
         Step::Mount => (8, remount),
         Step::Robot => (16, remount + second(40.0)),
-        Step::SeekBot => (48, seek + expected.rewind),
-        Step::SeekOpposite => (24, seek + seek),
+        Step::SeekBot => (
+            if subject.is_serpentine() { 120 } else { 48 },
+            seek + expected.rewind,
+        ),
         Step::SeekMid => (60, seek),
-        Step::ShortSeek => (3 * short::SAMPLES_OF_A_PLACE, seek + second(15.0)),
+        Step::ShortSeek => (48, seek + seek + seek + second(30.0)),
         Step::Stream => (8, seek + second(20.0)),
         Step::Delay => {
             let reads = subject.reading(2 * delays::READS);
@@ -171,7 +169,7 @@ fn planned(step: Step, subject: &Subject) -> Planned {
             let reads = subject.reading(subject.blocks_of_mb(120.0));
             (delays::LARGE_SAMPLES, seek + reads + second(70.0))
         }
-        Step::Midtape => (24, remount + seek + seek + expected.rewind),
+        Step::Midtape => (40, remount + seek + seek + expected.rewind),
         Step::Positions => (64, seek),
         Step::Landing => (120, seek + seek),
         Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
@@ -198,9 +196,8 @@ fn run_step(
             None => Ok(()),
         },
         Step::SeekBot => seeks::from_beginning(bench, samples),
-        Step::SeekOpposite => seeks::opposite(bench, samples),
         Step::SeekMid => seeks::between(bench, samples),
-        Step::ShortSeek => short::short_seeks(bench, samples.div_ceil(short::SAMPLES_OF_A_PLACE)),
+        Step::ShortSeek => short::short_seeks(bench, samples),
         Step::Stream => seeks::stream(bench, samples),
         Step::Delay => delays::between_reads(bench),
         Step::LargeRead => delays::after_large_reads(bench),

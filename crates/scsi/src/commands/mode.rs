@@ -438,6 +438,48 @@ impl Command for ModeSelectPage {
     }
 }
 
+/// MODE SELECT(6) of one page, for drives without the longer command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeSelectPage6 {
+    parameters: Vec<u8>,
+}
+
+impl ModeSelectPage6 {
+    /// Sends a page as [`ModeSelectPage::new`]; of more than 251 bytes only the first 251.
+    pub fn new(page: &[u8]) -> ModeSelectPage6 {
+        let mut parameters = vec![0, 0, 0x10, 0];
+        parameters.extend(page.iter().take(251));
+        if let Some(code) = parameters.get_mut(4) {
+            *code &= 0x7f;
+        }
+        ModeSelectPage6 { parameters }
+    }
+}
+
+impl Command for ModeSelectPage6 {
+    type Answer = ();
+
+    fn name(&self) -> &'static str {
+        "MODE SELECT(6)"
+    }
+
+    fn cdb(&self) -> Cdb {
+        Cdb::new([0x15, 0x10, 0, 0, self.parameters.len() as u8, 0])
+    }
+
+    fn direction(&self) -> Direction<'_> {
+        Direction::Out(&self.parameters)
+    }
+
+    fn timeout(&self) -> Duration {
+        timeouts::QUICK
+    }
+
+    fn decode(&self, _: &[u8]) -> Result<(), DecodeError> {
+        Ok(())
+    }
+}
+
 impl Describe for ModeData {
     fn describe(&self, report: &mut Report) {
         report.line("medium type", format_args!("{:02x}h", self.medium_type));

@@ -15,6 +15,7 @@ pub use delay::{DelayTolerance, Restart};
 pub use falls::Falls;
 pub use stat::{Line, Stat};
 
+use super::seeks::CLOSE_WRAPS;
 use super::step::{Purpose, Step};
 use super::subject::Subject;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,8 +43,8 @@ pub struct Summary {
     pub seek_bot_s: Option<Stat>,
     /// The same against the target's place: helical all, serpentine forward tracks behind the first.
     pub seek_bot_line: Option<Line>,
-    /// Seconds to seek to the neighbouring track of the other direction.
-    pub seek_opposite_s: Option<Stat>,
+    /// Serpentine: the same for reverse tracks.
+    pub seek_reverse_line: Option<Line>,
     /// Fixed part of a seek, and what a whole tape (serpentine: track) takes: the two numbers of the
     /// paper's section 5.7.
     pub long_seek: Option<LongSeek>,
@@ -78,7 +79,8 @@ pub struct Summary {
 /// The two-number summary of long seeks (Johnson & Miller 1998, section 5.7).
 ///
 /// Helical: both from the line of seeks from the beginning of tape. Serpentine: the startup is half
-/// of what a seek to a track of the other direction costs, and the full seek is one along a track.
+/// of what a seek to a reverse track costs beyond the way along the tape, and the full seek is the way
+/// along a forward track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongSeek {
     /// Seconds of the fixed part.
@@ -210,7 +212,6 @@ impl<'e, 's> Samples<'e, 's> {
         };
         summary.seek_bot_s = Stat::of(&seconds(Step::SeekBot));
         summary.seek_mid_s = Stat::of(&seconds(Step::SeekMid));
-        summary.seek_opposite_s = Stat::of(&seconds(Step::SeekOpposite));
         summary.first_seek_s = Stat::of(&seconds(Step::Midtape));
         let points = |step| -> Vec<(u16, f64, f64)> {
             let placed = self.seeks(step).filter_map(|seek| {
@@ -220,24 +221,31 @@ impl<'e, 's> Samples<'e, 's> {
             placed.collect()
         };
         let serpentine = self.subject.is_serpentine();
-        let fits = |wrap: u16| !serpentine || (wrap >= 2 && wrap.is_multiple_of(2));
-        let line = |points: Vec<(u16, f64, f64)>| {
-            let chosen = points.into_iter().filter(|&(wrap, ..)| fits(wrap));
-            Line::through(&chosen.map(|(_, x, y)| (x, y)).collect::<Vec<_>>())
+        // On the first track a drive may read on; behind it a line has one kind of seek. Where far
+        // tracks begin is known too badly from nominal geometry.
+        let is_close = |wrap: u16| wrap < CLOSE_WRAPS;
+        let is_forward =
+            |wrap: u16| !serpentine || (wrap >= 2 && is_close(wrap) && wrap.is_multiple_of(2));
+        let is_reverse = |wrap: u16| is_close(wrap) && !wrap.is_multiple_of(2);
+        let line = |points: &[(u16, f64, f64)], fits: &dyn Fn(u16) -> bool| {
+            let chosen = points.iter().filter(|(wrap, ..)| fits(*wrap));
+            Line::through(&chosen.map(|&(_, x, y)| (x, y)).collect::<Vec<_>>())
         };
-        summary.seek_bot_line = line(points(Step::SeekBot));
-        summary.first_seek_line = line(points(Step::Midtape));
-        summary.long_seek = match (serpentine, summary.seek_bot_line, summary.seek_opposite_s) {
-            (false, Some(line), _) => Some(LongSeek {
-                startup_s: line.intercept,
-                full_s: line.slope,
-            }),
-            (true, Some(line), Some(opposite)) => Some(LongSeek {
-                startup_s: opposite.mean / 2.0,
-                full_s: line.at(1.0),
-            }),
+        let from_beginning = points(Step::SeekBot);
+        summary.seek_bot_line = line(&from_beginning, &is_forward);
+        summary.seek_reverse_line = line(&from_beginning, &is_reverse);
+        summary.first_seek_line = line(&points(Step::Midtape), &is_forward);
+        let startup_s = match (serpentine, summary.seek_bot_line, summary.seek_reverse_line) {
+            (false, Some(line), _) => Some(line.intercept),
+            (true, _, Some(reverse)) => Some(reverse.intercept / 2.0),
             _ => None,
         };
+        summary.long_seek = startup_s
+            .zip(summary.seek_bot_line)
+            .map(|(startup_s, line)| LongSeek {
+                startup_s,
+                full_s: line.slope,
+            });
         // A rewind from the beginning moves nothing.
         let rewinds = self.rewinds.iter().filter_map(|event| {
             let (_, share) = self.place(event.from?)?;

@@ -1,0 +1,28 @@
+//! Emulated drives with a cartridge in them.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
+use tapewise_scsi::TapeDrive;
+
+/// What nobody sets.
+pub static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A drive of this kind with a blank cartridge whose bytes stand for `scale` each.
+pub fn drive(kind: &str, seed: u64, scale: u64, directory: &Path) -> (Library, TapeDrive) {
+    let mut spec = LibrarySpec::one_drive(kind, seed);
+    spec.cartridges = vec![CartridgeSpec {
+        scale,
+        ..CartridgeSpec::numbered(kind, seed, 1)
+    }];
+    let path = directory.join(format!("{kind}-{seed}"));
+    let library = Library::create(&path, &spec, Clock::virtual_time()).expect("a library");
+    library.load_cartridge("TW0001").expect("a free drive");
+    let transport = library.transport_to_drive(0).expect("a drive");
+    let mut drive = TapeDrive::open(Box::new(transport)).expect("a tape drive");
+    drive
+        .wait_until_ready(Duration::from_secs(600))
+        .expect("a drive that gets ready");
+    (library, drive)
+}
