@@ -55,12 +55,12 @@ fn look() {
             s.first_seek_line,
             s.seek_bot_s,
             s.seek_bot_line,
-            s.seek_reverse_line,
+            s.seek_opposite_s,
             s.long_seek,
             s.seek_mid_s,
             s.rate_mb_s,
             s.crossover.as_ref().map(|c| c.mb),
-            s.crossover.as_ref().map(|c| c.locate),
+            s.crossover.as_ref().map(|c| c.compared.len()),
             s.delay.map(|d| d.ms),
             s.restart
         );

@@ -39,33 +39,26 @@ pub(super) fn from_beginning(bench: &mut Bench<'_, '_>, samples: u32) -> Result<
 /// them, the first few. Where a later track begins is less sure without a map of the cartridge.
 pub(super) const CLOSE_WRAPS: u16 = 8;
 
-/// Helical: blocks spread evenly over the tape. Serpentine: one of five anywhere, one of five evenly
-/// along forward tracks, the others evenly along reverse ones, whose times jump most: an even step
-/// meets every stretch between two landing points about as often.
+/// Helical: blocks spread evenly over the tape. Serpentine: half of them anywhere, half evenly along
+/// the first forward tracks: an even step meets every stretch between landing points as often.
 fn targets_from_beginning(subject: &Subject, samples: u32, random: &mut Random) -> Vec<u64> {
     let wraps = subject.full_wraps().min(CLOSE_WRAPS);
-    if !subject.is_serpentine() || wraps < 4 {
+    if !subject.is_serpentine() || wraps < 3 {
         return spread(0, subject.blocks, samples, random);
     }
-    let (anywhere, forward) = (samples / 5, samples / 5);
-    let mut targets = spread(0, subject.blocks, anywhere, random);
-    targets.extend(evenly(subject, 2, wraps, forward));
-    targets.extend(evenly(subject, 1, wraps, samples - anywhere - forward));
+    let close = samples / 2;
+    let mut targets = spread(0, subject.blocks, samples - close, random);
+    let forward: Vec<u16> = (2..wraps).step_by(2).collect();
+    for at in 0..close {
+        let wrap = forward[at as usize % forward.len()];
+        let Some((first, end)) = subject.wrap(wrap) else {
+            continue;
+        };
+        let share = (f64::from(at) + 0.5) / f64::from(close);
+        targets.push(first + ((end - first) as f64 * share) as u64);
+    }
     random.shuffle(&mut targets);
     targets
-}
-
-/// Blocks at even steps along the tape, on every other wrap from `first` on in turn.
-fn evenly(subject: &Subject, first: u16, wraps: u16, count: u32) -> impl Iterator<Item = u64> {
-    // Off the ends: where a track begins on this cartridge is known to a few thousandths.
-    const END: f64 = 0.004;
-    let chosen: Vec<u16> = (first..wraps).step_by(2).collect();
-    (0..count).filter_map(move |at| {
-        let wrap = chosen[at as usize % chosen.len()];
-        let (first, end) = subject.wrap(wrap)?;
-        let share = END + (1.0 - 2.0 * END) * (f64::from(at) + 0.5) / f64::from(count);
-        Some(first + ((end - first) as f64 * share) as u64)
-    })
 }
 
 /// One block of each of `samples` equal parts of a run of blocks, in random order.
@@ -76,6 +69,33 @@ pub(super) fn spread(first: u64, end: u64, samples: u32, random: &mut Random) ->
         .collect();
     random.shuffle(&mut places);
     places
+}
+
+/// To the neighbouring track of the other direction, at the same place along the tape, at even steps:
+/// times jump from landing point to landing point, and an even step meets all of a stretch between
+/// two as often.
+pub(super) fn opposite(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let wraps = bench.subject.full_wraps();
+    let Some(map) = bench.subject.map.as_ref().filter(|_| wraps >= 3) else {
+        return Ok(());
+    };
+    for at in 0..samples {
+        if !bench.has_time() {
+            break;
+        }
+        let share = 0.15 + 0.7 * (f64::from(at) + 0.5) / f64::from(samples);
+        // Where later tracks begin is less sure.
+        let wrap = 1 + (at % u32::from(wraps.min(CLOSE_WRAPS) - 2)) as u16;
+        let (Some(from), Some(to)) = (along(map, wrap, share), along(map, wrap + 1, share)) else {
+            continue;
+        };
+        bench.sample(
+            None,
+            |recorder| seek(recorder, from),
+            |recorder| seek(recorder, to),
+        )?;
+    }
+    Ok(())
 }
 
 /// The block of a wrap nearest to a place along the tape, as a share of the tape's length.

@@ -1,10 +1,10 @@
 //! Short seeks against reading on: from which distance on is a locate sooner?
 //!
-//! The distance grows until the locate wins twice in a row. On helical tape that gives the range to
-//! look at closely. On serpentine tape times jump from landing point to landing point, so the range
-//! is one that has many of them: the line of seeks well ahead on a wrap is what meets that of
-//! reading. Read and locate go over the same stretch, to a block that was visited before, as in an
-//! experiment that is repeated (Johnson & Miller 1998, section 5.4.3): an Ampex finds it sooner.
+//! The distance grows until the locate wins twice in a row, and then the range around the first win
+//! is looked at closely, at places all over the tape: on serpentine tape times jump from landing point
+//! to landing point. Read and locate go over the same stretch, to a block that was visited before,
+//! as in an experiment that is repeated (Johnson & Miller 1998, section 5.4.3): an Ampex finds it
+//! sooner.
 
 use super::bench::{Bench, Sample, seek};
 use super::subject::Subject;
@@ -21,8 +21,11 @@ const GROWTH: f64 = 1.6;
 /// The longest distance, as a share of a wrap: its end would cost a turn.
 const LONGEST: f64 = 0.65;
 
-/// The shortest distance that is a long one on serpentine tape, as a share of a wrap.
-pub(super) const LONG: f64 = 0.3;
+/// The range looked at closely, in distances of the first win: the one before it was 1 / [`GROWTH`].
+const CLOSE: (f64, f64) = (0.5, 1.5);
+
+/// A locate that saves less than this share of the time of reading on saves nothing.
+pub(super) const NO_GAIN: f64 = 0.01;
 
 pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
     let mut random = bench.random();
@@ -42,17 +45,17 @@ pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
         gap = ((gap as f64 * GROWTH) as u64).max(gap + 1);
         taken += 1;
     }
-    let (low, high) = match (subject.is_serpentine(), first_win) {
-        (true, _) => ((wrap as f64 * LONG) as u64, longest),
-        (false, Some(win)) => (win / 3, (3 * win).min(longest)),
-        (false, None) => return Ok(()),
-    };
+    let Some(win) = first_win else { return Ok(()) };
+    let (low, high) = (
+        win as f64 * CLOSE.0,
+        (win as f64 * CLOSE.1).min(longest as f64),
+    );
     for left in (1..=samples.saturating_sub(taken)).rev() {
         if !bench.has_time() {
             break;
         }
         let share = (f64::from(left) - random.unit()) / f64::from(samples - taken);
-        let gap = low + ((high.saturating_sub(low)) as f64 * share) as u64;
+        let gap = (low + (high - low) * share) as u64;
         compare(bench, &mut random, gap.max(2))?;
     }
     Ok(())
@@ -85,10 +88,10 @@ fn start(subject: &Subject, random: &mut Random, gap: u64) -> u64 {
 }
 
 /// Whether the locate of a sample, with the block read after it, took less than reading over the
-/// same distance. A gain of a hundredth is none.
+/// same distance.
 fn locate_is_sooner(sample: &Sample) -> bool {
     match times(sample.iter()) {
-        Some((read, located)) => located.as_secs_f64() < 0.99 * read.as_secs_f64(),
+        Some((read, located)) => located.as_secs_f64() < (1.0 - NO_GAIN) * read.as_secs_f64(),
         None => false,
     }
 }

@@ -12,6 +12,8 @@ pub enum Step {
     Robot,
     /// From the beginning of tape to a block, and back by a rewind.
     SeekBot,
+    /// Across to a track of the other direction, at the same place along the tape.
+    SeekOpposite,
     /// From a block to another, both anywhere.
     SeekMid,
     /// A little ahead, by a locate and by reading on.
@@ -39,10 +41,11 @@ pub enum Step {
 impl Step {
     /// All steps in the order in which they are done: what begins at the beginning of tape first,
     /// what writes last.
-    pub const ALL: [Step; 14] = [
+    pub const ALL: [Step; 15] = [
         Step::Mount,
         Step::Robot,
         Step::SeekBot,
+        Step::SeekOpposite,
         Step::SeekMid,
         Step::ShortSeek,
         Step::Stream,
@@ -62,6 +65,7 @@ impl Step {
             Step::Mount => "mount",
             Step::Robot => "robot",
             Step::SeekBot => "seek-bot",
+            Step::SeekOpposite => "seek-opposite",
             Step::SeekMid => "seek-mid",
             Step::ShortSeek => "short-seek",
             Step::Stream => "stream",

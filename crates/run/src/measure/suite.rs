@@ -133,6 +133,7 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
     let reports = subject.profile.cartridge.position_areas.is_some()
         || subject.profile.features.end_of_wrap_table.is_some();
     match step {
+        Step::SeekOpposite => subject.is_serpentine(),
         Step::Positions => reports && subject.is_serpentine(),
         Step::Landing => reports && subject.is_serpentine() && !quick,
         Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
@@ -154,10 +155,8 @@ fn planned(step: Step, subject: &Subject) -> Planned {
     let (samples, each) = match step {
         Step::Mount => (8, remount),
         Step::Robot => (16, remount + second(40.0)),
-        Step::SeekBot => (
-            if subject.is_serpentine() { 120 } else { 48 },
-            seek + expected.rewind,
-        ),
+        Step::SeekBot => (60, seek + expected.rewind),
+        Step::SeekOpposite => (96, seek + seek),
         Step::SeekMid => (60, seek),
         Step::ShortSeek => (48, seek + seek + seek + second(30.0)),
         Step::Stream => (8, seek + second(20.0)),
@@ -196,6 +195,7 @@ fn run_step(
             None => Ok(()),
         },
         Step::SeekBot => seeks::from_beginning(bench, samples),
+        Step::SeekOpposite => seeks::opposite(bench, samples),
         Step::SeekMid => seeks::between(bench, samples),
         Step::ShortSeek => short::short_seeks(bench, samples),
         Step::Stream => seeks::stream(bench, samples),

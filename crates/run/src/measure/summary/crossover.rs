@@ -1,8 +1,7 @@
 //! From which distance on a locate is sooner than reading on.
 
-use super::super::short::{LONG, times};
+use super::super::short::{NO_GAIN, times};
 use super::super::subject::Subject;
-use super::stat::Line;
 use tapewise_formats::event::Event;
 
 /// Short seeks against reading on.
@@ -10,20 +9,13 @@ use tapewise_formats::event::Event;
 pub struct Crossover {
     /// Below so many MB, reading on is no slower.
     pub mb: f64,
-    /// Seconds of a locate against the distance in MB.
-    pub locate: Line,
-    /// Seconds of reading on against the distance in MB.
-    pub read: Line,
     /// All comparisons: MB, seconds of reading on, seconds of the locate. By distance.
     pub compared: Vec<(f64, f64, f64)>,
 }
 
-/// Times that differ by less than this share are the same: up to the change of speed a drive carries
-/// out a locate by reading on.
-const SAME: f64 = 0.02;
-
 impl Crossover {
-    /// Where the line of locates meets that of reading on. `None` where they do not meet.
+    /// The distance such that reading on below it and locating above it would have lost least time
+    /// over all that was compared. `None` where the locate never won.
     pub(super) fn of<'a, 'e: 'a>(
         samples: impl Iterator<Item = &'a [&'e Event]>,
         subject: &Subject,
@@ -36,22 +28,18 @@ impl Crossover {
         });
         let mut compared: Vec<(f64, f64, f64)> = compared.collect();
         compared.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let wrap = subject.wrap(0).filter(|_| subject.is_serpentine());
-        let from = wrap.map_or(0.0, |(first, end)| {
-            (end - first) as f64 * LONG * block_mb * 0.99
-        });
-        let lines = |time: &dyn Fn(&(f64, f64, f64)) -> f64| {
-            let chosen = compared
-                .iter()
-                .filter(|(mb, read, located)| *mb >= from && (read - located).abs() > SAME * read);
-            Line::through(&chosen.map(|one| (one.0, time(one))).collect::<Vec<_>>())
-        };
-        let (read, locate) = (lines(&|one| one.1)?, lines(&|one| one.2)?);
-        let mb = (locate.intercept - read.intercept) / (read.slope - locate.slope);
-        (read.slope > locate.slope && mb > 0.0).then_some(Crossover {
-            mb,
-            locate,
-            read,
+        // The best place to begin with locates: behind it the sum of gains is greatest.
+        let (mut sum, mut best) = (0.0, (0.0, None));
+        for (at, (_, read, located)) in compared.iter().enumerate().rev() {
+            sum += read * (1.0 - NO_GAIN) - located;
+            if sum > best.0 {
+                best = (sum, Some(at));
+            }
+        }
+        let first = best.1?;
+        let below = first.checked_sub(1).map_or(0.0, |at| compared[at].0);
+        Some(Crossover {
+            mb: (below + compared[first].0) / 2.0,
             compared,
         })
     }

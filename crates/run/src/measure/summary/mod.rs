@@ -43,8 +43,8 @@ pub struct Summary {
     pub seek_bot_s: Option<Stat>,
     /// The same against the target's place: helical all, serpentine forward tracks behind the first.
     pub seek_bot_line: Option<Line>,
-    /// Serpentine: the same for reverse tracks.
-    pub seek_reverse_line: Option<Line>,
+    /// Seconds to seek to the neighbouring track of the other direction.
+    pub seek_opposite_s: Option<Stat>,
     /// Fixed part of a seek, and what a whole tape (serpentine: track) takes: the two numbers of the
     /// paper's section 5.7.
     pub long_seek: Option<LongSeek>,
@@ -79,8 +79,8 @@ pub struct Summary {
 /// The two-number summary of long seeks (Johnson & Miller 1998, section 5.7).
 ///
 /// Helical: both from the line of seeks from the beginning of tape. Serpentine: the startup is half
-/// of what a seek to a reverse track costs beyond the way along the tape, and the full seek is the way
-/// along a forward track.
+/// of what a seek to a track of the other direction costs, and the full seek is the one from the
+/// beginning of tape to the far end of a forward track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongSeek {
     /// Seconds of the fixed part.
@@ -226,26 +226,25 @@ impl<'e, 's> Samples<'e, 's> {
         let is_close = |wrap: u16| wrap < CLOSE_WRAPS;
         let is_forward =
             |wrap: u16| !serpentine || (wrap >= 2 && is_close(wrap) && wrap.is_multiple_of(2));
-        let is_reverse = |wrap: u16| is_close(wrap) && !wrap.is_multiple_of(2);
         let line = |points: &[(u16, f64, f64)], fits: &dyn Fn(u16) -> bool| {
             let chosen = points.iter().filter(|(wrap, ..)| fits(*wrap));
             Line::through(&chosen.map(|&(_, x, y)| (x, y)).collect::<Vec<_>>())
         };
         let from_beginning = points(Step::SeekBot);
         summary.seek_bot_line = line(&from_beginning, &is_forward);
-        summary.seek_reverse_line = line(&from_beginning, &is_reverse);
+        summary.seek_opposite_s = Stat::of(&seconds(Step::SeekOpposite));
         summary.first_seek_line = line(&points(Step::Midtape), &is_forward);
-        let startup_s = match (serpentine, summary.seek_bot_line, summary.seek_reverse_line) {
-            (false, Some(line), _) => Some(line.intercept),
-            (true, _, Some(reverse)) => Some(reverse.intercept / 2.0),
+        summary.long_seek = match (serpentine, summary.seek_bot_line, summary.seek_opposite_s) {
+            (false, Some(line), _) => Some(LongSeek {
+                startup_s: line.intercept,
+                full_s: line.slope,
+            }),
+            (true, Some(line), Some(opposite)) => Some(LongSeek {
+                startup_s: opposite.mean / 2.0,
+                full_s: line.at(1.0),
+            }),
             _ => None,
         };
-        summary.long_seek = startup_s
-            .zip(summary.seek_bot_line)
-            .map(|(startup_s, line)| LongSeek {
-                startup_s,
-                full_s: line.slope,
-            });
         // A rewind from the beginning moves nothing.
         let rewinds = self.rewinds.iter().filter_map(|event| {
             let (_, share) = self.place(event.from?)?;
