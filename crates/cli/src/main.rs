@@ -41,6 +41,7 @@ Drive
   drive      Look at a tape drive, load and unload it, map its cartridge
   library    See what stands where in a library; mount, dismount, import and export cartridges
   fit        Fit a drive's locate times from its log, and write a profile
+  measure    Measure how long a drive takes for everything it does, and write the event log
   profile    List, show, compare and validate profiles of drives and libraries
 
 Evidence
@@ -63,6 +64,7 @@ enum Verb {
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
+    Measure(Box<commands::measure::Measure>),
     Profile(commands::profile::Profile),
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),
+        Verb::Measure(args) => commands::measure::run(args),
         Verb::Profile(args) => commands::profile::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),

@@ -7,6 +7,7 @@ pub mod emulate;
 pub mod fit;
 pub mod library;
 pub mod manual;
+pub mod measure;
 pub mod order;
 pub mod profile;
 pub mod reproduce;

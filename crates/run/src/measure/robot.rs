@@ -11,9 +11,7 @@ pub struct Robot<'a> {
     pub changer: &'a mut Changer,
     /// The drive's element address.
     pub drive: u16,
-    /// The element address of the slot the cartridge came from: it is left there as it was found.
-    pub home: u16,
-    /// Empty slots, whose ways are measured.
+    /// Empty slots, whose ways are measured. The cartridge ends in the drive, where it began.
     pub slots: Vec<u16>,
 }
 
@@ -23,8 +21,6 @@ pub(super) fn ways(
     samples: u32,
 ) -> Result<(), RunError> {
     let mut slots = robot.slots.clone();
-    slots.push(robot.home);
-    slots.sort_unstable();
     bench.random().shuffle(&mut slots);
     for slot in slots.into_iter().cycle().take(samples as usize) {
         if !bench.has_time() {

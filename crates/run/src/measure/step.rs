@@ -32,16 +32,12 @@ pub enum Step {
     Landing,
     /// The key points of a DLT cartridge, by timing.
     KeyPoints,
-    /// Writing and reading blocks of several sizes.
-    Transfer,
-    /// Capacity and rates with the drive's compression.
-    Compression,
 }
 
 impl Step {
-    /// All steps in the order in which they are done: what begins at the beginning of tape first,
-    /// what writes last.
-    pub const ALL: [Step; 15] = [
+    /// All steps in the order in which they are done: what begins at the beginning of tape
+    /// first, what takes longest last.
+    pub const ALL: [Step; 13] = [
         Step::Mount,
         Step::Robot,
         Step::SeekBot,
@@ -55,8 +51,6 @@ impl Step {
         Step::Positions,
         Step::Landing,
         Step::KeyPoints,
-        Step::Transfer,
-        Step::Compression,
     ];
 
     /// The name on the command line and in the event log.
@@ -75,14 +69,7 @@ impl Step {
             Step::Positions => "positions",
             Step::Landing => "landing",
             Step::KeyPoints => "key-points",
-            Step::Transfer => "transfer",
-            Step::Compression => "compression",
         }
-    }
-
-    /// Whether it writes on the cartridge.
-    pub fn writes(self) -> bool {
-        matches!(self, Step::Transfer | Step::Compression)
     }
 }
 

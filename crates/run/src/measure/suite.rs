@@ -49,7 +49,7 @@ const FEWEST_SAMPLES: u32 = 4;
 impl Suite {
     /// The full suite, or as much of it as fits into `limit`.
     ///
-    /// `wanted` are the steps asked for; without it all that read and that this drive can do.
+    /// `wanted` are the steps asked for; without it all that this drive can do.
     pub fn plan(
         subject: &Subject,
         wanted: Option<&[Step]>,
@@ -59,7 +59,7 @@ impl Suite {
     ) -> Suite {
         let is_wanted = |step: Step| match wanted {
             Some(wanted) => wanted.contains(&step),
-            None => !step.writes() && is_usual(step, subject, limit.is_some()),
+            None => is_usual(step, subject, limit.is_some()),
         };
         let steps = Step::ALL.into_iter().filter(|&step| is_wanted(step));
         let steps = steps.filter(|&step| step != Step::Robot || has_robot);
@@ -172,8 +172,6 @@ fn planned(step: Step, subject: &Subject) -> Planned {
         Step::Positions => (64, seek),
         Step::Landing => (120, seek + seek),
         Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
-        Step::Transfer => (12, seek + second(20.0)),
-        Step::Compression => (12, seek + second(40.0)),
     };
     Planned {
         step,
@@ -205,6 +203,5 @@ fn run_step(
         Step::Positions => seeks::positions(bench, samples),
         Step::Landing => seeks::landing(bench, samples),
         Step::KeyPoints => key_points::measure(bench).map(|_| ()),
-        Step::Transfer | Step::Compression => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::short::{NO_GAIN, times};
 use super::super::subject::Subject;
+use super::stat::Line;
 use tapewise_formats::event::Event;
 
 /// Short seeks against reading on.
@@ -14,8 +15,8 @@ pub struct Crossover {
 }
 
 impl Crossover {
-    /// The distance such that reading on below it and locating above it would have lost least time
-    /// over all that was compared. `None` where the locate never won.
+    /// Helical: where two straight lines meet. Serpentine, where locate times jump: what would have
+    /// lost least.
     pub(super) fn of<'a, 'e: 'a>(
         samples: impl Iterator<Item = &'a [&'e Event]>,
         subject: &Subject,
@@ -28,19 +29,41 @@ impl Crossover {
         });
         let mut compared: Vec<(f64, f64, f64)> = compared.collect();
         compared.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // The best place to begin with locates: behind it the sum of gains is greatest.
-        let (mut sum, mut best) = (0.0, (0.0, None));
-        for (at, (_, read, located)) in compared.iter().enumerate().rev() {
-            sum += read * (1.0 - NO_GAIN) - located;
-            if sum > best.0 {
-                best = (sum, Some(at));
-            }
-        }
-        let first = best.1?;
-        let below = first.checked_sub(1).map_or(0.0, |at| compared[at].0);
-        Some(Crossover {
-            mb: (below + compared[first].0) / 2.0,
-            compared,
-        })
+        let mb = match subject.is_serpentine() {
+            true => least_loss(&compared),
+            false => meeting(&compared),
+        };
+        Some(Crossover { mb: mb?, compared })
     }
+}
+
+/// Where the line of locates meets that of reading on: helical tape, both straight.
+fn meeting(compared: &[(f64, f64, f64)]) -> Option<f64> {
+    let line = |time: &dyn Fn(&(f64, f64, f64)) -> f64| {
+        Line::through(
+            &compared
+                .iter()
+                .map(|one| (one.0, time(one)))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let (read, locate) = (line(&|one| one.1)?, line(&|one| one.2)?);
+    let mb = (locate.intercept - read.intercept) / (read.slope - locate.slope);
+    (read.slope > locate.slope && mb > 0.0).then_some(mb)
+}
+
+/// The distance such that reading on below it and locating above it would have lost least time over
+/// all that was compared. `None` where the locate never won.
+fn least_loss(compared: &[(f64, f64, f64)]) -> Option<f64> {
+    // The best place to begin with locates: behind it the sum of gains is greatest.
+    let (mut sum, mut best) = (0.0, (0.0, None));
+    for (at, (_, read, located)) in compared.iter().enumerate().rev() {
+        sum += read * (1.0 - NO_GAIN) - located;
+        if sum > best.0 {
+            best = (sum, Some(at));
+        }
+    }
+    let first = best.1?;
+    let below = first.checked_sub(1).map_or(0.0, |at| compared[at].0);
+    Some((below + compared[first].0) / 2.0)
 }

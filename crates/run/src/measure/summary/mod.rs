@@ -3,13 +3,11 @@
 //! Pure functions of a log. Where the drive did not report where it was, places come from the
 //! nominal map of the cartridge.
 
-mod compression;
 mod crossover;
 mod delay;
 mod falls;
 mod stat;
 
-pub use compression::{Compressed, Compression};
 pub use crossover::Crossover;
 pub use delay::{DelayTolerance, Restart};
 pub use falls::Falls;
@@ -56,18 +54,12 @@ pub struct Summary {
     pub rewind_s: Option<Stat>,
     /// MB/s at a stretch.
     pub rate_mb_s: Option<Stat>,
-    /// Rate by block size in bytes, read.
-    pub rate_by_size: Vec<(u64, f64)>,
-    /// The smallest block in KB (1024 bytes) that is read at the full rate.
-    pub transfer_kb: Option<f64>,
     /// From where on a locate is sooner than reading on.
     pub crossover: Option<Crossover>,
     /// The delay between reads that costs nothing.
     pub delay: Option<DelayTolerance>,
     /// What a long pause after a large read costs.
     pub restart: Option<Restart>,
-    /// What the drive's compression gains.
-    pub compression: Option<Compression>,
     /// Where the time to seek falls from one target to the next.
     pub landing: Option<Falls>,
     /// Locates that were timed to find key points.
@@ -106,14 +98,12 @@ impl Summary {
             crossover: Crossover::of(log.of_step(Step::ShortSeek), subject),
             delay: DelayTolerance::of(log.of_step(Step::Delay)),
             restart: Restart::of(log.of_step(Step::LargeRead), subject),
-            compression: Compression::of(log.of_step(Step::Compression), subject),
             landing: Falls::of(log.seeks(Step::Landing)),
             key_point_probes: log.of_step(Step::KeyPoints).count(),
             positions: log.positions.iter().copied().collect(),
             ..Summary::default()
         };
         log.long_seeks(&mut summary);
-        log.sizes(&mut summary);
         summary
     }
 }
@@ -268,31 +258,5 @@ impl<'e, 's> Samples<'e, 's> {
             .map(|event| self.mb(event) / event.took_us.as_secs_f64())
             .collect();
         Stat::of(&rates)
-    }
-
-    /// Rates of reading back blocks of several sizes, and the smallest at the full rate.
-    fn sizes(&self, summary: &mut Summary) {
-        const FULL: f64 = 0.98;
-        let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for event in self.of_step(Step::Transfer).flatten() {
-            if let (Action::Read, Some(size), true) =
-                (event.action, event.parameter, event.bytes > 0)
-            {
-                let rate = self.mb(event) / event.took_us.as_secs_f64();
-                by_size.entry(size as u64).or_default().push(rate);
-            }
-        }
-        let mean = |rates: Vec<f64>| rates.iter().sum::<f64>() / rates.len() as f64;
-        summary.rate_by_size = by_size
-            .into_iter()
-            .map(|(size, rates)| (size, mean(rates)))
-            .collect();
-        let best = summary.rate_by_size.iter().map(|(_, rate)| *rate);
-        let best = best.fold(0.0, f64::max);
-        let smallest = summary
-            .rate_by_size
-            .iter()
-            .find(|(_, rate)| *rate >= FULL * best);
-        summary.transfer_kb = smallest.map(|(size, _)| *size as f64 / 1024.0);
     }
 }

@@ -1,0 +1,117 @@
+//! What will be measured, and what was.
+
+use crate::table::Table;
+use tapewise_model::Micros;
+use tapewise_run::measure::summary::{Line, Stat, Summary};
+use tapewise_run::measure::{Subject, Suite};
+
+/// The plan.
+pub fn plan(suite: &Suite) -> Table {
+    let mut table = Table::new("", &["step", "samples", "drive time"]);
+    for planned in &suite.steps {
+        table.row([
+            planned.step.to_string(),
+            planned.samples.to_string(),
+            planned.total().to_string(),
+        ]);
+    }
+    table.note(format!("predicted: {} of drive time", suite.total()));
+    for step in &suite.left_out {
+        table.note(format!("left out, there is no time for it: {step}"));
+    }
+    table
+}
+
+/// The numbers.
+pub fn summary(summary: &Summary, subject: &Subject, took: Micros, emulated: bool) -> Table {
+    let title = format!(
+        "{}, {} blocks of {} bytes",
+        subject.profile.title,
+        subject.blocks,
+        subject.recorded_block_bytes()
+    );
+    let mut table = Table::new(
+        title,
+        &["measured", "unit", "mean", "sd", "n", "min", "max"],
+    );
+    let rows: [(&str, &str, &Option<Stat>); 11] = [
+        ("mount", "s", &summary.mount_s),
+        ("unmount, rewound", "s", &summary.unmount_s),
+        ("unmount from mid-tape", "s", &summary.unmount_midtape_s),
+        ("first seek after it", "s", &summary.first_seek_s),
+        ("robot, slot to drive", "s", &summary.fetch_s),
+        ("robot, drive to slot", "s", &summary.return_s),
+        ("seek from beginning of tape", "s", &summary.seek_bot_s),
+        ("seek to an opposite track", "s", &summary.seek_opposite_s),
+        ("seek between any places", "s", &summary.seek_mid_s),
+        ("rewind", "s", &summary.rewind_s),
+        ("rate", "MB/s", &summary.rate_mb_s),
+    ];
+    for (name, unit, stat) in rows {
+        if let Some(stat) = stat {
+            let number = |value: f64| format!("{value:.2}");
+            table.row([
+                name.to_owned(),
+                unit.to_owned(),
+                number(stat.mean),
+                number(stat.sd),
+                stat.n.to_string(),
+                number(stat.min),
+                number(stat.max),
+            ]);
+        }
+    }
+    notes(summary, &mut table);
+    table.note(format!(
+        "{took} of drive time{}",
+        if emulated {
+            ", emulated: it says nothing of hardware"
+        } else {
+            ""
+        }
+    ));
+    table
+}
+
+fn notes(summary: &Summary, table: &mut Table) {
+    let line = |name: &str, line: &Option<Line>| {
+        line.map(|line| {
+            format!(
+                "{name}: {:.2} s + {:.2} s x share of the tape (residual sd {:.2} s, R2 {:.3}, n {})",
+                line.intercept, line.slope, line.residual_sd, line.r_squared, line.n
+            )
+        })
+    };
+    let notes = [
+        line("seek from beginning of tape", &summary.seek_bot_line),
+        line("rewind", &summary.rewind_line),
+        line("first seek after mid-tape mount", &summary.first_seek_line),
+        summary.long_seek.map(|seek| {
+            format!("seek startup {:.2} s, full tape {:.1} s (as Johnson & Miller, Table 4)", seek.startup_s, seek.full_s)
+        }),
+        summary.crossover.as_ref().map(|crossover| {
+            format!("a locate is sooner than reading on from {:.1} MB on ({} comparisons)", crossover.mb, crossover.compared.len())
+        }),
+        summary.delay.as_ref().map(|delay| format!("delay between reads without loss: {:.1} ms", delay.ms)),
+        summary.restart.as_ref().map(|restart| match restart.smallest_mb {
+            Some(mb) => format!(
+                "a pause of {:.0} s or more after reads of {mb:.0} MB or more costs {:.1} s",
+                restart.shortest_pause_s.unwrap_or(0.0), restart.penalty_s
+            ),
+            None => "no pause after a large read costs a restart".to_owned(),
+        }),
+        summary.landing.as_ref().and_then(|falls| {
+            let (spacing, fall) = (falls.spacing_lpos?, falls.fall_s?);
+            Some(format!(
+                "landing points every {:.0} LPOS (sd {:.0}, {} seen); there the time falls by {:.1} s",
+                spacing.mean, spacing.sd, falls.lpos.len(), fall.mean
+            ))
+        }),
+        (summary.key_point_probes > 0).then(|| format!("key points: {} timed locates", summary.key_point_probes)),
+        (!summary.positions.is_empty()).then(|| format!("{} places reported by the drive", summary.positions.len())),
+    ];
+    notes
+        .into_iter()
+        .flatten()
+        .for_each(|note| table.note(note));
+}
