@@ -80,8 +80,8 @@ impl Suite {
         self.steps.iter().map(Planned::total).sum()
     }
 
-    /// Takes samples from the longest step until everything fits; a step that would keep too few is
-    /// left out, the last first.
+    /// Takes samples from the longest step until everything fits; where all have the
+    /// fewest, the longest is left out, but not the seeks from the beginning of tape.
     fn shorten(&mut self, limit: Micros) {
         while self.total() > limit {
             let longest = self
@@ -91,10 +91,14 @@ impl Suite {
                 .max_by_key(|planned| planned.total());
             match longest {
                 Some(planned) => planned.samples -= 1,
-                None => match self.steps.pop() {
-                    Some(planned) => self.left_out.push(planned.step),
-                    None => break,
-                },
+                None => {
+                    let others = self.steps.iter().enumerate();
+                    let others = others.filter(|(_, planned)| planned.step != Step::SeekBot);
+                    let Some((at, _)) = others.max_by_key(|(_, planned)| planned.total()) else {
+                        break;
+                    };
+                    self.left_out.push(self.steps.remove(at).step);
+                }
             }
         }
     }
