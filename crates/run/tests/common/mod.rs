@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
+use tapewise_emulator::{BadBlock, CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_scsi::TapeDrive;
 
 /// What nobody sets.
@@ -16,7 +16,23 @@ pub fn drive(kind: &str, seed: u64, scale: u64, directory: &Path) -> (Library, T
         scale,
         ..CartridgeSpec::numbered(kind, seed, 1)
     }];
-    let path = directory.join(format!("{kind}-{seed}"));
+    of(spec, directory)
+}
+
+/// A drive with a blank cartridge on which these blocks cannot be read.
+#[allow(dead_code)] // not every test has faults
+pub fn faulty_drive(
+    kind: &str,
+    bad_blocks: Vec<BadBlock>,
+    directory: &Path,
+) -> (Library, TapeDrive) {
+    let mut spec = LibrarySpec::one_drive(kind, 1);
+    spec.faults.bad_blocks = bad_blocks;
+    of(spec, directory)
+}
+
+fn of(spec: LibrarySpec, directory: &Path) -> (Library, TapeDrive) {
+    let path = directory.join("library");
     let library = Library::create(&path, &spec, Clock::virtual_time()).expect("a library");
     library.load_cartridge("TW0001").expect("a free drive");
     let transport = library.transport_to_drive(0).expect("a drive");

@@ -1,0 +1,165 @@
+//! Plans carried out on an emulated drive: what is handed on is what was written, whatever happens.
+
+mod common;
+
+use common::{NEVER, drive};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_emulator::BadBlock;
+use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_run::{Item, Piece, Recorder, Sink, Step, carry_out, remaining};
+use tapewise_scsi::TapeDrive;
+
+/// Writes 200 blocks whose bytes are their number, a filemark at every 50th place.
+fn write(drive: &mut TapeDrive) {
+    for block in 0..200u64 {
+        match block % 50 == 49 {
+            true => drive
+                .write_filemarks(1, false)
+                .map(|_| ())
+                .expect("written"),
+            false => drive
+                .write(&[block as u8; 700])
+                .map(|_| ())
+                .expect("written"),
+        }
+    }
+    drive.rewind().expect("rewound");
+}
+
+fn piece(visit: u32, first_block: u64, last_block: u64) -> Piece {
+    Piece {
+        visit,
+        segment: 0,
+        partition: 0,
+        first_block,
+        last_block,
+    }
+}
+
+fn plan() -> Vec<Step> {
+    vec![
+        Step::Locate,
+        Step::Read(piece(0, 120, 125)),
+        Step::ReadThrough,
+        Step::Read(piece(1, 140, 151)),
+        Step::Locate,
+        Step::Read(piece(2, 10, 12)),
+        Step::Rewind,
+    ]
+}
+
+fn name(visit: u32) -> String {
+    format!("file-{visit}")
+}
+
+/// Keeps what it is given, and stops everything after so many blocks.
+#[derive(Default)]
+struct Kept<'a> {
+    blocks: Vec<(u32, u64)>,
+    whole: Vec<u32>,
+    stop_after: Option<(usize, &'a AtomicBool)>,
+}
+
+impl Sink for Kept<'_> {
+    fn begin(&mut self, piece: &Piece) -> std::io::Result<()> {
+        self.blocks.retain(|(visit, _)| *visit != piece.visit);
+        Ok(())
+    }
+
+    fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> std::io::Result<()> {
+        match item {
+            Item::Block(bytes) => assert_eq!(bytes, [block as u8; 700]),
+            Item::Filemark => assert_eq!(block % 50, 49),
+        }
+        self.blocks.push((piece.visit, block));
+        if let Some((count, stop)) = self.stop_after {
+            stop.store(self.blocks.len() >= count, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, piece: &Piece) -> std::io::Result<()> {
+        self.whole.push(piece.visit);
+        Ok(())
+    }
+}
+
+#[test]
+fn every_block_is_handed_on_in_the_order_of_the_plan_filemarks_too() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive("lto8", 3, 1, directory.path());
+    write(&mut drive);
+    let (mut log, mut sink) = (Vec::<Event>::new(), Kept::default());
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let report = carry_out(&plan(), &mut recorder, &name, &mut sink);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(sink.whole, [0, 1, 2]);
+    let expected = (120..=125).chain(140..=151).chain(10..=12);
+    assert!(sink.blocks.iter().map(|(_, block)| *block).eq(expected));
+    let actions: Vec<Action> = log.iter().map(|event| event.action).collect();
+    use Action::{Locate, Read, ReadThrough, Rewind};
+    assert_eq!(
+        actions,
+        [Locate, Read, ReadThrough, Read, Locate, Read, Rewind]
+    );
+    // An LTO drive says where it is, and the clock runs on.
+    assert!(
+        log.iter()
+            .all(|event| event.to.and_then(|to| to.lpos).is_some())
+    );
+    assert!(
+        log.windows(2)
+            .all(|pair| pair[0].at_us + pair[0].took_us <= pair[1].at_us)
+    );
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_from_its_log() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive("lto8", 3, 1, directory.path());
+    write(&mut drive);
+    let stop = AtomicBool::new(false);
+    let mut log = Vec::<Event>::new();
+    let mut sink = Kept {
+        stop_after: Some((9, &stop)),
+        ..Kept::default()
+    };
+    let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+    let report = carry_out(&plan(), &mut recorder, &name, &mut sink);
+    drop(recorder);
+    assert!(report.stopped_by.is_some());
+    assert_eq!(sink.whole, [0]);
+    assert_eq!(
+        log.last().map(|event| event.outcome),
+        Some(Outcome::Abandoned)
+    );
+    let left = remaining(&plan(), &log, &name);
+    assert_eq!(left[0], Step::ReadThrough);
+    let mut sink = Kept::default();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let report = carry_out(&left, &mut recorder, &name, &mut sink);
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(sink.whole, [1, 2]);
+}
+
+#[test]
+fn a_piece_that_cannot_be_read_is_left_and_the_others_are_delivered() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let bad = BadBlock {
+        barcode: "TW0001".to_owned(),
+        partition: 0,
+        block: 142,
+    };
+    let (_library, mut drive) = common::faulty_drive("lto8", vec![bad], directory.path());
+    write(&mut drive);
+    let (mut log, mut sink) = (Vec::<Event>::new(), Kept::default());
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let report = carry_out(&plan(), &mut recorder, &name, &mut sink);
+    assert!(report.stopped_by.is_none(), "{report:?}");
+    assert_eq!(sink.whole, [0, 2]);
+    assert_eq!(report.unread.len(), 1);
+    assert!(report.unread[0].error.to_string().contains("medium error"));
+    let failed = log.iter().filter(|event| event.outcome == Outcome::Failed);
+    assert_eq!(failed.count(), 1);
+    assert_eq!(remaining(&plan(), &log, &name).len(), 3);
+}
