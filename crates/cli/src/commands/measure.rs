@@ -14,7 +14,7 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_model::{Micros, Profile, profile};
 use tapewise_run::measure::summary::Summary;
-use tapewise_run::measure::{Progress, QUICK, Robot, Step, Subject, Suite, fill};
+use tapewise_run::measure::{Progress, QUICK, Robot, Step, Subject, Suite, fill, key_points};
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
 
@@ -54,6 +54,9 @@ pub struct Measure {
     /// With --write: length of the blocks in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
     block_size: usize,
+    /// Where to write the key points that were found, for `order --map`.
+    #[arg(long, value_name = "MAP")]
+    map: Option<PathBuf>,
     /// Say what would be measured and how long that takes, and stop.
     #[arg(long)]
     dry_run: bool,
@@ -105,12 +108,34 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         failed(error).hint("start it again with the same log, and it goes on from there")
     })?;
     let log = read(args)?;
+    write_map(args, &log, &subject)?;
     let summary = Summary::of(log.events(), &subject);
     print!(
         "{}",
         table::summary(&summary, &subject, took, opened.emulated)
     );
     Ok(std::process::ExitCode::SUCCESS)
+}
+
+/// Writes the key points of the log as a map.
+fn write_map(args: &Measure, log: &EventLog, subject: &Subject) -> Result<(), CliError> {
+    let Some(path) = &args.map else { return Ok(()) };
+    let nominal = subject
+        .profile
+        .nominal_sections()
+        .ok_or_else(|| CliError::input(format!("a {} has no key points", subject.profile.title)))?;
+    let found = key_points::of_log(log.events(), nominal, subject.blocks).map_err(failed)?;
+    let points = found.key_points;
+    crate::output::write(Some(path), |out| {
+        let mut text = "track,segment\n".to_owned();
+        for track in 0..points.tracks() {
+            for segment in points.track(track) {
+                text.push_str(&format!("{track},{segment}\n"));
+            }
+        }
+        text.push_str(&format!("{},{}\n", points.tracks(), points.segments()));
+        out.write_all(text.as_bytes()).map_err(failed)
+    })
 }
 
 fn failed(error: impl std::fmt::Display) -> CliError {

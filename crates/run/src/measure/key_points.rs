@@ -12,8 +12,10 @@
 //! reached from the track's beginning. It is put where the nominal proportions have it.
 
 use super::bench::{Bench, seek};
+use super::step::{Purpose, Step};
 use crate::error::RunError;
-use tapewise_formats::event::Action;
+use std::collections::HashMap;
+use tapewise_formats::event::{Action, Event};
 use tapewise_model::profile::Profile;
 use tapewise_model::{KeyPoints, Micros, NominalSections};
 
@@ -169,6 +171,39 @@ impl Search<'_> {
         }
         Ok(last)
     }
+}
+
+/// The key points that a log's probes lead to: the same search, its times taken from the log.
+///
+/// # Errors
+/// [`SearchError`]; [`RunError::Unsuitable`] where the log has not all probes.
+pub fn of_log<'e>(
+    events: impl IntoIterator<Item = &'e Event>,
+    nominal: NominalSections,
+    segments: u64,
+) -> Result<Found, SearchError> {
+    let mut times: HashMap<u32, Micros> = HashMap::new();
+    for event in events {
+        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+        let Some(purpose) = purpose.filter(|of| of.step == Step::KeyPoints && !of.prepares) else {
+            continue;
+        };
+        // The locate begins a probe: one that was measured again counts as the last time.
+        match event.action {
+            Action::Locate => times.insert(purpose.sample, event.took_us),
+            _ => times
+                .get(&purpose.sample)
+                .copied()
+                .and_then(|time| times.insert(purpose.sample, time + event.took_us)),
+        };
+    }
+    let mut next = 0;
+    search(nominal, segments, &mut |_, _| {
+        let missing = || RunError::Unsuitable(format!("the log has no probe {next}"));
+        let time = times.get(&next).copied().ok_or_else(missing)?;
+        next += 1;
+        Ok(time)
+    })
 }
 
 /// The most segments that are read over to come to where a probe starts; farther is located.
