@@ -45,7 +45,7 @@ Drive
   profile    List, show, compare and validate profiles of drives and libraries
 
 Evidence
-  demo       Show what ordering is worth, without hardware
+  demo       Show the main job without hardware: write, recall three ways, compare, carry on after a crash
   reproduce  Compute the tables and figures of a paper again, ours beside theirs
   emulate    Make an emulated drive or library in a directory, for every verb that takes a device
   sense      Say in words what a drive or a library meant
