@@ -3,14 +3,15 @@
 mod archive;
 mod recall;
 
-use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, wanted};
+use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
 use self::recall::Delivery;
 use crate::batch::Batch;
+use crate::commands::{drive, fit};
 use crate::error::{CliError, Exit};
 use crate::placement::{Placed, PlacementArgs, place};
 use crate::search::{Row, SearchArgs, compute};
 use crate::table::Table;
-use crate::{commands::drive, explain, output, plot, units};
+use crate::{explain, output, plot, units};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -73,10 +74,11 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     ))?;
     demo.write()?;
     demo.look()?;
-    let placed = demo.place()?;
-    let recalls = demo.recall_three_ways(&placed)?;
-    demo.crash(&placed, &recalls[2].row)?;
-    demo.finish(&placed, &recalls, begin.elapsed())?;
+    let batch = demo.batch()?;
+    let recalls = demo.recall_three_ways(&batch)?;
+    demo.learn()?;
+    demo.crash(&batch, &recalls[2].row)?;
+    demo.finish(&batch, &recalls, begin.elapsed())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,6 +86,13 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
 struct World<'a> {
     args: &'a Demo,
     clips: Vec<Clip>,
+}
+
+/// Clips that are wanted, placed on the tape.
+struct Wanted<'a> {
+    placed: Placed,
+    /// The clip of each visit.
+    clips: Vec<&'a Clip>,
 }
 
 /// What a recall came to.
@@ -110,10 +119,11 @@ impl<'a> World<'a> {
 
     /// The clips of the list, in its order.
     fn list(&self) -> Vec<&Clip> {
-        wanted(&self.clips, WANTED, self.args.seed)
+        let [list, _] = two_lists(&self.clips, WANTED, self.args.seed);
+        list
     }
 
-    /// [1/4]: writes the archive.
+    /// [1/5]: writes the archive.
     fn write(&self) -> Result<(), CliError> {
         let tape = self.file("tape");
         clear(&self.args.into)?;
@@ -142,7 +152,7 @@ impl<'a> World<'a> {
         let stored: usize = self.clips.iter().map(|clip| clip.stored_bytes).sum();
         drive.unload()?;
         line(format_args!(
-            "[1/4] write   {} made-up camera clips, 0.5-9 GB each, {}, in {took} of tape time\n\
+            "[1/5] write   {} made-up camera clips, 0.5-9 GB each, {}, in {took} of tape time\n\
              {:14}(contents from a seed; each byte on your disk, {} in all, stands for {SCALE} on the tape)",
             self.clips.len(),
             units::bytes(stored as u64 * SCALE),
@@ -180,13 +190,13 @@ impl<'a> World<'a> {
         }
     }
 
-    /// [2/4]: maps the cartridge.
+    /// [2/5]: maps the cartridge.
     fn look(&self) -> Result<(), CliError> {
         let mut drive = self.drive()?;
         let table = drive::map::table(&mut drive)?
             .ok_or_else(|| CliError::failed("the emulated LTO-8 has no table of wrap ends"))?;
         line(format_args!(
-            "[2/4] look    end-of-wrap table read from the drive: {}, exact; profile {DRIVE} (estimate)",
+            "[2/5] look    end-of-wrap table read from the drive: {}, exact; profile {DRIVE} (estimate)",
             units::count(table.len(), "wrap")
         ))?;
         drive.unload()?;
@@ -208,58 +218,103 @@ impl<'a> World<'a> {
         self.file("DEMO01L8.map")
     }
 
-    fn place(&self) -> Result<Placed, CliError> {
+    /// The list, placed by the map of the cartridge with the times of the published profile.
+    fn batch(&self) -> Result<Wanted<'_>, CliError> {
+        self.wanted(self.list(), DRIVE)
+    }
+
+    fn wanted<'b>(&'b self, list: Vec<&'b Clip>, profile: &str) -> Result<Wanted<'b>, CliError> {
         let batch = Batch {
-            requests: self
-                .list()
-                .iter()
-                .map(|clip| clip.request(VOLUME))
-                .collect(),
+            requests: list.iter().map(|clip| clip.request(VOLUME)).collect(),
             block_size: Some(BLOCK_BYTES as u64 * SCALE),
             is_ltfs: false,
             recognised: format!("{WANTED} clips, listed in no order"),
             notices: Vec::new(),
         };
-        place(&batch, &PlacementArgs::new(DRIVE).with_map(self.map()))
-    }
-
-    /// The clip of each visit.
-    fn clips_of(&self, placed: &Placed) -> Vec<&Clip> {
-        let list = self.list();
+        let placed = place(&batch, &PlacementArgs::new(profile).with_map(self.map()))?;
         let visits = placed.problem.visits().iter();
         // Clips share no blocks: each visit is one request.
-        visits
-            .map(|visit| list[placed.owners[visit.requests[0] as usize].0])
-            .collect()
+        let clips = visits.map(|visit| list[placed.owners[visit.requests[0] as usize].0]);
+        Ok(Wanted {
+            clips: clips.collect(),
+            placed,
+        })
     }
 
-    /// [3/4]: recalls the list three times.
-    fn recall_three_ways(&self, placed: &Placed) -> Result<Vec<Recall>, CliError> {
-        let bytes: u64 = self
-            .list()
+    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Row, CliError> {
+        compute(
+            &batch.placed,
+            algorithm,
+            &SearchArgs::with_seed(self.args.seed),
+        )
+        .ok_or_else(|| CliError::failed("this order always applies"))
+    }
+
+    /// [3/5]: recalls the list three times.
+    fn recall_three_ways(&self, batch: &Wanted) -> Result<Vec<Recall>, CliError> {
+        let bytes = batch
+            .clips
             .iter()
-            .map(|clip| clip.stored_bytes as u64 * SCALE)
-            .sum();
+            .map(|clip| clip.stored_bytes as u64 * SCALE);
         line(format_args!(
-            "[3/4] recall  the same {WANTED} random clips ({}) three times, every byte compared (xxh64)",
-            units::bytes(bytes)
+            "[3/5] recall  the same {WANTED} random clips ({}) three times, every byte compared (xxh64)",
+            units::bytes(bytes.sum())
         ))?;
-        let log = File::create(self.file("events.jsonl")).map_err(CliError::failed)?;
+        let log = File::create(self.log()).map_err(CliError::failed)?;
         let mut log = BufWriter::new(log);
         let orders = [Algorithm::Fifo, Algorithm::Sort, Algorithm::Best];
         let recalls = orders.map(|algorithm| {
-            let row = compute(placed, algorithm, &SearchArgs::with_seed(self.args.seed))
-                .ok_or_else(|| CliError::failed("this order always applies"))?;
-            self.recall(placed, row, &mut log)
+            let row = self.order(batch, algorithm)?;
+            self.recall(batch, row, &mut log)
         });
         let recalls = recalls
             .into_iter()
             .collect::<Result<Vec<Recall>, CliError>>()?;
-        line(format_args!(
-            "{}",
-            self.table(placed, &recalls).to_string().trim_end()
-        ))?;
+        let table = self.table(&batch.placed, &recalls).to_string();
+        line(format_args!("{}", table.trim_end()))?;
         Ok(recalls)
+    }
+
+    /// [4/5]: fits the drive's times to what it just did, and recalls other clips with them.
+    fn learn(&self) -> Result<(), CliError> {
+        let profile = self.file("lto8-fitted.toml");
+        let fitted = fit::fit(&[self.log()], DRIVE, Some(&profile))?;
+        let chosen = fitted.comparison.choice();
+        line(format_args!(
+            "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
+            fitted.locates(),
+            chosen.candidate.name(),
+            chosen.overall.median_s
+        ))?;
+        let [_, other] = two_lists(&self.clips, WANTED, self.args.seed);
+        let log = std::fs::OpenOptions::new().append(true).open(self.log());
+        let mut log = BufWriter::new(log.map_err(CliError::failed)?);
+        let mut table = Table::new(
+            "",
+            &[
+                "      200 other clips",
+                "predicted",
+                "tape clock",
+                "verified",
+            ],
+        );
+        let path = profile.display().to_string();
+        for (name, profile) in [("times as published", DRIVE), ("times as fitted", &path)] {
+            let batch = self.wanted(other.clone(), profile)?;
+            let row = self.order(&batch, Algorithm::Best)?;
+            let recall = self.recall(&batch, row, &mut log)?;
+            table.row([
+                format!("      {name}"),
+                recall.row.total().to_string(),
+                recall.clock.to_string(),
+                format!("{}/{WANTED}", recall.verified),
+            ]);
+        }
+        line(format_args!("{}", table.to_string().trim_end()))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.file("events.jsonl")
     }
 
     fn table(&self, placed: &Placed, recalls: &[Recall]) -> Table {
@@ -288,14 +343,14 @@ impl<'a> World<'a> {
         table
     }
 
-    fn recall(&self, placed: &Placed, row: Row, log: &mut dyn Write) -> Result<Recall, CliError> {
+    fn recall(&self, batch: &Wanted, row: Row, log: &mut dyn Write) -> Result<Recall, CliError> {
+        let Wanted { placed, clips } = batch;
         let mut drive = self.drive()?;
         let writer = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
         let mut log = Kept {
             writer,
             events: Vec::new(),
         };
-        let clips = self.clips_of(placed);
         let directory = self.file("recalled");
         let mut delivery = Delivery::new(&directory, clips.clone(), None);
         let stop = AtomicBool::new(false);
@@ -325,8 +380,9 @@ impl<'a> World<'a> {
         })
     }
 
-    /// [4/4]: kills a recall, and takes it up.
-    fn crash(&self, placed: &Placed, row: &Row) -> Result<(), CliError> {
+    /// [5/5]: kills a recall, and takes it up.
+    fn crash(&self, batch: &Wanted, row: &Row) -> Result<(), CliError> {
+        let Wanted { placed, clips } = batch;
         let program = std::env::current_exe().map_err(CliError::failed)?;
         let killed = Command::new(program)
             .args(["demo", "--seed", &self.args.seed.to_string()])
@@ -344,7 +400,6 @@ impl<'a> World<'a> {
         let path = self.file("crash.jsonl");
         let file = File::open(&path).map_err(|e| CliError::failed(e).of(path.display()))?;
         let before = read_events(BufReader::new(file)).map_err(CliError::failed)?;
-        let clips = self.clips_of(placed);
         let name = |visit: u32| clips[visit as usize].name.clone();
         let plan = steps(&row.plan, &placed.problem);
         let left = remaining(&plan, before.events(), &name);
@@ -366,7 +421,7 @@ impl<'a> World<'a> {
             return Err(CliError::with(Exit::Checksum, text));
         }
         line(format_args!(
-            "[4/4] crash   killed in the middle of clip {}, taken up again: {before} were there, {} more read,\n\
+            "[5/5] crash   killed in the middle of clip {}, taken up again: {before} were there, {} more read,\n\
              {:14}{whole} delivered, none twice, none missing",
             before + 1,
             delivery.delivered,
@@ -376,17 +431,12 @@ impl<'a> World<'a> {
 
     /// The child of [`World::crash`].
     fn recall_until_power_fails(&self, count: usize) -> Result<(), CliError> {
-        let placed = self.place()?;
-        let row = compute(
-            &placed,
-            Algorithm::Best,
-            &SearchArgs::with_seed(self.args.seed),
-        )
-        .ok_or_else(|| CliError::failed("this order always applies"))?;
+        let batch = self.batch()?;
+        let row = self.order(&batch, Algorithm::Best)?;
+        let Wanted { placed, clips } = batch;
         let mut drive = self.drive()?;
         let log = File::create(self.file("crash.jsonl")).map_err(CliError::failed)?;
         let mut log = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
-        let clips = self.clips_of(&placed);
         let name = |visit: u32| clips[visit as usize].name.clone();
         let directory = self.file("after-crash");
         let mut delivery = Delivery::new(&directory, clips.clone(), Some(count));
@@ -396,7 +446,7 @@ impl<'a> World<'a> {
         complete(carry_out(&plan, &mut recorder, &name, &mut delivery))
     }
 
-    fn finish(&self, placed: &Placed, recalls: &[Recall], took: Duration) -> Result<(), CliError> {
+    fn finish(&self, batch: &Wanted, recalls: &[Recall], took: Duration) -> Result<(), CliError> {
         let search = SearchArgs::with_seed(self.args.seed);
         let [_, sorted, ours] = recalls else {
             return Err(CliError::failed("three recalls"));
@@ -409,7 +459,7 @@ impl<'a> World<'a> {
             sorted.clock,
             explain::verdict(&ours.row, ours.row.bound, &search)
         ))?;
-        let svg = plot::beside_sorted(placed, &ours.row, &search)?;
+        let svg = plot::beside_sorted(&batch.placed, &ours.row, &search)?;
         let picture = self.file("head-path.svg");
         output::write(Some(&picture), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
@@ -459,7 +509,8 @@ fn is_whole(directory: &Path, clip: &Clip) -> bool {
 
 /// Removes what an earlier demo left, and nothing else: a directory with other things is refused.
 fn clear(directory: &Path) -> Result<(), CliError> {
-    const OURS: [&str; 8] = [
+    const OURS: [&str; 9] = [
+        "lto8-fitted.toml",
         "tape",
         "recalled",
         "after-crash",

@@ -8,9 +8,10 @@ mod report;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::profiles;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_fit::{Ground, compare};
+use tapewise_fit::{Comparison, Ground, compare};
+use tapewise_model::Geometry;
 
 /// Fit a drive's locate times from its log, and write a profile.
 ///
@@ -41,40 +42,64 @@ pub struct Fit {
 
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
-    let base = profiles::source(&args.base)?;
-    let drive = profiles::load_drive(&args.base)?;
-    let geometry = drive.geometry()?;
-    let records = records::read(&args.logs)?;
+    let fitted = fit(&args.logs, &args.base, args.out.as_deref())?;
+    let (records, comparison) = (&fitted.records, &fitted.comparison);
     for notice in &records.notices {
         say(format_args!("{notice}\n"));
     }
+    if let Some(directory) = &args.plot {
+        pictures::draw(directory, &records.samples, &fitted.geometry, comparison)?;
+    }
+    let text = match args.json {
+        true => report::json(records, comparison)?,
+        false => report::text(records, comparison, args.out.as_deref()),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What came of a fit.
+pub struct Outcome {
+    records: records::Records,
+    geometry: Geometry,
+    /// The models, judged on records they were not fitted to.
+    pub comparison: Comparison,
+}
+
+impl Outcome {
+    /// Records that were fitted.
+    pub fn locates(&self) -> usize {
+        self.records.samples.len()
+    }
+}
+
+/// Fits logs over a base profile, and writes the fitted profile where it is wanted.
+pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, CliError> {
+    let source = profiles::source(base)?;
+    let drive = profiles::load_drive(base)?;
+    let geometry = drive.geometry()?;
+    let records = records::read(logs)?;
     let rate = drive.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
     let wrap_gb = drive.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
     let ground = Ground {
         read_per_lpos_s: rate
             .zip(wrap_gb)
             .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
-        geometry,
+        geometry: geometry.clone(),
     };
     let comparison =
         compare(&records.samples, &ground).map_err(|error| refused(&error, &records))?;
-    if let Some(path) = &args.out {
-        let text = profile::text(&base, &records, &comparison, path)?;
+    if let Some(path) = out {
+        let text = profile::text(&source, &records, &comparison, path)?;
         output::write(Some(path), |out| {
             out.write_all(text.as_bytes()).map_err(CliError::failed)
         })?;
     }
-    if let Some(directory) = &args.plot {
-        pictures::draw(directory, &records.samples, &ground.geometry, &comparison)?;
-    }
-    let text = match args.json {
-        true => report::json(&records, &comparison)?,
-        false => report::text(&records, &comparison, args.out.as_deref()),
-    };
-    output::write(None, |out| {
-        out.write_all(text.as_bytes()).map_err(CliError::failed)
-    })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Outcome {
+        records,
+        geometry,
+        comparison,
+    })
 }
 
 /// An error that names a record by its file and line.

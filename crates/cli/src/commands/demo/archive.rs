@@ -98,10 +98,11 @@ pub fn clips(seed: u64) -> Vec<Clip> {
         .collect()
 }
 
-/// Some of them, listed in no order.
-pub fn wanted(clips: &[Clip], count: usize, seed: u64) -> Vec<&Clip> {
-    let mut chosen: Vec<&Clip> = clips.iter().collect();
-    Random::new(seed, 1).shuffle(&mut chosen);
-    chosen.truncate(count);
-    chosen
+/// Two lists of clips in no order, with none in both.
+pub fn two_lists(clips: &[Clip], count: usize, seed: u64) -> [Vec<&Clip>; 2] {
+    let mut first: Vec<&Clip> = clips.iter().collect();
+    Random::new(seed, 1).shuffle(&mut first);
+    first.truncate(2 * count);
+    let second = first.split_off(count);
+    [first, second]
 }
