@@ -83,6 +83,7 @@ impl Suite {
     /// Takes samples from the longest step until everything fits; where all have the
     /// fewest, the longest is left out, but not the seeks from the beginning of tape.
     fn shorten(&mut self, limit: Micros) {
+        let full = self.steps.clone();
         while self.total() > limit {
             let longest = self
                 .steps
@@ -99,6 +100,18 @@ impl Suite {
                     };
                     self.left_out.push(self.steps.remove(at).step);
                 }
+            }
+        }
+        // What the last step left out had taken goes to those that stayed, fewest samples first.
+        loop {
+            let left = limit - self.total();
+            let longer = self.steps.iter_mut().filter(|planned| {
+                let most = full.iter().find(|one| one.step == planned.step);
+                planned.each <= left && most.is_some_and(|most| planned.samples < most.samples)
+            });
+            match longer.min_by_key(|planned| planned.samples) {
+                Some(planned) => planned.samples += 1,
+                None => break,
             }
         }
     }
