@@ -108,6 +108,9 @@ impl Streaming {
     }
 }
 
+/// The clock counts microseconds: a pause of so many seconds may come out that much shorter.
+const CLOCK_S: f64 = 2e-6;
+
 /// Below this share of the buffer a writing drive slows down; assumed.
 const LITTLE: f64 = 1.0 / 16.0;
 /// Above this share it runs at full speed; assumed.
@@ -150,11 +153,12 @@ pub(crate) enum Stream {
     #[default]
     Idle,
     /// Reading ahead: `ahead` bytes were buffered at `at_s`, when the last request was answered; the
-    /// tape runs from `runs_from_s` on, or stands.
+    /// tape runs from `runs_from_s` on, or stands; `is_off` once it was taken off the head.
     Reading {
         ahead: f64,
         at_s: f64,
         runs_from_s: Option<f64>,
+        is_off: bool,
     },
     /// Writing behind: `queued` bytes were buffered at `at_s`; the tape runs from `runs_from_s` on.
     Writing {
@@ -172,51 +176,53 @@ impl Stream {
         let [a, b] = drive.read_s_per_mb;
         let (tape_s, path_s) = drive.paces(request, [a, b]);
         let bytes_s = request.recorded_bytes / tape_s.max(1e-9);
-        let (ahead, runs_from_s, last_s) = match *self {
+        let (ahead, runs_from_s, is_off) = match *self {
             Stream::Reading {
                 ahead,
                 at_s,
                 runs_from_s,
+                is_off,
             } => {
                 let filled = runs_from_s.map_or(0.0, |from| (now - from.max(at_s)).max(0.0));
                 let ahead = ahead + filled * bytes_s;
+                let is_off = is_off || now - at_s + CLOCK_S >= drive.disengage_after_s;
                 if ahead >= drive.buffer_bytes {
-                    (drive.buffer_bytes, None, at_s)
+                    (drive.buffer_bytes, None, is_off)
                 } else {
-                    (ahead, runs_from_s, at_s)
+                    (ahead, runs_from_s, is_off && runs_from_s.is_none())
                 }
             }
-            _ => (0.0, Some(now), now),
+            _ => (0.0, Some(now), false),
+        };
+        let restart_s = if is_off {
+            drive.engage_s
+        } else {
+            drive.backhitch_s
         };
         let missing = request.recorded_bytes - ahead;
         if missing <= 0.0 {
             let ahead = -missing;
             let wake = ahead < drive.buffer_bytes / 2.0;
-            let restarts = wake.then_some(now + path_s + drive.backhitch_s);
+            let restarts = wake.then_some(now + path_s + restart_s);
+            let runs_from_s = runs_from_s.or(restarts);
             *self = Stream::Reading {
                 ahead,
                 at_s: now,
-                runs_from_s: runs_from_s.or(restarts),
+                runs_from_s,
+                is_off: is_off && runs_from_s.is_none(),
             };
             return path_s;
         }
         let missing_share = missing / request.recorded_bytes;
         let seconds = match runs_from_s {
             Some(from) => path_s.max((from - now).max(0.0) + tape_s * missing_share),
-            None => {
-                let pause = now - last_s >= drive.disengage_after_s;
-                let restart_s = if pause {
-                    drive.engage_s
-                } else {
-                    drive.backhitch_s
-                };
-                path_s * (1.0 - missing_share) + restart_s + path_s.max(tape_s) * missing_share
-            }
+            None => path_s * (1.0 - missing_share) + restart_s + path_s.max(tape_s) * missing_share,
         };
         *self = Stream::Reading {
             ahead: 0.0,
             at_s: now + seconds,
             runs_from_s: Some(now + seconds),
+            is_off: false,
         };
         seconds
     }
