@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
 use canvas::{Anchor, Canvas, Font};
-pub use panel::{BLUE, GREY, VERMILLION};
+pub use panel::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
 use panel::{Drawing, FADE_STEPS, Frame, INK, colour, fade};
 use path::{Kind, Leg};
 use tapewise_model::{Geometry, Layout};

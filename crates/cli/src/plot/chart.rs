@@ -18,7 +18,7 @@ pub enum Mark {
 /// Places with a name and a colour.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend says.
+    /// What the legend says; nothing where this is empty.
     pub name: String,
     /// Dots or a line.
     pub mark: Mark,
@@ -44,29 +44,32 @@ const X_PX: [f64; 2] = [70.0, 872.0];
 const Y_PX: [f64; 2] = [500.0, 92.0];
 const FRAME: RGBColor = RGBColor(150, 150, 150);
 const GRID: RGBColor = RGBColor(228, 228, 228);
+/// Up to so many dots of one series are drawn large enough to be seen one by one.
+const FEW_DOTS: usize = 300;
 /// More dots of one series than this only make the file larger.
 const MOST_DOTS: usize = 4_000;
 const TICKS: usize = 8;
 
-/// A chart as SVG text, from zero to the largest value of each axis.
+/// A chart as SVG text, from zero, or from the least value where that is below, to the largest of
+/// each axis.
 ///
 /// # Errors
 /// Where the picture cannot be made.
 pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
-    let largest = |axis: usize| {
-        let values = series
-            .iter()
-            .flat_map(|series| &series.places)
-            .map(|place| place[axis]);
-        values.fold(0.0f64, f64::max).max(1e-9) * 1.02
+    let ends = |axis: usize| {
+        let places = series.iter().flat_map(|series| &series.places);
+        let (least, most) = places.fold((0.0f64, 0.0f64), |(least, most), place| {
+            (least.min(place[axis]), most.max(place[axis]))
+        });
+        [least * 1.02, most.max(1e-9) * 1.02]
     };
-    let most = [largest(0), largest(1)];
+    let ends = [ends(0), ends(1)];
     canvas::page(SIZE_PX[0], SIZE_PX[1], |canvas| {
         let place = |[x, y]: [f64; 2]| -> Px {
-            let along = |value: f64, most: f64, [low, high]: [f64; 2]| {
-                low + (value / most).clamp(0.0, 1.0) * (high - low)
+            let along = |value: f64, [least, most]: [f64; 2], [low, high]: [f64; 2]| {
+                low + ((value - least) / (most - least)).clamp(0.0, 1.0) * (high - low)
             };
-            (along(x, most[0], X_PX), along(y, most[1], Y_PX))
+            (along(x, ends[0], X_PX), along(y, ends[1], Y_PX))
         };
         canvas.words(
             words.title,
@@ -74,7 +77,7 @@ pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
             Anchor::Start,
             font(17.0, true),
         )?;
-        axes(canvas, most, words, &place)?;
+        axes(canvas, ends, words, &place)?;
         for each in series {
             match each.mark {
                 Mark::Line => {
@@ -83,9 +86,13 @@ pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
                 }
                 Mark::Dots => {
                     let step = each.places.len().div_ceil(MOST_DOTS).max(1);
+                    let half_px = match each.places.len() <= FEW_DOTS {
+                        true => 2.2,
+                        false => 1.3,
+                    };
                     for &at in each.places.iter().step_by(step) {
                         let (x, y) = place(at);
-                        let corners = [(x - 1.3, y - 1.3), (x + 1.3, y + 1.3)];
+                        let corners = [(x - half_px, y - half_px), (x + half_px, y + half_px)];
                         canvas.bar(corners, each.colour.mix(0.55))?;
                     }
                 }
@@ -102,12 +109,12 @@ fn font(px: f64, bold: bool) -> Font {
 
 fn axes(
     canvas: &Canvas,
-    most: [f64; 2],
+    ends: [[f64; 2]; 2],
     words: Words,
     place: &impl Fn([f64; 2]) -> Px,
 ) -> Result<(), CliError> {
-    for tick in axis::round_ticks(0.0, most[0], TICKS) {
-        let (x, _) = place([tick.at, 0.0]);
+    for tick in axis::round_ticks(ends[0][0], ends[0][1], TICKS) {
+        let (x, _) = place([tick.at, ends[1][0]]);
         canvas.line(&[(x, Y_PX[0]), (x, Y_PX[1])], GRID.to_rgba(), 1.0)?;
         canvas.words(
             &tick.label,
@@ -116,8 +123,8 @@ fn axes(
             font(12.0, false),
         )?;
     }
-    for tick in axis::round_ticks(0.0, most[1], TICKS) {
-        let (_, y) = place([0.0, tick.at]);
+    for tick in axis::round_ticks(ends[1][0], ends[1][1], TICKS) {
+        let (_, y) = place([ends[0][0], tick.at]);
         canvas.line(&[(X_PX[0], y), (X_PX[1], y)], GRID.to_rgba(), 1.0)?;
         canvas.words(
             &tick.label,
@@ -146,7 +153,7 @@ fn axes(
 fn legend(canvas: &Canvas, series: &[Series]) -> Result<(), CliError> {
     const Y: f64 = 52.0;
     let mut x = X_PX[0];
-    for each in series {
+    for each in series.iter().filter(|each| !each.name.is_empty()) {
         let swatch = [(x, Y - 3.0), (x + 14.0, Y + 3.0)];
         canvas.bar(swatch, each.colour.to_rgba())?;
         canvas.words(&each.name, (x + 20.0, Y), Anchor::Start, font(12.0, false))?;

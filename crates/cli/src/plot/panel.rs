@@ -13,6 +13,12 @@ pub const BLUE: RGBColor = RGBColor(0, 114, 178);
 pub const VERMILLION: RGBColor = RGBColor(213, 94, 0);
 /// For reading through.
 pub const GREEN: RGBColor = RGBColor(0, 158, 115);
+/// For charts of many series.
+pub const ORANGE: RGBColor = RGBColor(230, 159, 0);
+/// For charts of many series.
+pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
+/// For charts of many series.
+pub const SKY: RGBColor = RGBColor(86, 180, 233);
 /// For words, and for the start.
 pub const INK: RGBColor = RGBColor(34, 34, 34);
 /// For what stands back.

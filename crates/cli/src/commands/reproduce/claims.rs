@@ -1,5 +1,6 @@
 //! The papers' numbers, and how ours compare.
 
+use super::figure::Drawn;
 use crate::error::CliError;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,9 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// Every claim of the paper.
     pub claims: Vec<Compared>,
+    /// The paper's figures from what was computed.
+    #[serde(skip)]
+    pub figures: Vec<Drawn>,
 }
 
 /// Ours by claim id, each with how it was computed.
@@ -254,6 +258,7 @@ mod tests {
             seed: 1,
             tables: Vec::new(),
             claims,
+            figures: Vec::new(),
         }
     }
 

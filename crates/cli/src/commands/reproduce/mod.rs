@@ -2,12 +2,15 @@
 
 mod cern;
 mod claims;
+mod emulated;
+mod figure;
 mod hillyer;
 mod johnson_miller;
 
 use crate::error::CliError;
 use crate::output;
 use claims::Report;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Compute the tables and figures of a paper again, ours beside theirs.
@@ -24,6 +27,9 @@ pub struct Reproduce {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Draw the paper's figures from what was computed, as SVG files in this directory.
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -46,6 +52,9 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
         Paper::Cern => cern::report(args.seed, args.full)?,
         Paper::JohnsonMiller => johnson_miller::report(args.seed)?,
     };
+    if let Some(directory) = &args.plot {
+        draw(&report, directory)?;
+    }
     let mut text = String::new();
     if args.json {
         text = serde_json::to_string_pretty(&report).map_err(CliError::failed)?;
@@ -64,4 +73,18 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Writes every figure into the directory, which is made if need be.
+fn draw(report: &Report, directory: &Path) -> Result<(), CliError> {
+    let bad = |error| CliError::failed(format!("{}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(bad)?;
+    for figure in &report.figures {
+        let path = directory.join(format!("{}.svg", figure.name));
+        output::write(Some(&path), |out| {
+            out.write_all(figure.svg.as_bytes())
+                .map_err(CliError::failed)
+        })?;
+    }
+    Ok(())
 }

@@ -73,6 +73,7 @@ pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
         paper: paper.paper,
         seed,
         tables,
+        figures: Vec::new(),
     })
 }
 

@@ -96,5 +96,6 @@ pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
         paper: paper.paper,
         seed,
         tables,
+        figures: Vec::new(),
     })
 }

@@ -3,6 +3,7 @@
 //! The numbers come from our profiles and the models built on them. Where a table of the paper is
 //! itself a measurement, the profile holds it, and what is shown is whether the two agree.
 
+mod measured;
 mod seeks;
 mod short;
 mod summary;
@@ -139,15 +140,14 @@ pub fn report(seed: u64) -> Result<Report, CliError> {
     tables.extend(transfer::tables(&bench, &mut ours)?);
     tables.push(summary::table_4(&bench)?);
     tables.extend(summary::table_5(&bench, &mut ours)?);
-    ours.pending(
-        "measured-table-4",
-        "needs the emulated drives to be measured and fitted",
-    );
+    let (measured, figures) = measured::report(&bench, &mut ours)?;
+    tables.extend(measured);
     Ok(Report {
         claims: bench.paper.compare(ours)?,
         paper: bench.paper.paper,
         seed,
         tables,
+        figures,
     })
 }
 

@@ -10,10 +10,10 @@ use tapewise_model::{LocateModel, Micros, Position};
 /// The Ampex's cycle as measured, in seconds.
 #[derive(Deserialize)]
 pub struct MeasuredCycle {
-    rewind_first_mean_s: f64,
-    rewind_first_sd_s: f64,
-    no_rewind_mean_s: f64,
-    no_rewind_sd_s: f64,
+    pub rewind_first_mean_s: f64,
+    pub rewind_first_sd_s: f64,
+    pub no_rewind_mean_s: f64,
+    pub no_rewind_sd_s: f64,
 }
 
 /// Rows of the figures: tenths of the tape or track.

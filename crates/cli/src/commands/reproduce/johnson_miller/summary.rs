@@ -10,11 +10,16 @@ use tapewise_model::profile::{self, Known};
 /// A row of Table 2.
 #[derive(Deserialize)]
 pub struct MeasuredRobot {
-    tapes: f64,
-    fetch_mean: f64,
-    fetch_sd: Option<f64>,
-    return_mean: f64,
-    return_sd: Option<f64>,
+    /// Slots.
+    pub tapes: f64,
+    /// From slot to drive, in seconds.
+    pub fetch_mean: f64,
+    /// Its standard deviation.
+    pub fetch_sd: Option<f64>,
+    /// From drive to slot, in seconds.
+    pub return_mean: f64,
+    /// Its standard deviation.
+    pub return_sd: Option<f64>,
 }
 
 /// A drive's entries in Tables 1, 4 and 5.
@@ -25,34 +30,34 @@ pub struct MeasuredDrive {
     compression: bool,
     block: String,
     unmount_midtape: String,
-    mount_s: f64,
-    unmount_s: f64,
+    pub mount_s: f64,
+    pub unmount_s: f64,
     #[serde(rename = "rate_MB_s")]
-    rate_mb_s: f64,
+    pub rate_mb_s: f64,
     #[serde(rename = "transfer_KB")]
-    transfer_kb: f64,
-    seek_startup_s: f64,
-    seek_startup_hinted_s: Option<f64>,
-    seek_full_s: f64,
+    pub transfer_kb: f64,
+    pub seek_startup_s: f64,
+    pub seek_startup_hinted_s: Option<f64>,
+    pub seek_full_s: f64,
     /// Below this, reading on is no slower than seeking.
     #[serde(rename = "min_seek_MB")]
     pub min_seek_mb: f64,
-    read_delay_ms: Option<f64>,
-    compression_ratio: Option<[f64; 2]>,
+    pub read_delay_ms: Option<f64>,
+    pub compression_ratio: Option<[f64; 2]>,
     /// Largest rate of reading compressed data.
     #[serde(rename = "max_read_MB_s")]
     pub max_read_mb_s: Option<f64>,
     /// Largest rate of writing compressed data.
     #[serde(rename = "max_write_MB_s")]
     pub max_write_mb_s: Option<f64>,
-    location_overhead_s: f64,
+    pub location_overhead_s: f64,
     #[serde(rename = "min_file_MB")]
-    min_file_mb: f64,
+    pub min_file_mb: f64,
     min_file_pct: f64,
 }
 
 /// The robots of Table 2, each with its profile.
-const ROBOTS: [(&str, &str); 4] = [
+pub const ROBOTS: [(&str, &str); 4] = [
     ("Grau ABBA/2", "grau-abba2"),
     ("StorageTek 9710", "stk-9710"),
     ("Ampex 810", "ampex-810"),
