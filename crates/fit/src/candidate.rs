@@ -55,6 +55,8 @@ pub struct Fitted {
     pub coefficients: Coefficients,
     /// The regression's table; the landing-point model has none.
     pub table: Option<Table>,
+    /// Records that the fit gave no weight.
+    pub outliers: usize,
     /// What landing points were found and how.
     pub landed: Option<Landed>,
 }

@@ -1,7 +1,12 @@
 //! How good models are on records they were not fitted to, and which one to take.
+//!
+//! Logs of real drives have records that say nothing of mechanics: retries, cleaning, commands of
+//! another host. One of 200 s weighs in a mean square like ten thousand of 2 s, so the choice is
+//! made without those that every model misses by far.
 
 use crate::candidate::{Candidate, Fitted};
 use crate::kind::Kind;
+use crate::robust::standard_error;
 use crate::sample::{FitError, Ground, Sample, check};
 use std::collections::BTreeSet;
 
@@ -20,6 +25,10 @@ const FOLDS: usize = 5;
 const LEAST_CARTRIDGES: usize = FOLDS;
 /// The richer model must have a smaller error by this share; else the simpler one is taken.
 const WORTH_IT: f64 = 0.02;
+/// A record is an outlier where every model misses it by more than so many of the model's own
+/// robust standard errors. The error of a misplaced landing point is none: the models that have no
+/// landing points make many like it.
+const MISSED_BY_ALL: f64 = 3.0;
 /// An error that an order feels, in seconds.
 const FELT_S: f64 = 2.0;
 
@@ -32,7 +41,7 @@ pub struct Score {
     pub mean_s: f64,
     /// Standard error: the root of the mean square, in seconds.
     pub residual_s: f64,
-    /// The same without the one per cent that is furthest off: drives retry.
+    /// The same without outliers, see [`Comparison::outliers`].
     pub bulk_s: f64,
     /// Half of the predictions are no further off than this, in seconds.
     pub median_s: f64,
@@ -64,6 +73,9 @@ pub struct Comparison {
     pub folding: Folding,
     /// Distinct cartridges.
     pub cartridges: usize,
+    /// Records that every candidate misses by more than three of its robust standard errors: by
+    /// such the drive does not tell how it moves.
+    pub outliers: usize,
     /// The candidates, simplest first.
     pub scored: Vec<Scored>,
     /// The one to take.
@@ -85,7 +97,7 @@ impl Comparison {
 }
 
 /// Fits every candidate, judges it on held-out records, and takes the simplest that is within 2 %
-/// of the best.
+/// of the best, outliers left out.
 ///
 /// Whatever a candidate chooses, landing points above all, it chooses anew without the records it
 /// is judged on.
@@ -95,20 +107,42 @@ impl Comparison {
 pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitError> {
     check(samples, &ground.geometry)?;
     let (folding, folds) = fold(samples);
-    let scored = Candidate::of(&ground.geometry)
+    let candidates = Candidate::of(&ground.geometry);
+    let predicted = candidates
         .iter()
-        .map(|&candidate| score(candidate, samples, ground, &folds))
+        .map(|&candidate| predict(candidate, samples, ground, &folds))
+        .collect::<Result<Vec<Vec<f64>>, FitError>>()?;
+    let outliers = missed_by_all(samples, &predicted);
+    let scored = std::iter::zip(candidates, predicted)
+        .map(|(&candidate, predicted_s)| score(candidate, samples, ground, predicted_s, &outliers))
         .collect::<Result<Vec<Scored>, FitError>>()?;
-    let best = scored.iter().map(|scored| scored.overall.residual_s);
+    let best = scored.iter().map(|scored| scored.overall.bulk_s);
     let best = best.fold(f64::INFINITY, f64::min);
-    let near = |scored: &Scored| scored.overall.residual_s * (1.0 - WORTH_IT) <= best;
+    let near = |scored: &Scored| scored.overall.bulk_s * (1.0 - WORTH_IT) <= best;
     let chosen = scored.iter().position(near).unwrap_or(0);
     Ok(Comparison {
         folding,
         cartridges: cartridges(samples).len(),
+        outliers: outliers.iter().filter(|outlier| **outlier).count(),
         scored,
         chosen,
     })
+}
+
+/// Which records are outliers.
+fn missed_by_all(samples: &[Sample], predicted: &[Vec<f64>]) -> Vec<bool> {
+    let mut missed = vec![true; samples.len()];
+    for predicted_s in predicted {
+        let pairs = samples.iter().zip(predicted_s);
+        let off: Vec<f64> = pairs
+            .map(|(sample, predicted)| predicted - sample.time.as_secs_f64())
+            .collect();
+        let far = MISSED_BY_ALL * standard_error(&off);
+        for (missed, off) in missed.iter_mut().zip(off) {
+            *missed &= off.abs() > far;
+        }
+    }
+    missed
 }
 
 fn cartridges(samples: &[Sample]) -> BTreeSet<u32> {
@@ -126,12 +160,13 @@ fn fold(samples: &[Sample]) -> (Folding, Vec<usize>) {
     (Folding::Cartridges, samples.iter().map(of).collect())
 }
 
-fn score(
+/// The prediction of every record by a fit that has not seen it, in seconds.
+fn predict(
     candidate: Candidate,
     samples: &[Sample],
     ground: &Ground,
     folds: &[usize],
-) -> Result<Scored, FitError> {
+) -> Result<Vec<f64>, FitError> {
     let mut predicted_s = vec![0.0; samples.len()];
     for held_out in 0..FOLDS {
         let seen = samples.iter().zip(folds);
@@ -151,59 +186,61 @@ fn score(
             predicted_s[at] = model.locate(&sample.from, &sample.to).as_secs_f64();
         }
     }
-    let kinds = Kind::ALL.map(|kind| {
-        judge(samples, &predicted_s, |sample| {
-            kind.includes(sample, &ground.geometry)
-        })
-    });
+    Ok(predicted_s)
+}
+
+fn score(
+    candidate: Candidate,
+    samples: &[Sample],
+    ground: &Ground,
+    predicted_s: Vec<f64>,
+    outliers: &[bool],
+) -> Result<Scored, FitError> {
+    let judge = |of_kind: &dyn Fn(&Sample) -> bool| judge(samples, &predicted_s, outliers, of_kind);
+    let kinds = Kind::ALL.map(|kind| judge(&|sample| kind.includes(sample, &ground.geometry)));
     Ok(Scored {
         candidate,
         fitted: candidate.fit(samples, ground)?,
-        overall: judge(samples, &predicted_s, |_| true),
+        overall: judge(&|_| true),
         kinds: kinds.into(),
         predicted_s,
     })
 }
 
-fn judge(samples: &[Sample], predicted_s: &[f64], of_kind: impl Fn(&Sample) -> bool) -> Score {
-    let chosen = samples
-        .iter()
-        .zip(predicted_s)
-        .filter(|(sample, _)| of_kind(sample));
-    let pairs: Vec<(f64, f64)> = chosen
-        .map(|(sample, &predicted)| (sample.time.as_secs_f64(), predicted))
-        .collect();
-    if pairs.is_empty() {
+fn judge(
+    samples: &[Sample],
+    predicted_s: &[f64],
+    outliers: &[bool],
+    of_kind: impl Fn(&Sample) -> bool,
+) -> Score {
+    let of_kind = (0..samples.len()).filter(|&at| of_kind(&samples[at]));
+    let chosen: Vec<usize> = of_kind.collect();
+    if chosen.is_empty() {
         return Score::default();
     }
-    let count = pairs.len() as f64;
-    let mut off: Vec<f64> = pairs
-        .iter()
-        .map(|(time, predicted)| (predicted - time).abs())
-        .collect();
+    let count = chosen.len() as f64;
+    let time = |at: usize| samples[at].time.as_secs_f64();
+    let error = |at: usize| predicted_s[at] - time(at);
+    let square = |at: usize| error(at).powi(2);
+    let mut off: Vec<f64> = chosen.iter().map(|&at| error(at).abs()).collect();
     off.sort_by(f64::total_cmp);
-    let squares: f64 = off.iter().map(|error| error * error).sum();
-    let mean = pairs.iter().map(|(time, _)| time).sum::<f64>() / count;
-    let total: f64 = pairs.iter().map(|(time, _)| (time - mean).powi(2)).sum();
+    let squares: f64 = chosen.iter().map(|&at| square(at)).sum();
+    let bulk: Vec<usize> = chosen.iter().copied().filter(|&at| !outliers[at]).collect();
+    let bulk_squares: f64 = bulk.iter().map(|&at| square(at)).sum();
+    let mean = chosen.iter().map(|&at| time(at)).sum::<f64>() / count;
+    let total: f64 = chosen.iter().map(|&at| (time(at) - mean).powi(2)).sum();
+    let explained = if total > 0.0 {
+        1.0 - squares / total
+    } else {
+        0.0
+    };
     Score {
-        count: pairs.len(),
-        mean_s: pairs
-            .iter()
-            .map(|(time, predicted)| predicted - time)
-            .sum::<f64>()
-            / count,
+        count: chosen.len(),
+        mean_s: chosen.iter().map(|&at| error(at)).sum::<f64>() / count,
         residual_s: (squares / count).sqrt(),
-        bulk_s: {
-            let bulk = &off[..(off.len() * 99 / 100).max(1)];
-            let squares: f64 = bulk.iter().map(|error| error * error).sum();
-            (squares / bulk.len() as f64).sqrt()
-        },
+        bulk_s: (bulk_squares / bulk.len().max(1) as f64).sqrt(),
         median_s: off[off.len() / 2],
         off: off.iter().filter(|error| **error > FELT_S).count() as f64 / count,
-        r_squared: if total > 0.0 {
-            1.0 - squares / total
-        } else {
-            0.0
-        },
+        r_squared: explained,
     }
 }

@@ -19,6 +19,7 @@ mod kind;
 mod landing;
 mod least_squares;
 mod regression;
+mod robust;
 mod sample;
 
 pub use candidate::{Candidate, Coefficients, Fitted};

@@ -3,6 +3,7 @@
 
 use crate::candidate::{Coefficients, Fitted};
 use crate::least_squares::{Table, least_squares};
+use crate::robust::without_outliers;
 use crate::sample::{FitError, Ground, Sample};
 use tapewise_model::Geometry;
 use tapewise_model::locate::LtoCoefficients;
@@ -27,11 +28,12 @@ pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, Fit
         .iter()
         .map(|sample| [1.0, distance(sample) / length])
         .collect();
-    let table = least_squares(&["(Intercept)", "distance"], &rows, &times(samples))?;
-    let [startup_s, full_s] = [0, 1].map(|column| table.estimate(column).max(0.0));
+    let fit = without_outliers(&["(Intercept)", "distance"], &rows, &times(samples))?;
+    let [startup_s, full_s] = [0, 1].map(|column| fit.table.estimate(column).max(0.0));
     Ok(Fitted {
         coefficients: Coefficients::HelicalLinear { startup_s, full_s },
-        table: Some(table),
+        outliers: fit.outliers(),
+        table: Some(fit.table),
         landed: None,
     })
 }
@@ -40,17 +42,25 @@ pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, Fit
 const OFFSETS: i32 = 60;
 const FURTHEST_OFFSET: f64 = 0.15;
 
-/// Two lines, ahead of a target and behind it; the offset of the target is the one that fits best.
+/// Two lines, ahead of a target and behind it; the offset of the target is the one that fits best,
+/// all tried with the same records: those that are no outliers without an offset.
 pub(crate) fn four_region(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let times = times(samples);
+    let names = ["ahead", "ahead per track", "behind", "behind per track"];
+    let rows = |offset: f64| -> Vec<[f64; 4]> {
+        let rows = samples.iter();
+        rows.map(|sample| four_region_row(sample, &ground.geometry, offset))
+            .collect()
+    };
+    let centred = without_outliers(&names, &rows(0.0), &times)?;
+    let kept = |at: &usize| centred.kept[*at];
+    let kept: Vec<usize> = (0..samples.len()).filter(kept).collect();
+    let times: Vec<f64> = kept.iter().map(|&at| times[at]).collect();
     let mut best: Option<(f64, Table)> = None;
     for step in -OFFSETS..=OFFSETS {
         let offset = FURTHEST_OFFSET * f64::from(step) / f64::from(OFFSETS);
-        let rows: Vec<[f64; 4]> = samples
-            .iter()
-            .map(|sample| four_region_row(sample, &ground.geometry, offset))
-            .collect();
-        let names = ["ahead", "ahead per track", "behind", "behind per track"];
+        let rows = rows(offset);
+        let rows: Vec<[f64; 4]> = kept.iter().map(|&at| rows[at]).collect();
         let table = least_squares(&names, &rows, &times)?;
         if best
             .as_ref()
@@ -70,6 +80,7 @@ pub(crate) fn four_region(samples: &[Sample], ground: &Ground) -> Result<Fitted,
             behind_s: [behind, behind_per_track],
             offset_tracks,
         },
+        outliers: centred.outliers(),
         table: Some(table),
         landed: None,
     })
@@ -108,8 +119,8 @@ pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
         .iter()
         .map(|sample| cern_row(sample, &ground.geometry))
         .collect();
-    let table = least_squares(&CERN_COLUMNS, &rows, &times(samples))?;
-    let of = |column: usize| table.estimate(column);
+    let fit = without_outliers(&CERN_COLUMNS, &rows, &times(samples))?;
+    let of = |column: usize| fit.table.estimate(column);
     let coefficients = LtoCoefficients {
         intercept_s: of(0),
         wrap_change_s: of(1),
@@ -118,11 +129,12 @@ pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
         direction_change_s: of(4),
         step_back_s: of(5),
         per_lpos_s: of(6),
-        residual_s: table.residual,
+        residual_s: fit.table.residual,
     };
     Ok(Fitted {
         coefficients: Coefficients::LtoRegression(coefficients),
-        table: Some(table),
+        outliers: fit.outliers(),
+        table: Some(fit.table),
         landed: None,
     })
 }

@@ -30,8 +30,8 @@ fn five_hundred_records_of_a_drive_with_regular_landing_points_come_down_to_its_
     assert_eq!(structure(&found), Structure::Lattice);
     assert_eq!(found.choice().candidate, Candidate::LandingPoint);
     assert!(ours.residual_s < cern.residual_s / 3.0, "{ours:?} {cern:?}");
-    // The noise is 0.4 s.
-    assert!(ours.bulk_s < 0.5, "{ours:?}");
+    // The noise is 0.4 s; two of the records are next to a landing point, on its wrong side.
+    assert!(ours.bulk_s < 0.6, "{ours:?}");
 }
 
 #[test]
@@ -56,14 +56,59 @@ fn retries_count_as_outliers_and_spoil_nothing_else() {
         ..Drive::new(Landing::Even(60.0, [0.3, 0.0]))
     };
     let (_, ours, found) = judged(&drive, 500);
-    let landed = found
-        .of(Candidate::LandingPoint)
-        .unwrap()
-        .fitted
-        .landed
-        .clone();
-    assert!((3..=12).contains(&landed.unwrap().outliers));
+    let fitted = &found.of(Candidate::LandingPoint).unwrap().fitted;
+    assert!((3..=12).contains(&fitted.outliers));
+    assert!((2..=9).contains(&found.outliers), "{}", found.outliers);
     assert!(ours.median_s < 0.35, "{ours:?}");
+}
+
+/// The log with every so many records longer by 20 to 200 s, as by retries and cleaning.
+fn disturbed(log: &[Sample], every: usize) -> Vec<Sample> {
+    let mut random = Random::new(77, 0);
+    let mut disturbed = log.to_vec();
+    for sample in disturbed.iter_mut().skip(3).step_by(every) {
+        let extra_s = 20.0 + 180.0 * random.unit();
+        sample.time = Micros::from_secs_f64(sample.time.as_secs_f64() + extra_s);
+    }
+    disturbed
+}
+
+#[test]
+fn five_per_cent_of_outliers_change_neither_the_choice_nor_its_coefficients() {
+    let log = Drive::new(Landing::Even(60.0, [0.3, 0.0])).log(500, 10, 5);
+    let [clean, dirty] = [&log, &disturbed(&log, 20)].map(|log| compare(log, &ground()).unwrap());
+    assert!((20..=27).contains(&dirty.outliers), "{}", dirty.outliers);
+    assert_eq!(dirty.choice().candidate, clean.choice().candidate);
+    // Bulk errors are those of the clean log, though mean squares are not.
+    let [bulk, dirty_bulk] = [&clean, &dirty].map(|found| found.choice().overall.bulk_s);
+    assert!((dirty_bulk / bulk - 1.0).abs() < 0.1, "{bulk} {dirty_bulk}");
+    assert!(dirty.choice().overall.residual_s > 20.0);
+    let of = |found: &Comparison| match &found.choice().fitted.coefficients {
+        Coefficients::LandingPoint(landing) => landing.clone(),
+        other => panic!("{other:?}"),
+    };
+    let [clean, dirty] = [of(&clean), of(&dirty)];
+    assert_eq!(dirty.forward_lpos.len(), clean.forward_lpos.len());
+    for (dirty, clean) in std::iter::zip(dirty.other_wrap_s, clean.other_wrap_s) {
+        assert!((dirty - clean).abs() < 0.2, "{dirty} {clean}");
+    }
+    assert!((dirty.read_per_lpos_s / clean.read_per_lpos_s - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn the_regression_is_the_same_with_outliers_and_without() {
+    let log = Drive::new(Landing::Anywhere).log(500, 10, 5);
+    let fit = |log: &[Sample]| {
+        let fitted = Candidate::LtoRegression.fit(log, &ground()).unwrap();
+        (fitted.table.unwrap(), fitted.outliers)
+    };
+    let (clean, _) = fit(&log);
+    let (dirty, outliers) = fit(&disturbed(&log, 50));
+    assert!((10..=14).contains(&outliers), "{outliers}");
+    for (dirty, clean) in std::iter::zip(&dirty.terms, &clean.terms) {
+        let off = dirty.estimate.unwrap() - clean.estimate.unwrap();
+        assert!(off.abs() < clean.std_error, "{dirty:?} {clean:?}");
+    }
 }
 
 #[test]

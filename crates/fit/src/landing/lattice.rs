@@ -2,8 +2,9 @@
 
 use super::Structure;
 use super::lists::{Points, total_loss};
-use super::mechanics::{Mechanics, scale, solve};
+use super::mechanics::{Mechanics, solve};
 use super::moves::{Move, Moves};
+use crate::robust::standard_error;
 
 /// A lattice: cells for the length of the tape, and for each direction how far one point lies from
 /// mid-tape in reading order, in cells.
@@ -71,7 +72,7 @@ fn clues(moves: &Moves, mechanics: &Mechanics, forward: bool) -> Vec<Clue> {
         .iter()
         .map(|each| mechanics.error_s(each, &points))
         .collect();
-    let most = 3.0 * scale(&errors);
+    let most = 3.0 * standard_error(&errors);
     let [read_s, travel_s] = mechanics.paces_s();
     let clue = |(each, error): (&Move, &f64)| {
         let behind = if forward {
@@ -177,7 +178,7 @@ fn follow_up(moves: &Moves, anywhere: &Mechanics, lattice: Lattice) -> (Lattice,
             .iter()
             .map(|each| mechanics.error_s(each, &points))
             .collect();
-        let scale = scale(&errors);
+        let scale = standard_error(&errors);
         let mut least = total_loss(moves, &points, &mechanics, scale);
         for _ in 0..3 {
             let before = least;

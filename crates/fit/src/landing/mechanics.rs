@@ -2,6 +2,7 @@
 
 use super::lists::Points;
 use super::moves::{Move, Moves};
+use crate::robust::{GIVEN_UP, standard_error};
 use tapewise_model::locate::LandingCoefficients;
 
 /// Columns of the linear model; pairs of bands and bends of travel follow.
@@ -234,10 +235,6 @@ pub(super) struct Solved {
 
 /// Rounds of reweighting; each also lets moves go over from locating to reading on, and back.
 const ROUNDS: usize = 12;
-/// Tukey's biweight gives up a record this many standard errors off.
-const GIVEN_UP: f64 = 4.685;
-/// Standard errors are not taken for less than this: positions are reported in whole units.
-const LEAST_SCALE_S: f64 = 0.02;
 /// How far a coefficient may lie from what is expected of it where no record tells: constants by
 /// as much as themselves, paces by their half. A record outweighs it.
 const TRUST: f64 = 0.5;
@@ -247,7 +244,7 @@ pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved
     let mut mechanics = start.clone();
     let mut errors: Vec<f64> = errors(moves, points, &mechanics);
     for _ in 0..ROUNDS {
-        let scale = scale(&errors);
+        let scale = standard_error(&errors);
         let mut system = System::new(mechanics.count());
         for (each, error) in moves.all.iter().zip(&errors) {
             let ratio = error / (GIVEN_UP * scale);
@@ -272,17 +269,6 @@ pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved
 fn errors(moves: &Moves, points: &Points, mechanics: &Mechanics) -> Vec<f64> {
     let all = moves.all.iter();
     all.map(|each| mechanics.error_s(each, points)).collect()
-}
-
-/// The standard error of the bulk, from the median of what is off.
-pub(super) fn scale(errors: &[f64]) -> f64 {
-    let mut off: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-    let middle = off.len() / 2;
-    let median = match off.is_empty() {
-        true => 0.0,
-        false => *off.select_nth_unstable_by(middle, f64::total_cmp).1,
-    };
-    (1.4826 * median).max(LEAST_SCALE_S)
 }
 
 impl Mechanics {
@@ -324,7 +310,7 @@ impl Mechanics {
     }
 
     fn judge(self, moves: &Moves, points: &Points, errors: &[f64]) -> Solved {
-        let scale = scale(errors);
+        let scale = standard_error(errors);
         let mut support = [0; 7];
         for each in &moves.all {
             let (landing, at_start) = points.serving(each);

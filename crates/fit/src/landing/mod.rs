@@ -53,8 +53,6 @@ pub struct Landed {
     pub structure: Structure,
     /// How many: of forward wraps, and of reverse ones, besides the beginnings of wraps.
     pub points: [usize; 2],
-    /// Records that the fit took for outliers.
-    pub outliers: usize,
     /// Records that each constant rests on: same wrap ahead and behind, other wrap, same direction
     /// ahead and behind, other direction ahead and behind, reading on.
     pub support: [usize; 7],
@@ -75,10 +73,10 @@ pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
         landed: Some(Landed {
             structure: points.structure,
             points: points.counts(),
-            outliers: solved.outliers,
             support: solved.support,
         }),
         coefficients: Coefficients::LandingPoint(coefficients),
         table: None,
+        outliers: solved.outliers,
     })
 }

@@ -2,9 +2,10 @@
 
 use super::Structure;
 use super::lists::{Points, best};
-use super::mechanics::{Mechanics, Solved, scale, solve};
+use super::mechanics::{Mechanics, Solved, solve};
 use super::moves::Moves;
 use super::{lattice, lists};
+use crate::robust::standard_error;
 
 /// What was found.
 pub(super) struct Found {
@@ -131,7 +132,7 @@ fn spread(moves: &Moves, points: &Points, mechanics: &Mechanics) -> f64 {
         .iter()
         .map(|each| mechanics.error_s(each, points))
         .collect();
-    scale(&errors)
+    standard_error(&errors)
 }
 
 /// Lists of landing points: from what the model without any leaves, and from the best so far; none

@@ -33,10 +33,11 @@ pub fn text(
         "the log"
     };
     let summary = format!(
-        "{}, fitted to {} locates of {origin}: {:.2} s standard error on {held_out}.",
+        "{}, fitted to {} locates of {origin}: {:.2} s standard error on {held_out}, without {} outliers.",
         capital(choice.candidate.name()),
         records.samples.len(),
-        choice.overall.residual_s,
+        choice.overall.bulk_s,
+        comparison.outliers,
     );
     let status = if records.emulated {
         "emulated"
@@ -77,10 +78,7 @@ pub fn text(
     let end = text.trim_end().len();
     text.truncate(end);
     text.push_str("\n\n[locate]\n");
-    text.push_str(&locate(
-        &choice.fitted.coefficients,
-        choice.overall.residual_s,
-    ));
+    text.push_str(&locate(&choice.fitted.coefficients, choice.overall.bulk_s));
     Profile::from_toml(&path.display().to_string(), &text)?.locate_model(None)?;
     Ok(text)
 }

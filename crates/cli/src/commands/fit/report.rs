@@ -24,7 +24,7 @@ pub fn text(records: &Records, comparison: &Comparison, out: Option<&Path>) -> S
         if let (Coefficients::LandingPoint(found), Some(landed)) =
             (&scored.fitted.coefficients, &scored.fitted.landed)
         {
-            text.push_str(&landing(found, landed));
+            text.push_str(&landing(found, landed, scored.fitted.outliers));
             text.push('\n');
         }
     }
@@ -113,7 +113,7 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
     table.to_string()
 }
 
-fn landing(found: &LandingCoefficients, landed: &Landed) -> String {
+fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> String {
     let mut table = Table::new("landing points, all records", &["", "s", "records"]);
     let [ahead, behind] = found.same_wrap_s;
     let [same_ahead, same_behind, turned_ahead, turned_behind] = found.other_wrap_s;
@@ -148,10 +148,9 @@ fn landing(found: &LandingCoefficients, landed: &Landed) -> String {
     let [forward, reverse] = landed.points;
     table.note(format!(
         "{}: {forward} on forward wraps, {reverse} on reverse wraps; reading {:.4e} s/LPOS\n\
-         {} outliers were given no weight. Constants with no record are what others suggest.",
+         {outliers} outliers were given no weight. Constants with no record are what others suggest.",
         landed.structure.name(),
         found.read_per_lpos_s,
-        landed.outliers
     ));
     table.to_string()
 }
@@ -207,9 +206,7 @@ fn held_out(comparison: &Comparison) -> Table {
         let cells = scored.flat_map(|scored| [value(&scored.overall), String::new()]);
         table.row([name.to_owned(), String::new()].into_iter().chain(cells));
     };
-    overall("all but the furthest 1 %", &|score| {
-        format!("{:.2}", score.bulk_s)
-    });
+    overall("all but outliers", &|score| format!("{:.2}", score.bulk_s));
     overall("R-squared", &|score| format!("{:.4}", score.r_squared));
     table
 }
@@ -219,17 +216,18 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
     let mut text = String::new();
     let mut rest: Vec<&Scored> = comparison.scored.iter().collect();
     rest.retain(|scored| scored.candidate != choice.candidate);
-    rest.sort_by(|a, b| a.overall.residual_s.total_cmp(&b.overall.residual_s));
+    rest.sort_by(|a, b| a.overall.bulk_s.total_cmp(&b.overall.bulk_s));
     let beside = rest.first().map_or(String::new(), |other| {
-        let error = other.overall.residual_s;
+        let error = other.overall.bulk_s;
         format!(" ({}: {error:.2} s)", other.candidate.name())
     });
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "For the profile: {}, {:.2} s on held-out records{beside}. The simplest model within 2 % of the best is taken.",
+        "For the profile: {}, {:.2} s on held-out records{beside}, without {} outliers that no model explains. The simplest within 2 % of the best is taken.",
         choice.candidate.name(),
-        choice.overall.residual_s,
+        choice.overall.bulk_s,
+        comparison.outliers,
     );
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
@@ -273,8 +271,9 @@ pub fn json(records: &Records, comparison: &Comparison) -> Result<String, CliErr
             "coefficients": scored.fitted.table.as_ref().map(|table| table.terms.iter().map(term).collect::<Vec<_>>()),
             "landing_points": scored.fitted.landed.as_ref().map(|landed| serde_json::json!({
                 "structure": landed.structure.name(), "forward": landed.points[0],
-                "reverse": landed.points[1], "outliers": landed.outliers,
+                "reverse": landed.points[1],
             })),
+            "outliers": scored.fitted.outliers,
         })
     }).collect();
     let report = serde_json::json!({
@@ -282,6 +281,7 @@ pub fn json(records: &Records, comparison: &Comparison) -> Result<String, CliErr
         "cartridges": comparison.cartridges,
         "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
         "emulated": records.emulated,
+        "outliers": comparison.outliers,
         "chosen": comparison.choice().candidate.name(),
         "models": models,
     });
