@@ -357,8 +357,10 @@ impl<'a> World<'a> {
         let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
         let plan = steps(&row.plan, &placed.problem);
         let name = |visit: u32| clips[visit as usize].name.clone();
+        recorder.rewind().map_err(CliError::failed)?;
+        let began = recorder.clock();
         let report = carry_out(&plan, &mut recorder, &name, &mut delivery);
-        let clock = recorder.clock();
+        let clock = recorder.clock() - began;
         complete(report)?;
         drive.unload()?;
         let mut odometer = Odometer::new(&placed.problem.tape().geometry, placed.map.as_ref());

@@ -1,6 +1,6 @@
 //! The demo and the papers: what they print is so.
 
-use crate::program::Desk;
+use crate::program::{Desk, demo};
 use serde_json::Value;
 
 /// A quick look whether a text is XML: every element closed, every attribute quoted.
@@ -38,47 +38,64 @@ fn assert_is_well_formed(svg: &str) {
 }
 
 #[test]
-fn the_demo_leaves_a_picture_and_a_list_that_orders_the_same() {
-    let desk = Desk::new();
-    let ran = desk.done("demo --into out");
+fn the_demo_brings_back_every_byte_and_leaves_a_plan_that_can_be_made_again() {
+    let (desk, said) = demo();
+    // Three orders, two fits, and what was there after the crash.
+    assert_eq!(said.matches("200/200").count(), 5, "{said}");
+    assert!(said.contains("killed in the middle of clip 118"), "{said}");
     assert!(
-        ran.text().contains("0 ms") || ran.text().contains(" ms"),
-        "{}",
-        ran.text()
+        said.contains("200 delivered, none twice, none missing"),
+        "{said}"
     );
-    assert_is_well_formed(&desk.read("out/head-path.svg"));
+    assert_is_well_formed(&desk.read("demo/head-path.svg"));
 
-    let command = ran
+    let by_hand = said
         .lines()
-        .into_iter()
-        .find_map(|line| line.split_once("The same by hand:"));
-    let command = command
-        .expect("a command")
-        .1
-        .trim()
-        .strip_prefix("tapewise ")
-        .expect("our name");
-    let again = desk.done(&format!("{command} --plot again.svg"));
+        .find_map(|line| line.strip_prefix("The plan by hand: tapewise "))
+        .expect("a command");
+    let again = desk.done(&format!("{by_hand} --plot again.svg"));
     assert_eq!(again.lines().len(), 200);
-    assert_eq!(desk.read("again.svg"), desk.read("out/head-path.svg"));
-
-    // The same table, but for processor times: the likely time of each order.
-    let rows = |text: &str| {
-        let rows = text
-            .lines()
-            .filter_map(|line| Some(line.split_once(" km ")?.0.to_owned()));
-        rows.collect::<Vec<String>>()
+    assert_eq!(desk.read("again.svg"), desk.read("demo/head-path.svg"));
+    // The times predicted are those that `order` predicts.
+    let predicted = |text: &str, name: &str| {
+        let row = text.lines().find_map(|line| line.trim().strip_prefix(name));
+        let cell = row.and_then(|rest| rest.split_whitespace().next());
+        cell.unwrap_or_else(|| panic!("{name}: {text}")).to_owned()
     };
-    assert_eq!(rows(ran.text()).len(), 4, "{}", ran.text());
-    assert_eq!(rows(ran.text()), rows(&again.err));
+    for name in ["as listed", "sorted by block", "tapewise best"] {
+        assert_eq!(predicted(said, name), predicted(&again.err, name));
+    }
 
-    let list = desk.read("out/requests.csv");
-    assert_eq!(list.lines().count(), 201);
-    desk.done("demo --into out");
-    assert_eq!(desk.read("out/requests.csv"), list);
-    desk.done("demo --into out --seed 2");
-    assert_ne!(desk.read("out/requests.csv"), list);
-    let ran = desk.run("demo --into out/requests.csv");
+    // Ours takes less tape time than sorted, and the fitted times are nearer to the truth.
+    let minutes = |text: &str| -> i64 {
+        let (hours, minutes) = text.split_once('h').expect("hours");
+        hours.parse::<i64>().expect("hours") * 60 + minutes.parse::<i64>().expect("minutes")
+    };
+    let cells = |name: &str| -> [i64; 2] {
+        let row = said.lines().find_map(|line| line.trim().strip_prefix(name));
+        let mut cells = row.expect(name).split_whitespace();
+        [(); 2].map(|()| minutes(cells.next().expect("a cell")))
+    };
+    assert!(
+        cells("tapewise best")[1] < cells("sorted by block")[1],
+        "{said}"
+    );
+    let off = |[predicted, took]: [i64; 2]| (predicted - took).abs();
+    assert!(
+        off(cells("times as fitted")) < off(cells("times as published")),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_demo_replaces_what_an_earlier_one_left_and_nothing_else() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path().join("mine")).expect("a directory");
+    desk.put("mine/film.mov", "the only copy");
+    let ran = desk.run("demo --into mine");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_eq!(desk.read("mine/film.mov"), "the only copy");
+    let ran = desk.run("demo --into mine/film.mov");
     assert_eq!(ran.code, 1, "{}", ran.err);
 }
 

@@ -1,10 +1,10 @@
 //! What a newcomer types in the first five minutes, in that order.
 
-use crate::program::{Desk, fixture};
+use crate::program::{Desk, demo, fixture};
 
 #[test]
 fn the_commands_of_the_readme_work() {
-    let desk = Desk::new();
+    let (desk, _) = demo();
     let help = desk.done("--help");
     for verb in ["order", "convert", "profile", "demo", "reproduce"] {
         assert!(help.text().contains(&format!("\n  {verb} ")), "{verb}");
@@ -22,9 +22,8 @@ fn the_commands_of_the_readme_work() {
     assert!(desk.done("--version").text().starts_with("tapewise "));
     assert_eq!(desk.run("").code, 2);
 
-    desk.done("demo");
     let explained = desk.done(
-        "order --profile lto8 --layout ltfs --block-size 524288 --explain demo/requests.csv -o order.txt",
+        "order --profile lto8 --block-size 102400000 --explain demo/requests.csv -o order.txt",
     );
     assert!(
         explained.err.contains("NOT measured on this cartridge"),

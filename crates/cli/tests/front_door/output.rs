@@ -203,11 +203,6 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn a_reader_of_the_demo_that_has_seen_enough_is_no_error() {
-    into_a_closed_pipe(&Desk::new(), "demo --into demo");
-}
-
-#[test]
 fn a_closed_standard_error_is_no_panic() {
     let desk = Desk::with_clips();
     let ran = desk.shell(&format!(

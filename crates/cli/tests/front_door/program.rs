@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 pub const TAPEWISE: &str = env!("CARGO_BIN_EXE_tapewise");
@@ -186,4 +187,15 @@ pub fn steps<'a>(plan: &'a serde_json::Value, action: &str) -> Vec<&'a serde_jso
         .iter()
         .filter(|step| step["action"] == action)
         .collect()
+}
+
+/// A desk on which the demo ran, and what it said. It runs once for all tests that look at it.
+pub fn demo() -> (&'static Desk, &'static str) {
+    static DEMO: OnceLock<(Desk, String)> = OnceLock::new();
+    let (desk, said) = DEMO.get_or_init(|| {
+        let desk = Desk::new();
+        let said = desk.done("demo").text().to_owned();
+        (desk, said)
+    });
+    (desk, said)
 }
