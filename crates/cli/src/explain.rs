@@ -499,11 +499,13 @@ fn better(placed: &Placed) -> Option<String> {
         .as_ref()
         .map(|known| known.value);
     Some(if tells_wrap_ends == Some(true) {
-        "this drive can tell where its wraps end (READ END OF WRAP POSITION): save that table as \
-         CSV wrap,partition,block and give it with --map"
+        "this drive can tell where its wraps end: tapewise drive map DEVICE -o FILE, then --map FILE"
             .to_owned()
     } else if profile.nominal_sections().is_some() {
-        "the key points of this cartridge, found by timing: CSV track,segment, given with --map"
+        "key points by timing: tapewise measure DEVICE --only key-points --map FILE, then --map FILE"
+            .to_owned()
+    } else if tells_wrap_ends == Some(false) {
+        "tapewise drive map DEVICE -o FILE (a few locates, some minutes, reads only), then --map FILE"
             .to_owned()
     } else {
         "positions recorded when the files were written, or measured on this cartridge: columns \
