@@ -1,6 +1,6 @@
 //! `tapewise fit`: a log of locates to a profile that predicts them.
 
-mod pictures;
+pub mod pictures;
 mod profile;
 mod records;
 mod report;

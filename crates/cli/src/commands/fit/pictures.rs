@@ -23,18 +23,7 @@ pub fn draw(
 ) -> Result<(), CliError> {
     std::fs::create_dir_all(directory)
         .map_err(|error| CliError::failed(error).of(directory.display()))?;
-    let shown = Shown {
-        samples,
-        geometry,
-        comparison,
-    };
-    let pictures = [
-        ("expected-observed.svg", shown.expected_against_observed()?),
-        ("over-distance.svg", shown.over_distance()?),
-        ("mid-tape.svg", shown.mid_tape()?),
-        ("start-to-reverse.svg", shown.start_to_reverse()?),
-    ];
-    for (name, picture) in pictures {
+    for (name, picture) in pictures(samples, geometry, comparison)? {
         let path = directory.join(name);
         match picture {
             None => say(format_args!(
@@ -47,6 +36,28 @@ pub fn draw(
         }
     }
     Ok(())
+}
+
+/// A picture as SVG text, with the name of its file; none where no record has anything for it.
+type Picture = (&'static str, Option<String>);
+
+/// The pictures.
+pub fn pictures(
+    samples: &[Sample],
+    geometry: &Geometry,
+    comparison: &Comparison,
+) -> Result<[Picture; 4], CliError> {
+    let shown = Shown {
+        samples,
+        geometry,
+        comparison,
+    };
+    Ok([
+        ("expected-observed.svg", shown.expected_against_observed()?),
+        ("over-distance.svg", shown.over_distance()?),
+        ("mid-tape.svg", shown.mid_tape()?),
+        ("start-to-reverse.svg", shown.start_to_reverse()?),
+    ])
 }
 
 struct Shown<'a> {

@@ -50,8 +50,6 @@ pub enum Verdict {
     Fails,
     /// Shown without a bound.
     Shown,
-    /// Not computed yet.
-    Pending,
 }
 
 /// A claim with ours beside theirs.
@@ -65,8 +63,8 @@ pub struct Compared {
     pub what: String,
     /// The paper's number.
     pub theirs: f64,
-    /// Ours, if computed.
-    pub ours: Option<f64>,
+    /// Ours.
+    pub ours: f64,
     /// Unit of both.
     pub unit: String,
     /// Relative tolerance; zero where none applies.
@@ -95,17 +93,12 @@ pub struct Report {
 
 /// Ours by claim id, each with how it was computed.
 #[derive(Default)]
-pub struct Ours(BTreeMap<&'static str, (Option<f64>, String)>);
+pub struct Ours(BTreeMap<&'static str, (f64, String)>);
 
 impl Ours {
     /// States our number for a claim.
     pub fn set(&mut self, id: &'static str, ours: f64, how: impl Into<String>) {
-        self.0.insert(id, (Some(ours), how.into()));
-    }
-
-    /// Says why a claim has no number of ours yet.
-    pub fn pending(&mut self, id: &'static str, why: impl Into<String>) {
-        self.0.insert(id, (None, why.into()));
+        self.0.insert(id, (ours, how.into()));
     }
 }
 
@@ -152,14 +145,13 @@ impl Paper {
 }
 
 impl Claim {
-    fn compare(&self, ours: Option<f64>, how: String) -> Compared {
+    fn compare(&self, ours: f64, how: String) -> Compared {
         // A claim in units of its own ("within 1.5 s", "8 cases of 9") has no relative tolerance.
         let within = |ours: f64| (ours - self.value).abs() <= self.tolerance * self.value.abs();
-        let verdict = match (self.check, ours) {
-            (_, None) => Verdict::Pending,
-            (Check::Report, Some(_)) => Verdict::Shown,
-            (Check::Model, Some(ours)) if within(ours) => Verdict::Holds,
-            (Check::Model, Some(_)) => Verdict::Fails,
+        let verdict = match self.check {
+            Check::Report => Verdict::Shown,
+            Check::Model if within(ours) => Verdict::Holds,
+            Check::Model => Verdict::Fails,
         };
         Compared {
             id: self.id.clone(),
@@ -192,15 +184,17 @@ impl Report {
             ],
         );
         for claim in &self.claims {
-            let off = claim.ours.map(|ours| (ours / claim.theirs - 1.0) * 100.0);
+            let off = (claim.ours / claim.theirs - 1.0) * 100.0;
             table.row([
                 claim.id.clone(),
                 claim.place.clone(),
                 number(claim.theirs),
-                claim.ours.map_or("-".to_owned(), number),
+                number(claim.ours),
                 claim.unit.clone(),
-                off.filter(|off| off.is_finite())
-                    .map_or("-".to_owned(), |off| format!("{off:+.1} %")),
+                match off.is_finite() {
+                    true => format!("{off:+.1} %"),
+                    false => "-".to_owned(),
+                },
                 match claim.verdict {
                     Verdict::Holds | Verdict::Fails => format!("{:.0} %", claim.tolerance * 100.0),
                     _ => "-".to_owned(),
@@ -209,7 +203,6 @@ impl Report {
                     Verdict::Holds => "holds",
                     Verdict::Fails => "FAILS",
                     Verdict::Shown => "shown",
-                    Verdict::Pending => "pending",
                 }
                 .to_owned(),
                 claim.how.clone(),
@@ -277,13 +270,5 @@ mod tests {
         stated.set("length", 100.0, "measured");
         stated.set("width", 1.0, "measured");
         assert!(paper().compare(stated).is_err());
-    }
-
-    #[test]
-    fn what_is_pending_neither_holds_nor_fails() {
-        let mut stated = Ours::default();
-        stated.pending("length", "no tape");
-        let claims = paper().compare(stated).expect("a claim");
-        assert_eq!(claims[0].verdict, Verdict::Pending);
     }
 }

@@ -1,9 +1,10 @@
 //! CERN 2018, LTO performance: the orders compared on LTO, and what positioning does to the rate.
 //!
 //! The cost of a move is the regression of the slides' annex as it stands: whole files, from the
-//! beginning of tape, without reading over gaps. Nothing here is fitted by us; what the slides do
-//! not say of their batches, and we had to choose, stands in [`study`].
+//! beginning of tape, without reading over gaps. What the slides do not say of their batches, and
+//! we had to choose, stands in [`study`]. What is fitted by us, on emulated drives, in [`fitted`].
 
+mod fitted;
 mod orders;
 mod rates;
 mod study;
@@ -68,12 +69,14 @@ pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
     let mut ours = Ours::default();
     tables.extend(study::tables(&bench, &mut ours)?);
     tables.extend(rates::tables(&bench, &mut ours)?);
+    let (fitted, figures) = fitted::report(&bench.facts, seed, &mut ours)?;
+    tables.extend(fitted);
     Ok(Report {
         claims: paper.compare(ours)?,
         paper: paper.paper,
         seed,
         tables,
-        figures: Vec::new(),
+        figures,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Hillyer & Silberschatz 1996: random I/O scheduling on the DLT4000.
 
+mod drive;
 mod locate;
 mod schedules;
 mod sensitivity;
@@ -27,7 +28,16 @@ impl Cartridge {
         let missing = || CliError::failed("the profile dlt4000 has no key points");
         let nominal = profile.nominal_sections().ok_or_else(missing)?;
         let spread = spread.or(profile.key_point_spread()).ok_or_else(missing)?;
-        let key_points = KeyPoints::generate(nominal, spread, &mut Random::new(seed, number));
+        Cartridge::with(KeyPoints::generate(
+            nominal,
+            spread,
+            &mut Random::new(seed, number),
+        ))
+    }
+
+    /// The cartridge with these key points.
+    fn with(key_points: KeyPoints) -> Result<Cartridge, CliError> {
+        let profile = profile::find("dlt4000")?;
         Ok(Cartridge {
             map: key_points.block_map(),
             tape: Tape::new(&profile, Some(&key_points))?,
@@ -86,16 +96,13 @@ pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
         &cartridge, &paper, seed, full, &mut ours,
     )?);
     tables.extend(sensitivity::tables(&cartridge, seed, full, &mut ours)?);
-    let on_drive = "needs a drive: estimates against its clock";
-    ours.pending("validation-error-small", on_drive);
-    ours.pending("validation-error-large", on_drive);
-    ours.pending("model-outliers-same-tape", on_drive);
-    ours.pending("model-outliers-other-tape", on_drive);
+    let (measured, figures) = drive::report(seed, &mut ours)?;
+    tables.extend(measured);
     Ok(Report {
         claims: paper.compare(ours)?,
         paper: paper.paper,
         seed,
         tables,
-        figures: Vec::new(),
+        figures,
     })
 }
