@@ -43,7 +43,7 @@ const NOISE_SHARE: f64 = 0.05;
 /// "Under a third of the regression's."
 const RATIO: f64 = 1.0 / 3.0;
 
-/// Landings that fail and are tried again are about so many; no model predicts them.
+/// Predictions left out to see how much of the error is a few moves that are off by far.
 const WORST: f64 = 0.02;
 
 /// Tables and figures.
