@@ -318,9 +318,14 @@ impl Streaming {
     /// The host's side is paced by the same (de)compressor as the tape's: measured rates of
     /// compressed data exceed what the tolerated delays of plain data would allow.
     fn paces(&self, request: &Request, [a, b]: [f64; 2]) -> (f64, f64) {
-        let native_s = request.host_bytes / 1e6 / self.rate_mb_s;
+        // A filemark is nothing to the host, but the tape runs past it no faster than past data.
+        let bytes = match request.host_bytes > 0.0 {
+            true => request.host_bytes,
+            false => request.recorded_bytes,
+        };
+        let native_s = bytes / 1e6 / self.rate_mb_s;
         let tape_s = match request.gzip_ratio {
-            Some(ratio) => request.host_bytes / 1e6 * (a + b / ratio.max(1.0)),
+            Some(ratio) => bytes / 1e6 * (a + b / ratio.max(1.0)),
             None => native_s,
         };
         let pace = if native_s > 0.0 {

@@ -87,6 +87,11 @@ impl<'b, 'r> Bench<'b, 'r> {
         self.tell();
     }
 
+    /// The seed of the suite.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Random numbers of this step, the same whenever it is taken up again.
     pub fn random(&self) -> Random {
         Random::new(self.seed, self.step as u64)

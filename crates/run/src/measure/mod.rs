@@ -6,6 +6,7 @@
 //! [`summary`] turns the events into numbers; it knows nothing of the drive but its log.
 
 mod bench;
+mod corpus;
 mod delays;
 mod fill;
 pub mod key_points;
@@ -16,6 +17,7 @@ mod step;
 mod subject;
 mod suite;
 pub mod summary;
+mod writing;
 
 pub use bench::Progress;
 pub use fill::{Filled, fill};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A step of the measurement suite.
+/// A step of the measurement suite. Its number chooses its random places: new ones come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// Taking in and giving out a cartridge that is rewound.
@@ -32,12 +32,18 @@ pub enum Step {
     Landing,
     /// The key points of a DLT cartridge, by timing.
     KeyPoints,
+    /// Writing and reading blocks of one size after the other.
+    BlockSize,
+    /// Writing and reading data that compresses more and more.
+    Compression,
 }
 
 impl Step {
-    /// All steps in the order in which they are done: what begins at the beginning of tape
-    /// first, what takes longest last.
-    pub const ALL: [Step; 13] = [
+    /// All steps in the order in which they are done: what writes first, for the others need a
+    /// full cartridge; then what begins at the beginning of tape; what takes longest last.
+    pub const ALL: [Step; 15] = [
+        Step::BlockSize,
+        Step::Compression,
         Step::Mount,
         Step::Robot,
         Step::SeekBot,
@@ -52,6 +58,11 @@ impl Step {
         Step::Landing,
         Step::KeyPoints,
     ];
+
+    /// Whether it writes, from the beginning of tape: what was there is gone.
+    pub fn writes(self) -> bool {
+        matches!(self, Step::BlockSize | Step::Compression)
+    }
 
     /// The name on the command line and in the event log.
     pub fn name(self) -> &'static str {
@@ -69,6 +80,8 @@ impl Step {
             Step::Positions => "positions",
             Step::Landing => "landing",
             Step::KeyPoints => "key-points",
+            Step::BlockSize => "block-size",
+            Step::Compression => "compression",
         }
     }
 }

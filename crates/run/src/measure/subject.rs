@@ -102,6 +102,20 @@ impl Subject {
         full.map(|span| span.wrap + 1).max().unwrap_or(0)
     }
 
+    /// Blocks of this length that take so many seconds at the native rate, at least one.
+    pub fn blocks_of_s(&self, seconds: f64, block_bytes: u64) -> u64 {
+        let rate = self.profile.transfer.rate_mb_s.as_ref();
+        let bytes = seconds * rate.map_or(1.0, |rate| rate.value) * 1e6;
+        let recorded = block_bytes.saturating_mul(self.byte_scale).max(1);
+        ((bytes / recorded as f64).round() as u64).max(1)
+    }
+
+    /// Whether the drive tells where on the tape it is.
+    pub fn reports_positions(&self) -> bool {
+        self.profile.cartridge.position_areas.is_some()
+            || self.profile.features.end_of_wrap_table.is_some()
+    }
+
     /// What an action is expected to take, by the profile; where it does not say, as slow as the
     /// drives of 1998 were.
     pub fn expected(&self) -> Expected {

@@ -4,7 +4,7 @@ use super::bench::{Ahead, Bench, Progress};
 use super::robot::{self, Robot};
 use super::step::Step;
 use super::subject::Subject;
-use super::{delays, key_points, seeks, short};
+use super::{delays, key_points, seeks, short, writing};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use tapewise_formats::event::Event;
@@ -49,7 +49,8 @@ const FEWEST_SAMPLES: u32 = 4;
 impl Suite {
     /// The full suite, or as much of it as fits into `limit`.
     ///
-    /// `wanted` are the steps asked for; without it all that this drive can do.
+    /// `wanted` are the steps asked for; without it all that this drive can do. The steps that write
+    /// are not among them: see [`Suite::writing`].
     pub fn plan(
         subject: &Subject,
         wanted: Option<&[Step]>,
@@ -62,17 +63,39 @@ impl Suite {
             None => is_usual(step, subject, limit.is_some()),
         };
         let steps = Step::ALL.into_iter().filter(|&step| is_wanted(step));
-        let steps = steps.filter(|&step| step != Step::Robot || has_robot);
-        let mut suite = Suite {
-            steps: steps.map(|step| planned(step, subject)).collect(),
-            left_out: Vec::new(),
-            limit,
-            seed,
-        };
+        let steps = steps.filter(|&step| !step.writes() && (step != Step::Robot || has_robot));
+        let mut suite = Suite::of(steps, subject, limit, seed);
         if let Some(limit) = limit {
             suite.shorten(limit);
         }
         suite
+    }
+
+    /// The steps that write, for a cartridge whose data may go. `subject` is a cartridge of blocks as
+    /// long as those it will be filled with.
+    pub fn writing(subject: &Subject, wanted: Option<&[Step]>, quick: bool, seed: u64) -> Suite {
+        let compresses = subject.profile.features.compression.as_ref();
+        let compresses = compresses.is_none_or(|compresses| compresses.value);
+        let is_wanted = |step: &Step| match wanted {
+            Some(wanted) => wanted.contains(step),
+            None => *step != Step::Compression || (compresses && !quick),
+        };
+        let steps = Step::ALL.into_iter().filter(|step| step.writes());
+        Suite::of(steps.filter(is_wanted), subject, None, seed)
+    }
+
+    fn of(
+        steps: impl Iterator<Item = Step>,
+        subject: &Subject,
+        limit: Option<Micros>,
+        seed: u64,
+    ) -> Suite {
+        Suite {
+            steps: steps.map(|step| planned(step, subject)).collect(),
+            left_out: Vec::new(),
+            limit,
+            seed,
+        }
     }
 
     /// What the whole suite is predicted to take.
@@ -147,8 +170,7 @@ impl Suite {
 
 /// Steps that are measured when nothing else is said: quick ones leave out those that need hours.
 fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
-    let reports = subject.profile.cartridge.position_areas.is_some()
-        || subject.profile.features.end_of_wrap_table.is_some();
+    let reports = subject.reports_positions();
     match step {
         Step::SeekOpposite => subject.is_serpentine(),
         Step::Positions => reports && subject.is_serpentine(),
@@ -189,12 +211,30 @@ fn planned(step: Step, subject: &Subject) -> Planned {
         Step::Positions => (64, seek),
         Step::Landing => (120, seek + seek),
         Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
+        Step::BlockSize => {
+            let sizes = writing::block_sizes(subject).len() as u32;
+            (sizes, second(2.0 * writing::STRETCH_S) + expected.rewind)
+        }
+        Step::Compression => (writing::COMPRESSION_SAMPLES, corpus_time(subject)),
     };
     Planned {
         step,
         samples,
         each,
     }
+}
+
+/// A kind of data written and a stretch of it read: a whole tape where the drive does not say where
+/// it is.
+fn corpus_time(subject: &Subject) -> Micros {
+    let gb = subject.profile.cartridge.capacity_gb.as_ref();
+    let whole = || subject.reading(subject.blocks_of_mb(gb.map_or(20.0, |gb| gb.value) * 1e3));
+    let written = match subject.reports_positions() {
+        true => Micros::from_secs_f64(writing::MARKED_STRETCH_S),
+        false => whole(),
+    };
+    let read = Micros::from_secs_f64(writing::STRETCH_S);
+    written + subject.expected().rewind + read
 }
 
 fn run_step(
@@ -220,5 +260,7 @@ fn run_step(
         Step::Positions => seeks::positions(bench, samples),
         Step::Landing => seeks::landing(bench, samples),
         Step::KeyPoints => key_points::measure(bench).map(|_| ()),
+        Step::BlockSize => writing::by_block_size(bench),
+        Step::Compression => writing::compression(bench, samples),
     }
 }

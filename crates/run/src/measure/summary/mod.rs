@@ -7,11 +7,13 @@ mod crossover;
 mod delay;
 mod falls;
 mod stat;
+mod writing;
 
 pub use crossover::Crossover;
 pub use delay::{DelayTolerance, Restart};
 pub use falls::Falls;
 pub use stat::{Line, Stat};
+pub use writing::{BlockRate, Compressed, Compression};
 
 use super::seeks::CLOSE_WRAPS;
 use super::step::{Purpose, Step};
@@ -62,6 +64,10 @@ pub struct Summary {
     pub restart: Option<Restart>,
     /// Where the time to seek falls from one target to the next.
     pub landing: Option<Falls>,
+    /// Rates by size of block, smallest first.
+    pub block_rates: Vec<BlockRate>,
+    /// What the drive's compression gains.
+    pub compression: Option<Compression>,
     /// Locates that were timed to find key points.
     pub key_point_probes: usize,
     /// Places that the drive reported: block, wrap, LPOS.
@@ -99,6 +105,8 @@ impl Summary {
             delay: DelayTolerance::of(log.of_step(Step::Delay)),
             restart: Restart::of(log.of_step(Step::LargeRead), subject),
             landing: Falls::of(log.seeks(Step::Landing)),
+            block_rates: BlockRate::all(log.of_step(Step::BlockSize), subject),
+            compression: Compression::of(log.of_step(Step::Compression), subject),
             key_point_probes: log.of_step(Step::KeyPoints).count(),
             positions: log.positions.iter().copied().collect(),
             ..Summary::default()
@@ -131,13 +139,15 @@ impl<'e, 's> Samples<'e, 's> {
             if event.action == Action::Rewind {
                 rewinds.push(event);
             }
-            if let Some(to) = event.to
+            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+            // What was written over later says nothing of where blocks lie now.
+            let is_gone = purpose.is_some_and(|purpose| purpose.step.writes());
+            if let Some(to) = event.to.filter(|_| !is_gone)
                 && let (0, Some(block), Some(wrap), Some(lpos)) =
                     (to.partition, to.block, to.wrap, to.lpos)
             {
                 positions.insert((block, wrap, lpos));
             }
-            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
             if let Some(purpose) = purpose.filter(|purpose| !purpose.prepares) {
                 let key = (purpose.step, purpose.sample);
                 samples.entry(key).or_default().push(event);
