@@ -70,7 +70,7 @@ fn clues(moves: &Moves, mechanics: &Mechanics, forward: bool) -> Vec<Clue> {
     let errors: Vec<f64> = moves
         .all
         .iter()
-        .map(|each| mechanics.error_s(each, &points))
+        .map(|each| mechanics.weighed_error_s(each, &points))
         .collect();
     let most = 3.0 * standard_error(&errors);
     let [read_s, travel_s] = mechanics.paces_s();
@@ -80,16 +80,16 @@ fn clues(moves: &Moves, mechanics: &Mechanics, forward: bool) -> Vec<Clue> {
         } else {
             each.to > each.from
         };
+        let gain_s = match behind {
+            true => read_s + travel_s,
+            false => (read_s - travel_s).max(0.0),
+        };
         Clue {
             order: each.in_reading_order(),
             kind: usize::from(behind)
                 + 2 * usize::from(each.turns)
                 + 4 * usize::from(each.same_wrap),
-            gain_s: if behind {
-                read_s + travel_s
-            } else {
-                (read_s - travel_s).max(0.0)
-            },
+            gain_s: gain_s / each.noise,
             unexplained_s: (-error).clamp(-most, most),
         }
     };
@@ -176,7 +176,7 @@ fn follow_up(moves: &Moves, anywhere: &Mechanics, lattice: Lattice) -> (Lattice,
         let errors: Vec<f64> = moves
             .all
             .iter()
-            .map(|each| mechanics.error_s(each, &points))
+            .map(|each| mechanics.weighed_error_s(each, &points))
             .collect();
         let scale = standard_error(&errors);
         let mut least = total_loss(moves, &points, &mechanics, scale);

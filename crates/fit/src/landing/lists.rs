@@ -86,7 +86,10 @@ pub(super) fn loss(error_s: f64, scale: f64) -> f64 {
 
 /// What all errors count with landing points in force.
 pub(super) fn total_loss(moves: &Moves, points: &Points, mechanics: &Mechanics, scale: f64) -> f64 {
-    let errors = moves.all.iter().map(|each| mechanics.error_s(each, points));
+    let errors = moves
+        .all
+        .iter()
+        .map(|each| mechanics.weighed_error_s(each, points));
     errors.map(|error| loss(error, scale)).sum()
 }
 
@@ -112,7 +115,7 @@ impl Stretches {
             for (bin, members) in bins.iter().enumerate().skip(first) {
                 for each in members {
                     let predicted = mechanics.predicted_s(each, landing, first == 0);
-                    sum += loss(predicted - each.time_s, scale);
+                    sum += loss((predicted - each.time_s) / each.noise, scale);
                 }
                 costs[first * (GRID + 1) + bin + 1] = sum;
             }

@@ -141,10 +141,15 @@ impl Mechanics {
             .min(self.read_on_s(each))
     }
 
-    /// The prediction less the truth, for landing points in force.
-    pub fn error_s(&self, each: &Move, points: &Points) -> f64 {
+    /// The prediction for landing points in force.
+    pub fn expected_s(&self, each: &Move, points: &Points) -> f64 {
         let (landing, at_start) = points.serving(each);
-        self.predicted_s(each, landing, at_start) - each.time_s
+        self.predicted_s(each, landing, at_start)
+    }
+
+    /// The prediction less the truth, in parts of the move's noise.
+    pub fn weighed_error_s(&self, each: &Move, points: &Points) -> f64 {
+        (self.expected_s(each, points) - each.time_s) / each.noise
     }
 
     /// In the form of the model, whose checks it passes.
@@ -227,7 +232,7 @@ pub(super) struct Solved {
     pub mechanics: Mechanics,
     /// Of the records that are no outliers.
     pub residual_s: f64,
-    /// Mean square error of the nearest 95 %.
+    /// Mean square error of the nearest 95 %, in parts of noise.
     pub trimmed: f64,
     pub outliers: usize,
     pub support: [usize; 7],
@@ -248,13 +253,13 @@ pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved
         let mut system = System::new(mechanics.count());
         for (each, error) in moves.all.iter().zip(&errors) {
             let ratio = error / (GIVEN_UP * scale);
-            let weight = (1.0 - ratio * ratio).max(0.0).powi(2);
+            let weight = ((1.0 - ratio * ratio).max(0.0) / each.noise).powi(2);
             if weight > 0.0 {
                 mechanics.enter(each, points, weight, &mut system);
             }
         }
         mechanics.expect(scale, &mut system);
-        let values = system.least(&[MID_CROSS]);
+        let values = system.least_in_form();
         let moved = std::iter::zip(&values, &mechanics.values).map(|(a, b)| (a - b).abs());
         let moved = moved.fold(0.0, f64::max);
         mechanics.values = values;
@@ -268,7 +273,8 @@ pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved
 
 fn errors(moves: &Moves, points: &Points, mechanics: &Mechanics) -> Vec<f64> {
     let all = moves.all.iter();
-    all.map(|each| mechanics.error_s(each, points)).collect()
+    all.map(|each| mechanics.weighed_error_s(each, points))
+        .collect()
 }
 
 impl Mechanics {
@@ -323,19 +329,30 @@ impl Mechanics {
             support[kind] += 1;
         }
         let mut squares: Vec<f64> = errors.iter().map(|error| error * error).collect();
+        let far = (GIVEN_UP * scale).powi(2);
+        let near = moves
+            .all
+            .iter()
+            .zip(&squares)
+            .filter(|(_, square)| **square < far);
+        let in_seconds: Vec<f64> = near
+            .map(|(each, square)| square * each.noise.powi(2))
+            .collect();
         squares.sort_by(f64::total_cmp);
-        let most = squares.partition_point(|&square| square < (GIVEN_UP * scale).powi(2));
         let kept = (squares.len() * 19 / 20).max(1).min(squares.len());
         let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
         Solved {
-            residual_s: mean(&squares[..most]).sqrt(),
+            residual_s: mean(&in_seconds).sqrt(),
             trimmed: mean(&squares[..kept]),
-            outliers: squares.len() - most,
+            outliers: squares.len() - in_seconds.len(),
             support,
             mechanics: self,
         }
     }
 }
+
+/// What a bound weighs, in parts of all records: so much that seconds hold to microseconds.
+const BOUND: f64 = 1e3;
 
 /// Normal equations.
 struct System {
@@ -357,6 +374,33 @@ impl System {
             for &(other, factor) in row {
                 self.gram[column][other] += weight * value * factor;
             }
+        }
+    }
+
+    /// The least squares that the model can take: no move across the middle is saved more than its
+    /// constant and its travel come to. Where a bound is passed, it holds as an equation.
+    fn least_in_form(&mut self) -> Vec<f64> {
+        let values = self.least(&[MID_CROSS]);
+        let least = (0..MID_CROSS).min_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let least = least.unwrap_or(SAME_WRAP);
+        let heavy = BOUND
+            * self
+                .gram
+                .iter()
+                .enumerate()
+                .map(|(at, row)| row[at])
+                .sum::<f64>();
+        let crossing = values[MID_CROSS] + values[least] < 0.0;
+        let travel = values[OUTSIDE] > values[TRAVEL];
+        if crossing {
+            self.add(&[(MID_CROSS, 1.0), (least, 1.0)], 0.0, heavy);
+        }
+        if travel {
+            self.add(&[(OUTSIDE, 1.0), (TRAVEL, -1.0)], 0.0, heavy);
+        }
+        match crossing || travel {
+            true => self.least(&[MID_CROSS]),
+            false => values,
         }
     }
 

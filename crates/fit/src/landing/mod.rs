@@ -63,8 +63,13 @@ const SEARCHED: usize = 2_000;
 
 /// Fits the landing-point model.
 pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
-    let moves = Moves::new(samples, ground);
-    let found = search::search(&moves.thinned(SEARCHED));
+    let mut moves = Moves::new(samples, ground);
+    let mut found = search::search(&moves.thinned(SEARCHED));
+    // What is off tells how noise grows with time; points are looked for again by that.
+    if let Some(weighed) = found.weigh(&moves) {
+        moves = weighed;
+        found = search::search(&moves.thinned(SEARCHED));
+    }
     let (points, solved) = search::finish(&moves, found);
     let coefficients = solved
         .mechanics

@@ -1,7 +1,12 @@
 //! The records as the search sees them: distances in lengths of the tape, times in seconds.
 
+use crate::robust::standard_error;
 use crate::sample::{Ground, Sample};
 use tapewise_model::Geometry;
+
+/// Noise counts as growing with time where that of the longest third of moves is more than so many
+/// times that of the shortest.
+const NOISE_GROWS: f64 = 1.3;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +24,8 @@ pub(super) struct Move {
     /// Distance ahead on the same wrap.
     pub onward: Option<f64>,
     pub time_s: f64,
+    /// How irregular such moves are, in parts of what an ordinary one is.
+    pub noise: f64,
 }
 
 impl Move {
@@ -57,6 +64,7 @@ impl Moves {
                 pair: pair(bands, geometry.bands),
                 onward: (same_wrap && onward >= 0.0).then_some(onward),
                 time_s: sample.time.as_secs_f64(),
+                noise: 1.0,
             }
         });
         Moves {
@@ -73,6 +81,33 @@ impl Moves {
             all: self.all.iter().copied().step_by(step).collect(),
             ..self.clone()
         }
+    }
+
+    /// The same with noise that may grow with the expected time, by what is off in `errors_s`; none
+    /// where it does not grow so much that it matters.
+    pub fn with_noise(&self, expected_s: &[f64], errors_s: &[f64]) -> Option<Moves> {
+        let mut order: Vec<usize> = (0..expected_s.len()).collect();
+        order.sort_by(|&a, &b| expected_s[a].total_cmp(&expected_s[b]));
+        let third = order.len() / 3;
+        let [short, long] = [&order[..third], &order[order.len() - third..]].map(|part| {
+            let errors: Vec<f64> = part.iter().map(|&at| errors_s[at]).collect();
+            let middle = part.get(third / 2).map_or(0.0, |&at| expected_s[at]);
+            (middle, standard_error(&errors))
+        });
+        if long.1 < NOISE_GROWS * short.1 || long.0 <= short.0 {
+            return None;
+        }
+        let growth = (long.1 - short.1) / (long.0 - short.0);
+        let law = |time_s: f64| (short.1 + growth * (time_s - short.0)).max(0.25 * short.1);
+        let ordinary = law(expected_s[order[order.len() / 2]]);
+        let all = self.all.iter().zip(expected_s).map(|(each, &time_s)| Move {
+            noise: law(time_s) / ordinary,
+            ..*each
+        });
+        Some(Moves {
+            all: all.collect(),
+            ..self.clone()
+        })
     }
 
     /// Pairs of bands.

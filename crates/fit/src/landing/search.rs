@@ -13,6 +13,21 @@ pub(super) struct Found {
     pub mechanics: Mechanics,
 }
 
+impl Found {
+    /// The records with the noise that what was found leaves, where it grows with time.
+    pub fn weigh(&self, moves: &Moves) -> Option<Moves> {
+        let all = moves.all.iter();
+        let expected: Vec<f64> = all
+            .map(|each| self.mechanics.expected_s(each, &self.points))
+            .collect();
+        let pairs = moves.all.iter().zip(&expected);
+        let errors: Vec<f64> = pairs
+            .map(|(each, expected)| expected - each.time_s)
+            .collect();
+        moves.with_noise(&expected, &errors)
+    }
+}
+
 /// A structure with everything fitted.
 #[derive(Clone)]
 struct Fit {
@@ -130,7 +145,7 @@ fn spread(moves: &Moves, points: &Points, mechanics: &Mechanics) -> f64 {
     let errors: Vec<f64> = moves
         .all
         .iter()
-        .map(|each| mechanics.error_s(each, points))
+        .map(|each| mechanics.weighed_error_s(each, points))
         .collect();
     standard_error(&errors)
 }
