@@ -297,7 +297,7 @@ impl Mechanics {
         for column in 0..MID_CROSS {
             system.add(&[(column, 1.0)], common, loosely(common));
         }
-        for column in [MID_CROSS, OUTSIDE, READ_ON, WRAP_START, WRAP_START + 1] {
+        for column in [MID_CROSS, READ_ON, WRAP_START, WRAP_START + 1] {
             system.add(&[(column, 1.0)], 0.0, loosely(2.0));
         }
         for column in PAIRS..self.values.len() {
@@ -308,6 +308,7 @@ impl Mechanics {
             self.read_s,
             (scale / (0.5 * self.read_s)).powi(2),
         );
+        system.add(&[(OUTSIDE, 1.0)], 0.0, (scale / self.read_s).powi(2));
         system.add(
             &[(TRAVEL, 1.0)],
             0.6 * self.read_s,
