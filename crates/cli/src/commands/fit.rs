@@ -1,5 +1,8 @@
 //! `tapewise fit`: a log of locates to a profile that predicts them.
 
+mod log_kind;
+mod maps;
+mod maps_report;
 pub mod pictures;
 mod profile;
 mod records;
@@ -8,29 +11,45 @@ mod report;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::profiles;
+use log_kind::LogFormat;
+use maps::Maps;
+use records::Records;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_fit::{Comparison, Ground, compare};
-use tapewise_model::Geometry;
+use tapewise_model::{Geometry, Profile};
 
 /// Fit a drive's locate times from its log, and write a profile.
 ///
 /// LOG is an event log of tapewise, or CSV with the columns from_wrap, from_lpos, to_wrap, to_lpos
 /// and locate_us (locate_ms, locate_s), one line for each locate: where the last read ended, where
-/// the next one began. 500 records make a good fit. Four models are fitted and judged on records
+/// the next one began. 500 records make a good fit. Several models are fitted and judged on records
 /// they were not fitted to, whole cartridges where there are five (column `volume`); the simplest
 /// that is within 2 % of the best goes into the profile. `tapewise order --profile FILE` uses it.
+///
+/// Logs without positions do as well: that of CTA's tape daemon, or CSV with the columns volume,
+/// from_block, to_block and locate_us. Where the blocks lie on each cartridge is then found together
+/// with what a move costs, from 40 moves a volume on; 100 make a good map.
 #[derive(clap::Args, Debug)]
 pub struct Fit {
-    /// Event logs (JSON Lines) or CSV; `-` is standard input.
+    /// Logs of any kind; `-` is standard input.
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
     /// The profile of such drives: geometry, rates and all else that is not fitted.
     #[arg(long, value_name = "PROFILE")]
     base: String,
+    /// What the logs are.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
+    /// Bytes that a block takes on the tape, for CSV with block numbers; CTA's format fixes its own.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    block_size: Option<u64>,
     /// Where to write the fitted profile; its name is that of the file.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the maps found from a log with block numbers as VOLUME.csv, as `order --map` reads them.
+    #[arg(long, value_name = "DIR")]
+    maps: Option<PathBuf>,
     /// Draw expected against observed times, the breakdown over distance, crossing mid-tape, and
     /// the beginning of tape to reverse wraps, as SVG files.
     #[arg(long, value_name = "DIR")]
@@ -42,17 +61,25 @@ pub struct Fit {
 
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
-    let fitted = fit(&args.logs, &args.base, args.out.as_deref())?;
-    let (records, comparison) = (&fitted.records, &fitted.comparison);
+    let records = records::read(&args.logs, args.log_format)?;
     for notice in &records.notices {
         say(format_args!("{notice}\n"));
+    }
+    let fitted = carry_out(args, records)?;
+    let (records, comparison) = (&fitted.records, &fitted.comparison);
+    let maps = fitted.maps.as_ref();
+    if let (Some(directory), Some(maps)) = (&args.maps, maps) {
+        maps.write(directory, &fitted.geometry)?;
     }
     if let Some(directory) = &args.plot {
         pictures::draw(directory, &records.samples, &fitted.geometry, comparison)?;
     }
     let text = match args.json {
-        true => report::json(records, comparison)?,
-        false => report::text(records, comparison, args.out.as_deref()),
+        true => report::json(records, maps, comparison)?,
+        false => {
+            let maps = maps.map(maps_report::text).unwrap_or_default();
+            maps + &report::text(records, comparison, args.out.as_deref())
+        }
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -60,8 +87,9 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
 
 /// What came of a fit.
 pub struct Outcome {
-    records: records::Records,
+    records: Records,
     geometry: Geometry,
+    maps: Option<Maps>,
     /// The models, judged on records they were not fitted to.
     pub comparison: Comparison,
 }
@@ -75,21 +103,29 @@ impl Outcome {
 
 /// Fits logs over a base profile, and writes the fitted profile where it is wanted.
 pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, CliError> {
-    let source = profiles::source(base)?;
-    let drive = profiles::load_drive(base)?;
-    let geometry = drive.geometry()?;
-    let records = records::read(logs)?;
-    let rate = drive.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
-    let wrap_gb = drive.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
-    let ground = Ground {
-        read_per_lpos_s: rate
-            .zip(wrap_gb)
-            .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
-        geometry: geometry.clone(),
+    let args = Fit {
+        logs: logs.to_vec(),
+        base: base.to_owned(),
+        log_format: LogFormat::Auto,
+        block_size: None,
+        out: out.map(Path::to_owned),
+        maps: None,
+        plot: None,
+        json: false,
     };
+    let records = records::read(logs, args.log_format)?;
+    carry_out(&args, records)
+}
+
+/// Finds maps where they are not known, fits, and writes the profile.
+fn carry_out(args: &Fit, mut records: Records) -> Result<Outcome, CliError> {
+    let source = profiles::source(&args.base)?;
+    let drive = profiles::load_drive(&args.base)?;
+    let ground = ground(&drive)?;
+    let maps = place(args, &mut records, &drive, &ground)?;
     let comparison =
         compare(&records.samples, &ground).map_err(|error| refused(&error, &records))?;
-    if let Some(path) = out {
+    if let Some(path) = &args.out {
         let text = profile::text(&source, &records, &comparison, path)?;
         output::write(Some(path), |out| {
             out.write_all(text.as_bytes()).map_err(CliError::failed)
@@ -97,14 +133,58 @@ pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, 
     }
     Ok(Outcome {
         records,
-        geometry,
+        geometry: ground.geometry,
+        maps,
         comparison,
     })
 }
 
+/// What the profile knows of the tape.
+fn ground(drive: &Profile) -> Result<Ground, CliError> {
+    let geometry = drive.geometry()?;
+    let rate = drive.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
+    let wrap_gb = drive.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
+    Ok(Ground {
+        read_per_lpos_s: rate
+            .zip(wrap_gb)
+            .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
+        geometry,
+    })
+}
+
+/// Finds the maps of volumes that are known by block numbers only, and places their moves.
+fn place(
+    args: &Fit,
+    records: &mut Records,
+    drive: &Profile,
+    ground: &Ground,
+) -> Result<Option<Maps>, CliError> {
+    if records.moves.is_empty() {
+        let unused = [
+            ("--maps", args.maps.is_some()),
+            ("--block-size", args.block_size.is_some()),
+        ];
+        return match unused.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(CliError::input(format!(
+                "{option} is for logs with block numbers; these have positions"
+            ))),
+            None => Ok(None),
+        };
+    }
+    let block_bytes = maps::block_bytes(records, args.block_size)?;
+    let maps = Maps::find(records.volumes(), drive, ground, block_bytes)?;
+    records.samples = maps.samples(&ground.geometry);
+    Ok(Some(maps))
+}
+
 /// An error that names a record by its file and line.
-fn refused(error: &tapewise_fit::FitError, records: &records::Records) -> CliError {
+fn refused(error: &tapewise_fit::FitError, records: &Records) -> CliError {
     use tapewise_fit::FitError;
+    if !records.moves.is_empty() {
+        return CliError::input(error).hint(
+            "only moves on volumes that could be placed count; give the logs of a longer time",
+        );
+    }
     let index = match error {
         FitError::Negative { index, .. } | FitError::NoSuchWrap { index, .. } => Some(index - 1),
         _ => None,
@@ -121,7 +201,7 @@ fn refused(error: &tapewise_fit::FitError, records: &records::Records) -> CliErr
 mod tests {
     use super::*;
     use std::fmt::Write;
-    use tapewise_model::{Position, PositionSource, Profile, Random, profile};
+    use tapewise_model::{Position, PositionSource, Random, profile};
 
     /// A log as CSV of moves that LTO-8 makes in the time of its profile's regression, give or take
     /// a quarter of a second.
@@ -162,6 +242,9 @@ mod tests {
             logs: vec![path],
             base: "lto8".to_owned(),
             out: Some(directory.join("mine.toml")),
+            log_format: LogFormat::Auto,
+            block_size: None,
+            maps: None,
             plot: Some(directory.join("pictures")),
             json: true,
         }

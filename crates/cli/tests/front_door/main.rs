@@ -6,6 +6,7 @@
 mod bad_input;
 mod evidence;
 mod first_minutes;
+mod fit;
 mod goals;
 mod ltfs;
 mod memory;

@@ -32,8 +32,12 @@ pub fn text(
     } else {
         "the log"
     };
+    let placed = match records.moves.is_empty() {
+        true => "",
+        false => " placed by their times",
+    };
     let summary = format!(
-        "{}, fitted to {} locates of {origin}: {:.2} s standard error on {held_out}, without {} outliers.",
+        "{}, fitted to {} locates of {origin}{placed}: {:.2} s standard error on {held_out}, without {} outliers.",
         capital(choice.candidate.name()),
         records.samples.len(),
         choice.overall.bulk_s,

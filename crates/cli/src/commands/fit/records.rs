@@ -1,11 +1,16 @@
-//! Locates from logs of either kind, with where each came from.
+//! Locates from logs of all kinds, with where each came from.
 
+use super::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
+use crate::units;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use tapewise_fit::Sample;
+use tapewise_fit::blind::{Move, Volume};
+use tapewise_formats::block_moves_csv::{BlockMove, read_block_moves};
+use tapewise_formats::cta_log::read_cta_log;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::read_events;
 use tapewise_formats::locate_csv::read_locates;
@@ -14,10 +19,14 @@ use tapewise_model::{Micros, Position, PositionSource};
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// The locates.
+    /// The locates whose ends the drive told, or, once maps were found, those with found ends.
     pub samples: Vec<Sample>,
-    /// File and line, or number of the event, of each.
+    /// File and line, or number of the event, of each whose ends the drive told.
     pub origins: Vec<String>,
+    /// Moves that are known by block numbers only, volume by volume.
+    pub moves: BTreeMap<String, Vec<Move>>,
+    /// What the files on CTA's tapes take: bytes of data, and blocks with their labels.
+    pub cta_files: Option<[u64; 2]>,
     /// The files, as given.
     pub files: Vec<String>,
     /// Whether a log says that its times come from an emulated drive.
@@ -28,10 +37,13 @@ pub struct Records {
 }
 
 /// Reads all logs.
-pub fn read(paths: &[PathBuf]) -> Result<Records, CliError> {
+pub fn read(paths: &[PathBuf], format: LogFormat) -> Result<Records, CliError> {
     let mut records = Records::default();
     for path in paths {
         let name = path.display().to_string();
+        if records.files.contains(&name) {
+            return Err(CliError::input("given twice; each locate counts once").of(&name));
+        }
         let input: Box<dyn BufRead> = match path == Path::new("-") {
             true => Box::new(std::io::stdin().lock()),
             false => {
@@ -40,25 +52,100 @@ pub fn read(paths: &[PathBuf]) -> Result<Records, CliError> {
                 Box::new(BufReader::new(file))
             }
         };
-        records.read(&name, input)?;
+        let read = records.read(&name, input, format);
+        read.map_err(|error| error.of(&name))?;
         records.files.push(name);
+    }
+    if !records.moves.is_empty() && !records.samples.is_empty() {
+        return Err(CliError::input(
+            "some logs have positions, others block numbers only, and their times may not mean the same",
+        )
+        .hint("fit each kind by itself, and take the profile that was fitted to positions"));
     }
     Ok(records)
 }
 
 impl Records {
-    fn read(&mut self, name: &str, mut input: Box<dyn BufRead>) -> Result<(), CliError> {
-        let head = input.fill_buf();
-        let head = head.map_err(|error| CliError::input(error).of(name))?;
-        let first = head.iter().find(|byte| !byte.is_ascii_whitespace());
-        match first {
-            Some(b'{') => self.read_events(name, input),
-            _ => self.read_csv(name, input),
+    fn read(
+        &mut self,
+        name: &str,
+        mut input: Box<dyn BufRead>,
+        format: LogFormat,
+    ) -> Result<(), CliError> {
+        let mut head = Vec::new();
+        let read = input.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(CliError::input)?;
+        let kind = recognise(&head, format)?;
+        let input = Cursor::new(head).chain(input);
+        let said = match kind {
+            LogKind::Events => self.read_events(name, input),
+            LogKind::Locates => self.read_locates(name, input),
+            LogKind::BlockMoves => self.read_block_moves(input),
+            LogKind::Cta => self.read_cta(name, input),
+        };
+        let said = said.map_err(|error| match format {
+            LogFormat::Auto => error.hint(format!(
+                "it was taken for: {}; --log-format says otherwise. docs/how-to/fit-a-profile.md shows what is read",
+                kind.name()
+            )),
+            _ => error,
+        })?;
+        self.notices
+            .push(format!("{name}: read as {}: {said}", kind.name()));
+        Ok(())
+    }
+
+    fn read_block_moves(&mut self, input: impl BufRead) -> Result<String, CliError> {
+        let moves = read_block_moves(input).map_err(CliError::input)?;
+        let said = units::count(moves.len(), "move");
+        self.add_moves(moves);
+        Ok(said)
+    }
+
+    fn read_cta(&mut self, name: &str, input: impl BufRead) -> Result<String, CliError> {
+        let log = read_cta_log(input).map_err(CliError::input)?;
+        let said = log.notices.iter().map(|notice| format!("{name}: {notice}"));
+        self.notices.extend(said);
+        let found = log.moves();
+        let [bytes, blocks] = self.cta_files.get_or_insert_default();
+        for read in &log.reads {
+            *bytes += read.data_bytes;
+            *blocks += read.end_block() - read.first_block();
+        }
+        let said = format!(
+            "{}, {} passed over; {}, {} first of their mount, {} behind an error",
+            units::count(log.reads.len(), "file") + " read",
+            units::count(log.passed_over as usize, "other line"),
+            units::count(found.moves.len(), "move"),
+            found.first_of_mount,
+            found.behind_error,
+        );
+        self.add_moves(found.moves);
+        Ok(said)
+    }
+
+    fn add_moves(&mut self, moves: Vec<BlockMove>) {
+        for each in moves {
+            self.moves.entry(each.volume).or_default().push(Move {
+                from_block: each.from_block,
+                to_block: each.to_block,
+                time: each.took,
+            });
         }
     }
 
-    fn read_csv(&mut self, name: &str, input: Box<dyn BufRead>) -> Result<(), CliError> {
-        let locates = read_locates(input).map_err(|error| CliError::input(error).of(name))?;
+    /// The volumes that are known by block numbers only, by name.
+    pub fn volumes(&self) -> Vec<Volume> {
+        let volumes = self.moves.iter().map(|(name, moves)| Volume {
+            name: name.clone(),
+            moves: moves.clone(),
+        });
+        volumes.collect()
+    }
+
+    fn read_locates(&mut self, name: &str, input: impl BufRead) -> Result<String, CliError> {
+        let locates = read_locates(input).map_err(CliError::input)?;
+        let said = units::count(locates.len(), "locate");
         for locate in locates {
             let cartridge = self.cartridge(locate.volume.as_deref().unwrap_or(name));
             let from = recorded(locate.from_wrap, locate.from_lpos);
@@ -66,20 +153,18 @@ impl Records {
             let origin = format!("{name}, line {}", locate.line);
             self.add(cartridge, [from, to], locate.took, origin);
         }
-        Ok(())
+        Ok(said)
     }
 
-    fn read_events(&mut self, name: &str, input: Box<dyn BufRead>) -> Result<(), CliError> {
-        let log = read_events(input).map_err(|error| CliError::input(error).of(name))?;
+    fn read_events(&mut self, name: &str, input: impl BufRead) -> Result<String, CliError> {
+        let log = read_events(input).map_err(CliError::input)?;
+        let before = self.samples.len();
         let headers = log
             .sessions
             .iter()
             .filter_map(|session| session.header.as_ref());
         self.emulated |= headers.into_iter().any(|header| header.emulated);
-        let said = log
-            .notices
-            .iter()
-            .map(|notice| format!("{name}: {}", notice.text));
+        let said = log.notices.iter().map(|notice| format!("{name}: {notice}"));
         self.notices.extend(said);
         let (mut unplaced, mut failed) = (0, 0);
         for (at, event) in log.events().enumerate() {
@@ -103,11 +188,12 @@ impl Records {
             (failed, "that did not get there"),
         ] {
             if count > 0 {
+                let locates = units::count(count, "locate");
                 self.notices
-                    .push(format!("{name}: left out {count} locates {why}"));
+                    .push(format!("{name}: left out {locates} {why}"));
             }
         }
-        Ok(())
+        Ok(units::count(self.samples.len() - before, "locate"))
     }
 
     fn cartridge(&mut self, name: &str) -> u32 {

@@ -1,5 +1,7 @@
 //! What a fit found, for a person and as JSON.
 
+use super::maps::Maps;
+use super::maps_report;
 use super::records::Records;
 use crate::error::CliError;
 use crate::table::Table;
@@ -163,7 +165,7 @@ fn held_out(comparison: &Comparison) -> Table {
         .collect();
     let columns: Vec<String> = names
         .iter()
-        .flat_map(|name| [format!("{name}, s"), "off by 2 s".to_owned()])
+        .flat_map(|name| [(*name).to_owned(), "off".to_owned()])
         .collect();
     let columns: Vec<&str> = ["kind of move", "records"]
         .into_iter()
@@ -171,9 +173,11 @@ fn held_out(comparison: &Comparison) -> Table {
         .collect();
     let title = match comparison.folding {
         Folding::Cartridges => {
-            "Standard error and share off by more than 2 s, on cartridges held out"
+            "Standard error in s, and share off by more than 2 s, on cartridges held out"
         }
-        Folding::Blocks => "Standard error and share off by more than 2 s, on records held out",
+        Folding::Blocks => {
+            "Standard error in s, and share off by more than 2 s, on records held out"
+        }
     };
     let mut table = Table::new(title, &columns);
     let mut row = |name: &str, score: &dyn Fn(&Scored) -> Score| {
@@ -187,7 +191,7 @@ fn held_out(comparison: &Comparison) -> Table {
                 0 => ["-".to_owned(), "-".to_owned()],
                 _ => [
                     format!("{:.2}", score.residual_s),
-                    format!("{:.1} %", 100.0 * score.off),
+                    format!("{:.0} %", 100.0 * score.off),
                 ],
             }
         });
@@ -224,7 +228,8 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "For the profile: {}, {:.2} s on held-out records{beside}, without {} outliers that no model explains. The simplest within 2 % of the best is taken.",
+        "For the profile: {}, {:.2} s on held-out records{beside},\n\
+         without {} outliers that no model explains. The simplest within 2 % of the best is taken.",
         choice.candidate.name(),
         choice.overall.bulk_s,
         comparison.outliers,
@@ -232,8 +237,14 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
             text,
-            "{} cartridges: too few to hold whole ones out, so how cartridges differ is not in these errors.",
+            "{} cartridges: too few to hold whole ones out, so how they differ is not in these errors.",
             comparison.cartridges
+        );
+    }
+    if !records.moves.is_empty() {
+        text.push_str(
+            "Records are placed by maps that were found from all of them, those held out too: how wrong maps are\n\
+             is in the errors by moves and by volumes above, not in these.\n",
         );
     }
     if records.emulated {
@@ -243,7 +254,11 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
 }
 
 /// The report as JSON.
-pub fn json(records: &Records, comparison: &Comparison) -> Result<String, CliError> {
+pub fn json(
+    records: &Records,
+    maps: Option<&Maps>,
+    comparison: &Comparison,
+) -> Result<String, CliError> {
     let score = |score: &Score| {
         serde_json::json!({
             "records": score.count,
@@ -282,6 +297,7 @@ pub fn json(records: &Records, comparison: &Comparison) -> Result<String, CliErr
         "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
         "emulated": records.emulated,
         "outliers": comparison.outliers,
+        "maps": maps.map(maps_report::json),
         "chosen": comparison.choice().candidate.name(),
         "models": models,
     });
