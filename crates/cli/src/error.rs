@@ -3,6 +3,7 @@
 use crate::output::say;
 use std::fmt;
 use std::process::ExitCode;
+use tapewise_run::RunError;
 use tapewise_scsi::ScsiError;
 
 /// The exit codes of this program; docs/reference/exit-codes.md is their contract.
@@ -94,6 +95,16 @@ impl From<tapewise_model::profile::ProfileError> for CliError {
 impl From<ScsiError> for CliError {
     fn from(error: ScsiError) -> CliError {
         CliError::with(exit_of(&error), error)
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> CliError {
+        match error {
+            RunError::Scsi(error) => CliError::from(error),
+            RunError::EndOfData { .. } => CliError::with(Exit::Medium, error),
+            other => CliError::failed(other),
+        }
     }
 }
 

@@ -77,13 +77,13 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     header.emulated = opened.emulated;
     header.byte_scale = (opened.byte_scale > 1).then_some(opened.byte_scale);
     let drive = &mut opened.drive;
-    drive.wait_until_ready(READY_LIMIT).map_err(failed)?;
+    drive.wait_until_ready(READY_LIMIT)?;
     let log = File::options().create(true).append(true).open(&args.output);
     let log = log.map_err(|error| at(args, &error))?;
     let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(|e| at(args, &e))?;
     let mut recorder = Recorder::new(drive, &mut writer, &STOP);
     prepare(args, &mut recorder, &profile, opened.blank_block)?;
-    let subject = Subject::explore(&mut recorder, &profile, opened.byte_scale).map_err(failed)?;
+    let subject = Subject::explore(&mut recorder, &profile, opened.byte_scale)?;
     let mut changer = args.changer.as_deref().map(open::changer).transpose()?;
     let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
     let limit = args.quick.then_some(QUICK);
@@ -105,7 +105,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let took = recorder.clock();
     drop(recorder);
     result.map_err(|error| {
-        failed(error).hint("start it again with the same log, and it goes on from there")
+        CliError::from(error).hint("start it again with the same log, and it goes on from there")
     })?;
     let log = read(args)?;
     write_map(args, &log, &subject)?;
@@ -214,8 +214,8 @@ fn prepare(
         None if args.write => (args.block_size, 1),
         None => return Ok(()),
     };
-    recorder.rewind().map_err(failed)?;
-    let there = recorder.end_of_data().map_err(failed)?.block.unwrap_or(0);
+    recorder.rewind()?;
+    let there = recorder.end_of_data()?.block.unwrap_or(0);
     if there > 0 && !args.overwrite {
         return match blank_block.is_some() || !args.write {
             true => Ok(()),
@@ -237,7 +237,7 @@ fn prepare(
             ));
         }
     });
-    let filled = filled.map_err(failed)?;
+    let filled = filled?;
     say(format_args!(
         "{}filled with {} blocks in {} of drive time\n",
         if terminal { "\r" } else { "" },
@@ -249,9 +249,9 @@ fn prepare(
 
 /// The robot with the drive's element, found by serial number, and the slots that are empty.
 fn robot<'a>(changer: &'a mut Changer, serial: &Option<String>) -> Result<Robot<'a>, CliError> {
-    let inventory = changer.inventory().map_err(failed)?;
+    let inventory = changer.inventory()?;
     let serial = serial.as_deref().unwrap_or_default();
-    let drive = inventory.element_of(serial).map_err(failed)?;
+    let drive = inventory.element_of(serial)?;
     let empty = inventory.slots.iter().filter(|slot| !slot.is_full);
     let slots: Vec<u16> = empty.map(|slot| slot.address).collect();
     if slots.is_empty() {

@@ -2,7 +2,8 @@
 
 use crate::error::CliError;
 use crate::{device, output};
-use tapewise_scsi::{PositionSource, Report};
+use serde::Serialize;
+use tapewise_scsi::{PositionSource, Report, TapeDrive};
 
 /// Say where the head is: by block, and by wrap and LPOS where the drive tells.
 ///
@@ -17,44 +18,71 @@ pub struct Position {
     json: bool,
 }
 
+/// Where a drive has its head.
+#[derive(Serialize)]
+pub struct Place {
+    partition: u8,
+    block: u64,
+    /// None where the drive does not count them.
+    filemarks_before_it: Option<u64>,
+    known_by: &'static str,
+    /// None above 254, and where the drive does not tell.
+    wrap: Option<u16>,
+    lpos: Option<u32>,
+}
+
 /// Runs the verb.
 pub fn run(args: &Position) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(&args.device)?;
     drive.wait_until_ready(super::READY_LIMIT)?;
-    output::report(&place(&mut drive)?, args.json)
+    let place = Place::of(&mut drive)?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&place).map_err(CliError::failed)?;
+        return output::print(&(text + "\n"));
+    }
+    output::report(&place.report(), false)
 }
 
-/// Where a drive that is ready has its head.
-pub fn place(drive: &mut tapewise_scsi::TapeDrive) -> Result<Report, CliError> {
-    let mut report = Report::default();
-    let logical = drive.position()?;
-    report.line("partition", logical.partition);
-    report.line("block", logical.block);
-    report.some("filemarks before it", logical.filemarks);
-    report.line(
-        "known by",
-        match logical.source {
-            PositionSource::Long => "READ POSITION, long form",
-            PositionSource::Extended => "READ POSITION, extended form",
-            PositionSource::Short => "READ POSITION, short form",
-            PositionSource::Counted => "counting from a rewind: the drive does not tell",
-        },
-    );
-    if let Some(physical) = drive.physical_position()? {
-        match physical.wrap {
-            Some(wrap) if wrap % 2 == 0 => {
-                report.line(
-                    "wrap",
-                    format_args!("{wrap}, away from the beginning of tape"),
-                );
-            }
-            Some(wrap) => report.line(
-                "wrap",
-                format_args!("{wrap}, towards the beginning of tape"),
-            ),
-            None => report.line("wrap", "above 254, which the drive cannot say"),
-        }
-        report.line("LPOS", physical.lpos);
+impl Place {
+    /// Where a drive that is ready has its head.
+    pub fn of(drive: &mut TapeDrive) -> Result<Place, CliError> {
+        let logical = drive.position()?;
+        let physical = drive.physical_position()?;
+        Ok(Place {
+            partition: logical.partition,
+            block: logical.block,
+            filemarks_before_it: logical.filemarks,
+            known_by: match logical.source {
+                PositionSource::Long => "READ POSITION, long form",
+                PositionSource::Extended => "READ POSITION, extended form",
+                PositionSource::Short => "READ POSITION, short form",
+                PositionSource::Counted => "counting from a rewind: the drive does not tell",
+            },
+            wrap: physical.and_then(|physical| physical.wrap),
+            lpos: physical.map(|physical| physical.lpos),
+        })
     }
-    Ok(report)
+
+    /// The same for a person.
+    pub fn report(&self) -> Report {
+        let mut report = Report::default();
+        report.line("partition", self.partition);
+        report.line("block", self.block);
+        report.some("filemarks before it", self.filemarks_before_it);
+        report.line("known by", self.known_by);
+        if let Some(lpos) = self.lpos {
+            report.line(
+                "wrap",
+                match self.wrap {
+                    Some(wrap) if wrap % 2 == 0 => {
+                        format!("{wrap}, away from the beginning of tape")
+                    }
+                    Some(wrap) => format!("{wrap}, towards the beginning of tape"),
+                    None => "above 254, which the drive cannot say".to_owned(),
+                },
+            );
+            report.line("LPOS", lpos);
+        }
+        report
+    }
 }

@@ -1,6 +1,7 @@
 //! `tapewise drive status`: what a drive is and what it is doing.
 
 use super::cartridge;
+use super::position::Place;
 use crate::error::CliError;
 use crate::{device, output, units};
 use std::time::Duration;
@@ -89,8 +90,8 @@ fn state(drive: &mut TapeDrive, report: &mut Report) -> Result<(), CliError> {
     if let Some(mode) = optional(drive.mode(0x3f))? {
         medium(&mode, report);
     }
-    let place = super::position::place(drive)?;
-    for (label, value) in place.lines() {
+    let place = Place::of(drive)?;
+    for (label, value) in place.report().lines() {
         report.line(label, value);
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::inventory::READY_LIMIT;
 use crate::error::{CliError, Exit};
 use crate::{device, output};
-use tapewise_scsi::commands::Element;
+use tapewise_scsi::commands::{Element, ElementKind};
 use tapewise_scsi::{Changer, Inventory};
 
 /// Put a cartridge into a drive.
@@ -63,16 +63,8 @@ pub struct Export {
 pub fn mount(args: &Mount) -> Result<(), CliError> {
     let (mut changer, inventory) = ready(&args.device)?;
     let from = holding(&inventory, &args.label)?;
-    if inventory
-        .drives
-        .iter()
-        .any(|drive| drive.address == from.address)
-    {
-        output::say(format_args!(
-            "{} is in drive {} already\n",
-            args.label, from.address
-        ));
-        return Ok(());
+    if from.kind == ElementKind::Drive {
+        return nothing_to_do(&args.label, from);
     }
     let to = match &args.drive {
         Some(serial) => {
@@ -91,13 +83,8 @@ pub fn mount(args: &Mount) -> Result<(), CliError> {
 pub fn dismount(args: &Dismount) -> Result<(), CliError> {
     let (mut changer, inventory) = ready(&args.device)?;
     let from = holding(&inventory, &args.label)?;
-    if !inventory
-        .drives
-        .iter()
-        .any(|drive| drive.address == from.address)
-    {
-        output::say(format_args!("{} is in no drive\n", args.label));
-        return Ok(());
+    if from.kind != ElementKind::Drive {
+        return nothing_to_do(&args.label, from);
     }
     let home = from.source.and_then(|address| inventory.element(address));
     let to = match home.filter(|slot| !slot.is_full) {
@@ -111,6 +98,11 @@ pub fn dismount(args: &Dismount) -> Result<(), CliError> {
 pub fn import(args: &Import) -> Result<(), CliError> {
     let (mut changer, inventory) = ready(&args.device)?;
     let from = holding(&inventory, &args.label)?;
+    match from.kind {
+        ElementKind::Station => {}
+        ElementKind::Drive => return Err(in_a_drive(&args.label, from)),
+        ElementKind::Slot | ElementKind::Robot => return nothing_to_do(&args.label, from),
+    }
     let to = free(&inventory.slots, "slot")?;
     go(&mut changer, &args.label, from, to, "slot")
 }
@@ -119,8 +111,25 @@ pub fn import(args: &Import) -> Result<(), CliError> {
 pub fn export(args: &Export) -> Result<(), CliError> {
     let (mut changer, inventory) = ready(&args.device)?;
     let from = holding(&inventory, &args.label)?;
+    match from.kind {
+        ElementKind::Slot | ElementKind::Robot => {}
+        ElementKind::Drive => return Err(in_a_drive(&args.label, from)),
+        ElementKind::Station => return nothing_to_do(&args.label, from),
+    }
     let to = free(&inventory.stations, "place of the station")?;
     go(&mut changer, &args.label, from, to, "place of the station")
+}
+
+/// It is where it was to be brought.
+fn nothing_to_do(label: &str, place: &Element) -> Result<(), CliError> {
+    let (kind, address) = (place.kind, place.address);
+    output::say(format_args!("{label} is in {kind} {address} already\n"));
+    Ok(())
+}
+
+fn in_a_drive(label: &str, place: &Element) -> CliError {
+    let what = format!("{label} is in drive {}", place.address);
+    CliError::with(Exit::Busy, what).hint("`tapewise library dismount` first")
 }
 
 fn ready(device: &str) -> Result<(Changer, Inventory), CliError> {

@@ -1,10 +1,10 @@
 //! The drive to measure: a real one by its name, or an emulated one.
 
+use crate::device;
 use crate::error::CliError;
 use std::path::Path;
 use tapewise_emulator::{CartridgeSpec, Clock, DriveKind, Library, LibrarySpec};
 use tapewise_model::profile;
-use tapewise_scsi::device::Host;
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 /// A drive with what is known of it beside what it says.
@@ -25,7 +25,7 @@ pub struct Opened {
 pub fn drive(name: &str) -> Result<Opened, CliError> {
     let Some(emulated) = name.strip_prefix("emulated:") else {
         return Ok(Opened {
-            drive: tape(Host::local().open(name).map_err(CliError::input)?.transport)?,
+            drive: device::tape_for_use(name)?,
             emulated: false,
             byte_scale: 1,
             blank_block: None,
@@ -61,12 +61,11 @@ pub fn drive(name: &str) -> Result<Opened, CliError> {
 
 /// Opens a robot.
 pub fn changer(name: &str) -> Result<Changer, CliError> {
-    let transport = Host::local().open(name).map_err(CliError::input)?.transport;
-    Changer::open(transport).map_err(CliError::failed)
+    device::changer(name)
 }
 
 fn tape(transport: Box<dyn Transport>) -> Result<TapeDrive, CliError> {
-    TapeDrive::open(transport).map_err(CliError::failed)
+    Ok(TapeDrive::open(transport)?)
 }
 
 /// Host bytes of a block on a new emulated cartridge: little, so that terabytes fit on a disk.
