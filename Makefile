@@ -6,7 +6,7 @@ PAPERS := hillyer cern johnson-miller
 
 PYTHON := target/python/bin
 
-.PHONY: help demo test build check python targets unit reproduce bench outside doc clean
+.PHONY: help demo test build check python targets unit reproduce verified bench outside doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -45,6 +45,12 @@ reproduce: build ## the papers' tables; fails when a claim that is to hold does 
 	    $(TAPEWISE) reproduce $$paper > target/reproduce/$$paper.txt \
 	        || { grep -E '^claim|FAILS' target/reproduce/$$paper.txt; exit 1; }; \
 	done
+
+verified: build ## the README's table of verified drives, from the reports in verified/
+	@$(TAPEWISE) drive check --table verified > target/verified.md
+	@awk '/^<!-- made by `make verified`/ { while ((getline line < "target/verified.md") > 0) print line; old = 1 } \
+	    !old { print } /^<!-- end of verified -->/ { old = 0 }' README.md > target/README.md
+	@cp target/README.md README.md
 
 bench: ## how good and how fast orders are, beside those of others, as tables
 	$(CARGO) bench --quiet --package tapewise-order --bench gaps

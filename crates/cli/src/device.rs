@@ -97,6 +97,34 @@ pub fn host_holders(name: &str) -> Result<Holders, CliError> {
     }
 }
 
+/// How a device is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// SCSI generic.
+    Sg,
+    /// Linux's tape driver.
+    St,
+    /// iSCSI in user space.
+    Iscsi,
+    /// A recording.
+    Replay,
+    /// The emulator.
+    Emulated,
+}
+
+/// How the device of that name is reached.
+pub fn way(name: &str) -> Result<Way, CliError> {
+    if name.starts_with("emulated:") {
+        return Ok(Way::Emulated);
+    }
+    Ok(match Host::local().resolve(name)?.0 {
+        Address::Sg(_) => Way::Sg,
+        Address::St(_) => Way::St,
+        Address::Iscsi(_) => Way::Iscsi,
+        Address::Replay(_) => Way::Replay,
+    })
+}
+
 /// Opens a changer: asks who it is and nothing more.
 pub fn changer(name: &str) -> Result<Changer, CliError> {
     let transport = transport(name, Part::Changer)?;

@@ -6,6 +6,7 @@ mod device;
 mod error;
 mod explain;
 mod goal;
+mod judge;
 mod output;
 mod placement;
 mod plan_document;
@@ -38,7 +39,7 @@ Read
   convert    Turn requests of any format into CSV or a list
 
 Drive
-  drive      Look at a tape drive, load and unload it, map its cartridge
+  drive      Look at a tape drive, load and unload it, map its cartridge, check it, show its answers
   library    See what stands where in a library; mount, dismount, import and export cartridges
   fit        Fit a drive's locate times from its log, and write a profile
   measure    Measure how long a drive takes for everything it does, and write the event log
@@ -48,6 +49,7 @@ Evidence
   demo       Show the main job without hardware: write, recall three ways, compare, carry on after a crash
   reproduce  Compute the tables and figures of a paper again, ours beside theirs
   emulate    Make an emulated drive or library in a directory, for every verb that takes a device
+  doctor     Say what this machine lacks to use its drives, and who holds them
   sense      Say in words what a drive or a library meant
 
 Options
@@ -69,6 +71,7 @@ enum Verb {
     Reproduce(commands::reproduce::Reproduce),
     Demo(commands::demo::Demo),
     Emulate(commands::emulate::Emulate),
+    Doctor(commands::doctor::Doctor),
     Sense(commands::sense::SenseArgs),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),
         Verb::Emulate(args) => commands::emulate::run(args),
+        Verb::Doctor(args) => commands::doctor::run(args),
         Verb::Sense(args) => commands::sense::run(args),
         Verb::Manual(args) => commands::manual::run(args),
     };

@@ -38,22 +38,7 @@ impl Asked {
 pub fn lists(batch: &Batch, args: &PlacementArgs) -> Result<Vec<Vec<u8>>, CliError> {
     let asked = Asked::new(batch);
     let unload = matches!(args.end, EndPlace::Rewound | EndPlace::Unloaded);
-    let mut head = match args.head {
-        Place::BeginningOfTape => BlockPlace {
-            partition: 0,
-            block: 0,
-        },
-        Place::Block { partition, block } => BlockPlace {
-            partition: partition.unwrap_or(0),
-            block,
-        },
-        Place::Physical(_) => {
-            return Err(
-                CliError::input("--to rao: the drive takes the head's place as a block")
-                    .hint("--head BLOCK or PARTITION:BLOCK"),
-            );
-        }
-    };
+    let mut head = head(args, "--to rao")?;
     let rao_batch = RaoBatch::new(&asked.requests);
     let mut lists = Vec::new();
     for window in rao_batch.windows() {
@@ -68,6 +53,27 @@ pub fn lists(batch: &Batch, args: &PlacementArgs) -> Result<Vec<Vec<u8>>, CliErr
         }
     }
     Ok(lists)
+}
+
+/// The head's place as the drive is told it; `option` needs it.
+///
+/// # Errors
+/// Bad input: a place that is given by wrap and LPOS.
+pub fn head(args: &PlacementArgs, option: &str) -> Result<BlockPlace, CliError> {
+    match args.head {
+        Place::BeginningOfTape => Ok(BlockPlace {
+            partition: 0,
+            block: 0,
+        }),
+        Place::Block { partition, block } => Ok(BlockPlace {
+            partition: partition.unwrap_or(0),
+            block,
+        }),
+        Place::Physical(_) => Err(CliError::input(format!(
+            "{option}: the drive takes the head's place as a block"
+        ))
+        .hint("--head BLOCK or PARTITION:BLOCK")),
+    }
 }
 
 /// The order of the drive's answers, each file with one or several.

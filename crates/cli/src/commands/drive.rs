@@ -1,8 +1,11 @@
 //! `tapewise drive`: one tape drive.
 
 mod cartridge;
+mod check;
 pub mod map;
 mod position;
+pub mod question;
+mod show;
 mod status;
 
 use crate::error::CliError;
@@ -10,7 +13,7 @@ use crate::{device, output};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Look at a tape drive, load and unload it, map its cartridge.
+/// Look at a tape drive, load and unload it, map its cartridge, check it, show its answers.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Drive {
@@ -25,6 +28,8 @@ enum Action {
     Load(Load),
     Unload(Unload),
     Map(map::Map),
+    Check(check::Check),
+    Show(show::Show),
 }
 
 /// Load the cartridge that lies in the drive, and wait until it can be read.
@@ -53,6 +58,8 @@ pub fn run(args: &Drive) -> Result<ExitCode, CliError> {
         Action::Status(args) => status::run(args)?,
         Action::Position(args) => position::run(args)?,
         Action::Map(args) => map::run(args)?,
+        Action::Check(args) => check::run(args)?,
+        Action::Show(args) => show::run(args)?,
         Action::Load(args) => {
             let mut drive = device::tape_for_use(&args.device)?;
             drive.load()?;

@@ -2,6 +2,7 @@
 
 pub mod convert;
 pub mod demo;
+pub mod doctor;
 pub mod drive;
 pub mod emulate;
 pub mod fit;

@@ -6,7 +6,7 @@ use crate::explain::{Others, Report, unsafe_worst, verdict, whole_tape_line};
 use crate::goal::{Goal, GoalArgs};
 use crate::placement::{ExtentOrder, Placed, PlacementArgs};
 use crate::search::{Origin, Row, SearchArgs, compute};
-use crate::{batch, explain, output, placement, plan_document, plot, rao, units};
+use crate::{batch, explain, judge, output, placement, plan_document, plot, rao, units};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use tapewise_order::{Algorithm, Objective};
 /// Order reads so that they finish soonest.
 ///
 /// Requests in (CSV, JSON Lines, an LTFS index with a list of names, a CTA listing), their ids out,
-/// one a line, in the order to read. Nothing is read from any drive.
+/// one a line, in the order to read. Nothing is read from any drive, and only --judge asks one.
 #[derive(clap::Args, Debug)]
 pub struct OrderArgs {
     #[command(flatten)]
@@ -38,6 +38,10 @@ pub struct OrderArgs {
     /// several answers.
     #[arg(long, value_name = "FILE")]
     rao_order: Vec<PathBuf>,
+    /// Ask a drive that orders by itself for its estimate of this order, and print it on standard
+    /// error beside our prediction. The cartridge must be in the drive; nothing moves.
+    #[arg(long, value_name = "DEVICE", conflicts_with = "quiet")]
+    judge: Option<String>,
     /// Print on standard error what each order would take, and where the positions come from.
     #[arg(long)]
     explain: bool,
@@ -142,6 +146,10 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         remarks(args, &placed, row)
             .iter()
             .for_each(|text| say(text));
+    }
+    if let Some(device) = &args.judge {
+        let judged = judge::judge(device, &batch, &placed, &args.placement, row)?;
+        output::say(judged);
     }
     // Made before anything is written: a bad name must not leave a picture without its list.
     let mut result = Vec::new();
@@ -311,9 +319,9 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
         ))
         .hint("leave out --extents apart"));
     }
-    if args.to == Kind::Rao && (args.explain || args.plot.is_some()) {
+    if args.to == Kind::Rao && (args.explain || args.plot.is_some() || args.judge.is_some()) {
         return Err(CliError::input(
-            "--to rao only asks the drive: there is no order to explain or draw yet",
+            "--to rao only asks the drive: there is no order to explain, draw or judge yet",
         ));
     }
     Ok(())

@@ -4,10 +4,12 @@
 //! `TRYCMD=overwrite cargo test -p tapewise-cli --test front_door snapshots`. No test asserts a time of ours.
 
 mod bad_input;
+mod drives;
 mod evidence;
 mod first_minutes;
 mod fit;
 mod goals;
+mod libraries;
 mod ltfs;
 mod memory;
 mod mount;

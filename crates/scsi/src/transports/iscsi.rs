@@ -199,7 +199,23 @@ pub struct Iscsi {
 // state of threads.
 unsafe impl Send for Iscsi {}
 
+/// The library, or what to install.
+fn load(device: &str) -> Result<Api, TransportError> {
+    Api::load().map_err(|error| TransportError::Path {
+        device: device.to_owned(),
+        what: format!("iSCSI needs {LIBRARY} (Debian and Ubuntu: apt install libiscsi7): {error}"),
+    })
+}
+
 impl Iscsi {
+    /// Says whether iSCSI can be used on this machine.
+    ///
+    /// # Errors
+    /// [`TransportError`] when the library is missing.
+    pub fn check_library() -> Result<(), TransportError> {
+        load("iscsi://").map(drop)
+    }
+
     /// How long connecting and logging in may take.
     const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -209,12 +225,7 @@ impl Iscsi {
     /// [`TransportError`] when the library is missing, or with the library's words when the target refuses.
     pub fn open(url: &IscsiUrl) -> Result<Iscsi, TransportError> {
         let name = url.to_string();
-        let api = Api::load().map_err(|error| TransportError::Path {
-            device: name.clone(),
-            what: format!(
-                "iSCSI needs {LIBRARY} (Debian and Ubuntu: apt install libiscsi7): {error}"
-            ),
-        })?;
+        let api = load(&name)?;
         // SAFETY: the name is a string that ends in a zero.
         let context = unsafe { (api.create_context)(INITIATOR.as_ptr()) };
         if context.is_null() {

@@ -104,7 +104,7 @@ fn with_rating(drive: &mut TapeDrive, mounts: u64) -> String {
         loads: mounts,
         ..Wear::default()
     };
-    let used = rating(drive).and_then(|profile| {
+    let used = profile_of_density(drive).and_then(|profile| {
         let geometry = profile.geometry().ok()?;
         profile
             .rated_life()
@@ -122,7 +122,7 @@ fn with_rating(drive: &mut TapeDrive, mounts: u64) -> String {
 }
 
 /// A profile with the density of the cartridge in the drive.
-fn rating(drive: &mut TapeDrive) -> Option<Profile> {
+pub fn profile_of_density(drive: &mut TapeDrive) -> Option<Profile> {
     let density = drive.mode(0x3f).ok()?.block?.density;
     profile::names()
         .filter_map(|name| profile::find(name).ok())

@@ -118,7 +118,7 @@ fn probe(drive: &mut TapeDrive, probes: u64) -> Result<Vec<ProbedPlace>, CliErro
 }
 
 /// Partitions of the cartridge; one where the drive does not know of any.
-fn partitions(drive: &mut TapeDrive) -> Result<u8, CliError> {
+pub fn partitions(drive: &mut TapeDrive) -> Result<u8, CliError> {
     const MEDIUM_PARTITION_PAGE: u8 = 0x11;
     match drive.mode(MEDIUM_PARTITION_PAGE) {
         Ok(mode) => Ok(mode

@@ -1,0 +1,327 @@
+//! `tapewise doctor`: what this machine lacks to use its drives.
+
+use crate::error::CliError;
+use crate::{output, units};
+use serde::Serialize;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tapewise_scsi::device::{Found, Host, Kind};
+use tapewise_scsi::transports::Iscsi;
+
+/// Say what this machine lacks to use its drives, and who holds them.
+///
+/// Looks at files of the kernel only: no device is opened. The exit code is 1 when something is
+/// missing that a drive or a robot of this machine needs.
+#[derive(clap::Args, Debug)]
+pub struct Doctor {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Fine,
+    /// Worth to know; a device that is there works all the same.
+    Note,
+    /// A device that is there does not work without it.
+    Missing,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    about: String,
+    state: State,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_do: Option<String>,
+}
+
+impl Finding {
+    fn new(about: &str, state: State, found: impl Into<String>) -> Finding {
+        Finding {
+            about: about.to_owned(),
+            state,
+            found: found.into(),
+            to_do: None,
+        }
+    }
+
+    fn hint(self, to_do: impl Into<String>) -> Finding {
+        Finding {
+            to_do: Some(to_do.into()),
+            ..self
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    missing: usize,
+    findings: &'a [Finding],
+}
+
+/// Runs the verb.
+pub fn run(args: &Doctor) -> Result<ExitCode, CliError> {
+    let mut findings = diagnose(Path::new("/")).map_err(CliError::failed)?;
+    findings.push(iscsi());
+    let is_missing = |finding: &&Finding| finding.state == State::Missing;
+    let missing = findings.iter().filter(is_missing).count();
+    match args.json {
+        true => {
+            let findings = &findings;
+            let document = Document { missing, findings };
+            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+            output::print(&(text + "\n"))?;
+        }
+        false => output::print(&text(&findings, missing))?,
+    }
+    Ok(ExitCode::from(u8::from(missing > 0)))
+}
+
+fn text(findings: &[Finding], missing: usize) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let state = match finding.state {
+            State::Fine => "ok     ",
+            State::Note => "note   ",
+            State::Missing => "MISSING",
+        };
+        text.push_str(&format!("{state}  {}: {}\n", finding.about, finding.found));
+        if let Some(to_do) = &finding.to_do {
+            text.push_str(&format!("         {to_do}\n"));
+        }
+    }
+    text.push_str(&match missing {
+        0 => "nothing is missing\n".to_owned(),
+        some => format!("{} missing\n", units::count(some, "thing")),
+    });
+    text
+}
+
+/// Looks at everything below `root`, the `/` of a host.
+fn diagnose(root: &Path) -> std::io::Result<Vec<Finding>> {
+    let host = Host::at(root);
+    let user = User::of(root)?;
+    let devices = host.list()?;
+    let mut findings = Vec::new();
+    if devices.is_empty() {
+        findings.push(
+            Finding::new(
+                "drives and robots",
+                State::Note,
+                "the kernel knows of none on this machine",
+            )
+            .hint(
+                "switched on and cabled? `cat /proc/scsi/scsi` lists what the kernel sees; \
+                 without hardware: tapewise emulate",
+            ),
+        );
+    }
+    for device in &devices {
+        let about = device_name(root, device);
+        findings.push(generic(root, device, &about));
+        findings.push(kernel_driver(root, device, &about));
+        findings.push(permission(root, device, &user, &about));
+        findings.extend(transfer(root, device, &about));
+        findings.push(used_by(&host, device, &about)?);
+    }
+    Ok(findings)
+}
+
+/// "drive IBM ULT3580-TD8 (/dev/sg3)".
+fn device_name(root: &Path, device: &Found) -> String {
+    let kind = match device.kind {
+        Kind::Tape => "drive",
+        Kind::Changer => "robot",
+    };
+    let node = shown(root, &device.path);
+    format!("{kind} {} {} ({node})", device.vendor, device.model)
+}
+
+/// A path as it is on the host.
+fn shown(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    Path::new("/").join(below).display().to_string()
+}
+
+fn generic(root: &Path, device: &Found, about: &str) -> Finding {
+    match &device.generic {
+        Some(node) => Finding::new(
+            about,
+            State::Fine,
+            format!("has {} (sg)", shown(root, node)),
+        ),
+        None => Finding::new(
+            about,
+            State::Missing,
+            "has no /dev/sgN: no positions, no logs, no table of wrap ends",
+        )
+        .hint("modprobe sg; at every boot: echo sg > /etc/modules-load.d/sg.conf"),
+    }
+}
+
+fn kernel_driver(root: &Path, device: &Found, about: &str) -> Finding {
+    let (module, others) = match device.kind {
+        Kind::Tape => ("st", "mt, tar and LTFS of some makers"),
+        Kind::Changer => ("ch", "some programs"),
+    };
+    match &device.driver {
+        Some(node) => {
+            let node = shown(root, node);
+            Finding::new(about, State::Fine, format!("has {node} ({module})"))
+        }
+        None => Finding::new(
+            about,
+            State::Note,
+            format!("no node of the kernel's {module} driver; tapewise needs none, {others} do"),
+        )
+        .hint(format!("modprobe {module}")),
+    }
+}
+
+/// Who runs this program.
+struct User {
+    id: u32,
+    groups: Vec<u32>,
+}
+
+impl User {
+    fn of(root: &Path) -> std::io::Result<User> {
+        let status = std::fs::read_to_string(root.join("proc/self/status"))?;
+        let numbers = |label: &str| -> Vec<u32> {
+            let line = status.lines().find_map(|line| line.strip_prefix(label));
+            let words = line.unwrap_or_default().split_whitespace();
+            words.filter_map(|word| word.parse().ok()).collect()
+        };
+        // Real, effective, saved, file system: what counts for opening is the last.
+        let of_files = |label: &str| numbers(label).get(3).copied();
+        let mut groups = numbers("Groups:");
+        groups.extend(of_files("Gid:"));
+        let unknown = || std::io::Error::other("/proc/self/status does not say who we are");
+        Ok(User {
+            id: of_files("Uid:").ok_or_else(unknown)?,
+            groups,
+        })
+    }
+
+    /// Whether this user may read and write a file of that owner, group and mode.
+    fn may_use(&self, owner: u32, group: u32, mode: u32) -> bool {
+        const READ_WRITE: u32 = 0o6;
+        let shift = match () {
+            () if self.id == 0 => return true,
+            () if self.id == owner => 6,
+            () if self.groups.contains(&group) => 3,
+            () => 0,
+        };
+        mode >> shift & READ_WRITE == READ_WRITE
+    }
+}
+
+/// Whether the node that would be opened may be.
+fn permission(root: &Path, device: &Found, user: &User, about: &str) -> Finding {
+    let path: &PathBuf = &device.path;
+    let node = shown(root, path);
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) => {
+            return Finding::new(about, State::Missing, format!("{node}: {error}"))
+                .hint("the kernel knows the device: is udev running?");
+        }
+    };
+    let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
+    if user.may_use(owner, group, mode) {
+        return Finding::new(
+            about,
+            State::Fine,
+            format!("{node} may be read and written by this user"),
+        );
+    }
+    let group = group_name(root, group);
+    let kind = if metadata.file_type().is_char_device() {
+        "c"
+    } else {
+        "-"
+    };
+    let found = format!(
+        "{node} may not be read and written by this user: it is of group {group}, mode {kind}{:03o}",
+        mode & 0o777
+    );
+    Finding::new(about, State::Missing, found).hint(format!(
+        "be a member of the group: sudo usermod -aG {group} $USER, and log in again"
+    ))
+}
+
+fn group_name(root: &Path, id: u32) -> String {
+    let groups = std::fs::read_to_string(root.join("etc/group")).unwrap_or_default();
+    let name = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(id)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| id.to_string())
+}
+
+/// What one command carries for sure: as many pages as the adapter takes pieces of memory.
+fn transfer(root: &Path, device: &Found, about: &str) -> Option<Finding> {
+    /// Linux has no smaller pages.
+    const PAGE_BYTES: u64 = 4096;
+    /// The blocks that LTFS writes.
+    const USUAL_BLOCK_BYTES: u64 = 512 * 1024;
+    let node = device.generic.as_ref()?.file_name()?;
+    let class = root.join("sys/class/scsi_generic").join(node);
+    // .../hostN/targetN:0:0/N:0:0:0
+    let target = class.join("device").canonicalize().ok()?;
+    let host = target.parent()?.parent()?;
+    let name = host.file_name()?;
+    let pieces = std::fs::read_to_string(host.join("scsi_host").join(name).join("sg_tablesize"));
+    let pieces: u64 = pieces.ok()?.trim().parse().ok()?;
+    let sure = pieces * PAGE_BYTES;
+    let found = format!(
+        "blocks of up to {} KiB go in one command for sure",
+        sure / 1024
+    );
+    Some(match sure < USUAL_BLOCK_BYTES {
+        true => Finding::new(about, State::Note, found).hint(
+            "longer ones need memory in one piece; where they fail, it is said: another adapter, \
+             or smaller blocks",
+        ),
+        false => Finding::new(about, State::Fine, found),
+    })
+}
+
+fn used_by(host: &Host, device: &Found, about: &str) -> std::io::Result<Finding> {
+    let holders = host.holders(device)?;
+    let names: Vec<String> = holders.found.iter().map(ToString::to_string).collect();
+    Ok(match (names.is_empty(), holders.unseen) {
+        (false, _) => Finding::new(about, State::Note, format!("in use: {}", names.join("; ")))
+            .hint("tapewise refuses to touch it until it is given free"),
+        (true, 0) => Finding::new(about, State::Fine, "nobody on this machine uses it"),
+        (true, unseen) => Finding::new(
+            about,
+            State::Note,
+            format!(
+                "nobody is seen to use it, but {} of other users cannot be looked into",
+                units::count(unseen, "process")
+            ),
+        )
+        .hint("sudo tapewise doctor looks into all"),
+    })
+}
+
+/// Only iscsi:// needs it.
+fn iscsi() -> Finding {
+    const ABOUT: &str = "iSCSI";
+    match Iscsi::check_library() {
+        Ok(()) => Finding::new(ABOUT, State::Fine, "libiscsi is there: iscsi:// works"),
+        Err(error) => Finding::new(ABOUT, State::Note, "iscsi:// does not work")
+            .hint(format!("{error}; without iscsi:// it is not needed")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

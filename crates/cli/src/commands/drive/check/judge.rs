@@ -1,0 +1,148 @@
+//! Measured locates beside what a profile predicts.
+
+use super::report::{Errors, Judged};
+use super::sample::Move;
+use crate::commands::drive::cartridge::profile_of_density;
+use crate::error::CliError;
+use crate::profiles;
+use tapewise_emulator::DriveKind;
+use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_model::{BlockMap, EndOfWrap, Position, PositionSource, Profile, profile};
+use tapewise_scsi::TapeDrive;
+
+/// A profile, and how it was found.
+pub struct Chosen {
+    /// The profile.
+    pub profile: Profile,
+    /// `given`, `product and density`, `product` or `density`.
+    pub found_by: &'static str,
+}
+
+/// The profile that was asked for, else one of the drive's product and the cartridge's density (a
+/// drive reads cartridges of several), else of either; none where none fits.
+pub fn choose(
+    given: Option<&str>,
+    density: Option<u8>,
+    drive: &mut TapeDrive,
+) -> Result<Option<Chosen>, CliError> {
+    let chosen = |profile, found_by| Some(Chosen { profile, found_by });
+    if let Some(name) = given {
+        return Ok(chosen(profiles::load_drive(name)?, "given"));
+    }
+    let product = drive.identity().product.clone();
+    let kinds: Vec<DriveKind> = DriveKind::names()
+        .filter_map(DriveKind::find)
+        .filter(|kind| kind.identity.product == product)
+        .collect();
+    let both = kinds.iter().find(|kind| Some(kind.density_code) == density);
+    if let Some(kind) = both {
+        return Ok(chosen(profile::find(&kind.name)?, "product and density"));
+    }
+    if let Some(kind) = kinds.first() {
+        return Ok(chosen(profile::find(&kind.name)?, "product"));
+    }
+    Ok(profile_of_density(drive).and_then(|profile| chosen(profile, "density")))
+}
+
+/// More than this and a prediction is off (Hillyer & Silberschatz 1996, section 3).
+const OFF_S: f64 = 2.0;
+
+/// Judges the profile by the locates of the sample; none where it has no model or the places are
+/// not known.
+///
+/// # Errors
+/// A table of wrap ends that contradicts the profile.
+pub fn judge(
+    chosen: &Chosen,
+    events: &[Event],
+    table: Option<&[EndOfWrap]>,
+) -> Result<Option<Judged>, CliError> {
+    let profile = &chosen.profile;
+    let Ok(model) = profile.locate_model(None) else {
+        return Ok(None);
+    };
+    let map = match table {
+        Some(table) => {
+            let map = BlockMap::from_end_of_wrap(&profile.geometry()?, table, None);
+            let wrong = |error| {
+                CliError::failed(error).hint("is it another cartridge's profile? --profile NAME")
+            };
+            Some(map.map_err(wrong)?)
+        }
+        None => None,
+    };
+    let errors: Vec<(&str, f64)> = events
+        .iter()
+        .filter(|event| event.action == Action::Locate)
+        .filter_map(|event| {
+            let from = place(event.from.as_ref()?, map.as_ref())?;
+            let to = place(event.to.as_ref()?, map.as_ref())?;
+            let error_s = (event.took_us - model.locate(&from, &to)).as_secs_f64();
+            Some((event.purpose.as_deref()?, error_s))
+        })
+        .collect();
+    if errors.is_empty() {
+        return Ok(None);
+    }
+    let of = |kind: &str| {
+        let all = kind == ALL;
+        let errors = errors.iter().filter(|(name, _)| all || *name == kind);
+        summary(kind, errors.map(|(_, error_s)| *error_s).collect())
+    };
+    let kinds = [Move::Far, Move::Near, Move::Beginning].map(Move::name);
+    Ok(Some(Judged {
+        profile: profile.name.clone(),
+        found_by: chosen.found_by.to_owned(),
+        model: model.name().to_owned(),
+        errors: std::iter::once(ALL).chain(kinds).filter_map(of).collect(),
+    }))
+}
+
+const ALL: &str = "all";
+
+fn summary(kind: &str, errors_s: Vec<f64>) -> Option<Errors> {
+    if errors_s.is_empty() {
+        return None;
+    }
+    let count = errors_s.len() as f64;
+    let squares: f64 = errors_s.iter().map(|error| error * error).sum();
+    let off = errors_s.iter().filter(|error| error.abs() > OFF_S).count();
+    Some(Errors {
+        kind: kind.to_owned(),
+        locates: errors_s.len(),
+        mean_s: errors_s.iter().sum::<f64>() / count,
+        rms_s: (squares / count).sqrt(),
+        off_share: off as f64 / count,
+    })
+}
+
+/// The place as the drive told it; a wrap that it cannot say is taken from its table of wrap ends.
+fn place(spot: &Spot, map: Option<&BlockMap>) -> Option<Position> {
+    let mapped = || map?.position(spot.partition, spot.block?).ok();
+    let Some(lpos) = spot.lpos else {
+        return mapped();
+    };
+    let wrap = spot.wrap.or_else(|| Some(mapped()?.wrap))?;
+    Some(Position {
+        partition: spot.partition,
+        wrap,
+        lpos,
+        source: PositionSource::Recorded,
+        error_lpos: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_summed_up_as_computed_by_hand() {
+        let errors = summary("all", vec![3.0, -1.0, -5.0, 1.0]).expect("a summary");
+        assert_eq!(errors.locates, 4);
+        assert_eq!(errors.mean_s, -0.5);
+        assert_eq!(errors.rms_s, 3.0);
+        assert_eq!(errors.off_share, 0.5);
+        assert!(summary("far", Vec::new()).is_none());
+    }
+}

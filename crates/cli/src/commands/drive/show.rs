@@ -1,0 +1,131 @@
+//! `tapewise drive show`: what a drive answers to one command, decoded or byte by byte.
+
+use super::question::{PAGED, Page, Question};
+use crate::commands::sense::hex_file;
+use crate::error::CliError;
+use crate::table::Table;
+use crate::{device, output};
+use serde::Serialize;
+use std::path::PathBuf;
+use tapewise_scsi::commands::{DECODERS, decode_any};
+use tapewise_scsi::{Line, hex};
+
+/// Show what a drive answers to one command, or decode an answer somebody sent.
+///
+/// Commands that only ask: nothing moves and nothing is changed, except that a message waiting in the
+/// drive ("another cartridge") is taken from it. What not every drive has is probed first, and
+/// refused where the drive does not say that it has it. With --hex the answer is printed byte by
+/// byte, which --inhex reads again: so answers of drives we have never seen can be sent to us.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tapewise drive show --list
+  tapewise drive show log /dev/sg3 --page 17
+  tapewise drive show opcode /dev/sg3 --page a3/1f
+  tapewise drive show wrap-ends /dev/sg3 --hex > wrap-ends.hex
+  tapewise drive show wrap-ends --inhex wrap-ends.hex")]
+pub struct Show {
+    /// The command, by the name of its decoder.
+    #[arg(value_name = "COMMAND", required_unless_present = "list")]
+    command: Option<String>,
+    /// The drive; for `elements` the library's robot.
+    #[arg(value_name = "DEVICE", required_unless_present_any = ["list", "inhex"])]
+    device: Option<String>,
+    /// Page with or without subpage, operation code with or without service action, wrap, or type of
+    /// element, in hex.
+    #[arg(long, value_name = "HEX[/HEX]", conflicts_with = "inhex")]
+    page: Option<Page>,
+    /// Print the answer byte by byte.
+    #[arg(long, conflicts_with_all = ["json", "inhex"])]
+    hex: bool,
+    /// Decode an answer in hex, as --hex and sg3_utils print it, from a file or `-`.
+    #[arg(long, value_name = "FILE", conflicts_with = "device")]
+    inhex: Option<PathBuf>,
+    /// List the commands.
+    #[arg(long, conflicts_with_all = ["command", "hex", "inhex", "page"])]
+    list: bool,
+    /// As JSON, with the bytes.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON form: lines keep their order, and two may have one label.
+#[derive(Serialize)]
+struct Document<'a> {
+    command: &'a str,
+    hex: String,
+    lines: &'a [Line],
+}
+
+#[derive(Serialize)]
+struct Listed {
+    command: &'static str,
+    about: &'static str,
+    has_pages: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &Show) -> Result<(), CliError> {
+    let (Some(command), false) = (&args.command, args.list) else {
+        return list(args.json);
+    };
+    let answer = match (&args.inhex, &args.device) {
+        (Some(path), _) => hex_file(path)?,
+        (None, Some(device)) => ask(command, args.page, device)?,
+        (None, None) => return Err(CliError::input("neither DEVICE nor --inhex")),
+    };
+    if args.hex {
+        return output::print(&hex::dump(&answer));
+    }
+    let report = decode_any(command, &answer).map_err(|error| {
+        let hint = "the bytes: `tapewise drive show --hex`";
+        match args.inhex {
+            Some(_) => CliError::input(error),
+            None => CliError::failed(error).hint(hint),
+        }
+    })?;
+    match args.json {
+        true => json(&Document {
+            command,
+            hex: hex::plain(&answer),
+            lines: report.lines(),
+        }),
+        false => output::print(&report.to_string()),
+    }
+}
+
+fn ask(command: &str, page: Option<Page>, name: &str) -> Result<Vec<u8>, CliError> {
+    let question = Question::named(command, page)?;
+    let answer = match command {
+        "elements" => {
+            let mut changer = device::changer(name)?;
+            question.send(changer.transport()).map_err(CliError::from)
+        }
+        // These disturb nobody: INQUIRY takes no message from a drive that somebody else uses.
+        "inquiry" | "vpd" => question.ask(&mut device::tape(name)?),
+        _ => question.ask(&mut device::tape_for_use(name)?),
+    };
+    answer.map_err(|error| error.of(name))
+}
+
+fn list(as_json: bool) -> Result<(), CliError> {
+    let listed = DECODERS.iter().map(|decoder| Listed {
+        command: decoder.name,
+        about: decoder.about,
+        has_pages: PAGED.contains(&decoder.name),
+    });
+    if as_json {
+        return json(&listed.collect::<Vec<_>>());
+    }
+    let mut table = Table::new("", &["command", "", ""]);
+    for line in listed {
+        let pages = if line.has_pages { "--page" } else { "" };
+        table.row([line.command.into(), line.about.into(), pages.into()]);
+    }
+    output::print(&table.to_string())
+}
+
+fn json(document: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(document).map_err(CliError::failed)?;
+    output::print(&(text + "\n"))
+}

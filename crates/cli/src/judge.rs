@@ -1,0 +1,161 @@
+//! `tapewise order --judge`: the drive's own estimate of our order, beside our prediction.
+
+use crate::batch::Batch;
+use crate::commands::drive::{READY_LIMIT, question::refuse_unless_supported};
+use crate::error::CliError;
+use crate::placement::{Placed, PlacementArgs};
+use crate::search::Row;
+use crate::table::Table;
+use crate::{device, rao};
+use tapewise_model::Micros;
+use tapewise_order::Action;
+use tapewise_scsi::commands::{
+    AccessOrder, AccessOrderProcess, GenerateAccessOrder, OrderedSegment, ReceiveAccessOrder,
+    ReceiveAccessOrderLimits, Segment,
+};
+use tapewise_scsi::{Command, TapeDrive, hex};
+
+/// A read of the plan, with what we predict of the way to it.
+struct Asked {
+    id: String,
+    segment: Segment,
+    locate: Micros,
+}
+
+/// Asks a drive to leave our order as it is and to estimate its times (PROCESS 001b), and prints
+/// what it answers beside what we predict.
+///
+/// # Errors
+/// Refused, where the drive does not say that it has the commands; bad input, where the order is
+/// longer than the drive's lists; what the drive answers.
+pub fn judge(
+    name: &str,
+    batch: &Batch,
+    placed: &Placed,
+    args: &PlacementArgs,
+    row: &Row,
+) -> Result<String, CliError> {
+    let head = rao::head(args, "--judge")?;
+    let asked = asked(batch, placed, row);
+    if asked.is_empty() {
+        return Err(CliError::input("--judge: there is nothing to read"));
+    }
+    let start = Segment {
+        name: *b"start\0\0\0\0\0",
+        partition: head.partition,
+        first: head.block,
+        last: head.block,
+    };
+    let mut segments = vec![start];
+    segments.extend(asked.iter().map(|asked| asked.segment));
+    let mut drive = device::tape_for_use(name)?;
+    let answer = ask(&mut drive, &segments).map_err(|error| error.of(name))?;
+    let is_emulated = device::way(name)? == device::Way::Emulated;
+    Ok(text(&asked, &answer, is_emulated))
+}
+
+/// The reads in our order, named by their place in it.
+fn asked(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
+    let visits = placed.problem.visits();
+    let mut before = Micros::ZERO;
+    let reads = row
+        .plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Read);
+    (1..)
+        .zip(reads)
+        .map(|(number, step)| {
+            let visit = &visits[step.visit as usize];
+            let segment = &visit.segments[step.segment as usize];
+            let request = placed.owners[visit.requests[0] as usize].0;
+            let locate = step.begin - before;
+            before = step.begin + step.duration;
+            Asked {
+                id: batch.requests[request].id.clone(),
+                segment: Segment {
+                    name: number_name(number),
+                    partition: segment.partition(),
+                    first: segment.first_block,
+                    last: segment.last_block,
+                },
+                locate,
+            }
+        })
+        .collect()
+}
+
+/// Ten digits.
+fn number_name(number: usize) -> [u8; 10] {
+    let mut name = [b'0'; 10];
+    let mut rest = number;
+    for digit in name.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    name
+}
+
+/// Probes, then asks.
+fn ask(drive: &mut TapeDrive, segments: &[Segment]) -> Result<AccessOrder, CliError> {
+    drive.wait_until_ready(READY_LIMIT)?;
+    let generate = GenerateAccessOrder::new(AccessOrderProcess::Estimate, segments);
+    let receive = ReceiveAccessOrder {
+        segments: segments.len(),
+    };
+    refuse_unless_supported(drive, generate.name(), GenerateAccessOrder::CODE)?;
+    refuse_unless_supported(drive, receive.name(), ReceiveAccessOrder::CODE)?;
+    let limits = ReceiveAccessOrderLimits.send(drive.transport())?;
+    let most = usize::from(limits.most_segments);
+    if segments.len() > most {
+        return Err(CliError::input(format!(
+            "--judge: the order has {} segments with the place of the head, the drive takes {most}",
+            segments.len()
+        )));
+    }
+    generate.send(drive.transport())?;
+    Ok(receive.send(drive.transport())?)
+}
+
+fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
+    let columns = ["read", "file", "blocks", "we predict", "bytes 2-4", ""];
+    let mut table = Table::new("the drive's estimate of this order (RAO)", &columns);
+    for (number, asked) in (1..).zip(asked) {
+        let own = |told: &&OrderedSegment| told.segment == asked.segment;
+        let told = answer.segments.iter().find(own);
+        let raw = told.map_or("not told".to_owned(), |told| hex::plain(&told.raw_time));
+        let rest = told.map(|told| hex::plain(&told.rest));
+        table.row([
+            format!("{number}"),
+            asked.id.clone(),
+            format!("{} to {}", asked.segment.first, asked.segment.last),
+            asked.locate.to_string(),
+            raw,
+            rest.unwrap_or_default(),
+        ]);
+    }
+    let returned = answer.segments.iter().map(|told| told.segment);
+    let kept = returned.filter(|told| asked.iter().any(|asked| asked.segment == *told));
+    if !kept.eq(asked.iter().map(|asked| asked.segment)) {
+        table.note("the drive did not return the order as it was sent");
+    }
+    table.note(format!(
+        "process {}, status {}, {} segments returned; we predict the way to each read, in bytes 2-4 the \
+         drive's estimate of it is thought to stand",
+        answer.process,
+        answer.status,
+        answer.segments.len()
+    ));
+    table.note(match is_emulated {
+        true => {
+            "an emulated drive: its answer is our own stand-in and says nothing of any drive; it \
+             leaves these bytes zero"
+        }
+        false => {
+            "how these bytes are to be read is in no public text that we know, so they are shown as they \
+             came, in hex; with `tapewise drive show access-order DEVICE --hex` right after this, the \
+             whole answer can be sent to us"
+        }
+    });
+    table.to_string()
+}
