@@ -33,7 +33,17 @@ fn written(kind: &str, blocks: u64) -> Desk {
     }
     drive.write_filemarks(1, false).expect("a filemark written");
     drive.rewind().expect("rewound");
+    drop(drive);
+    drop(library);
+    until_free(&desk);
     desk
+}
+
+/// Waits until nobody has the library that this process has closed: a program that another test starts
+/// holds all our files until it runs.
+pub fn until_free(desk: &Desk) {
+    const BUSY: i32 = 4;
+    while desk.run("drive status emulated:lib#drive0").code == BUSY {}
 }
 
 /// Runs what ends with a code and says so, and writes nothing on standard output.

@@ -1,5 +1,6 @@
 //! A robot with two drives, six slots and three cartridges: what goes where, and what is refused.
 
+use crate::drives::until_free;
 use crate::program::{Desk, Ran};
 use tapewise_emulator::{Clock, Library};
 
@@ -215,6 +216,7 @@ fn an_emulated_library_that_another_process_has_is_busy() {
         &["emulated:lib"],
     );
     drop(held);
+    until_free(&desk);
     desk.done("library inventory emulated:lib");
 }
 
