@@ -25,6 +25,8 @@ pub enum Exit {
     Checksum = 8,
     /// Drive or robot failed.
     Hardware = 9,
+    /// Interrupted; what was done is kept, and the same command goes on from there.
+    Interrupted = 130,
 }
 
 /// An error for a person: what was wrong, where, and what to do.
@@ -63,6 +65,14 @@ impl CliError {
         }
     }
 
+    /// The same with what to do about it, unless that was said already.
+    pub fn or_hint(self, hint: &str) -> CliError {
+        match self.hint {
+            Some(_) => self,
+            None => self.hint(hint),
+        }
+    }
+
     /// The same, said of one request.
     pub fn at(self, id: &str) -> CliError {
         self.of(format_args!("request {id}"))
@@ -92,19 +102,21 @@ impl From<tapewise_model::profile::ProfileError> for CliError {
     }
 }
 
-impl From<ScsiError> for CliError {
-    fn from(error: ScsiError) -> CliError {
-        CliError::with(exit_of(&error), error)
-    }
-}
-
 impl From<RunError> for CliError {
     fn from(error: RunError) -> CliError {
         match error {
-            RunError::Scsi(error) => CliError::from(error),
+            RunError::Scsi(error) => error.into(),
+            RunError::Interrupted => CliError::with(Exit::Interrupted, error),
+            RunError::Unsuitable(_) => CliError::input(error),
             RunError::EndOfData { .. } => CliError::with(Exit::Medium, error),
-            other => CliError::failed(other),
+            _ => CliError::failed(error),
         }
+    }
+}
+
+impl From<ScsiError> for CliError {
+    fn from(error: ScsiError) -> CliError {
+        CliError::with(exit_of(&error), error)
     }
 }
 

@@ -1,20 +1,23 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
-mod open;
 mod table;
 
-use crate::error::CliError;
+use crate::device::{self, Devices, ScaledBlock};
+use crate::error::{CliError, Exit};
 use crate::output::say;
 use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_model::{Micros, Profile, profile};
 use tapewise_run::measure::summary::Summary;
-use tapewise_run::measure::{Progress, QUICK, Robot, Step, Subject, Suite, fill, key_points};
+use tapewise_run::measure::{
+    Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points,
+};
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
 
@@ -23,7 +26,8 @@ use tapewise_scsi::{Changer, TapeDrive};
 /// The suite of Johnson & Miller (1998): mount and unmount, seeks from the beginning of tape and
 /// between any places, short seeks against reading on, rewinds, rates, delays between reads; for a
 /// DLT the key points of the cartridge by timing, for drives that report it where blocks lie. It
-/// reads only, unless --write is given. A suite that was stopped goes on when it is started again
+/// reads only, unless --write is given; then it also measures the rate by size of block and what the
+/// drive's compression gains. A suite that was stopped goes on when it is started again
 /// with the same log. `tapewise fit` makes a profile of the log.
 #[derive(Args, Debug)]
 pub struct Measure {
@@ -42,13 +46,13 @@ pub struct Measure {
     #[arg(long)]
     quick: bool,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
-    /// large-read, midtape, positions, landing, key-points.
+    /// large-read, midtape, positions, landing, key-points; with --write: block-size, compression.
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
-    /// Fill a blank cartridge first, with data that does not compress.
+    /// On a blank cartridge measure what writing takes, then fill it with data that does not compress.
     #[arg(long)]
     write: bool,
-    /// With --write: fill it even though there is data on it, which is then gone.
+    /// With --write: do so even though there is data on it, which is then gone.
     #[arg(long, requires = "write")]
     overwrite: bool,
     /// With --write: length of the blocks in bytes.
@@ -65,56 +69,110 @@ pub struct Measure {
     seed: u64,
 }
 
-/// Nobody sets it: an interrupt ends the program, and the log is whole up to the last event.
-static STOP: AtomicBool = AtomicBool::new(false);
-
 /// Runs the verb.
 pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
-    let mut opened = open::drive(&args.device)?;
-    let profile = profile_of(args, &opened.drive)?;
-    let before = past(args)?;
-    let mut header = header(args, &opened.drive, &profile);
-    header.emulated = opened.emulated;
-    header.byte_scale = (opened.byte_scale > 1).then_some(opened.byte_scale);
-    let drive = &mut opened.drive;
+    let stop = stop_on_interrupt()?;
+    let mut devices = Devices::default();
+    let directory = tempfile::tempdir().map_err(CliError::failed)?;
+    let new = match device::new_kind(&args.device) {
+        Some(kind) => Some(devices.new_scaled(kind, &directory.path().join("library"))?),
+        None => None,
+    };
+    let mut drive = devices.tape_for_use(&args.device)?;
+    let mut changer = match &args.changer {
+        Some(name) => Some(devices.changer(name)?),
+        None => None,
+    };
+    let scale = devices.byte_scale(&args.device)?;
+    let profile = profile_of(args, &drive)?;
+    let past: Vec<Event> = past(args)?.events().cloned().collect();
+    let header = Header {
+        emulated: scale.is_some(),
+        byte_scale: scale.filter(|&scale| scale > 1),
+        ..header(args, &drive, &profile)
+    };
     drive.wait_until_ready(READY_LIMIT)?;
+    let robot = match &mut changer {
+        Some(changer) => Some(robot(changer, &drive.identity().serial)?),
+        None => None,
+    };
     let log = File::options().create(true).append(true).open(&args.output);
     let log = log.map_err(|error| at(args, &error))?;
     let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(|e| at(args, &e))?;
-    let mut recorder = Recorder::new(drive, &mut writer, &STOP);
-    prepare(args, &mut recorder, &profile, opened.blank_block)?;
-    let subject = Subject::explore(&mut recorder, &profile, opened.byte_scale)?;
-    let mut changer = args.changer.as_deref().map(open::changer).transpose()?;
-    let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
-    let limit = args.quick.then_some(QUICK);
-    let suite = Suite::plan(&subject, wanted, changer.is_some(), limit, args.seed);
-    say(table::plan(&suite));
-    if args.dry_run {
-        return Ok(std::process::ExitCode::SUCCESS);
-    }
-    let past: Vec<Event> = before.events().cloned().collect();
-    let robot = match &mut changer {
-        Some(changer) => Some(robot(changer, &recorder.drive().identity().serial.clone())?),
-        None => None,
+    let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
+    let asked = Asked {
+        args,
+        profile: &profile,
+        new,
+        scale: scale.unwrap_or(1),
+        past: &past,
     };
-    let progress = Bar::new();
-    let result = suite.run(&mut recorder, &subject, robot, &past, &mut |now| {
-        progress.show(now);
-    });
-    progress.clear();
+    let measured = measure(&asked, &mut recorder, robot);
     let took = recorder.clock();
     drop(recorder);
-    result.map_err(|error| {
-        CliError::from(error).hint("start it again with the same log, and it goes on from there")
-    })?;
+    let Some(subject) = measured.map_err(go_on_later)? else {
+        return Ok(std::process::ExitCode::SUCCESS);
+    };
     let log = read(args)?;
     write_map(args, &log, &subject)?;
     let summary = Summary::of(log.events(), &subject);
-    print!(
-        "{}",
-        table::summary(&summary, &subject, took, opened.emulated)
-    );
+    let table = table::summary(&summary, &subject, took, scale.is_some());
+    crate::output::print(&table.to_string())?;
     Ok(std::process::ExitCode::SUCCESS)
+}
+
+/// A flag that the first interrupt sets, so that the log ends with a whole event; the second one
+/// ends the program at once.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CliError> {
+    use signal_hook::consts::SIGINT;
+    use signal_hook::flag;
+    let stop = Arc::new(AtomicBool::new(false));
+    let at_once = Exit::Interrupted as i32;
+    // In this order: the first interrupt finds the flag not yet set.
+    flag::register_conditional_shutdown(SIGINT, at_once, Arc::clone(&stop))
+        .and_then(|_| flag::register(SIGINT, Arc::clone(&stop)))
+        .map_err(CliError::failed)?;
+    Ok(stop)
+}
+
+/// What the steps are carried out with.
+struct Asked<'a> {
+    args: &'a Measure,
+    profile: &'a Profile,
+    /// A new emulated drive, whose cartridge is to be filled.
+    new: Option<ScaledBlock>,
+    scale: u64,
+    past: &'a [Event],
+}
+
+/// Writes where that was asked for, then carries out the steps that read; `None` after a dry run.
+fn measure(
+    asked: &Asked,
+    recorder: &mut Recorder<'_>,
+    robot: Option<Robot<'_>>,
+) -> Result<Option<Subject>, CliError> {
+    let args = asked.args;
+    let bar = Bar::new();
+    let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
+    let wrote = write(asked, wanted, recorder, &bar)?;
+    let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
+    let limit = args.quick.then(|| QUICK - wrote);
+    let suite = Suite::plan(&subject, wanted, robot.is_some(), limit, args.seed);
+    say(table::plan(&suite));
+    if args.dry_run {
+        return Ok(None);
+    }
+    let result = suite.run(recorder, &subject, robot, asked.past, &mut |now| {
+        bar.show(now)
+    });
+    bar.clear();
+    result?;
+    Ok(Some(subject))
+}
+
+/// Interrupted or not: what stands in the log is not lost.
+fn go_on_later(error: CliError) -> CliError {
+    error.or_hint("start it again with the same log, and it goes on from there")
 }
 
 /// Writes the key points of the log as a map.
@@ -195,49 +253,75 @@ fn profile_of(args: &Measure, drive: &TapeDrive) -> Result<Profile, CliError> {
         return crate::profiles::load(name);
     }
     let product = &drive.identity().product;
-    let name = open::profile_name(&args.device, product).ok_or_else(|| {
+    let name = device::profile_name(&args.device, product).ok_or_else(|| {
         CliError::input(format!("no profile is known for a {product}"))
             .hint("name one with --profile; `tapewise profile list` shows them")
     })?;
     Ok(profile::find(&name)?)
 }
 
-/// Fills a blank cartridge where that was asked for, or where it is a new emulated one.
-fn prepare(
-    args: &Measure,
+/// Measures what writing takes and fills the cartridge, where that was asked for, or where it is a new
+/// emulated one: the drive time that the steps were predicted to take.
+fn write(
+    asked: &Asked,
+    wanted: Option<&[Step]>,
     recorder: &mut Recorder<'_>,
-    profile: &Profile,
-    blank_block: Option<(usize, u64)>,
-) -> Result<(), CliError> {
-    let (bytes, scale) = match blank_block {
-        Some(block) => block,
-        None if args.write => (args.block_size, 1),
-        None => return Ok(()),
-    };
+    bar: &Bar,
+) -> Result<Micros, CliError> {
+    let args = asked.args;
+    if (asked.new.is_none() && !args.write) || !may_write(asked, recorder)? {
+        return Ok(Micros::ZERO);
+    }
+    let host_bytes = asked.new.map_or(args.block_size, |block| block.host_bytes);
+    let mut took = Micros::ZERO;
+    if args.write {
+        let blank = Subject::new(asked.profile, 0, host_bytes as u64, asked.scale);
+        let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
+        say(table::plan(&suite));
+        took = suite.total();
+        if !args.dry_run {
+            let result = suite.run(recorder, &blank, None, asked.past, &mut |now| bar.show(now));
+            bar.clear();
+            result?;
+        }
+    }
+    // A dry run looks at the cartridge as it is, but a new emulated one must first hold something.
+    if !args.dry_run || asked.new.is_some() {
+        fill_up(asked, recorder, host_bytes)?;
+    }
+    Ok(took)
+}
+
+/// Whether there is anything to write: not on a cartridge that this log was measured on already.
+fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliError> {
     recorder.rewind()?;
     let there = recorder.end_of_data()?.block.unwrap_or(0);
-    if there > 0 && !args.overwrite {
-        return match blank_block.is_some() || !args.write {
-            true => Ok(()),
-            false => Err(CliError::input(format!(
-                "the cartridge holds {there} blocks; --write would overwrite them"
-            ))
-            .hint(
-                "without --write it is measured as it is; --overwrite says that the data may go",
-            )),
-        };
+    let reads = |event: &Event| {
+        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+        purpose.is_some_and(|purpose| !purpose.step.writes())
+    };
+    if there > 0 && asked.past.iter().any(reads) {
+        return Ok(false);
     }
-    let most = Subject::most_blocks(profile, bytes as u64 * scale);
+    if there == 0 || asked.args.overwrite {
+        return Ok(true);
+    }
+    let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
+    let hint = "without --write it is measured as it is; --overwrite says that the data may go";
+    Err(CliError::with(Exit::Refused, what).hint(hint))
+}
+
+fn fill_up(asked: &Asked, recorder: &mut Recorder<'_>, host_bytes: usize) -> Result<(), CliError> {
+    let most = Subject::most_blocks(asked.profile, host_bytes as u64 * asked.scale);
     let terminal = std::io::stderr().is_terminal();
-    let filled = fill(recorder, bytes, most, args.seed, &mut |now| {
+    let filled = fill(recorder, host_bytes, most, asked.args.seed, &mut |now| {
         if terminal {
             say(format_args!(
                 "\rfilling: {} blocks, {} of drive time",
                 now.blocks, now.took
             ));
         }
-    });
-    let filled = filled?;
+    })?;
     say(format_args!(
         "{}filled with {} blocks in {} of drive time\n",
         if terminal { "\r" } else { "" },
@@ -249,6 +333,7 @@ fn prepare(
 
 /// The robot with the drive's element, found by serial number, and the slots that are empty.
 fn robot<'a>(changer: &'a mut Changer, serial: &Option<String>) -> Result<Robot<'a>, CliError> {
+    changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
     let serial = serial.as_deref().unwrap_or_default();
     let drive = inventory.element_of(serial)?;

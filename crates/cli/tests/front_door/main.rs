@@ -11,6 +11,7 @@ mod fit;
 mod goals;
 mod libraries;
 mod ltfs;
+mod measure;
 mod memory;
 mod mount;
 mod output;

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use tapewise_model::Micros;
-use tapewise_run::measure::summary::{Line, Stat, Summary};
+use tapewise_run::measure::summary::{BlockRate, Line, Stat, Summary};
 use tapewise_run::measure::{Subject, Suite};
 
 /// The plan.
@@ -106,6 +106,16 @@ fn notes(summary: &Summary, table: &mut Table) {
                 "landing points every {:.0} LPOS (sd {:.0}, {} seen); there the time falls by {:.1} s",
                 spacing.mean, spacing.sd, falls.lpos.len(), fall.mean
             ))
+        }),
+        BlockRate::smallest_full(&summary.block_rates).map(|bytes| {
+            format!("smallest block that is read at the full rate: {:.0} KiB", bytes as f64 / 1024.0)
+        }),
+        summary.compression.as_ref().map(|found| {
+            format!(
+                "compression: {:.2} + {:.3} x gzip's ratio (R2 {:.3}); at most {:.1} MB/s read, {:.1} MB/s written",
+                found.ratio.intercept, found.ratio.slope, found.ratio.r_squared,
+                found.max_read_mb_s(), found.max_write_mb_s()
+            )
         }),
         (summary.key_point_probes > 0).then(|| format!("key points: {} timed locates", summary.key_point_probes)),
         (!summary.positions.is_empty()).then(|| format!("{} places reported by the drive", summary.positions.len())),

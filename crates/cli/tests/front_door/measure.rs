@@ -1,0 +1,92 @@
+//! `measure` on emulated drives: the table at the end, taken up again, refused, interrupted.
+
+use crate::program::Desk;
+
+fn events(desk: &Desk, log: &str) -> usize {
+    let log = desk.read(log);
+    log.lines()
+        .filter(|line| line.contains("\"purpose\""))
+        .count()
+}
+
+#[test]
+fn a_suite_ends_with_a_table_and_is_not_measured_twice() {
+    let desk = Desk::new();
+    let line = "measure emulated:ampex-dst310 -o log.jsonl --only mount,seek-mid";
+    let ran = desk.done(line);
+    for word in [
+        "mount",
+        "unmount, rewound",
+        "seek between any places",
+        "says nothing of hardware",
+    ] {
+        assert!(ran.text().contains(word), "{word:?} not in\n{}", ran.text());
+    }
+    // No line that is overwritten where nobody looks.
+    assert!(!ran.err.contains('\r'), "{}", ran.err);
+    let first = events(&desk, "log.jsonl");
+    let again = desk.done(line);
+    // The last sample alone: it may have been stopped half way.
+    assert!(events(&desk, "log.jsonl") - first <= 3);
+    assert!(again.text().contains("seek between any places"));
+    let other = desk.run(&format!("{line} --seed 2"));
+    assert_eq!(other.code, 2, "{}", other.err);
+    assert!(other.err.contains("--seed 1"), "{}", other.err);
+}
+
+#[test]
+fn nothing_is_written_without_write_and_nothing_overwritten_without_overwrite() {
+    let desk = Desk::new();
+    desk.done("emulate lib --drive ampex-dst310 --scale 16384");
+    let steps = "--only block-size,mount --block-size 64";
+    let blank = desk.run("measure emulated:lib -o log.jsonl --only mount");
+    assert_eq!(blank.code, 2, "{}", blank.err);
+    assert!(blank.err.contains("--write"), "{}", blank.err);
+    let ran = desk.done(&format!(
+        "measure emulated:lib -o log.jsonl --write {steps}"
+    ));
+    let full = "smallest block that is read at the full rate: 1024 KiB";
+    assert!(ran.text().contains(full), "{}", ran.text());
+    // The same log again: the cartridge was filled for it.
+    let again = desk.done(&format!(
+        "measure emulated:lib -o log.jsonl --write {steps}"
+    ));
+    assert!(again.text().contains(full), "{}", again.text());
+    let refused = desk.run(&format!("measure emulated:lib -o b.jsonl --write {steps}"));
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.err.contains("--overwrite"), "{}", refused.err);
+}
+
+#[test]
+fn a_robot_of_the_same_emulated_library_is_measured_with_its_drive() {
+    let desk = Desk::new();
+    desk.done(
+        "emulate lib --drive sony-dtf --robot sony-dms-b9 --drives 1 --slots 9 --cartridges 1 --scale 65536",
+    );
+    desk.done("library mount emulated:lib TW0001");
+    let ran = desk.done(
+        "measure emulated:lib#drive0 --changer emulated:lib#changer -o log.jsonl --only robot --write --block-size 64",
+    );
+    for word in ["robot, slot to drive", "robot, drive to slot"] {
+        assert!(ran.text().contains(word), "{}", ran.text());
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_suite_with_130_and_a_log_that_goes_on() {
+    let desk = Desk::new();
+    let ran = desk.shell(
+        "$TAPEWISE measure emulated:dlt4000 --only key-points -o log.jsonl & pid=$!
+         while kill -0 $pid && ! grep -q key-points log.jsonl 2>/dev/null; do sleep 0.05; done
+         kill -INT $pid; wait $pid",
+    );
+    assert_eq!(ran.code, 130, "{}", ran.err);
+    assert!(ran.err.contains("interrupted"), "{}", ran.err);
+    assert!(ran.err.contains("goes on from there"), "{}", ran.err);
+    let log = desk.read("log.jsonl");
+    assert!(log.ends_with("}\n"), "a line that is not whole");
+    let unwhole = log
+        .lines()
+        .find(|line| serde_json::from_str::<serde_json::Value>(line).is_err());
+    assert_eq!(unwhole, None);
+}
