@@ -11,10 +11,10 @@ const HOUSE: [(&str, &[&str], bool); 8] = [
     ("fit", &["model"], true),
     ("scsi", &[], false),
     ("emulator", &["model", "scsi"], false),
-    // The emulator only for tests: a plan runs on whatever transport it is given.
+    // Emulator and fit only for tests and an example: a plan runs on any transport.
     (
         "run",
-        &["model", "order", "formats", "scsi", "emulator"],
+        &["model", "order", "formats", "scsi", "emulator", "fit"],
         false,
     ),
     (

@@ -121,14 +121,17 @@ pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
         .collect();
     let fit = without_outliers(&CERN_COLUMNS, &rows, &times(samples))?;
     let of = |column: usize| fit.table.estimate(column);
+    // A few records of a kind may say that something saves time which cannot. Only crossing the
+    // middle can: the model takes nothing else below zero, the table shows what was estimated.
+    let cost = |column: usize| of(column).max(0.0);
     let coefficients = LtoCoefficients {
-        intercept_s: of(0),
-        wrap_change_s: of(1),
-        band_change_s: of(2),
+        intercept_s: cost(0),
+        wrap_change_s: cost(1),
+        band_change_s: cost(2),
         mid_cross_s: of(3),
-        direction_change_s: of(4),
-        step_back_s: of(5),
-        per_lpos_s: of(6),
+        direction_change_s: cost(4),
+        step_back_s: cost(5),
+        per_lpos_s: cost(6),
         residual_s: fit.table.residual,
     };
     Ok(Fitted {
