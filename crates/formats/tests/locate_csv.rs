@@ -23,7 +23,10 @@ fn columns_stand_in_any_order_with_times_in_any_unit() {
         "locate_s;to_lpos;to_wrap;from_lpos;from_wrap;volume;who\n61.5;171000;207;2700;3;L80001;x\n",
         "\u{feff}locate_ms,to_lpos,to_wrap,from_lpos,from_wrap,volume\r\n61500.0,171000,207,2700,3, L80001 \r\n",
     ] {
-        assert_eq!(read_locates(text.as_bytes()).unwrap(), [expected.clone()]);
+        assert_eq!(
+            read_locates(text.as_bytes()).unwrap(),
+            std::slice::from_ref(&expected)
+        );
     }
 }
 
