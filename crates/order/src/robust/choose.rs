@@ -1,9 +1,9 @@
 //! Which of some orders to take when the tape may lie otherwise than believed.
 //!
 //! With `T(o, s)` the total of order `o` in scenario `s` (the batch as predicted is one of them),
-//! an order is *allowed* where its worst case is no worse than that of sorting,
-//! `max_s T(o, s) <= max_s T(SORT, s)`, and where in no scenario it takes more than a hundredth
-//! longer than sorting does in that scenario. Of the allowed orders the shortest as predicted is
+//! an order is *allowed* where it is no longer than sorting as predicted and at worst,
+//! `max_s T(o, s) <= max_s T(SORT, s)`, and where in no other scenario it takes more than a
+//! hundredth longer than sorting does in that scenario. Of the allowed orders the shortest as predicted is
 //! taken if no other order would be shorter; where the shortest is not allowed, the one of least
 //! regret, `max_s (T(o, s) - min_o' T(o', s))` (Savage 1951).
 
@@ -58,7 +58,9 @@ pub fn choose(problem: &Problem, scenarios: &Scenarios, candidates: &[Order]) ->
             Micros::from_secs_f64(sorted.as_secs_f64() * SORT_MARGIN).max(Micros::ZERO)
         };
         let pairs = totals[candidate].iter().zip(&totals[0]);
-        worst[candidate] <= worst[0]
+        // The batch as predicted is the first scenario.
+        totals[candidate][0] <= totals[0][0]
+            && worst[candidate] <= worst[0]
             && pairs
                 .into_iter()
                 .all(|(total, sorted)| *total <= *sorted + margin(sorted))
