@@ -14,8 +14,8 @@ use tapewise_scsi::{Changer, Condition, ScsiError, TapeDrive, Transport};
 /// How devices are named, for the help of every verb that takes one.
 pub const NAMES: &str = "\
 Devices: /dev/sgN, /dev/nstN, /dev/tape/by-id/..., iscsi://HOST[:PORT]/TARGET/LUN, replay:FILE (a
-recording), emulated:KIND (a new emulated drive with a blank cartridge, gone at the end; KIND as in
-`tapewise profile list`), emulated:DIR (an emulated library made by `tapewise emulate`; its drives are
+recording), emulated:KIND (a new emulated drive with a blank cartridge, in a temporary directory that
+is named and stays; KIND as in `tapewise profile list`), emulated:DIR (an emulated library made by `tapewise emulate`; its drives are
 emulated:DIR#drive0, #drive1, ..., its robot emulated:DIR#changer).";
 
 /// Opens a tape drive: asks who it is and nothing more.
@@ -230,8 +230,7 @@ fn reservation_of(drive: &mut TapeDrive) -> Result<Option<Holder>, ScsiError> {
     holders::reservation(drive.transport())
 }
 
-/// Whether an error says what happened before, or that the drive loads a cartridge just now: then
-/// there is no reservation that would matter.
+/// Whether an error only says what happened before, so that the question may be asked again.
 fn is_message(error: &ScsiError) -> bool {
     matches!(error.condition(), Some(Condition::UnitAttention(_)))
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
+use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::event::{Action, Event};
 use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
@@ -164,8 +164,11 @@ impl<'a> World<'a> {
     /// A drive with the cartridge loaded and rewound.
     fn drive(&self) -> Result<TapeDrive, CliError> {
         let library = Library::open(&self.file("tape"), Clock::virtual_time())?;
-        // After a power cut the cartridge still is in the drive.
-        let _ = library.load_cartridge(VOLUME);
+        match library.load_cartridge(VOLUME) {
+            // After a power cut the cartridge still is in the drive.
+            Ok(()) | Err(LibraryError::Refused { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
         drive.wait_until_loaded(LOAD_LIMIT)?;
         drive.rewind()?;
