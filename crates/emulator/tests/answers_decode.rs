@@ -106,7 +106,7 @@ fn the_answers_of_a_modern_drive_decode() {
     .send(transport)
     .unwrap();
     assert_eq!(again.pages, mode.pages);
-    SetBlockLength::new(1000).send(transport).unwrap();
+    ModeSelect6::block_length(1000).send(transport).unwrap();
     let mode = ModeSense6 {
         page: 0x0f,
         subpage: 0,

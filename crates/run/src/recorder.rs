@@ -7,7 +7,7 @@ use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::EventWriter;
 use tapewise_model::Micros;
-use tapewise_scsi::commands::{Compression, ModePage, ModeSelectPage6, ReadOutcome, WriteOutcome};
+use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6, ReadOutcome, WriteOutcome};
 use tapewise_scsi::{Changer, Command, ScsiError, TapeDrive};
 
 /// Where events go.
@@ -370,7 +370,7 @@ impl<'a> Recorder<'a> {
         };
         if now.is_enabled != on {
             let page = compression_page(now, on);
-            ModeSelectPage6::new(&page).send(self.drive.transport())?;
+            ModeSelect6::page(&page).send(self.drive.transport())?;
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ fn commands_of_six_bytes() {
     );
     assert_cdb(Inquiry.cdb(), "12 00 00 00 60 00");
     assert_cdb(InquiryVpd { page: 0x80 }.cdb(), "12 01 80 00 fc 00");
-    assert_cdb(SetBlockLength::new(512).cdb(), "15 10 00 00 0c 00");
+    assert_cdb(ModeSelect6::block_length(512).cdb(), "15 10 00 00 0c 00");
     assert_cdb(
         ModeSense6 {
             page: 0x1d,

@@ -48,7 +48,7 @@ pub use log_sense::{
 };
 pub use mode::{
     BlockDescriptor, Compression, DeviceConfiguration, ElementAddresses, ElementRange, ModeData,
-    ModePage, ModeSelectPage, ModeSelectPage6, ModeSense6, ModeSense10, Partitions, SetBlockLength,
+    ModePage, ModeSelect6, ModeSelectPage, ModeSense6, ModeSense10, Partitions,
 };
 pub use move_medium::MoveMedium;
 pub use persistent_reserve::{

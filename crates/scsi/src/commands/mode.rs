@@ -354,24 +354,34 @@ impl ElementAddresses {
     }
 }
 
-/// MODE SELECT(6) of a header and block descriptor alone: sets the block length.
+/// MODE SELECT(6), which every drive has: of a block descriptor, or of one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetBlockLength {
-    parameters: [u8; 12],
+pub struct ModeSelect6 {
+    parameters: Vec<u8>,
 }
 
-impl SetBlockLength {
+impl ModeSelect6 {
     /// Sets a block length in bytes, 0 for variable; below 2²⁴. Density 0 and buffered mode 1 keep what
     /// drives come with.
-    pub fn new(length_bytes: u32) -> SetBlockLength {
+    pub fn block_length(length_bytes: u32) -> ModeSelect6 {
         let [_, a, b, c] = length_bytes.to_be_bytes();
-        SetBlockLength {
-            parameters: [0, 0, 0x10, 8, 0, 0, 0, 0, 0, a, b, c],
+        ModeSelect6 {
+            parameters: vec![0, 0, 0x10, 8, 0, 0, 0, 0, 0, a, b, c],
         }
+    }
+
+    /// Sends a page as [`ModeSelectPage::new`]; of more than 251 bytes only the first 251.
+    pub fn page(page: &[u8]) -> ModeSelect6 {
+        let mut parameters = vec![0, 0, 0x10, 0];
+        parameters.extend(page.iter().take(251));
+        if let Some(code) = parameters.get_mut(4) {
+            *code &= 0x7f;
+        }
+        ModeSelect6 { parameters }
     }
 }
 
-impl Command for SetBlockLength {
+impl Command for ModeSelect6 {
     type Answer = ();
 
     fn name(&self) -> &'static str {
@@ -423,48 +433,6 @@ impl Command for ModeSelectPage {
     fn cdb(&self) -> Cdb {
         let [a, b] = (self.parameters.len() as u16).to_be_bytes();
         Cdb::new([0x55, 0x10, 0, 0, 0, 0, 0, a, b, 0])
-    }
-
-    fn direction(&self) -> Direction<'_> {
-        Direction::Out(&self.parameters)
-    }
-
-    fn timeout(&self) -> Duration {
-        timeouts::QUICK
-    }
-
-    fn decode(&self, _: &[u8]) -> Result<(), DecodeError> {
-        Ok(())
-    }
-}
-
-/// MODE SELECT(6) of one page, for drives without the longer command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModeSelectPage6 {
-    parameters: Vec<u8>,
-}
-
-impl ModeSelectPage6 {
-    /// Sends a page as [`ModeSelectPage::new`]; of more than 251 bytes only the first 251.
-    pub fn new(page: &[u8]) -> ModeSelectPage6 {
-        let mut parameters = vec![0, 0, 0x10, 0];
-        parameters.extend(page.iter().take(251));
-        if let Some(code) = parameters.get_mut(4) {
-            *code &= 0x7f;
-        }
-        ModeSelectPage6 { parameters }
-    }
-}
-
-impl Command for ModeSelectPage6 {
-    type Answer = ();
-
-    fn name(&self) -> &'static str {
-        "MODE SELECT(6)"
-    }
-
-    fn cdb(&self) -> Cdb {
-        Cdb::new([0x15, 0x10, 0, 0, self.parameters.len() as u8, 0])
     }
 
     fn direction(&self) -> Direction<'_> {

@@ -13,8 +13,8 @@ pub use travel::SpaceOutcome;
 
 use crate::command::Command;
 use crate::commands::{
-    BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSense6, PreventAllow, ReadBlock,
-    ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, SetBlockLength, SupportedOpcode, Write6,
+    BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6, PreventAllow,
+    ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, SupportedOpcode, Write6,
     WriteFilemarks, WriteOutcome,
 };
 use crate::error::ScsiError;
@@ -164,7 +164,7 @@ impl TapeDrive {
     /// [`ScsiError::TooLarge`] from 2²⁴ bytes on, and those of MODE SELECT.
     pub fn set_block_length(&mut self, bytes: u32) -> Result<(), ScsiError> {
         fits("MODE SELECT(6)", "block length", u64::from(bytes))?;
-        self.perform(&SetBlockLength::new(bytes))
+        self.perform(&ModeSelect6::block_length(bytes))
     }
 
     /// Mode parameters: density, block length, write protection, and a page (3Fh all of them).
