@@ -1,0 +1,1 @@
+//! Which file lies where: SQLite, behind a trait.

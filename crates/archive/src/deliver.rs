@@ -1,0 +1,1 @@
+//! Files appear in a destination whole, verified, and never outside of it.

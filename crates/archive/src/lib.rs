@@ -1,0 +1,23 @@
+//! Files on tape and back: what is where, written so that others can read it, and brought back whole.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`record`] | volumes, files, copies, segments, requests: the words all others share |
+//! | [`sums`] | checksums on the way, and the lists that people keep of them |
+//! | [`deliver`] | files appear in a destination whole, verified and never outside of it |
+//! | [`stream`] | blocks between drive and disk on threads of their own, in buffers that are used again |
+//! | [`volume`] | our volumes: a label that explains itself, tar segments between filemarks |
+//! | [`ltfs`] | LTFS volumes, read from the tape without a mount |
+//! | [`catalogue`] | which file lies where: SQLite, behind a trait |
+//! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
+//! | [`pool`] | drives and robots: who mounts what, and what happens when one of them fails |
+
+pub mod cache;
+pub mod catalogue;
+pub mod deliver;
+pub mod ltfs;
+pub mod pool;
+pub mod record;
+pub mod stream;
+pub mod sums;
+pub mod volume;

@@ -1,0 +1,1 @@
+//! LTFS volumes, read from the tape without a mount.

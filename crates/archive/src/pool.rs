@@ -1,0 +1,1 @@
+//! Drives and robots: who mounts what, and what happens when one of them fails.

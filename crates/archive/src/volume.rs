@@ -1,0 +1,1 @@
+//! Our volumes: a label that explains itself, tar segments between filemarks.
