@@ -14,6 +14,9 @@ pub enum RunError {
     /// What was read cannot be handed on.
     #[error("cannot hand on what was read: {0}")]
     Sink(#[source] std::io::Error),
+    /// What is to be written cannot be had.
+    #[error("cannot get what is to be written: {0}")]
+    Source(#[source] std::io::Error),
     /// The recorded data ended where blocks were expected.
     #[error("partition {partition}: the data ends before block {block}")]
     EndOfData {

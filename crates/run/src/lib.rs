@@ -4,6 +4,7 @@
 //! [`carry_out`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
 //! tell how fast the drive is.
 
+mod buffer;
 mod carry_out;
 mod error;
 pub mod measure;
@@ -11,8 +12,9 @@ mod recorder;
 mod step;
 mod wear;
 
+pub use buffer::Buffer;
 pub use carry_out::{Report, Sink, Unread, carry_out, remaining};
 pub use error::RunError;
-pub use recorder::{Item, Log, READY_LIMIT, ReadRun, Recorder};
+pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};
 pub use wear::Odometer;

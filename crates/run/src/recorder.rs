@@ -1,5 +1,10 @@
 //! A drive whose every action is timed and written to the event log.
 
+mod blocks;
+
+pub use blocks::{Item, Met, ReadRun, Source};
+
+use crate::buffer::Buffer;
 use crate::error::RunError;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +12,7 @@ use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::EventWriter;
 use tapewise_model::Micros;
-use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6, ReadOutcome, WriteOutcome};
+use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6};
 use tapewise_scsi::{Changer, Command, ScsiError, TapeDrive};
 
 /// Where events go.
@@ -32,28 +37,6 @@ impl Log for Vec<Event> {
     }
 }
 
-/// What a read of several blocks gave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadRun {
-    /// Blocks and filemarks passed.
-    pub blocks: u64,
-    /// Bytes in them.
-    pub bytes: u64,
-    /// How long it took.
-    pub took: Micros,
-    /// Writing only: the end of the partition is near, or reached.
-    pub is_full: bool,
-}
-
-/// One thing on the tape, as it is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<'a> {
-    /// A block.
-    Block(&'a [u8]),
-    /// A filemark.
-    Filemark,
-}
-
 /// A drive, its log, and what is known of where the head is.
 pub struct Recorder<'a> {
     drive: &'a mut TapeDrive,
@@ -62,7 +45,7 @@ pub struct Recorder<'a> {
     began: Duration,
     head: Option<Spot>,
     tells_place: bool,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     purpose: Option<String>,
     parameter: Option<i64>,
     kept: Option<Vec<Event>>,
@@ -87,7 +70,7 @@ impl<'a> Recorder<'a> {
             began,
             head: None,
             tells_place: true,
-            buffer: vec![0; FIRST_BUFFER_BYTES],
+            buffer: Buffer::new(FIRST_BUFFER_BYTES),
             purpose: None,
             parameter: None,
             kept: None,
@@ -227,123 +210,6 @@ impl<'a> Recorder<'a> {
         self.drive.wait(duration);
         let took = self.clock() - at;
         self.write(Event::new(Action::Pause, at, took))
-    }
-
-    /// Reads `count` blocks and filemarks, each given to `each` with its number, as one event.
-    ///
-    /// # Errors
-    /// [`RunError`], [`RunError::Interrupted`] between two blocks. What came before was given.
-    pub fn read(
-        &mut self,
-        action: Action,
-        count: u64,
-        each: &mut dyn FnMut(u64, Item<'_>) -> std::io::Result<()>,
-    ) -> Result<ReadRun, RunError> {
-        let from = self.head.take().ok_or(RunError::Lost)?;
-        let first = from.block.ok_or(RunError::Lost)?;
-        let at = self.clock();
-        let mut run = ReadRun::default();
-        let result = self.read_blocks(from.partition, first, count, &mut run, each);
-        run.took = self.clock() - at;
-        let reached = spot(from.partition, first + run.blocks);
-        let (outcome, sense) = match &result {
-            Ok(()) => (Outcome::Done, None),
-            Err(RunError::Interrupted) => (Outcome::Abandoned, None),
-            Err(error) => (Outcome::Failed, Some(error.to_string())),
-        };
-        // After a failed read the drive's position is not ours to guess.
-        let to = match &result {
-            Ok(()) | Err(RunError::Interrupted) => {
-                let to = self.place(reached)?;
-                self.head = Some(to);
-                to
-            }
-            Err(_) => reached,
-        };
-        let event = Event {
-            from: Some(from),
-            to: Some(to),
-            blocks: run.blocks,
-            bytes: run.bytes,
-            outcome,
-            sense,
-            ..Event::new(action, at, run.took)
-        };
-        self.write(event)?;
-        result.map(|()| run)
-    }
-
-    fn read_blocks(
-        &mut self,
-        partition: u8,
-        first: u64,
-        count: u64,
-        run: &mut ReadRun,
-        each: &mut dyn FnMut(u64, Item<'_>) -> std::io::Result<()>,
-    ) -> Result<(), RunError> {
-        while run.blocks < count {
-            self.go_on()?;
-            let block = first + run.blocks;
-            let item = match self.drive.read(&mut self.buffer)? {
-                ReadOutcome::Block { bytes } => {
-                    run.bytes += bytes as u64;
-                    Item::Block(&self.buffer[..bytes])
-                }
-                ReadOutcome::Longer { block_bytes } => {
-                    let room = usize::try_from(block_bytes).unwrap_or(usize::MAX);
-                    self.buffer.resize(room.min(LARGEST_BLOCK_BYTES), 0);
-                    self.drive.space_blocks(-1)?;
-                    continue;
-                }
-                ReadOutcome::Filemark => Item::Filemark,
-                ReadOutcome::EndOfData | ReadOutcome::EndOfMedium => {
-                    return Err(RunError::EndOfData { partition, block });
-                }
-            };
-            run.blocks += 1;
-            each(block, item).map_err(RunError::Sink)?;
-        }
-        Ok(())
-    }
-
-    /// Writes `count` blocks, as one event; early warning ends it without error.
-    ///
-    /// # Errors
-    /// [`RunError`]; the head is then anywhere.
-    pub fn write_blocks<'d>(
-        &mut self,
-        count: u64,
-        block: &dyn Fn(u64) -> &'d [u8],
-    ) -> Result<ReadRun, RunError> {
-        let from = self.head.take().ok_or(RunError::Lost)?;
-        let first = from.block.ok_or(RunError::Lost)?;
-        let at = self.clock();
-        let mut run = ReadRun::default();
-        while run.blocks < count {
-            self.go_on()?;
-            let data = block(run.blocks);
-            let outcome = self.drive.write(data)?;
-            run.is_full = outcome != WriteOutcome::Written;
-            if outcome != WriteOutcome::EndOfMedium {
-                run.blocks += 1;
-                run.bytes += data.len() as u64;
-            }
-            if run.is_full {
-                break;
-            }
-        }
-        run.took = self.clock() - at;
-        let to = self.place(spot(from.partition, first + run.blocks))?;
-        self.head = Some(to);
-        let event = Event {
-            from: Some(from),
-            to: Some(to),
-            blocks: run.blocks,
-            bytes: run.bytes,
-            ..Event::new(Action::Write, at, run.took)
-        };
-        self.write(event)?;
-        Ok(run)
     }
 
     /// Switches the drive's compression of what is written. A drive without compression has none to
@@ -499,9 +365,6 @@ fn compression_page(now: Compression, on: bool) -> [u8; 16] {
     page[8..12].copy_from_slice(&now.decompression_algorithm.to_be_bytes());
     page
 }
-
-/// The longest block that READ(6) can ask for.
-const LARGEST_BLOCK_BYTES: usize = (1 << 24) - 1;
 
 fn spot(partition: u8, block: u64) -> Spot {
     Spot {

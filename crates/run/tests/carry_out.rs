@@ -68,7 +68,7 @@ impl Sink for Kept<'_> {
 
     fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> std::io::Result<()> {
         match item {
-            Item::Block(bytes) => assert_eq!(bytes, [block as u8; 700]),
+            Item::Block(bytes) => assert_eq!(bytes[..], [block as u8; 700]),
             Item::Filemark => assert_eq!(block % 50, 49),
         }
         self.blocks.push((piece.visit, block));
