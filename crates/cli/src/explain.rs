@@ -9,7 +9,7 @@ use crate::goal::Goal;
 use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
 use crate::table::Table;
-use crate::units;
+use crate::{units, wear};
 use tapewise_model::{Layout, Micros, PositionSource};
 use tapewise_order::{Algorithm, Objective, Scenarios, Solution, Totals, emulated_rao};
 
@@ -112,6 +112,7 @@ impl<'a> Report<'a> {
         if let Some(worth) = worth(placed, &rows, self.chosen) {
             line("worth", worth);
         }
+        line("wear", wear::line(placed, &self.chosen.plan.totals));
         line("repeat", self.repeat_line());
         for table in self.tables(&rows) {
             text.push_str(&format!("\n{table}"));

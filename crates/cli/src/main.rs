@@ -16,6 +16,7 @@ mod rao;
 mod search;
 mod table;
 mod units;
+mod wear;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

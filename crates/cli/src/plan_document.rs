@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
 use crate::search::{Row, SearchArgs, compute};
+use crate::wear;
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
@@ -20,14 +21,7 @@ pub fn document(
     search: &SearchArgs,
 ) -> PlanDocument {
     let problem = &placed.problem;
-    let totals = &row.plan.totals;
-    let metres = problem.tape().geometry.metres_per_lpos;
-    let bound = row
-        .bound
-        .or_else(|| compute(placed, Algorithm::Best, search)?.bound);
-    let is_shortest = row.origin.objective() == Objective::Total && bound == Some(row.total());
     let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
-    let extents = || batch.requests.iter().flat_map(|request| &request.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
     PlanDocument {
         format: PLAN_FORMAT.to_owned(),
@@ -53,21 +47,8 @@ pub fn document(
         end: end(args.end),
         block_size: batch.block_size,
         volume: volumes().next().cloned().flatten(),
-        totals: PlanTotals {
-            requests: batch.requests.len() as u64,
-            extents: batch.extents() as u64,
-            bytes: extents().filter_map(|extent| batch.bytes(extent)).sum(),
-            locate_us: totals.locate.0 as u64,
-            read_us: totals.read.0 as u64,
-            total_us: totals.total.0 as u64,
-            worst_us: row.worst.0 as u64,
-            bound_us: bound.map(|bound| bound.0 as u64),
-            optimal: row.optimal || is_shortest,
-            // Rounded to millimetres, so that the text is the same on every machine.
-            distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
-            distance_lpos: totals.distance_lpos,
-            wrap_changes: totals.wrap_changes,
-        },
+        totals: totals(batch, placed, row, search),
+        wear: Some(wear::document(placed, &row.plan.totals)),
         steps: row
             .plan
             .steps
@@ -84,6 +65,31 @@ pub fn document(
                 text: text.clone(),
             })
             .collect(),
+    }
+}
+
+fn totals(batch: &Batch, placed: &Placed, row: &Row, search: &SearchArgs) -> PlanTotals {
+    let totals = &row.plan.totals;
+    let metres = placed.problem.tape().geometry.metres_per_lpos;
+    let bound = row
+        .bound
+        .or_else(|| compute(placed, Algorithm::Best, search)?.bound);
+    let is_shortest = row.origin.objective() == Objective::Total && bound == Some(row.total());
+    let extents = batch.requests.iter().flat_map(|request| &request.extents);
+    PlanTotals {
+        requests: batch.requests.len() as u64,
+        extents: batch.extents() as u64,
+        bytes: extents.filter_map(|extent| batch.bytes(extent)).sum(),
+        locate_us: totals.locate.0 as u64,
+        read_us: totals.read.0 as u64,
+        total_us: totals.total.0 as u64,
+        worst_us: row.worst.0 as u64,
+        bound_us: bound.map(|bound| bound.0 as u64),
+        optimal: row.optimal || is_shortest,
+        // Rounded to millimetres, so that the text is the same on every machine.
+        distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
+        distance_lpos: totals.distance_lpos,
+        wrap_changes: totals.wrap_changes,
     }
 }
 

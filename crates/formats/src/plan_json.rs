@@ -53,6 +53,9 @@ pub struct PlanDocument {
     pub volume: Option<String>,
     /// Sums over all steps.
     pub totals: PlanTotals,
+    /// What it takes of the cartridge's life; `None` in plans of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<PlanWear>,
     /// The steps, in the order to carry them out.
     pub steps: Vec<PlanStep>,
     /// What was ignored, assumed or odd.
@@ -126,6 +129,28 @@ pub struct PlanTotals {
     pub distance_lpos: u64,
     /// How often the head changes the wrap.
     pub wrap_changes: u64,
+}
+
+/// What a plan takes of the life of its cartridge.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PlanWear {
+    /// The way of the tape under the head, as passes from one end to the other.
+    pub passes: f64,
+    /// Loads: the one in which it is carried out.
+    pub loads: u64,
+    /// For each measure in which the profile says how long such a cartridge lives.
+    pub rated: Vec<PlanRated>,
+}
+
+/// What a plan takes of a rated life, in one measure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanRated {
+    /// `passes`, `metres` or `loads`.
+    pub measure: String,
+    /// What the cartridge is rated for, in that measure.
+    pub life: u64,
+    /// The share of it that this plan takes, 1 for all of it.
+    pub share: f64,
 }
 
 /// What a step does.

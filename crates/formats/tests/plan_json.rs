@@ -80,6 +80,15 @@ fn plan() -> PlanDocument {
             distance_lpos: 5,
             wrap_changes: 0,
         },
+        wear: Some(PlanWear {
+            passes: 0.001,
+            loads: 1,
+            rated: vec![PlanRated {
+                measure: "loads".to_string(),
+                life: 20_000,
+                share: 0.00005,
+            }],
+        }),
         steps: vec![locate, read],
         notices: vec![Notice {
             code: "ltfs-layout-assumed".to_string(),

@@ -44,6 +44,15 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The measure in one word, for documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Passes => "passes",
+            Measure::Metres => "metres",
+            Measure::Loads => "loads",
+        }
+    }
+
     /// The measure in words.
     pub fn words(self) -> &'static str {
         match self {
