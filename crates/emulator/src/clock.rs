@@ -17,6 +17,7 @@ enum Hand {
     Scaled {
         started: Instant,
         scale: f64,
+        skipped: Arc<AtomicI64>,
     },
 }
 
@@ -38,6 +39,7 @@ impl Clock {
         Clock(Hand::Scaled {
             started: Instant::now(),
             scale,
+            skipped: Arc::new(AtomicI64::new(0)),
         })
     }
 
@@ -50,23 +52,36 @@ impl Clock {
     pub fn now(&self) -> Micros {
         match &self.0 {
             Hand::Virtual(now) => Micros(now.load(Ordering::SeqCst)),
-            Hand::Scaled { started, scale } => {
-                Micros::from_secs_f64(started.elapsed().as_secs_f64() * scale)
+            Hand::Scaled {
+                started,
+                scale,
+                skipped,
+            } => {
+                let run = Micros::from_secs_f64(started.elapsed().as_secs_f64() * scale);
+                run + Micros(skipped.load(Ordering::SeqCst))
             }
         }
     }
 
     /// Lets this much emulated time pass; a negative time passes at once.
     pub fn advance(&self, time: Micros) {
-        let time = time.max(Micros::ZERO);
         match &self.0 {
-            Hand::Virtual(now) => {
-                now.fetch_add(time.0, Ordering::SeqCst);
-            }
+            Hand::Virtual(_) => self.skip(time),
             Hand::Scaled { scale, .. } => {
+                let time = time.max(Micros::ZERO);
                 thread::sleep(Duration::from_secs_f64(time.as_secs_f64() / scale));
             }
         }
+    }
+
+    /// Lets this much emulated time pass at once, also where the clock runs by itself; a negative
+    /// time is none.
+    pub fn skip(&self, time: Micros) {
+        let (Hand::Virtual(passed)
+        | Hand::Scaled {
+            skipped: passed, ..
+        }) = &self.0;
+        passed.fetch_add(time.max(Micros::ZERO).0, Ordering::SeqCst);
     }
 
     /// Whether time passes only when it is advanced, so that a run takes no longer than its work.
@@ -87,6 +102,15 @@ mod tests {
         clock.advance(Micros(1_500_000));
         clock.advance(Micros(-7));
         assert_eq!(other.now(), Micros(1_500_000));
+    }
+
+    #[test]
+    fn time_that_is_skipped_has_passed_on_every_clock() {
+        for clock in [Clock::virtual_time(), Clock::real()] {
+            let before = clock.now();
+            clock.skip(Micros(600_000_000));
+            assert!(clock.now() - before >= Micros(600_000_000));
+        }
     }
 
     #[test]

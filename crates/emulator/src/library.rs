@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tapewise_model::Micros;
+use tempfile::TempDir;
 
 /// What can go wrong with a library's directory.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +85,10 @@ pub struct LibrarySpec {
     pub serial: String,
     /// Name of the robot's profile; none for drives that are loaded by hand.
     pub robot: Option<String>,
+    /// Emulated seconds for each second of life, 1 for real time; without it time is virtual, and
+    /// passes only by what commands take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_scale: Option<f64>,
     /// Seed of everything that differs from time to time: the mechanics' noise, the robot's times.
     pub seed: u64,
     /// Storage slots.
@@ -145,6 +151,7 @@ impl LibrarySpec {
         LibrarySpec {
             serial: "TW00000000".to_owned(),
             robot: None,
+            clock_scale: None,
             seed,
             slots: 0,
             stations: 0,
@@ -167,6 +174,7 @@ impl LibrarySpec {
         LibrarySpec {
             serial: "TW00000001".to_owned(),
             robot: Some(robot.to_owned()),
+            clock_scale: None,
             seed,
             slots,
             stations: 2,
@@ -179,13 +187,42 @@ impl LibrarySpec {
         }
     }
 
+    /// Where the specification of the library in this directory stands.
+    pub fn path(directory: &Path) -> PathBuf {
+        directory.join(SPEC)
+    }
+
+    /// Reads the specification of the library in this directory.
+    ///
+    /// # Errors
+    /// [`LibraryError::Io`] when there is none, [`LibraryError::Format`] when it is none that can be built.
+    pub fn read(directory: &Path) -> Result<LibrarySpec, LibraryError> {
+        let path = LibrarySpec::path(directory);
+        let text = fs::read_to_string(&path).map_err(LibraryError::io(&path))?;
+        let format = |what: String| LibraryError::Format {
+            path: path.clone(),
+            what,
+        };
+        let spec: LibrarySpec = toml::from_str(&text).map_err(|error| format(error.to_string()))?;
+        match spec.check() {
+            Err(LibraryError::Spec { what }) => Err(format(what)),
+            checked => checked.map(|()| spec),
+        }
+    }
+
+    /// The clock that it asks for.
+    pub fn clock(&self) -> Clock {
+        self.clock_scale
+            .map_or_else(Clock::virtual_time, Clock::scaled)
+    }
+
     /// The kind of this name as it is in this library.
     ///
     /// # Errors
-    /// [`LibraryError::Missing`].
+    /// [`LibraryError::Spec`].
     pub(crate) fn kind(&self, name: &str) -> Result<DriveKind, LibraryError> {
-        let mut kind = DriveKind::find(name).ok_or_else(|| LibraryError::Missing {
-            what: format!("kind of drive called {name:?}"),
+        let mut kind = DriveKind::find(name).ok_or_else(|| LibraryError::Spec {
+            what: format!("no kind of drive is called {name:?}"),
         })?;
         if let Some(seed) = self.variation.perturbed {
             kind = kind.perturbed(seed);
@@ -216,6 +253,11 @@ impl LibrarySpec {
             && Robot::find(robot, self.seed).is_none()
         {
             return wrong(format!("no robot is called {robot:?}"));
+        }
+        if let Some(scale) = self.clock_scale
+            && !(scale.is_finite() && scale > 0.0)
+        {
+            return wrong(format!("clock_scale {scale}: a number above 0"));
         }
         let mut serials = BTreeSet::new();
         for drive in &self.drives {
@@ -304,7 +346,7 @@ impl Library {
             let path = directory.join("cartridges").join(&cartridge.barcode);
             Medium::create(&path, &format!("{:016X}", cartridge.seed))?;
         }
-        let path = directory.join(SPEC);
+        let path = LibrarySpec::path(directory);
         let text = toml::to_string(spec).map_err(|error| LibraryError::Format {
             path: path.clone(),
             what: error.to_string(),
@@ -324,13 +366,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError`] when there is none, or another process has it.
     pub fn open(directory: &Path, clock: Clock) -> Result<Library, LibraryError> {
-        let path = directory.join(SPEC);
-        let text = fs::read_to_string(&path).map_err(LibraryError::io(&path))?;
-        let spec: LibrarySpec = toml::from_str(&text).map_err(|error| LibraryError::Format {
-            path: path.clone(),
-            what: error.to_string(),
-        })?;
-        spec.check()?;
+        let spec = LibrarySpec::read(directory)?;
         let lock = lock(directory)?;
         let mut world = World::new(directory, spec, clock, lock)?;
         world.restore_places()?;
@@ -358,6 +394,18 @@ impl Library {
             world: Arc::new(Mutex::new(world)),
             directory: directory.to_owned(),
         }
+    }
+
+    /// The same library, which takes its directory with it: removed when it is closed, that is when
+    /// the last of its handles and transports is gone.
+    pub fn owning(self, directory: TempDir) -> Library {
+        self.world().temporary = Some(directory);
+        self
+    }
+
+    /// Lets emulated time pass at once, also on a clock that would sleep.
+    pub fn skip(&self, time: Micros) {
+        self.world().clock.skip(time);
     }
 
     /// What the library consists of.

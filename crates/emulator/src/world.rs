@@ -12,6 +12,7 @@ use crate::medium::Medium;
 use crate::tape::Tape;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// The file that says which element holds which cartridge.
 const PLACES: &str = "places.toml";
@@ -30,6 +31,8 @@ pub(crate) struct World {
     robot: Option<Robot>,
     /// Held until the library is closed.
     _lock: File,
+    /// The directory, where it is to go with the library: after all that is in it was closed.
+    pub temporary: Option<TempDir>,
 }
 
 impl World {
@@ -66,6 +69,7 @@ impl World {
             changer: Changer::default(),
             shelf: Shelf::default(),
             _lock: lock,
+            temporary: None,
         })
     }
 

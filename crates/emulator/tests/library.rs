@@ -4,7 +4,7 @@ mod host;
 
 use host::{Host, check, drive};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tapewise_emulator::{CartridgeSpec, Clock, Element, Library, LibraryError, LibrarySpec};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
@@ -352,4 +352,63 @@ fn a_varied_library_takes_other_times_for_the_same_commands() {
     assert_eq!(time("same variation", Some(1)), varied);
     assert_ne!(usual, varied);
     assert_ne!(time("another", Some(2)), varied);
+}
+
+#[test]
+fn a_library_that_owns_its_directory_takes_it_along_when_the_last_transport_is_closed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_owned();
+    let spec = LibrarySpec::one_drive("lto8", 1);
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let library = library.owning(directory);
+    let transport = library.transport_to_drive(0).unwrap();
+    drop(library);
+    assert!(path.join("library.toml").exists());
+    drop(transport);
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_clock_of_library_toml_runs_as_fast_as_it_says() {
+    const SCALE: f64 = 5_000.0;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("library");
+    let spec = LibrarySpec {
+        clock_scale: Some(SCALE),
+        ..LibrarySpec::one_drive("lto8", 1)
+    };
+    drop(Library::create(&path, &spec, Clock::virtual_time()).unwrap());
+    let spec = LibrarySpec::read(&path).unwrap();
+    let library = Library::open(&path, spec.clock()).unwrap();
+    let mut transport = library.transport_to_drive(0).unwrap();
+    let around = Instant::now();
+    let before = transport.now();
+    let within = Instant::now();
+    transport.wait(Duration::from_secs(100));
+    let within = within.elapsed().as_secs_f64();
+    let emulated = (transport.now() - before).as_secs_f64();
+    let around = around.elapsed().as_secs_f64();
+    // Both clocks are read one after the other, and emulated time is told in microseconds.
+    let slack = 2e-6;
+    assert!(emulated >= 100.0);
+    assert!(emulated >= within * SCALE - slack, "{emulated} {within}");
+    assert!(emulated <= around * SCALE + slack, "{emulated} {around}");
+}
+
+#[test]
+fn a_clock_that_cannot_run_is_refused_by_the_name_of_its_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("library");
+    let spec = LibrarySpec::one_drive("lto8", 1);
+    drop(Library::create(&path, &spec, Clock::virtual_time()).unwrap());
+    let toml = path.join("library.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    for scale in ["0.0", "-1.0", "inf", "nan"] {
+        std::fs::write(&toml, format!("clock_scale = {scale}\n{text}")).unwrap();
+        let error = LibrarySpec::read(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("library.toml") && error.contains("clock_scale"),
+            "{error}"
+        );
+    }
 }

@@ -36,9 +36,20 @@ pub struct Emulate {
     /// tape; times are those of the full sizes.
     #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     scale: u64,
+    /// Emulated seconds for each second of life: 1 is real time. Without it time is virtual: it passes
+    /// only by what commands take, and nobody waits.
+    #[arg(long, value_name = "N", value_parser = clock_scale)]
+    clock_scale: Option<f64>,
     /// Another seed makes other cartridges and other noise.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+}
+
+fn clock_scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale.is_finite() => Ok(scale),
+        _ => Err("a number above 0; 1 is real time".to_owned()),
+    }
 }
 
 /// Runs the verb.
@@ -54,6 +65,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
             args.seed,
         ),
     };
+    spec.clock_scale = args.clock_scale;
     for cartridge in &mut spec.cartridges {
         cartridge.scale = args.scale;
     }

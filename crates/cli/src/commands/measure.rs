@@ -73,9 +73,8 @@ pub struct Measure {
 pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let stop = stop_on_interrupt()?;
     let mut devices = Devices::default();
-    let directory = tempfile::tempdir().map_err(CliError::failed)?;
     let new = match device::new_kind(&args.device) {
-        Some(kind) => Some(devices.new_scaled(kind, &directory.path().join("library"))?),
+        Some(kind) => Some(devices.new_scaled(kind)?),
         None => None,
     };
     let mut drive = devices.tape_for_use(&args.device)?;
