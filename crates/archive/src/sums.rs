@@ -85,6 +85,18 @@ impl Sum {
         summer.finish().remove(0)
     }
 
+    /// The sum that hexadecimal digits in either case stand for; `None` where they are too few, too many or others.
+    pub fn from_hex(kind: Kind, digits: &str) -> Option<Sum> {
+        let nibble = |digit: char| digit.to_digit(16).map(|nibble| nibble as u8);
+        let nibbles: Vec<u8> = digits.chars().map(nibble).collect::<Option<_>>()?;
+        let value = nibbles.chunks(2).map(|pair| match *pair {
+            [high, low] => Some(high << 4 | low),
+            _ => None,
+        });
+        let value: Vec<u8> = value.collect::<Option<_>>()?;
+        (value.len() == kind.bytes()).then_some(Sum { kind, value })
+    }
+
     /// The sum in hexadecimal digits, without its kind.
     pub fn hex(&self) -> String {
         self.value
@@ -115,15 +127,7 @@ impl FromStr for Sum {
         let (name, digits) = text.split_once(':').ok_or_else(wrong)?;
         let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name);
         let kind = kind.ok_or_else(wrong)?;
-        if digits.len() != 2 * kind.bytes() || !digits.is_ascii() {
-            return Err(wrong());
-        }
-        let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16);
-        let value = (0..kind.bytes()).map(byte).collect::<Result<_, _>>();
-        Ok(Sum {
-            kind,
-            value: value.map_err(|_| wrong())?,
-        })
+        Sum::from_hex(kind, digits).ok_or_else(wrong)
     }
 }
 
@@ -188,6 +192,12 @@ impl State {
             State::Sha512(state) => (Kind::Sha512, state.finalize().to_vec()),
         };
         Sum { kind, value }
+    }
+}
+
+impl fmt::Debug for Summer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Summer({} sums)", self.0.len())
     }
 }
 

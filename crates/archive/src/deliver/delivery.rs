@@ -1,0 +1,366 @@
+//! One file on its way: written beside its place, compared, and only then given its name.
+
+use super::destination::{READ_BYTES, kinds, look, mismatch};
+use super::{DeliverError, Delivered, Expected, InnerPath};
+use crate::sums::{Sum, Summer};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use xxhash_rust::xxh64::xxh64;
+
+/// A file on its way; dropped before it is finished, nothing of it is left.
+#[derive(Debug)]
+pub struct Delivery {
+    path: InnerPath,
+    expected: Expected,
+    replace: bool,
+    parent: OwnedFd,
+    part: Part,
+    written: Written,
+    summer: Option<Summer>,
+    /// Where [`Delivery::write`] goes on.
+    offset: u64,
+}
+
+impl Delivery {
+    pub(super) fn begin(
+        parent: OwnedFd,
+        path: InnerPath,
+        expected: Expected,
+        replace: bool,
+    ) -> Result<Delivery, DeliverError> {
+        let part = Part::create(&parent, &path, &expected)?;
+        let kinds = kinds(&expected);
+        Ok(Delivery {
+            summer: (!kinds.is_empty()).then(|| Summer::new(kinds)),
+            path,
+            expected,
+            replace,
+            parent,
+            part,
+            written: Written::default(),
+            offset: 0,
+        })
+    }
+
+    /// Where the file will be.
+    pub fn path(&self) -> &InnerPath {
+        &self.path
+    }
+
+    /// Writes the bytes that follow those written last.
+    ///
+    /// # Errors
+    /// As [`Delivery::write_at`].
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), DeliverError> {
+        self.write_at(self.offset, bytes)
+    }
+
+    /// Writes bytes at an offset in the file; in any order, but in order its sums are computed on the way.
+    ///
+    /// # Errors
+    /// When they end beyond the length expected, or the destination does not take them.
+    pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), DeliverError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let end = offset.saturating_add(bytes.len() as u64);
+        if end > self.expected.bytes {
+            return Err(DeliverError::Beyond {
+                path: self.path.to_string(),
+                end,
+                bytes: self.expected.bytes,
+            });
+        }
+        let written = self.part.file.write_all_at(bytes, offset);
+        written.map_err(|error| self.cannot("write it", error))?;
+        // What begins before the end of what was summed up was summed up as something else: a hole, or other bytes.
+        let summed_to = self.written.end();
+        if offset < summed_to {
+            self.summer = None;
+        }
+        if let Some(summer) = &mut self.summer {
+            update_with_zeros(summer, offset - summed_to);
+            summer.update(bytes);
+        }
+        self.written.add(offset, end);
+        self.offset = end;
+        Ok(())
+    }
+
+    /// Compares the file with what is known of it, syncs it, and gives it its name.
+    ///
+    /// # Errors
+    /// When bytes are missing, a sum does not match, its name was taken meanwhile, or the destination fails. The
+    /// file is then removed.
+    pub fn finish(mut self) -> Result<Delivered, DeliverError> {
+        let bytes = self.expected.bytes;
+        if let (false, Some((from, to))) = (self.expected.sparse, self.written.first_gap(bytes)) {
+            let path = self.path.to_string();
+            return Err(DeliverError::Short {
+                path,
+                from,
+                to,
+                bytes,
+            });
+        }
+        let sized = self.part.file.set_len(bytes);
+        sized.map_err(|error| self.cannot("set its length", error))?;
+        let sums = self.sums()?;
+        if let Some((expected, found)) = mismatch(&self.expected.sums, &sums) {
+            return Err(DeliverError::Mismatch {
+                path: self.path.to_string(),
+                expected,
+                found,
+            });
+        }
+        let file = self.part.file.as_fd();
+        let not_kept = self.expected.metadata.give(file, self.path.as_bytes())?;
+        let synced = self.part.file.sync_all();
+        synced.map_err(|error| self.cannot("sync it", error))?;
+        self.name_it()?;
+        self.part.is_named = true;
+        rustix::fs::fsync(&self.parent)
+            .map_err(|error| self.cannot("sync its directory", error.into()))?;
+        Ok(Delivered {
+            path: self.path.clone(),
+            bytes,
+            outcome: self.expected.outcome(),
+            sums,
+            not_kept,
+        })
+    }
+
+    /// The sums of the whole file: those computed on the way, or of what is read again.
+    fn sums(&mut self) -> Result<Vec<Sum>, DeliverError> {
+        let kinds = kinds(&self.expected);
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let bytes = self.expected.bytes;
+        if let Some(mut summer) = self.summer.take() {
+            update_with_zeros(&mut summer, bytes - self.written.end());
+            return Ok(summer.finish());
+        }
+        let mut summer = Summer::new(kinds);
+        let mut buffer = vec![0; READ_BYTES];
+        let mut at = 0;
+        while at < bytes {
+            let chunk = (bytes - at).min(READ_BYTES as u64);
+            let chunk = &mut buffer[..chunk as usize];
+            let read = self.part.file.read_exact_at(chunk, at);
+            read.map_err(|error| self.cannot("read it again", error))?;
+            summer.update(chunk);
+            at += chunk.len() as u64;
+        }
+        Ok(summer.finish())
+    }
+
+    /// Gives the file its name, in one step that replaces nothing unless that was asked for.
+    fn name_it(&self) -> Result<(), DeliverError> {
+        let (_, name) = self.path.split();
+        let (parent, part) = (&self.parent, self.part.name.as_str());
+        let named = match self.replace {
+            true => rustix::fs::renameat(parent, part, parent, name),
+            false => rustix::fs::renameat_with(parent, part, parent, name, RenameFlags::NOREPLACE),
+        };
+        let named = match named {
+            // Some file systems, NFS among them, cannot rename so; a hard link does not replace anything either.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if !self.replace => {
+                rustix::fs::linkat(parent, part, parent, name, AtFlags::empty())
+                    .and_then(|()| rustix::fs::unlinkat(parent, part, AtFlags::empty()))
+            }
+            named => named,
+        };
+        named.map_err(|error| match error {
+            Errno::EXIST => DeliverError::Exists {
+                path: self.path.to_string(),
+                why: "it came while this one was written".to_owned(),
+            },
+            error => self.cannot("give it its name", error.into()),
+        })
+    }
+
+    fn cannot(&self, doing: &'static str, error: io::Error) -> DeliverError {
+        DeliverError::io(self.path.as_bytes(), doing, error)
+    }
+}
+
+/// Sums up a hole.
+fn update_with_zeros(summer: &mut Summer, bytes: u64) {
+    static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+    let mut left = bytes;
+    while left > 0 {
+        let some = left.min(ZEROS.len() as u64);
+        summer.update(&ZEROS[..some as usize]);
+        left -= some;
+    }
+}
+
+/// The file under the name that it has while it is written; removed when dropped, unless it was given its own.
+#[derive(Debug)]
+struct Part {
+    /// The directory again: what removes the file must not borrow from what holds it.
+    parent: OwnedFd,
+    name: String,
+    /// Locked for as long as it is written, so that what nobody holds is a leftover.
+    file: File,
+    is_named: bool,
+}
+
+impl Part {
+    /// Creates the file, and removes what a delivery that was killed has left of it.
+    ///
+    /// The name follows from that of the file, so that whoever tries again finds the leftover. Nothing that has the
+    /// name is ever written to: it could be a hard link to anything.
+    fn create(
+        parent: &OwnedFd,
+        path: &InnerPath,
+        expected: &Expected,
+    ) -> Result<Part, DeliverError> {
+        let cannot =
+            |doing, error: Errno| DeliverError::io(path.as_bytes(), doing, io::Error::from(error));
+        let (_, file_name) = path.split();
+        let name = format!(".tapewise-{:016x}.part", xxh64(file_name, 0));
+        let busy = || DeliverError::Busy {
+            path: path.to_string(),
+            part: name.clone(),
+        };
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let create = || {
+            let mode = expected.metadata.creation_mode();
+            rustix::fs::openat(parent, name.as_str(), flags, mode)
+        };
+        let created = match create() {
+            Err(Errno::EXIST) => {
+                if is_held(parent, &name).map_err(|error| cannot("look at its leftover", error))? {
+                    return Err(busy());
+                }
+                match rustix::fs::unlinkat(parent, name.as_str(), AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => create(),
+                    Err(error) => return Err(cannot("remove its leftover", error)),
+                }
+            }
+            created => created,
+        };
+        let file = match created {
+            Ok(file) => File::from(file),
+            Err(Errno::EXIST) => return Err(busy()),
+            Err(error) => return Err(cannot("create it", error)),
+        };
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(busy()),
+            Err(error) => return Err(cannot("lock it", error)),
+        }
+        // Between creation and lock another may have taken it for a leftover and removed it.
+        let held = rustix::fs::fstat(&file).map_err(|error| cannot("look at it", error))?;
+        let named = look(parent, name.as_bytes(), path)?;
+        if named.map(|named| (named.st_dev, named.st_ino)) != Some((held.st_dev, held.st_ino)) {
+            return Err(busy());
+        }
+        let parent = parent.try_clone();
+        let part = Part {
+            parent: parent.map_err(|error| DeliverError::io(path.as_bytes(), "open", error))?,
+            name,
+            file,
+            is_named: false,
+        };
+        part.reserve(path, expected)?;
+        Ok(part)
+    }
+
+    /// Takes the room for the file, so that a disk too small is known before the file is read from tape.
+    fn reserve(&self, path: &InnerPath, expected: &Expected) -> Result<(), DeliverError> {
+        if expected.sparse || expected.bytes == 0 {
+            return Ok(());
+        }
+        let flags = FallocateFlags::KEEP_SIZE;
+        match rustix::fs::fallocate(&self.file, flags, 0, expected.bytes) {
+            // Not every file system can: then a full disk is found when it is full.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            Err(error) => Err(DeliverError::io(
+                path.as_bytes(),
+                "reserve room for it",
+                error,
+            )),
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.is_named {
+            // There is nobody to tell; the next delivery of the file removes what is left.
+            let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::empty());
+        }
+    }
+}
+
+/// Whether a process holds what has this name in a directory; what is no file is held by nobody, and not opened.
+fn is_held(parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
+    let there = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    match there.map(|there| FileType::from_raw_mode(there.st_mode)) {
+        Ok(FileType::RegularFile) => {}
+        Ok(_) | Err(Errno::NOENT) => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(parent, name, flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(false),
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// The runs of bytes that were written: beginnings to ends, apart from each other.
+#[derive(Debug, Default)]
+struct Written(BTreeMap<u64, u64>);
+
+impl Written {
+    fn add(&mut self, from: u64, to: u64) {
+        let (mut from, mut to) = (from, to);
+        // The usual case, without touching the tree.
+        if let Some(mut last) = self.0.last_entry()
+            && *last.get() == from
+        {
+            *last.get_mut() = to;
+            return;
+        }
+        // Everything that touches the new run becomes part of it.
+        while let Some((&begin, &end)) = self.0.range(..=to).next_back()
+            && end >= from
+        {
+            self.0.remove(&begin);
+            (from, to) = (from.min(begin), to.max(end));
+        }
+        self.0.insert(from, to);
+    }
+
+    /// The end of the last run.
+    fn end(&self) -> u64 {
+        self.0.last_key_value().map_or(0, |(_, &end)| end)
+    }
+
+    /// The first run that is missing from a file of some length.
+    fn first_gap(&self, bytes: u64) -> Option<(u64, u64)> {
+        let mut reached = 0;
+        for (&begin, &end) in &self.0 {
+            if begin > reached {
+                return Some((reached, begin));
+            }
+            reached = end;
+        }
+        (reached < bytes).then_some((reached, bytes))
+    }
+}
