@@ -1,1 +1,124 @@
 //! Our volumes: a label that explains itself, tar segments between filemarks.
+//!
+//! ```text
+//! block 0                                                             next_block
+//! | TAPEWISE-LABEL.txt | mark | tar segment | mark | tar segment | mark | (never acknowledged)
+//! ```
+//!
+//! Every block of a volume has the same length; the last one of a segment is filled up with zeros, as
+//! tar does. The label is a tar archive of one text file that says what this is, how it is restored
+//! with `mt` and `tar`, and, for programs, format, UUID, barcode and block length. A segment is a pax
+//! archive of as many files as make [`SEGMENT_BYTES`], so filemarks, which cost a drive its stride,
+//! are rare. What a catalogue needs to be made again stands in the headers: names of any bytes,
+//! times to the nanosecond, `TAPEWISE.xxh3` of the contents (see [`Member`]).
+//!
+//! **When is a file safe?** When the filemark behind its segment is on the tape, written without
+//! IMMED, so that everything before it is too. Only then [`VolumeWriter::write_segment`] names it. A
+//! segment that failed is written anew from its first block, or elsewhere.
+//!
+//! **The end of the tape.** Early warning ends the segment: a member that is not whole is cut off, so
+//! that the volume ends with an archive that tar likes, and its file goes to the next volume. A file
+//! that is to span volumes is cut into [`Part`]s before it is written ([`parts`]).
+
+mod compressed;
+mod contents;
+mod label;
+mod member;
+mod pack;
+mod scan;
+mod tar;
+mod tar_records;
+mod writer;
+
+pub use compressed::{Expander, Frame, compress};
+pub use contents::{Consumer, Contents, Wanted};
+pub use label::{LABEL_NAME, Label, read_label};
+pub use member::{Member, NoMember, Part, parts};
+pub use pack::Entry;
+pub use scan::{Scanned, scan};
+pub use tar::{Found, Kind, Located, Trouble, Wrong};
+pub use writer::{Blank, Placed, VolumeWriter, Written};
+
+use tapewise_run::RunError;
+
+/// Bytes of a block where nobody says otherwise: what every path to a drive carries with one
+/// command, and enough for every LTO drive's full rate.
+pub const BLOCK_BYTES: u32 = 256 << 10;
+
+/// Bytes after which a segment is closed where nobody says otherwise: half a minute of an LTO-8
+/// drive, so that writing the mark and the drive's buffer costs little.
+pub const SEGMENT_BYTES: u64 = 8 << 30;
+
+/// What can go wrong with a volume.
+#[derive(Debug, thiserror::Error)]
+pub enum VolumeError {
+    /// The drive, its log, or whoever takes what is read.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A cartridge that is to be labelled is not blank.
+    #[error(
+        "the cartridge is not blank: {what}. Nothing was written; labelling it would destroy what \
+         it holds"
+    )]
+    NotBlank {
+        /// What is on it.
+        what: String,
+    },
+    /// The cartridge does not begin with a label of ours.
+    #[error("the cartridge has no tapewise label: {why}")]
+    NoLabel {
+        /// What stands there instead.
+        why: String,
+    },
+    /// Another cartridge than the expected one.
+    #[error(
+        "the cartridge is volume {found} ({found_barcode}), not volume {expected}; nothing was \
+         written"
+    )]
+    OtherVolume {
+        /// The UUID that was expected.
+        expected: String,
+        /// The UUID on the label.
+        found: String,
+        /// The barcode on the label.
+        found_barcode: String,
+    },
+    /// The catalogue and the tape disagree on where the volume ends.
+    #[error(
+        "block {next_block} should follow a filemark, as the catalogue has it, but {found}; \
+         nothing was written. `catalog add` reads the volume anew"
+    )]
+    NotAtEnd {
+        /// Where the next segment was to begin.
+        next_block: u64,
+        /// What the tape says.
+        found: String,
+    },
+    /// A block length that no volume of ours can have.
+    #[error(
+        "blocks of {bytes} bytes: a volume's blocks are a multiple of 512 bytes, from 8 KiB to 8 MiB"
+    )]
+    BlockLength {
+        /// The length that was asked for.
+        bytes: u32,
+    },
+    /// A segment could not be written. Nothing of it was acknowledged.
+    #[error("the segment from block {first_block} was abandoned, nothing of it counts: {source}")]
+    Abandoned {
+        /// Its first block.
+        first_block: u64,
+        /// Why.
+        source: RunError,
+    },
+    /// A segment could not be brought to an end.
+    #[error(
+        "the segment from block {first_block} was abandoned, nothing of it counts: block {block}, \
+         in which its last whole file ends, cannot be read back as it was written"
+    )]
+    NotReadBack {
+        /// Its first block.
+        first_block: u64,
+        /// The block.
+        block: u64,
+    },
+}

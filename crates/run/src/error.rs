@@ -25,6 +25,9 @@ pub enum RunError {
         /// The first block that is not there.
         block: u64,
     },
+    /// There is no room left on the tape.
+    #[error("the tape is full: what ends the data could not be written")]
+    EndOfMedium,
     /// Blocks were expected to follow where the head is, but nobody knows where it is.
     #[error("where the head is has been lost")]
     Lost,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::EventWriter;
 use tapewise_model::Micros;
-use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6};
+use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6, WriteOutcome};
 use tapewise_scsi::{Changer, Command, ScsiError, TapeDrive};
 
 /// Where events go.
@@ -244,15 +244,25 @@ impl<'a> Recorder<'a> {
     /// Writes a filemark, and waits until everything is on the tape.
     ///
     /// # Errors
-    /// [`RunError`]; the head is then anywhere.
+    /// [`RunError::EndOfMedium`] when there was no room for it, and others; the head is then
+    /// anywhere.
     pub fn write_filemark(&mut self) -> Result<Micros, RunError> {
         let from = self.head.ok_or(RunError::Lost)?;
         let behind = from.block.ok_or(RunError::Lost)? + 1;
-        self.moved(
+        let mut outcome = WriteOutcome::Written;
+        let took = self.moved(
             Action::WriteFilemarks,
             spot(from.partition, behind),
-            |drive| drive.write_filemarks(1, false).map(|_| ()),
-        )
+            |drive| {
+                outcome = drive.write_filemarks(1, false)?;
+                Ok(())
+            },
+        )?;
+        if outcome == WriteOutcome::EndOfMedium {
+            self.head = None;
+            return Err(RunError::EndOfMedium);
+        }
+        Ok(took)
     }
 
     /// A robot moves a cartridge between a slot and the drive.

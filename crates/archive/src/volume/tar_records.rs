@@ -1,0 +1,149 @@
+//! What extended headers say of the member that follows them.
+
+use super::member::{Part, nanoseconds};
+use super::tar::Kind;
+
+/// Records for the next member, and for all that follow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Records {
+    next: Said,
+    global: Said,
+}
+
+/// What is said of a member beside its header.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    path: Option<Vec<u8>>,
+    target: Option<Vec<u8>>,
+    pub size: Option<u64>,
+    pub mtime_ns: Option<i64>,
+    pub is_sparse: bool,
+    pub xxh3: Option<u64>,
+    pub zstd_of: Option<u64>,
+    pub part: Option<Part>,
+    pub file_xxh3: Option<u64>,
+}
+
+impl Records {
+    /// Takes an extended header: pax (`x`, `X`), pax for all that follow (`g`), GNU's long names (`L`,
+    /// `K`).
+    ///
+    /// # Errors
+    /// What is wrong with it; what could be understood counts.
+    pub fn take(&mut self, kind: u8, bytes: &[u8]) -> Result<(), &'static str> {
+        match kind {
+            b'L' => self.next.path = Some(before_zero(bytes)),
+            b'K' => self.next.target = Some(before_zero(bytes)),
+            b'g' => return self.global.pax(bytes),
+            _ => return self.next.pax(bytes),
+        }
+        Ok(())
+    }
+
+    /// What is said of the member that comes now; the next one begins with what is said of all.
+    pub fn next_member(&mut self) -> Said {
+        let next = std::mem::take(&mut self.next);
+        let global = &self.global;
+        Said {
+            path: next.path.or_else(|| global.path.clone()),
+            target: next.target.or_else(|| global.target.clone()),
+            size: next.size.or(global.size),
+            mtime_ns: next.mtime_ns.or(global.mtime_ns),
+            is_sparse: next.is_sparse,
+            xxh3: next.xxh3,
+            zstd_of: next.zstd_of,
+            part: next.part,
+            file_xxh3: next.file_xxh3,
+        }
+    }
+}
+
+impl Said {
+    /// The member's name: as said, else as in its header.
+    pub fn path(&self, header: &::tar::Header) -> Vec<u8> {
+        self.path
+            .clone()
+            .unwrap_or_else(|| header.path_bytes().into_owned())
+    }
+
+    /// Where a link points.
+    pub fn target(&self, header: &::tar::Header, kind: Kind) -> Option<Vec<u8>> {
+        match kind {
+            Kind::HardLink | Kind::Symlink => {
+                let own = || header.link_name_bytes().map(std::borrow::Cow::into_owned);
+                self.target.clone().or_else(own)
+            }
+            _ => None,
+        }
+    }
+
+    fn pax(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
+        while !bytes.is_empty() {
+            let space = bytes.iter().take(20).position(|byte| *byte == b' ');
+            let space = space.ok_or("a record has no length")?;
+            let length = number(&bytes[..space]).ok_or("the length of a record is no number")?;
+            let length = usize::try_from(length).map_err(|_| "a record is too long")?;
+            let record = bytes
+                .get(space + 1..length)
+                .ok_or("a record is longer than the header")?;
+            let record = record
+                .strip_suffix(b"\n")
+                .ok_or("a record does not end its line")?;
+            let equals = record.iter().position(|byte| *byte == b'=');
+            let (key, value) = record.split_at(equals.ok_or("a record has no value")?);
+            self.record(key, &value[1..])?;
+            bytes = &bytes[length..];
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, key: &[u8], value: &[u8]) -> Result<(), &'static str> {
+        let text = || std::str::from_utf8(value).map_err(|_| "a number is no text");
+        let bytes = || number(value).ok_or("a number of bytes is none");
+        let sum = || u64::from_str_radix(text()?, 16).map_err(|_| "a sum is no hexadecimal number");
+        match key {
+            b"path" => self.path = Some(value.to_vec()),
+            b"GNU.sparse.name" => {
+                self.path = Some(value.to_vec());
+                self.is_sparse = true;
+            }
+            b"linkpath" => self.target = Some(value.to_vec()),
+            b"size" => self.size = Some(bytes()?),
+            b"mtime" => self.mtime_ns = Some(nanoseconds(text()?).ok_or("mtime is no time")?),
+            b"TAPEWISE.xxh3" => self.xxh3 = Some(sum()?),
+            b"TAPEWISE.file.xxh3" => self.file_xxh3 = Some(sum()?),
+            b"TAPEWISE.zstd" => self.zstd_of = Some(bytes()?),
+            b"TAPEWISE.part" => {
+                let (number, of) = text()?.split_once('/').ok_or("TAPEWISE.part is no part")?;
+                let parse = |text: &str| text.parse().map_err(|_| "TAPEWISE.part is no part");
+                let part = self.part.get_or_insert(NOTHING);
+                (part.number, part.of) = (parse(number)?, parse(of)?);
+            }
+            b"TAPEWISE.offset" => self.part.get_or_insert(NOTHING).offset = bytes()?,
+            _ if key.starts_with(b"GNU.sparse.") => self.is_sparse = true,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A part of which nothing is said yet.
+const NOTHING: Part = Part {
+    number: 1,
+    of: 1,
+    offset: 0,
+};
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits)
+        .ok()
+        .filter(|_| is_number)?
+        .parse()
+        .ok()
+}
+
+fn before_zero(bytes: &[u8]) -> Vec<u8> {
+    let end = bytes.iter().position(|byte| *byte == 0);
+    bytes[..end.unwrap_or(bytes.len())].to_vec()
+}

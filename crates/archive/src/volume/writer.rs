@@ -1,0 +1,404 @@
+//! Writes segments: labels a cartridge, goes to its end, and says what is on it for good.
+
+use super::label::is_block_length;
+use super::pack::{Entry, Manifest, Packed, ending, pack};
+use super::{Label, SEGMENT_BYTES, VolumeError, read_label};
+use crate::record::{Segment, Volume};
+use crate::stream::{Draining, Ring, write_behind};
+use crate::sums::{Kind, Sum};
+use std::io::{Error, Result as IoResult};
+use tapewise_formats::WrapLpos;
+use tapewise_formats::event::{Action, Spot};
+use tapewise_run::{Item, Met, Recorder, RunError};
+
+/// What a cartridge must be before it is labelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blank {
+    /// Nothing may be recorded on it.
+    Required,
+    /// What is on it is given up.
+    Overwritten,
+}
+
+/// Bytes after which the drive is asked again where the head is, when a file begins: a quarter of a
+/// metre on LTO-8.
+const ASK_PLACE_BYTES: u64 = 16 << 20;
+
+/// Bytes in flight between disk and drive, where nobody says otherwise.
+const RING_BYTES: usize = 16 << 20;
+
+/// A file of which all is on the tape, behind a filemark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Where it is. The places of the head are what the drive told when it was last asked before
+    /// the first block and first asked behind the last one, 16 MiB or a file away at most.
+    pub segment: Segment,
+    /// XXH3 of what was written.
+    pub sum: Sum,
+}
+
+/// A segment that was closed.
+#[derive(Debug)]
+pub struct Written {
+    /// The files of the first entries that were taken, in their order. All that were taken behind
+    /// them are not on the tape: the caller gives them again.
+    pub files: Vec<Placed>,
+    /// Why the entry behind the last of these files could not be stored, when its contents were the
+    /// reason: unreadable, longer, shorter or other than said.
+    pub failed: Option<Error>,
+    /// The end of the tape is reached: the volume takes no more.
+    pub is_full: bool,
+    /// First block behind the segment's filemark: the volume's [`Volume::next_block`].
+    pub next_block: u64,
+    /// Bytes of the blocks written.
+    pub bytes: u64,
+}
+
+/// Writes the segments of one volume. The drive is lent to it for each.
+#[derive(Debug)]
+pub struct VolumeWriter {
+    block_bytes: usize,
+    segment_bytes: u64,
+    next_block: u64,
+    ring: Ring,
+}
+
+impl VolumeWriter {
+    fn new(block_bytes: u32, next_block: u64) -> Result<VolumeWriter, VolumeError> {
+        if !is_block_length(block_bytes) {
+            return Err(VolumeError::BlockLength { bytes: block_bytes });
+        }
+        let block_bytes = block_bytes as usize;
+        Ok(VolumeWriter {
+            block_bytes,
+            segment_bytes: SEGMENT_BYTES,
+            next_block,
+            ring: Ring::new(RING_BYTES / block_bytes, block_bytes),
+        })
+    }
+
+    /// Makes the cartridge in the drive a new volume: writes its label and reads it back.
+    ///
+    /// # Errors
+    /// [`VolumeError::NotBlank`] when something is recorded and is not to be overwritten,
+    /// [`VolumeError::BlockLength`], those of the drive.
+    pub fn label(
+        recorder: &mut Recorder<'_>,
+        label: &Label,
+        blank: Blank,
+    ) -> Result<VolumeWriter, VolumeError> {
+        let block = label.block()?;
+        if blank == Blank::Required {
+            require_blank(recorder)?;
+        }
+        recorder.rewind()?;
+        recorder.write_blocks(1, &|_| block.as_slice())?;
+        recorder.write_filemark()?;
+        let found = read_label(recorder)?;
+        require_uuid(&found, &label.uuid)?;
+        VolumeWriter::new(label.block_bytes, 2)
+    }
+
+    /// Goes on with a volume: checks that the cartridge is the one of the catalogue, and that where
+    /// the catalogue has it end a segment ends.
+    ///
+    /// # Errors
+    /// [`VolumeError::NoLabel`], [`VolumeError::OtherVolume`], [`VolumeError::NotAtEnd`], those of
+    /// the drive. Nothing was written.
+    pub fn resume(
+        recorder: &mut Recorder<'_>,
+        volume: &Volume,
+    ) -> Result<VolumeWriter, VolumeError> {
+        let label = read_label(recorder)?;
+        require_uuid(&label, &volume.uuid)?;
+        let writer = VolumeWriter::new(label.block_bytes, volume.next_block)?;
+        writer.require_end(recorder)?;
+        Ok(writer)
+    }
+
+    /// Sets after how many bytes a segment is closed.
+    #[must_use]
+    pub fn with_segments_of(mut self, bytes: u64) -> VolumeWriter {
+        self.segment_bytes = bytes;
+        self
+    }
+
+    /// First block behind what is closed.
+    pub fn next_block(&self) -> u64 {
+        self.next_block
+    }
+
+    /// Writes one segment: takes entries until it is long enough or there are no more, closes it
+    /// with a filemark, and waits until all of it is on the tape. Without entries nothing is
+    /// written.
+    ///
+    /// An entry that is an error, or whose contents fail, ends the segment behind the entry before
+    /// it; so does the end of the tape.
+    ///
+    /// # Errors
+    /// [`VolumeError::Abandoned`] and [`VolumeError::NotReadBack`]: nothing of the segment counts,
+    /// and [`VolumeWriter::next_block`] is where it was. The next segment is written over it; a
+    /// volume whose medium failed should rather take no more.
+    pub fn write_segment<'c>(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        entries: &mut (dyn Iterator<Item = IoResult<Entry<'c>>> + Send),
+    ) -> Result<Written, VolumeError> {
+        let first_block = self.next_block;
+        let result = self.write_and_close(recorder, entries);
+        result.map_err(|error| match error {
+            VolumeError::Run(source) => VolumeError::Abandoned {
+                first_block,
+                source,
+            },
+            error => error,
+        })
+    }
+
+    fn write_and_close<'c>(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        entries: &mut (dyn Iterator<Item = IoResult<Entry<'c>>> + Send),
+    ) -> Result<Written, VolumeError> {
+        go_to(recorder, self.next_block)?;
+        let first_block = self.next_block;
+        let (block_bytes, segment_bytes) = (self.block_bytes, self.segment_bytes);
+        let (mut manifest, drained) = write_behind(
+            &mut self.ring,
+            ASK_PLACE_BYTES,
+            move |filling| pack(entries, block_bytes, segment_bytes, filling),
+            |draining| drain(recorder, first_block, draining),
+        );
+        let mut drained = drained?;
+        let whole = self.keep_whole(recorder, &mut manifest, &mut drained)?;
+        if drained.blocks > 0 {
+            recorder.write_filemark()?;
+            drained.places.push(told(recorder));
+            self.next_block = first_block + drained.blocks + 1;
+        }
+        let files = manifest.members[..whole].iter();
+        let files = files.map(|packed| placed(packed, first_block, block_bytes as u64, &drained));
+        Ok(Written {
+            files: files.collect(),
+            failed: manifest.failed,
+            is_full: drained.is_full,
+            next_block: self.next_block,
+            bytes: drained.blocks * block_bytes as u64,
+        })
+    }
+
+    /// How many members are whole on the tape; what was begun behind them is cut off.
+    fn keep_whole(
+        &self,
+        recorder: &mut Recorder<'_>,
+        manifest: &mut Manifest,
+        drained: &mut Drained,
+    ) -> Result<usize, VolumeError> {
+        if manifest.blocks == Some(drained.blocks) {
+            return Ok(manifest.members.len());
+        }
+        let bytes = drained.blocks * self.block_bytes as u64;
+        let whole = manifest
+            .members
+            .partition_point(|packed| packed.ends_at <= bytes);
+        if whole < manifest.members.len() {
+            // It did not fit, and whether its successors can be read does not matter here.
+            manifest.failed = None;
+        }
+        if drained.blocks > 0 {
+            let end = manifest.members[..whole]
+                .last()
+                .map_or(0, |packed| packed.ends_at);
+            drained.blocks = self.end_archive(recorder, end)?;
+        }
+        Ok(whole)
+    }
+
+    /// Ends the archive `end` bytes behind its beginning: reads back what the block has before it,
+    /// writes that and the end of an archive over what stands there. Gives the segment's blocks.
+    fn end_archive(&self, recorder: &mut Recorder<'_>, end: u64) -> Result<u64, VolumeError> {
+        let block_bytes = self.block_bytes as u64;
+        let (kept_blocks, keep) = (end / block_bytes, (end % block_bytes) as usize);
+        let block = self.next_block + kept_blocks;
+        let mut kept = None;
+        go_to(recorder, block)?;
+        if keep > 0 {
+            recorder.read(Action::Read, 1, &mut |_, item| {
+                if let Item::Block(buffer) = item
+                    && buffer.len() == self.block_bytes
+                {
+                    kept = Some(buffer[..keep].to_vec());
+                }
+                Ok(())
+            })?;
+            go_to(recorder, block)?;
+        } else {
+            kept = Some(Vec::new());
+        }
+        let kept = kept.ok_or(VolumeError::NotReadBack {
+            first_block: self.next_block,
+            block,
+        })?;
+        let ending = ending(&kept, self.block_bytes);
+        // One by one: each of them may meet early warning, which is known by now.
+        for block in ending.chunks(self.block_bytes) {
+            let run = recorder.write_blocks(1, &|_| block)?;
+            if run.blocks == 0 {
+                return Err(RunError::EndOfMedium.into());
+            }
+        }
+        Ok(kept_blocks + (ending.len() / self.block_bytes) as u64)
+    }
+
+    /// Goes to where the volume ends, and sees a filemark before it.
+    fn require_end(&self, recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
+        let not_at_end = |found: String| VolumeError::NotAtEnd {
+            next_block: self.next_block,
+            found,
+        };
+        let Some(mark) = self.next_block.checked_sub(1).filter(|mark| *mark > 0) else {
+            return Err(not_at_end("that is where the label stands".to_owned()));
+        };
+        let mut is_mark = false;
+        let seen = recorder.locate(0, mark).and_then(|_| {
+            recorder.read(Action::Read, 1, &mut |_, item| {
+                is_mark = matches!(item, Item::Filemark);
+                Ok(())
+            })
+        });
+        match seen {
+            Ok(_) if is_mark => {}
+            Ok(_) => return Err(not_at_end(format!("block {mark} is data"))),
+            Err(RunError::Scsi(error)) if ends_before(&error) => {
+                return Err(not_at_end(format!("the data ends before block {mark}")));
+            }
+            Err(RunError::EndOfData { block, .. }) => {
+                return Err(not_at_end(format!("the data ends before block {block}")));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let position = recorder.drive().position().map_err(RunError::from)?;
+        match position.partition == 0 && position.block == self.next_block {
+            true => Ok(()),
+            false => Err(not_at_end(format!(
+                "behind the filemark the drive says it is at block {}",
+                position.block
+            ))),
+        }
+    }
+}
+
+fn ends_before(error: &tapewise_scsi::ScsiError) -> bool {
+    let condition = error.sense().map(tapewise_scsi::Sense::condition);
+    condition == Some(tapewise_scsi::Condition::EndOfData)
+}
+
+fn require_uuid(found: &Label, expected: &str) -> Result<(), VolumeError> {
+    match found.uuid == expected {
+        true => Ok(()),
+        false => Err(VolumeError::OtherVolume {
+            expected: expected.to_owned(),
+            found: found.uuid.clone(),
+            found_barcode: found.barcode.clone(),
+        }),
+    }
+}
+
+/// Looks at the first block and wants none.
+fn require_blank(recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
+    recorder.rewind()?;
+    let mut what = String::new();
+    let run = recorder.read_file(Action::Read, 1, &mut |_, item| {
+        what = match item {
+            Item::Filemark => "it begins with a filemark".to_owned(),
+            Item::Block(block) => match Label::in_block(block) {
+                Ok(label) => format!("it is volume {} ({})", label.uuid, label.barcode),
+                Err(_) => format!("it begins with a block of {} bytes", block.len()),
+            },
+        };
+        Ok(())
+    })?;
+    match run.met {
+        Some(Met::EndOfData) => Ok(()),
+        _ => Err(VolumeError::NotBlank { what }),
+    }
+}
+
+/// Brings the head to a block, unless it stands there.
+fn go_to(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunError> {
+    let is_there = |head: Spot| head.partition == 0 && head.block == Some(block);
+    if !recorder.head().is_some_and(is_there) {
+        recorder.locate(0, block)?;
+    }
+    Ok(())
+}
+
+/// What was written, and where the head was on the way.
+struct Drained {
+    blocks: u64,
+    is_full: bool,
+    /// By block.
+    places: Vec<(u64, Option<WrapLpos>)>,
+}
+
+/// Where the drive says it is.
+fn told(recorder: &Recorder<'_>) -> (u64, Option<WrapLpos>) {
+    let head = recorder.head().unwrap_or_default();
+    let place = head
+        .wrap
+        .zip(head.lpos)
+        .map(|(wrap, lpos)| WrapLpos { wrap, lpos });
+    (head.block.unwrap_or(0), place)
+}
+
+/// Writes what is made until there is no more or the tape ends.
+fn drain(
+    recorder: &mut Recorder<'_>,
+    first_block: u64,
+    draining: &mut Draining,
+) -> Result<Drained, RunError> {
+    let mut drained = Drained {
+        blocks: 0,
+        is_full: false,
+        places: vec![told(recorder)],
+    };
+    debug_assert_eq!(drained.places[0].0, first_block);
+    while !drained.is_full && !draining.has_ended() {
+        let run = recorder.write_from(draining)?;
+        drained.blocks += run.blocks;
+        drained.is_full = run.is_full;
+        drained.places.push(told(recorder));
+    }
+    Ok(drained)
+}
+
+fn placed(packed: &Packed, first_block: u64, block_bytes: u64, drained: &Drained) -> Placed {
+    // What is empty has no first byte: it is said to lie where its header ends.
+    let first = match packed.bytes {
+        0 => packed.contents_at - 1,
+        _ => packed.contents_at,
+    };
+    let last = packed.contents_at + packed.bytes - 1;
+    let from = first_block + first / block_bytes;
+    let to = first_block + last / block_bytes;
+    let places = &drained.places;
+    let before = places.partition_point(|(block, _)| *block <= from);
+    let behind = places.partition_point(|(block, _)| *block <= to);
+    let place = |index: Option<usize>| index.and_then(|index| places.get(index)?.1);
+    Placed {
+        segment: Segment {
+            partition: 0,
+            first_block: from,
+            last_block: to,
+            byte_offset: packed.contents_at - (from - first_block) * block_bytes,
+            bytes: packed.bytes,
+            file_offset: packed.file_offset,
+            start: place(before.checked_sub(1)),
+            end: place(Some(behind)),
+        },
+        sum: Sum {
+            kind: Kind::Xxh3,
+            value: packed.xxh3.to_be_bytes().to_vec(),
+        },
+    }
+}
