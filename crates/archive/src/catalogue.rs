@@ -1,1 +1,53 @@
-//! Which file lies where: SQLite, behind a trait.
+//! Which file lies where, and what was asked for: SQLite, behind a trait.
+//!
+//! A [`Catalogue`] is five sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
+//! [`Writes`], [`Requests`] and [`CacheRecords`]. Every operation is one transaction: it has happened
+//! as a whole and survives the process and the machine's power, or it has not happened. No type of a
+//! database stands in an interface, and no answer keeps a statement open: PostgreSQL can give them too.
+//!
+//! What a person was told is stored is *live*: it has whole copies on volumes, or lies in the disk
+//! cache, which keeps it until it has as many copies as were wanted. A write is begun before the
+//! tape moves and committed after the drive has flushed; between the two nothing is acknowledged, and
+//! what stands on the tape behind the volume's `next_block` is overwritten by the next write.
+//!
+//! Times are nanoseconds since 1970 and come from the caller; there is no clock here.
+
+mod cached;
+mod error;
+mod files;
+mod pattern;
+mod requests;
+mod sqlite;
+mod volumes;
+mod writes;
+
+pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds};
+pub use error::{CatalogueError, Result};
+pub use files::{
+    Copy, CopyState, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Terms,
+};
+pub use pattern::Pattern;
+pub use requests::{
+    Answer, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
+    VolumeQueue, Waiting,
+};
+pub use sqlite::SqliteCatalogue;
+pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, VolumeId, Volumes};
+pub use writes::{Migration, Missing, OpenWrite, Part, WriteId, Writes, Written};
+
+use std::path::Path;
+
+/// All that an archive remembers.
+pub trait Catalogue: Volumes + Files + Writes + Requests + CacheRecords {
+    /// The version of the schema it works with.
+    fn schema_version(&self) -> u32;
+
+    /// What contradicts itself, a sentence each; nothing where all is well.
+    ///
+    /// The database's own checks come first, then what must hold of an archive: whole copies are
+    /// whole, nothing overlaps, every live file is somewhere. At most 100 findings of a kind.
+    fn integrity(&self) -> Result<Vec<String>>;
+
+    /// Writes a copy of all of it to a file, which appears by rename when it is whole and on disk.
+    fn backup(&self, path: &Path) -> Result<()>;
+}

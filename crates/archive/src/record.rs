@@ -16,6 +16,26 @@ pub enum VolumeFormat {
     Blocks,
 }
 
+impl VolumeFormat {
+    /// All of them.
+    pub const ALL: [VolumeFormat; 4] = [
+        VolumeFormat::Tapewise,
+        VolumeFormat::Ltfs,
+        VolumeFormat::Tar,
+        VolumeFormat::Blocks,
+    ];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            VolumeFormat::Tapewise => "tapewise",
+            VolumeFormat::Ltfs => "ltfs",
+            VolumeFormat::Tar => "tar",
+            VolumeFormat::Blocks => "blocks",
+        }
+    }
+}
+
 /// What may still be done with a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VolumeState {
@@ -27,6 +47,26 @@ pub enum VolumeState {
     Full,
     /// Reading or writing it failed; it is not chosen for writing, and read last.
     Suspect,
+}
+
+impl VolumeState {
+    /// All of them.
+    pub const ALL: [VolumeState; 4] = [
+        VolumeState::Empty,
+        VolumeState::Filling,
+        VolumeState::Full,
+        VolumeState::Suspect,
+    ];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            VolumeState::Empty => "empty",
+            VolumeState::Filling => "filling",
+            VolumeState::Full => "full",
+            VolumeState::Suspect => "suspect",
+        }
+    }
 }
 
 /// A cartridge and what is recorded on it.
@@ -61,6 +101,17 @@ pub struct File {
     pub mode: u32,
     /// What its contents sum up to; none where nobody ever said, and then it is delivered unverified.
     pub sums: Vec<Sum>,
+}
+
+/// Whose a file is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owner {
+    /// Name of the user it belonged to where it came from; empty where nobody said.
+    pub user: String,
+    /// Name of that user's group; empty where nobody said.
+    pub group: String,
+    /// Who stored it, on whose account the drives ran.
+    pub account: String,
 }
 
 /// A run of a file's bytes on a volume, in blocks that follow one another.

@@ -1,0 +1,94 @@
+//! What the disk cache holds, and what it may drop.
+
+use super::{FileId, NewStore, RequestId, Result};
+
+/// The name of a file in the cache; given once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CacheKey(pub u64);
+
+/// A file in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cached {
+    /// Its name there.
+    pub key: CacheKey,
+    /// The file.
+    pub file: FileId,
+    /// Its length.
+    pub bytes: u64,
+    /// Whether it lacks copies on tape, so that the cache must keep it.
+    pub dirty: bool,
+    /// When it came in.
+    pub entered_ns: i64,
+    /// When it was last used, as far as was noted.
+    pub used_ns: i64,
+}
+
+/// A file that the cache may unlink: nothing refers to it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evicted {
+    /// Its name there.
+    pub key: CacheKey,
+    /// The file.
+    pub file: FileId,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What keeps a cache full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holds {
+    /// Files in it.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that lack copies on tape.
+    pub dirty_files: u64,
+    /// Their bytes.
+    pub dirty_bytes: u64,
+    /// Files that are pinned and do not lack copies.
+    pub pinned_files: u64,
+    /// Their bytes.
+    pub pinned_bytes: u64,
+}
+
+/// What is known of the disk cache.
+pub trait CacheRecords: Send + Sync {
+    /// Makes files live that lie in the cache, and enters the requests to store them: all or none.
+    ///
+    /// When this returns they are acknowledged. The cache keeps each until it has its copies.
+    fn store_cached(
+        &self,
+        files: &[(CacheKey, NewStore)],
+        at_ns: i64,
+    ) -> Result<Vec<(FileId, RequestId)>>;
+
+    /// Notes that a file of the archive was brought into the cache.
+    fn stage_cached(&self, key: CacheKey, file: FileId, at_ns: i64) -> Result<()>;
+
+    /// Where in the cache a file lies.
+    fn cached(&self, file: FileId) -> Result<Option<Cached>>;
+
+    /// All that lies in the cache, by key.
+    fn all_cached(&self) -> Result<Vec<Cached>>;
+
+    /// Keeps a file in the cache for somebody once it is there, until a time or until unpinned; a
+    /// second pin of the same holder replaces the first.
+    fn pin(&self, file: FileId, holder: &str, until_ns: Option<i64>) -> Result<()>;
+
+    /// Takes a holder's pin away; whether there was one.
+    fn unpin(&self, file: FileId, holder: &str) -> Result<bool>;
+
+    /// Takes the longest unused files out of the records until `bytes` are free, and returns them.
+    ///
+    /// Never one that is pinned, or that lacks copies on tape and is still wanted: that is checked by the
+    /// same transaction. First the times of use in `used` are noted. Less than `bytes` may be freed.
+    fn evict(&self, bytes: u64, used: &[(FileId, i64)], at_ns: i64) -> Result<Vec<Evicted>>;
+
+    /// Takes the record of a file away that is not in the cache any more though nobody evicted it.
+    ///
+    /// Whether the file lacks copies on tape: its record is then kept, for there a file was lost.
+    fn forget_cached(&self, file: FileId) -> Result<bool>;
+
+    /// What keeps the cache full.
+    fn cache_holds(&self, at_ns: i64) -> Result<Holds>;
+}

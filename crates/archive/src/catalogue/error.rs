@@ -1,0 +1,203 @@
+//! What can go wrong with a catalogue.
+
+use crate::catalogue::{FileId, RequestId, VolumeId, WriteId};
+use std::path::PathBuf;
+
+/// What operations of a catalogue return.
+pub type Result<T> = std::result::Result<T, CatalogueError>;
+
+/// Why an operation was refused or failed; nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// The database itself failed: disk full, locked for too long, damaged.
+    #[error("catalogue's database: {0}")]
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A file beside the database could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is a database, and not a catalogue.
+    #[error(
+        "{path} is a database of something else (application id {application_id:#x}): give the path of a catalogue, or of a file that does not exist yet"
+    )]
+    NotACatalogue {
+        /// The file.
+        path: PathBuf,
+        /// What it says it is.
+        application_id: i64,
+    },
+    /// A newer program has worked on it.
+    #[error(
+        "{path} has schema {found}, this program knows up to {known}: use the newer program that wrote it, or restore a backup from before"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// Ours.
+        known: u32,
+    },
+    /// Where it lies there can be no write-ahead log, as on network file systems.
+    #[error(
+        "{path}: its file system allows journal mode \"{mode}\" but no write-ahead log: put the catalogue on a local disk"
+    )]
+    NoWriteAheadLog {
+        /// The file.
+        path: PathBuf,
+        /// What the database fell back to.
+        mode: String,
+    },
+    /// It holds what no version of us writes.
+    #[error("the catalogue is damaged: {0}; restore a backup")]
+    Damaged(String),
+    /// No such volume.
+    #[error("no volume has the number {}", .0.0)]
+    NoVolume(VolumeId),
+    /// A volume of that label or UUID is there already.
+    #[error("a volume with label {label} or UUID {uuid} is in the catalogue: forget it first")]
+    VolumeKnown {
+        /// The label.
+        label: String,
+        /// The UUID.
+        uuid: String,
+    },
+    /// No such file.
+    #[error("no file has the number {}", .0.0)]
+    NoFile(FileId),
+    /// A live file has this path.
+    #[error(
+        "{} is in the archive: retire it first, or take another path",
+        String::from_utf8_lossy(path)
+    )]
+    PathTaken {
+        /// The path.
+        path: Vec<u8>,
+    },
+    /// What a list says of a file cannot be.
+    #[error("{}: {what}", String::from_utf8_lossy(path))]
+    Impossible {
+        /// The file.
+        path: Vec<u8>,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Where a write is said to have ended cannot be.
+    #[error("write {} began in block {first_block} and cannot end before block {next_block}", .write.0)]
+    WriteEnd {
+        /// The write.
+        write: WriteId,
+        /// Where it began.
+        first_block: u64,
+        /// Where it is said to have ended.
+        next_block: u64,
+    },
+    /// Only live files are recalled.
+    #[error("file {} is {state}: only live files are recalled", .file.0)]
+    NotLive {
+        /// The file.
+        file: FileId,
+        /// What it is.
+        state: &'static str,
+    },
+    /// A write is open on this volume.
+    #[error(
+        "write {} is open on volume {label}: commit or abandon it first", .write.0
+    )]
+    WriteOpen {
+        /// The write.
+        write: WriteId,
+        /// The volume.
+        label: String,
+    },
+    /// The volume takes no more.
+    #[error("volume {label} is {state} and of format {format}: it is not written")]
+    NotWritable {
+        /// The volume.
+        label: String,
+        /// Its state.
+        state: &'static str,
+        /// Its format.
+        format: &'static str,
+    },
+    /// No such write: it was committed or abandoned.
+    #[error("write {} is not open: it was committed or abandoned", .0.0)]
+    NoWrite(WriteId),
+    /// A copy of that number is there, or under way.
+    #[error("copy {number} of file {} is {state}", .file.0)]
+    CopyExists {
+        /// The file.
+        file: FileId,
+        /// The copy.
+        number: u32,
+        /// What it is.
+        state: String,
+    },
+    /// No such copy.
+    #[error("file {} has no copy {number}", .file.0)]
+    NoCopy {
+        /// The file.
+        file: FileId,
+        /// The copy.
+        number: u32,
+    },
+    /// Two copies on one volume are one copy.
+    #[error("volume {label} holds copy {number} of file {}: another copy belongs on another volume", .file.0)]
+    SameVolume {
+        /// The file.
+        file: FileId,
+        /// The copy that is there.
+        number: u32,
+        /// The volume.
+        label: String,
+    },
+    /// Files would be lost.
+    #[error(
+        "{files} files have their only copy on volume {label}, {} for one: copy them first, or accept the loss",
+        String::from_utf8_lossy(example)
+    )]
+    OnlyCopy {
+        /// The volume.
+        label: String,
+        /// How many files.
+        files: u64,
+        /// The path of one.
+        example: Vec<u8>,
+    },
+    /// A sum contradicts the one in the catalogue.
+    #[error("file {}: {given} contradicts {known} in the catalogue", .file.0)]
+    OtherSum {
+        /// The file.
+        file: FileId,
+        /// The sum in the catalogue.
+        known: String,
+        /// The one given.
+        given: String,
+    },
+    /// No such request.
+    #[error("no request has the number {}", .0.0)]
+    NoRequest(RequestId),
+    /// A request is answered once.
+    #[error("request {} is {state} already", .request.0)]
+    Answered {
+        /// The request.
+        request: RequestId,
+        /// Its state.
+        state: &'static str,
+    },
+    /// A store is delivered by the write that completes it, never by word.
+    #[error("request {} stores file {}, which lacks copies: it is delivered when they are committed", .request.0, .file.0)]
+    LacksCopies {
+        /// The request.
+        request: RequestId,
+        /// Its file.
+        file: FileId,
+    },
+    /// The file lies in the cache already.
+    #[error("file {} is in the cache", .0.0)]
+    IsCached(FileId),
+}

@@ -1,0 +1,181 @@
+//! Files: what they are, whose, and where their copies lie.
+
+use super::{CacheKey, Pattern, RequestId, Result, VolumeId};
+use crate::record::{File, Owner, Segment};
+use crate::sums::Sum;
+
+/// A file in the catalogue; its number is never given to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub i64);
+
+/// How far a file has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileState {
+    /// Announced by who stores it; nobody was told that it is safe.
+    Arriving,
+    /// Stored: somebody relies on it.
+    Live,
+    /// Deleted or replaced; its copies stay on tape until a repack.
+    Retired,
+}
+
+impl FileState {
+    /// All of them.
+    pub const ALL: [FileState; 3] = [FileState::Arriving, FileState::Live, FileState::Retired];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileState::Arriving => "arriving",
+            FileState::Live => "live",
+            FileState::Retired => "retired",
+        }
+    }
+}
+
+/// How far a copy has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyState {
+    /// It is being written, or waits for its next volume.
+    Writing,
+    /// All of it is on tape.
+    Whole,
+    /// It could not be read.
+    Lost,
+}
+
+impl CopyState {
+    /// All of them.
+    pub const ALL: [CopyState; 3] = [CopyState::Writing, CopyState::Whole, CopyState::Lost];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            CopyState::Writing => "writing",
+            CopyState::Whole => "whole",
+            CopyState::Lost => "lost",
+        }
+    }
+}
+
+/// A file that is to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// The file.
+    pub file: File,
+    /// Whose it is.
+    pub owner: Owner,
+    /// On how many volumes it is to lie, at least 1.
+    pub copies: u32,
+    /// Whether a live file of the same path is retired by it, in the same transaction; an error otherwise.
+    pub replace: bool,
+}
+
+/// Who asks, and how much it matters to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Who asks.
+    pub user: String,
+    /// Higher is sooner.
+    pub priority: i64,
+    /// When it has to be done.
+    pub deadline_ns: Option<i64>,
+}
+
+/// A file and the request to store it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewStore {
+    /// The file.
+    pub new: NewFile,
+    /// Who asks.
+    pub terms: Terms,
+    /// Where it comes from, so that whoever takes up a killed store finds it again.
+    pub source: Option<Vec<u8>>,
+}
+
+/// A copy and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How far it has come.
+    pub state: CopyState,
+    /// When its last segment was committed.
+    pub written_ns: Option<i64>,
+    /// When it was last read and found right.
+    pub verified_ns: Option<i64>,
+    /// Where its bytes are, in file order.
+    pub segments: Vec<(VolumeId, Segment)>,
+}
+
+/// All that is known of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The file.
+    pub file: File,
+    /// Whose it is.
+    pub owner: Owner,
+    /// How far it has come.
+    pub state: FileState,
+    /// On how many volumes it is to lie.
+    pub copies_wanted: u32,
+    /// When it was announced or acknowledged.
+    pub created_ns: i64,
+    /// Its copies, by number.
+    pub copies: Vec<Copy>,
+    /// Where in the cache it lies.
+    pub cached: Option<CacheKey>,
+}
+
+impl Entry {
+    /// The number that its next copy gets.
+    pub fn next_number(&self) -> u32 {
+        let numbers = self.copies.iter().map(|copy| copy.number);
+        numbers.max().unwrap_or(0).saturating_add(1)
+    }
+}
+
+/// A live file that a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub file: FileId,
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Its length.
+    pub bytes: u64,
+    /// Its modification time, nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// Whether it lies in the cache.
+    pub cached: bool,
+    /// Labels of the volumes with its whole copies, each copy's in file order.
+    pub volumes: Vec<String>,
+}
+
+/// What is known of files.
+pub trait Files: Send + Sync {
+    /// Announces files that go to tape straight from where they are; they are live, and their
+    /// requests delivered, when as many copies are whole as are wanted.
+    fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>>;
+
+    /// All that is known of a file.
+    fn file(&self, id: FileId) -> Result<Entry>;
+
+    /// The live file of a path.
+    fn live_file(&self, path: &[u8]) -> Result<Option<FileId>>;
+
+    /// Live files whose paths match, in order of their bytes, at most `limit` of those behind `after`.
+    fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>>;
+
+    /// Marks a file as no longer wanted; a second time is no error.
+    fn retire(&self, id: FileId, at_ns: i64) -> Result<()>;
+
+    /// Adds sums to those of a file; one that contradicts is an error.
+    fn add_sums(&self, id: FileId, sums: &[Sum]) -> Result<()>;
+
+    /// Notes that a copy was read and found right.
+    fn note_verified(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
+
+    /// Notes that a copy could not be read. If the file lies in the cache it is migrated again.
+    fn mark_lost(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
+}

@@ -1,0 +1,185 @@
+//! Requests: the journal of what was asked for, each answered once.
+
+use super::{FileId, Result, Terms, VolumeId};
+use crate::record::Segment;
+
+/// A request in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub i64);
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestKind {
+    /// Put it on tape.
+    Store,
+    /// Bring it back.
+    Recall,
+}
+
+impl RequestKind {
+    /// All of them.
+    pub const ALL: [RequestKind; 2] = [RequestKind::Store, RequestKind::Recall];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            RequestKind::Store => "store",
+            RequestKind::Recall => "recall",
+        }
+    }
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestState {
+    /// Nobody has begun with it.
+    Queued,
+    /// Somebody has: a cartridge is on its way or in a drive.
+    Started,
+    /// Answered: the file is where it was wanted, or on as many volumes as were wanted.
+    Delivered,
+    /// Answered: it could not be done.
+    Failed,
+    /// Answered: nobody wants it any more.
+    Cancelled,
+}
+
+impl RequestState {
+    /// All of them.
+    pub const ALL: [RequestState; 5] = [
+        RequestState::Queued,
+        RequestState::Started,
+        RequestState::Delivered,
+        RequestState::Failed,
+        RequestState::Cancelled,
+    ];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            RequestState::Queued => "queued",
+            RequestState::Started => "started",
+            RequestState::Delivered => "delivered",
+            RequestState::Failed => "failed",
+            RequestState::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A recall that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRecall {
+    /// The file.
+    pub file: FileId,
+    /// Who asks.
+    pub terms: Terms,
+    /// Where it is to go; none where the cache is enough.
+    pub destination: Option<Vec<u8>>,
+}
+
+/// A request as the journal has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The request.
+    pub id: RequestId,
+    /// What was asked for.
+    pub kind: RequestKind,
+    /// The file.
+    pub file: FileId,
+    /// Who asked.
+    pub terms: Terms,
+    /// Where a recall goes to, or a store comes from.
+    pub place: Option<Vec<u8>>,
+    /// How far it has come.
+    pub state: RequestState,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// When it was asked for.
+    pub created_ns: i64,
+    /// When somebody last began with it.
+    pub started_ns: Option<i64>,
+    /// When it was answered.
+    pub done_ns: Option<i64>,
+}
+
+/// How a request ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Done.
+    Delivered,
+    /// It could not be done, and why.
+    Failed(String),
+    /// Nobody wants it any more.
+    Cancelled,
+}
+
+/// A queued recall, and what it needs of one volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The request.
+    pub request: RequestId,
+    /// The file.
+    pub file: FileId,
+    /// The number of the whole copy that lies here, or a part of which does.
+    pub number: u32,
+    /// Higher is sooner.
+    pub priority: i64,
+    /// When it has to be done.
+    pub deadline_ns: Option<i64>,
+    /// When it was asked for.
+    pub created_ns: i64,
+    /// The copy's segments on this volume, in tape order.
+    pub segments: Vec<Segment>,
+}
+
+/// What waits for a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeQueue {
+    /// The volume.
+    pub volume: VolumeId,
+    /// Its label.
+    pub label: String,
+    /// The recalls, oldest first.
+    pub waiting: Vec<Waiting>,
+}
+
+/// The queued recalls, by what they wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecallQueue {
+    /// By volume, in order of labels. A file with copies on several volumes stands under each.
+    pub volumes: Vec<VolumeQueue>,
+    /// Those that need no tape: their files lie in the cache, or are empty.
+    pub at_hand: Vec<(RequestId, FileId)>,
+    /// Those that cannot be served: no copy of their file is whole.
+    pub stranded: Vec<(RequestId, FileId)>,
+}
+
+/// What is known of requests.
+pub trait Requests: Send + Sync {
+    /// Writes recalls into the journal, all or none.
+    fn submit(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>>;
+
+    /// A request.
+    fn request(&self, id: RequestId) -> Result<Request>;
+
+    /// The requests that have no answer, oldest first.
+    fn unanswered(&self) -> Result<Vec<Request>>;
+
+    /// Notes that somebody begins with requests; one that is answered is an error.
+    fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
+
+    /// Puts everything that was started back into the queue: for a start after a kill, or when a drive
+    /// failed. Returns how many.
+    fn requeue_started(&self) -> Result<u64>;
+
+    /// Puts started requests back into the queue; one that is answered is an error.
+    fn requeue(&self, requests: &[RequestId]) -> Result<()>;
+
+    /// Answers a request, once: whoever comes second gets an error and delivers nothing.
+    ///
+    /// A file that was only announced is retired when its store fails or is cancelled.
+    fn answer(&self, request: RequestId, answer: &Answer, at_ns: i64) -> Result<()>;
+
+    /// The queued recalls, by what they wait for.
+    fn recall_queue(&self) -> Result<RecallQueue>;
+}

@@ -1,0 +1,162 @@
+//! What the disk cache holds, in SQLite.
+
+use super::SqliteCatalogue;
+use super::files::{insert_store, settle};
+use super::rows::{all, one, run};
+use crate::catalogue::{
+    CacheKey, CacheRecords, Cached, CatalogueError, Evicted, FileId, FileState, Holds, NewStore,
+    RequestId, Result,
+};
+use rusqlite::{Row, Transaction, params};
+
+const CACHED: &str = "SELECT key, file, bytes, dirty, entered_ns, used_ns FROM cached";
+
+fn cached_of(row: &Row<'_>) -> rusqlite::Result<Cached> {
+    Ok(Cached {
+        key: row.get(0)?,
+        file: row.get(1)?,
+        bytes: row.get(2)?,
+        dirty: row.get(3)?,
+        entered_ns: row.get(4)?,
+        used_ns: row.get(5)?,
+    })
+}
+
+fn cached(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Cached>> {
+    one(
+        transaction,
+        &format!("{CACHED} WHERE file = ?1"),
+        [file],
+        cached_of,
+    )
+}
+
+/// Enters a file into the cache's records; `settle` says whether it must be kept.
+fn insert(transaction: &Transaction<'_>, key: CacheKey, file: FileId, at_ns: i64) -> Result<()> {
+    if cached(transaction, file)?.is_some() {
+        return Err(CatalogueError::IsCached(file));
+    }
+    let sql = "INSERT INTO cached (key, file, bytes, dirty, entered_ns, used_ns) \
+        SELECT ?1, id, bytes, 1, ?3, ?3 FROM file WHERE id = ?2";
+    if run(transaction, sql, params![key, file, at_ns])? == 0 {
+        return Err(CatalogueError::NoFile(file));
+    }
+    settle(transaction, file, at_ns).map(|_| ())
+}
+
+/// What may go, longest unused first, until `bytes` are free.
+fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> {
+    // That it is not dirty is what the index knows; that its copies are whole is looked up all the same.
+    let sql = "SELECT cached.key, cached.file, cached.bytes FROM cached \
+        JOIN file ON file.id = cached.file WHERE cached.dirty = 0 \
+        AND NOT EXISTS (SELECT 1 FROM pin WHERE pin.file = cached.file) \
+        AND (file.state = 'retired' OR file.copies_wanted <= (SELECT count(*) FROM copy \
+            WHERE copy.file = cached.file AND copy.state = 'whole')) \
+        ORDER BY cached.used_ns, cached.key";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    let mut freed = 0u64;
+    while freed < bytes {
+        let Some(row) = rows.next()? else { break };
+        let evicted = Evicted {
+            key: row.get(0)?,
+            file: row.get(1)?,
+            bytes: row.get(2)?,
+        };
+        freed = freed.saturating_add(evicted.bytes);
+        found.push(evicted);
+    }
+    Ok(found)
+}
+
+impl CacheRecords for SqliteCatalogue {
+    fn store_cached(
+        &self,
+        files: &[(CacheKey, NewStore)],
+        at_ns: i64,
+    ) -> Result<Vec<(FileId, RequestId)>> {
+        self.write(|transaction| {
+            let stored = files.iter().map(|(key, store)| {
+                let ids = insert_store(transaction, store, FileState::Live, at_ns)?;
+                insert(transaction, *key, ids.0, at_ns)?;
+                Ok(ids)
+            });
+            stored.collect()
+        })
+    }
+
+    fn stage_cached(&self, key: CacheKey, file: FileId, at_ns: i64) -> Result<()> {
+        self.write(|transaction| insert(transaction, key, file, at_ns))
+    }
+
+    fn cached(&self, file: FileId) -> Result<Option<Cached>> {
+        self.read(|transaction| cached(transaction, file))
+    }
+
+    fn all_cached(&self) -> Result<Vec<Cached>> {
+        let sql = format!("{CACHED} ORDER BY key");
+        self.read(|transaction| all(transaction, &sql, [], cached_of))
+    }
+
+    fn pin(&self, file: FileId, holder: &str, until_ns: Option<i64>) -> Result<()> {
+        let sql = "INSERT INTO pin (file, holder, until_ns) VALUES (?1, ?2, ?3) \
+            ON CONFLICT (file, holder) DO UPDATE SET until_ns = ?3";
+        self.write(|transaction| {
+            super::files::must_exist(transaction, file)?;
+            run(transaction, sql, params![file, holder, until_ns])?;
+            Ok(())
+        })
+    }
+
+    fn unpin(&self, file: FileId, holder: &str) -> Result<bool> {
+        let sql = "DELETE FROM pin WHERE file = ?1 AND holder = ?2";
+        self.write(|transaction| Ok(run(transaction, sql, params![file, holder])? > 0))
+    }
+
+    fn evict(&self, bytes: u64, used: &[(FileId, i64)], at_ns: i64) -> Result<Vec<Evicted>> {
+        let touch = "UPDATE cached SET used_ns = max(used_ns, ?2) WHERE file = ?1";
+        self.write(|transaction| {
+            for (file, used_ns) in used {
+                run(transaction, touch, params![file, used_ns])?;
+            }
+            run(transaction, "DELETE FROM pin WHERE until_ns <= ?1", [at_ns])?;
+            let evicted = evictable(transaction, bytes)?;
+            for file in &evicted {
+                run(transaction, "DELETE FROM cached WHERE key = ?1", [file.key])?;
+            }
+            Ok(evicted)
+        })
+    }
+
+    fn forget_cached(&self, file: FileId) -> Result<bool> {
+        self.write(|transaction| {
+            let dirty = cached(transaction, file)?.is_some_and(|cached| cached.dirty);
+            if !dirty {
+                run(transaction, "DELETE FROM cached WHERE file = ?1", [file])?;
+            }
+            Ok(dirty)
+        })
+    }
+
+    fn cache_holds(&self, at_ns: i64) -> Result<Holds> {
+        let sql = "SELECT count(*), coalesce(sum(bytes), 0), \
+            coalesce(sum(dirty), 0), coalesce(sum(bytes * dirty), 0), \
+            coalesce(sum(pinned), 0), coalesce(sum(bytes * pinned), 0) \
+            FROM (SELECT bytes, dirty, dirty = 0 AND EXISTS (SELECT 1 FROM pin \
+                WHERE pin.file = cached.file AND coalesce(until_ns > ?1, 1)) AS pinned FROM cached)";
+        self.read(|transaction| {
+            let found = one(transaction, sql, [at_ns], |row| {
+                Ok(Holds {
+                    files: row.get(0)?,
+                    bytes: row.get(1)?,
+                    dirty_files: row.get(2)?,
+                    dirty_bytes: row.get(3)?,
+                    pinned_files: row.get(4)?,
+                    pinned_bytes: row.get(5)?,
+                })
+            })?;
+            Ok(found.unwrap_or_default())
+        })
+    }
+}

@@ -1,0 +1,346 @@
+//! Files in SQLite.
+
+use super::SqliteCatalogue;
+use super::rows::{SEGMENT, all, checked, one, run, segment, sums};
+use crate::catalogue::{
+    CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Pattern,
+    RequestId, Result,
+};
+use crate::record::{File, Owner};
+use crate::sums::Sum;
+use rusqlite::{Transaction, params};
+
+/// The number of the live file of a path.
+pub const LIVE_AT: &str = "SELECT id FROM file WHERE path = ?1 AND state = 'live'";
+
+/// The number of the file that arrives at a path.
+pub const ARRIVING_AT: &str = "SELECT id FROM file WHERE path = ?1 AND state = 'arriving'";
+
+/// The file that one of the queries above finds.
+pub fn file_at(transaction: &Transaction<'_>, sql: &str, path: &[u8]) -> Result<Option<FileId>> {
+    one(transaction, sql, [path], |row| row.get(0))
+}
+
+/// Fails where no file has this number.
+pub fn must_exist(transaction: &Transaction<'_>, id: FileId) -> Result<()> {
+    let known = one(
+        transaction,
+        "SELECT 1 FROM file WHERE id = ?1",
+        [id],
+        |_| Ok(()),
+    )?;
+    known.ok_or(CatalogueError::NoFile(id))
+}
+
+/// Enters a file that takes its path, or says who has it.
+pub fn insert_file(
+    transaction: &Transaction<'_>,
+    file: &File,
+    owner: &Owner,
+    (copies, state): (u32, FileState),
+    at_ns: i64,
+) -> Result<FileId> {
+    let wrong = |what: &str| CatalogueError::Impossible {
+        path: file.path.clone(),
+        what: what.to_owned(),
+    };
+    if file.path.is_empty() || file.path.contains(&0) {
+        return Err(wrong("a path has at least one byte, and none that is zero"));
+    }
+    if copies == 0 {
+        return Err(wrong("at least one copy must be wanted"));
+    }
+    checked(&file.path, "a length of", file.bytes)?;
+    let sql = "INSERT INTO file (path, bytes, modified_ns, mode, user_name, group_name, account, \
+        copies_wanted, state, created_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let (user, group, account) = (&owner.user, &owner.group, &owner.account);
+    let params = params![
+        file.path,
+        file.bytes,
+        file.modified_ns,
+        file.mode,
+        user,
+        group,
+        account,
+        copies,
+        state,
+        at_ns
+    ];
+    run(transaction, sql, params)?;
+    let id = FileId(transaction.last_insert_rowid());
+    insert_sums(transaction, id, &file.sums)?;
+    Ok(id)
+}
+
+/// Enters sums of a file; one that is known must be the same.
+pub fn insert_sums(transaction: &Transaction<'_>, id: FileId, new: &[Sum]) -> Result<()> {
+    let sql = "INSERT INTO sum (file, kind, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    for sum in new {
+        if run(transaction, sql, params![id, sum.kind, sum.value])? > 0 {
+            continue;
+        }
+        let all_known = sums(transaction, id)?;
+        let known = all_known.iter().find(|known| known.kind == sum.kind);
+        if let Some(known) = known.filter(|known| *known != sum) {
+            return Err(CatalogueError::OtherSum {
+                file: id,
+                known: known.to_string(),
+                given: sum.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Enters a file that somebody stores, with the request to do so.
+pub fn insert_store(
+    transaction: &Transaction<'_>,
+    store: &NewStore,
+    state: FileState,
+    at_ns: i64,
+) -> Result<(FileId, RequestId)> {
+    let NewFile {
+        file,
+        owner,
+        copies,
+        replace,
+    } = &store.new;
+    let taken = || CatalogueError::PathTaken {
+        path: file.path.clone(),
+    };
+    if file_at(transaction, ARRIVING_AT, &file.path)?.is_some() {
+        return Err(taken());
+    }
+    if let Some(old) = file_at(transaction, LIVE_AT, &file.path)? {
+        if !replace {
+            return Err(taken());
+        }
+        // What only arrives replaces the old one when it is live itself: see `settle`.
+        if state == FileState::Live {
+            retire(transaction, old, at_ns)?;
+        }
+    }
+    let id = insert_file(transaction, file, owner, (*copies, state), at_ns)?;
+    let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
+        created_ns) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6)";
+    let terms = &store.terms;
+    let params = params![
+        id,
+        terms.user,
+        terms.priority,
+        terms.deadline_ns,
+        store.source,
+        at_ns
+    ];
+    run(transaction, sql, params)?;
+    Ok((id, RequestId(transaction.last_insert_rowid())))
+}
+
+/// Retires a file: the cache may drop it, and nobody waits for its copies.
+pub fn retire(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<()> {
+    let sql =
+        "UPDATE file SET state = 'retired', retired_ns = ?2 WHERE id = ?1 AND state != 'retired'";
+    run(transaction, sql, params![id, at_ns])?;
+    run(
+        transaction,
+        "UPDATE cached SET dirty = 0 WHERE file = ?1",
+        [id],
+    )?;
+    let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 \
+        WHERE file = ?1 AND done_ns IS NULL AND kind = 'store'";
+    run(transaction, sql, params![id, at_ns])?;
+    Ok(())
+}
+
+/// Draws the conclusions when the copies of a file have changed; whether it has those it wants.
+///
+/// Then it is live, its requests to be stored are delivered and the cache may drop it; if not,
+/// and it is wanted, the cache must keep it.
+pub fn settle(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<bool> {
+    let sql = "SELECT path, state, copies_wanted <= \
+        (SELECT count(*) FROM copy WHERE file = file.id AND copy.state = 'whole') \
+        FROM file WHERE id = ?1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let found: Option<(Vec<u8>, FileState, bool)> = one(transaction, sql, [id], row)?;
+    let (path, state, complete) = found.ok_or(CatalogueError::NoFile(id))?;
+    let dirty = !complete && state != FileState::Retired;
+    let sql = "UPDATE cached SET dirty = ?2 WHERE file = ?1";
+    run(transaction, sql, params![id, dirty])?;
+    if !complete {
+        return Ok(false);
+    }
+    if state == FileState::Arriving {
+        if let Some(old) = file_at(transaction, LIVE_AT, &path)? {
+            retire(transaction, old, at_ns)?;
+        }
+        run(
+            transaction,
+            "UPDATE file SET state = 'live' WHERE id = ?1",
+            [id],
+        )?;
+    }
+    let sql = "UPDATE request SET state = 'delivered', done_ns = ?2 \
+        WHERE file = ?1 AND done_ns IS NULL AND kind = 'store'";
+    run(transaction, sql, params![id, at_ns])?;
+    Ok(true)
+}
+
+/// The copies of a file with their segments.
+fn copies(transaction: &Transaction<'_>, id: FileId) -> Result<Vec<Copy>> {
+    let sql = "SELECT id, number, state, written_ns, verified_ns FROM copy WHERE file = ?1 \
+        ORDER BY number";
+    let found: Vec<(i64, Copy)> = all(transaction, sql, [id], |row| {
+        let copy = Copy {
+            number: row.get(1)?,
+            state: row.get(2)?,
+            written_ns: row.get(3)?,
+            verified_ns: row.get(4)?,
+            segments: Vec::new(),
+        };
+        Ok((row.get(0)?, copy))
+    })?;
+    let sql = format!(
+        "SELECT volume, {SEGMENT} FROM segment WHERE copy = ?1 ORDER BY file_offset, volume, first_block"
+    );
+    let filled = found.into_iter().map(|(copy_id, copy)| {
+        let segments = all(transaction, &sql, [copy_id], |row| {
+            Ok((row.get(0)?, segment(row, 1)?))
+        })?;
+        Ok(Copy { segments, ..copy })
+    });
+    filled.collect()
+}
+
+fn entry(transaction: &Transaction<'_>, id: FileId) -> Result<Entry> {
+    let sql = "SELECT path, bytes, modified_ns, mode, user_name, group_name, account, state, \
+        copies_wanted, created_ns, (SELECT key FROM cached WHERE file = file.id) \
+        FROM file WHERE id = ?1";
+    let found = one(transaction, sql, [id], |row| {
+        Ok(Entry {
+            file: File {
+                path: row.get(0)?,
+                bytes: row.get(1)?,
+                modified_ns: row.get(2)?,
+                mode: row.get(3)?,
+                sums: Vec::new(),
+            },
+            owner: Owner {
+                user: row.get(4)?,
+                group: row.get(5)?,
+                account: row.get(6)?,
+            },
+            state: row.get(7)?,
+            copies_wanted: row.get(8)?,
+            created_ns: row.get(9)?,
+            copies: Vec::new(),
+            cached: row.get(10)?,
+        })
+    })?;
+    let mut entry = found.ok_or(CatalogueError::NoFile(id))?;
+    entry.file.sums = sums(transaction, id)?;
+    entry.copies = copies(transaction, id)?;
+    Ok(entry)
+}
+
+/// Live files that match, without the volumes that they are on.
+fn matches(
+    transaction: &Transaction<'_>,
+    pattern: &Pattern,
+    after: Option<&[u8]>,
+    limit: usize,
+) -> Result<Vec<Found>> {
+    let prefix = pattern.literal_prefix();
+    let sql = "SELECT id, path, bytes, modified_ns, \
+        EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
+        FROM file WHERE state = 'live' AND path >= ?1 AND path > ?2 ORDER BY path";
+    let mut statement = transaction.prepare_cached(sql)?;
+    // An empty blob is smaller than every path.
+    let mut rows = statement.query(params![prefix, after.unwrap_or_default()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let path = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        if found.len() == limit || !path.starts_with(prefix) {
+            break;
+        }
+        if pattern.matches(path) {
+            found.push(Found {
+                file: row.get(0)?,
+                path: path.to_vec(),
+                bytes: row.get(2)?,
+                modified_ns: row.get(3)?,
+                cached: row.get(4)?,
+                volumes: Vec::new(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+impl Files for SqliteCatalogue {
+    fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>> {
+        self.write(|transaction| {
+            let announced = files
+                .iter()
+                .map(|store| insert_store(transaction, store, FileState::Arriving, at_ns));
+            announced.collect()
+        })
+    }
+
+    fn file(&self, id: FileId) -> Result<Entry> {
+        self.read(|transaction| entry(transaction, id))
+    }
+
+    fn live_file(&self, path: &[u8]) -> Result<Option<FileId>> {
+        self.read(|transaction| file_at(transaction, LIVE_AT, path))
+    }
+
+    fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>> {
+        let sql = "SELECT volume.label FROM copy JOIN segment ON segment.copy = copy.id \
+            JOIN volume ON volume.id = segment.volume \
+            WHERE copy.file = ?1 AND copy.state = 'whole' \
+            GROUP BY copy.number, volume.id ORDER BY copy.number, min(segment.file_offset)";
+        self.read(|transaction| {
+            let mut found = matches(transaction, pattern, after, limit)?;
+            for file in &mut found {
+                file.volumes = all(transaction, sql, [file.file], |row| row.get(0))?;
+            }
+            Ok(found)
+        })
+    }
+
+    fn retire(&self, id: FileId, at_ns: i64) -> Result<()> {
+        self.write(|transaction| {
+            must_exist(transaction, id)?;
+            retire(transaction, id, at_ns)
+        })
+    }
+
+    fn add_sums(&self, id: FileId, sums: &[Sum]) -> Result<()> {
+        self.write(|transaction| {
+            must_exist(transaction, id)?;
+            insert_sums(transaction, id, sums)
+        })
+    }
+
+    fn note_verified(&self, id: FileId, number: u32, at_ns: i64) -> Result<()> {
+        let sql =
+            "UPDATE copy SET verified_ns = ?3 WHERE file = ?1 AND number = ?2 AND state = 'whole'";
+        self.write(
+            |transaction| match run(transaction, sql, params![id, number, at_ns])? {
+                0 => Err(CatalogueError::NoCopy { file: id, number }),
+                _ => Ok(()),
+            },
+        )
+    }
+
+    fn mark_lost(&self, id: FileId, number: u32, at_ns: i64) -> Result<()> {
+        let sql =
+            "UPDATE copy SET state = 'lost', open_write = NULL WHERE file = ?1 AND number = ?2";
+        self.write(|transaction| {
+            if run(transaction, sql, params![id, number])? == 0 {
+                return Err(CatalogueError::NoCopy { file: id, number });
+            }
+            settle(transaction, id, at_ns).map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,234 @@
+//! Requests in SQLite.
+
+use super::SqliteCatalogue;
+use super::files::retire;
+use super::rows::{SEGMENT, all, one, run, segment};
+use crate::catalogue::{
+    Answer, CatalogueError, FileId, FileState, NewRecall, RecallQueue, Request, RequestId,
+    RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue, Waiting,
+};
+use rusqlite::{Row, Transaction, params};
+use std::collections::BTreeMap;
+
+const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
+    created_ns, started_ns, done_ns FROM request";
+
+fn request_of(row: &Row<'_>) -> rusqlite::Result<Request> {
+    Ok(Request {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        file: row.get(2)?,
+        terms: Terms {
+            user: row.get(3)?,
+            priority: row.get(4)?,
+            deadline_ns: row.get(5)?,
+        },
+        place: row.get(6)?,
+        state: row.get(7)?,
+        reason: row.get(8)?,
+        created_ns: row.get(9)?,
+        started_ns: row.get(10)?,
+        done_ns: row.get(11)?,
+    })
+}
+
+fn request(transaction: &Transaction<'_>, id: RequestId) -> Result<Request> {
+    let found = one(
+        transaction,
+        &format!("{REQUEST} WHERE id = ?1"),
+        [id],
+        request_of,
+    )?;
+    found.ok_or(CatalogueError::NoRequest(id))
+}
+
+/// A request that nobody has answered yet.
+fn unanswered(transaction: &Transaction<'_>, id: RequestId) -> Result<Request> {
+    let request = request(transaction, id)?;
+    if request.done_ns.is_some() {
+        return Err(CatalogueError::Answered {
+            request: id,
+            state: request.state.name(),
+        });
+    }
+    Ok(request)
+}
+
+fn submit(transaction: &Transaction<'_>, recall: &NewRecall, at_ns: i64) -> Result<RequestId> {
+    let file = recall.file;
+    let sql = "SELECT state FROM file WHERE id = ?1";
+    let state: Option<FileState> = one(transaction, sql, [file], |row| row.get(0))?;
+    match state.ok_or(CatalogueError::NoFile(file))? {
+        FileState::Live => {}
+        state => {
+            return Err(CatalogueError::NotLive {
+                file,
+                state: state.name(),
+            });
+        }
+    }
+    let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
+        created_ns) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6)";
+    let terms = &recall.terms;
+    let params = params![
+        file,
+        terms.user,
+        terms.priority,
+        terms.deadline_ns,
+        recall.destination,
+        at_ns
+    ];
+    run(transaction, sql, params)?;
+    Ok(RequestId(transaction.last_insert_rowid()))
+}
+
+fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
+    let request = unanswered(transaction, id)?;
+    let store = request.kind == RequestKind::Store;
+    if store && *answer == Answer::Delivered {
+        return Err(CatalogueError::LacksCopies {
+            request: id,
+            file: request.file,
+        });
+    }
+    let (state, reason) = match answer {
+        Answer::Delivered => (RequestState::Delivered, None),
+        Answer::Failed(reason) => (RequestState::Failed, Some(reason)),
+        Answer::Cancelled => (RequestState::Cancelled, None),
+    };
+    let sql = "UPDATE request SET state = ?2, reason = ?3, done_ns = ?4 WHERE id = ?1";
+    run(transaction, sql, params![id, state, reason, at_ns])?;
+    let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";
+    let arriving = one(transaction, sql, [request.file], |_| Ok(()))?;
+    if store && arriving.is_some() {
+        retire(transaction, request.file, at_ns)?;
+    }
+    Ok(())
+}
+
+/// A segment of a whole copy: its volume, the copy's number, itself.
+type Place = (VolumeId, String, u32, crate::record::Segment);
+
+/// Where the whole copies of a file lie; `None` if none is whole.
+fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Place>>> {
+    let sql = "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole'";
+    if one(transaction, sql, [file], |_| Ok(()))?.is_none() {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT volume.id, volume.label, copy.number, {SEGMENT} FROM copy \
+        JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
+        WHERE copy.file = ?1 AND copy.state = 'whole' \
+        ORDER BY volume.label, copy.number, segment.partition, segment.first_block"
+    );
+    let places = all(transaction, &sql, [file], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, segment(row, 3)?))
+    })?;
+    Ok(Some(places))
+}
+
+fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
+    let sql = format!(
+        "{REQUEST} WHERE done_ns IS NULL AND state = 'queued' AND kind = 'recall' \
+        ORDER BY created_ns, id"
+    );
+    let at_hand = "SELECT 1 FROM file WHERE id = ?1 AND (bytes = 0 \
+        OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id))";
+    let mut queue = RecallQueue::default();
+    let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
+    for request in all(transaction, &sql, [], request_of)? {
+        let (id, file) = (request.id, request.file);
+        if one(transaction, at_hand, [file], |_| Ok(()))?.is_some() {
+            queue.at_hand.push((id, file));
+            continue;
+        }
+        let Some(places) = places(transaction, file)? else {
+            queue.stranded.push((id, file));
+            continue;
+        };
+        if places.is_empty() {
+            // Whole and nowhere: nothing but holes.
+            queue.at_hand.push((id, file));
+        }
+        for (volume, label, number, segment) in places {
+            let waiting = volumes.entry((label, volume)).or_default();
+            match waiting.last_mut() {
+                Some(last) if last.request == id && last.number == number => {
+                    last.segments.push(segment);
+                }
+                _ => waiting.push(Waiting {
+                    request: id,
+                    file,
+                    number,
+                    priority: request.terms.priority,
+                    deadline_ns: request.terms.deadline_ns,
+                    created_ns: request.created_ns,
+                    segments: vec![segment],
+                }),
+            }
+        }
+    }
+    let volumes = volumes.into_iter();
+    let volumes = volumes.map(|((label, volume), waiting)| VolumeQueue {
+        volume,
+        label,
+        waiting,
+    });
+    queue.volumes = volumes.collect();
+    Ok(queue)
+}
+
+impl Requests for SqliteCatalogue {
+    fn submit(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
+        self.write(|transaction| {
+            let submitted = recalls
+                .iter()
+                .map(|recall| submit(transaction, recall, at_ns));
+            submitted.collect()
+        })
+    }
+
+    fn request(&self, id: RequestId) -> Result<Request> {
+        self.read(|transaction| request(transaction, id))
+    }
+
+    fn unanswered(&self) -> Result<Vec<Request>> {
+        let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
+        self.read(|transaction| all(transaction, &sql, [], request_of))
+    }
+
+    fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
+        let sql = "UPDATE request SET state = 'started', started_ns = ?2 WHERE id = ?1";
+        self.write(|transaction| {
+            for id in requests {
+                unanswered(transaction, *id)?;
+                run(transaction, sql, params![id, at_ns])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn requeue_started(&self) -> Result<u64> {
+        let sql = "UPDATE request SET state = 'queued' WHERE done_ns IS NULL AND state = 'started'";
+        self.write(|transaction| Ok(run(transaction, sql, [])? as u64))
+    }
+
+    fn requeue(&self, requests: &[RequestId]) -> Result<()> {
+        let sql = "UPDATE request SET state = 'queued' WHERE id = ?1";
+        self.write(|transaction| {
+            for id in requests {
+                unanswered(transaction, *id)?;
+                run(transaction, sql, [id])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn answer(&self, request: RequestId, how: &Answer, at_ns: i64) -> Result<()> {
+        self.write(|transaction| answer(transaction, request, how, at_ns))
+    }
+
+    fn recall_queue(&self) -> Result<RecallQueue> {
+        self.read(recall_queue)
+    }
+}

@@ -1,0 +1,307 @@
+//! Volumes in SQLite.
+
+use super::SqliteCatalogue;
+use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
+use super::rows::{self, SEGMENT, VOLUME, all, checked, insert_segment, one, run, segment, sums};
+use crate::catalogue::{
+    CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Result, VolumeId,
+    Volumes, WriteId,
+};
+use crate::record::{Volume, VolumeFormat, VolumeState};
+use rusqlite::{Transaction, params};
+
+/// A volume, or the error that there is none.
+pub fn volume(transaction: &Transaction<'_>, id: VolumeId) -> Result<Volume> {
+    let sql = format!("SELECT {VOLUME} FROM volume WHERE id = ?1");
+    let found = one(transaction, &sql, [id], |row| rows::volume(row, 0))?;
+    found.ok_or(CatalogueError::NoVolume(id))
+}
+
+fn insert_volume(transaction: &Transaction<'_>, volume: &Volume, at_ns: i64) -> Result<VolumeId> {
+    let sql = "SELECT 1 FROM volume WHERE label = ?1 OR uuid = ?2";
+    let known = one(transaction, sql, [&volume.label, &volume.uuid], |_| Ok(()))?;
+    if known.is_some() {
+        return Err(CatalogueError::VolumeKnown {
+            label: volume.label.clone(),
+            uuid: volume.uuid.clone(),
+        });
+    }
+    let sql =
+        format!("INSERT INTO volume ({VOLUME}, added_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+    let params = params![
+        volume.label,
+        volume.uuid,
+        volume.format,
+        volume.state,
+        volume.block_bytes,
+        volume.next_block,
+        volume.written_bytes,
+        at_ns
+    ];
+    run(transaction, &sql, params)?;
+    Ok(VolumeId(transaction.last_insert_rowid()))
+}
+
+/// Refuses segments that are not the file: their bytes follow one another and add up to its length.
+///
+/// Files of LTFS may have holes, which are zeros and in no segment.
+fn check_segments(recorded: &Recorded, format: VolumeFormat) -> Result<()> {
+    let path = &recorded.file.path;
+    let wrong = |what: String| CatalogueError::Impossible {
+        path: path.clone(),
+        what,
+    };
+    let holes = format == VolumeFormat::Ltfs;
+    let mut end = 0u64;
+    for segment in &recorded.segments {
+        checked(path, "block", segment.last_block)?;
+        checked(path, "an offset of", segment.byte_offset)?;
+        if segment.last_block < segment.first_block || segment.partition > 3 {
+            return Err(wrong(format!(
+                "blocks {} to {} of partition {} are no segment",
+                segment.first_block, segment.last_block, segment.partition
+            )));
+        }
+        let at = segment.file_offset;
+        if at < end || (at > end && !holes) {
+            return Err(wrong(format!(
+                "a segment begins at byte {at} of the file where byte {end} is next"
+            )));
+        }
+        end = at
+            .checked_add(segment.bytes)
+            .ok_or_else(|| wrong(format!("a segment of {} bytes", segment.bytes)))?;
+    }
+    let bytes = recorded.file.bytes;
+    if end > bytes || (end < bytes && !holes) {
+        return Err(wrong(format!(
+            "its segments end at byte {end}, the file has {bytes}"
+        )));
+    }
+    Ok(())
+}
+
+/// The file that a recorded one is a further copy of, if sums prove it.
+fn same_file(
+    transaction: &Transaction<'_>,
+    recorded: &Recorded,
+    volume: VolumeId,
+) -> Result<Option<FileId>> {
+    let path = &recorded.file.path;
+    let taken = || CatalogueError::PathTaken { path: path.clone() };
+    if file_at(transaction, ARRIVING_AT, path)?.is_some() {
+        return Err(taken());
+    }
+    let Some(known) = file_at(transaction, LIVE_AT, path)? else {
+        return Ok(None);
+    };
+    let sql = "SELECT bytes, EXISTS (SELECT 1 FROM copy JOIN segment ON segment.copy = copy.id \
+        WHERE copy.file = file.id AND segment.volume = ?2) FROM file WHERE id = ?1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(u64, bool)> = one(transaction, sql, params![known, volume], row)?;
+    let (bytes, here) = found.ok_or(CatalogueError::NoFile(known))?;
+    let known_sums = sums(transaction, known)?;
+    let proven = recorded
+        .file
+        .sums
+        .iter()
+        .any(|sum| known_sums.contains(sum));
+    if here || bytes != recorded.file.bytes || !proven {
+        return Err(taken());
+    }
+    // One that agrees does not excuse another that differs.
+    insert_sums(transaction, known, &recorded.file.sums)?;
+    Ok(Some(known))
+}
+
+fn insert_recorded(
+    transaction: &Transaction<'_>,
+    (volume, format): (VolumeId, VolumeFormat),
+    recorded: &Recorded,
+    at_ns: i64,
+) -> Result<()> {
+    check_segments(recorded, format)?;
+    let known = same_file(transaction, recorded, volume)?;
+    let file = match known {
+        Some(file) => file,
+        None => {
+            let live = (1, FileState::Live);
+            insert_file(transaction, &recorded.file, &recorded.owner, live, at_ns)?
+        }
+    };
+    let sql = "INSERT INTO copy (file, number, state, written_ns) \
+        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2 FROM copy WHERE file = ?1";
+    run(transaction, sql, params![file, at_ns])?;
+    let copy = transaction.last_insert_rowid();
+    for segment in &recorded.segments {
+        insert_segment(transaction, volume, copy, segment)?;
+    }
+    if known.is_some() {
+        settle(transaction, file, at_ns)?;
+    }
+    Ok(())
+}
+
+/// Refuses to forget a volume that a write depends on.
+fn refuse_open_writes(transaction: &Transaction<'_>, id: VolumeId) -> Result<()> {
+    let sql = "SELECT open_write.id, volume.label FROM open_write \
+        JOIN volume ON volume.id = open_write.volume \
+        WHERE open_write.volume = ?1 OR EXISTS (SELECT 1 FROM copy \
+        JOIN segment ON segment.copy = copy.id \
+        WHERE copy.open_write = open_write.id AND segment.volume = ?1)";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let open: Option<(WriteId, String)> = one(transaction, sql, [id], row)?;
+    match open {
+        Some((write, label)) => Err(CatalogueError::WriteOpen { write, label }),
+        None => Ok(()),
+    }
+}
+
+/// Live files that are nowhere but on this volume.
+fn only_here(transaction: &Transaction<'_>, id: VolumeId) -> Result<Vec<(FileId, Vec<u8>)>> {
+    let sql = "SELECT DISTINCT file.id, file.path FROM segment \
+        JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
+        WHERE segment.volume = ?1 AND copy.state = 'whole' AND file.state = 'live' \
+        AND NOT EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
+        AND NOT EXISTS (SELECT 1 FROM copy AS other \
+            WHERE other.file = file.id AND other.state = 'whole' \
+            AND NOT EXISTS (SELECT 1 FROM segment AS part \
+                WHERE part.copy = other.id AND part.volume = ?1)) \
+        ORDER BY file.path";
+    all(transaction, sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+fn forget(
+    transaction: &Transaction<'_>,
+    id: VolumeId,
+    loss: Loss,
+    at_ns: i64,
+) -> Result<Forgotten> {
+    let label = volume(transaction, id)?.label;
+    refuse_open_writes(transaction, id)?;
+    let lost = only_here(transaction, id)?;
+    if let (Loss::Refused, Some((_, example))) = (loss, lost.first()) {
+        return Err(CatalogueError::OnlyCopy {
+            label,
+            files: lost.len() as u64,
+            example: example.clone(),
+        });
+    }
+    let sql = "SELECT DISTINCT copy.id, copy.file FROM segment \
+        JOIN copy ON copy.id = segment.copy WHERE segment.volume = ?1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let copies: Vec<(i64, FileId)> = all(transaction, sql, [id], row)?;
+    for (copy, _) in &copies {
+        run(transaction, "DELETE FROM segment WHERE copy = ?1", [copy])?;
+        run(transaction, "DELETE FROM copy WHERE id = ?1", [copy])?;
+    }
+    for (file, _) in &lost {
+        retire(transaction, *file, at_ns)?;
+    }
+    for (_, file) in &copies {
+        settle(transaction, *file, at_ns)?;
+    }
+    run(transaction, "DELETE FROM volume WHERE id = ?1", [id])?;
+    Ok(Forgotten {
+        copies: copies.len() as u64,
+        retired: lost.len() as u64,
+    })
+}
+
+impl Volumes for SqliteCatalogue {
+    fn add_volume(&self, volume: &Volume, at_ns: i64) -> Result<VolumeId> {
+        self.write(|transaction| insert_volume(transaction, volume, at_ns))
+    }
+
+    fn add_recorded(&self, volume: &Volume, files: &[Recorded], at_ns: i64) -> Result<VolumeId> {
+        self.write(|transaction| {
+            let id = insert_volume(transaction, volume, at_ns)?;
+            for recorded in files {
+                insert_recorded(transaction, (id, volume.format), recorded, at_ns)?;
+            }
+            Ok(id)
+        })
+    }
+
+    fn find_volume(&self, label: &str) -> Result<Option<(VolumeId, Volume)>> {
+        let sql = format!("SELECT id, {VOLUME} FROM volume WHERE label = ?1");
+        self.read(|transaction| {
+            one(transaction, &sql, [label], |row| {
+                Ok((row.get(0)?, rows::volume(row, 1)?))
+            })
+        })
+    }
+
+    fn volume(&self, id: VolumeId) -> Result<Volume> {
+        self.read(|transaction| volume(transaction, id))
+    }
+
+    fn volumes(&self) -> Result<Vec<(VolumeId, Volume)>> {
+        let sql = format!("SELECT id, {VOLUME} FROM volume ORDER BY label");
+        self.read(|transaction| {
+            all(transaction, &sql, [], |row| {
+                Ok((row.get(0)?, rows::volume(row, 1)?))
+            })
+        })
+    }
+
+    fn set_volume_state(&self, id: VolumeId, state: VolumeState) -> Result<()> {
+        let sql = "UPDATE volume SET state = ?2 WHERE id = ?1";
+        self.write(
+            |transaction| match run(transaction, sql, params![id, state])? {
+                0 => Err(CatalogueError::NoVolume(id)),
+                _ => Ok(()),
+            },
+        )
+    }
+
+    fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
+        let sql = format!(
+            "SELECT file.id, file.path, copy.number, file.state = 'live', {SEGMENT} FROM segment \
+            JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
+            WHERE segment.volume = ?1 AND copy.state != 'lost' \
+            ORDER BY partition, first_block, byte_offset, copy, file_offset"
+        );
+        self.read(|transaction| {
+            volume(transaction, id)?;
+            all(transaction, &sql, [id], |row| {
+                Ok(OnVolume {
+                    file: row.get(0)?,
+                    path: row.get(1)?,
+                    number: row.get(2)?,
+                    live: row.get(3)?,
+                    segment: segment(row, 4)?,
+                })
+            })
+        })
+    }
+
+    fn forget_volume(&self, id: VolumeId, loss: Loss, at_ns: i64) -> Result<Forgotten> {
+        self.write(|transaction| forget(transaction, id, loss, at_ns))
+    }
+
+    fn note_facts(&self, id: VolumeId, facts: &[(&str, &str)], at_ns: i64) -> Result<()> {
+        let sql = "INSERT INTO fact (volume, name, value, seen_ns) VALUES (?1, ?2, ?3, ?4) \
+            ON CONFLICT (volume, name) DO UPDATE SET value = ?3, seen_ns = ?4";
+        self.write(|transaction| {
+            volume(transaction, id)?;
+            for (name, value) in facts {
+                run(transaction, sql, params![id, name, value, at_ns])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn facts(&self, id: VolumeId) -> Result<Vec<Fact>> {
+        let sql = "SELECT name, value, seen_ns FROM fact WHERE volume = ?1 ORDER BY name";
+        self.read(|transaction| {
+            all(transaction, sql, [id], |row| {
+                Ok(Fact {
+                    name: row.get(0)?,
+                    value: row.get(1)?,
+                    seen_ns: row.get(2)?,
+                })
+            })
+        })
+    }
+}

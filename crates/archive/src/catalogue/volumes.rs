@@ -1,0 +1,103 @@
+//! Volumes: what is known of cartridges and of what lies on them.
+
+use super::{FileId, Result};
+use crate::record::{File, Owner, Segment, Volume};
+
+/// A volume in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VolumeId(pub i64);
+
+/// A file that was found on a volume that others wrote, or that we wrote and lost the catalogue of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The file, under the path that it gets in the archive.
+    pub file: File,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Where its bytes are, in file order; none for an empty file of LTFS.
+    pub segments: Vec<Segment>,
+}
+
+/// A segment on a volume, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnVolume {
+    /// The file.
+    pub file: FileId,
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The number of the copy.
+    pub number: u32,
+    /// Whether the file is still wanted; what is not, a repack leaves behind.
+    pub live: bool,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// Something that a cartridge said of itself, or somebody of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is, for instance `serial_number`, `load_count` or `pool`.
+    pub name: String,
+    /// What it was.
+    pub value: String,
+    /// When it was seen.
+    pub seen_ns: i64,
+}
+
+/// Whether a volume may be forgotten that holds the only copy of live files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// No: an error says how many.
+    Refused,
+    /// Yes: they are retired.
+    Accepted,
+}
+
+/// What went with a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Copies that had a segment on it.
+    pub copies: u64,
+    /// Files that lost their only copy and were retired.
+    pub retired: u64,
+}
+
+/// What is known of volumes.
+pub trait Volumes: Send + Sync {
+    /// Adds a volume with nothing of ours on it.
+    ///
+    /// Fails where its label or UUID is known.
+    fn add_volume(&self, volume: &Volume, at_ns: i64) -> Result<VolumeId>;
+
+    /// Adds a volume and the files that were found on it, all or none.
+    ///
+    /// A path that is in the archive already is a further copy of that file if lengths agree and at
+    /// least one sum of the same kind does and none differs; otherwise it is an error.
+    fn add_recorded(&self, volume: &Volume, files: &[Recorded], at_ns: i64) -> Result<VolumeId>;
+
+    /// The volume with a label.
+    fn find_volume(&self, label: &str) -> Result<Option<(VolumeId, Volume)>>;
+
+    /// A volume.
+    fn volume(&self, id: VolumeId) -> Result<Volume>;
+
+    /// All volumes, by label.
+    fn volumes(&self) -> Result<Vec<(VolumeId, Volume)>>;
+
+    /// Says what may still be done with a volume.
+    fn set_volume_state(&self, id: VolumeId, state: crate::record::VolumeState) -> Result<()>;
+
+    /// What lies on a volume, in tape order: partition, block, offset. Lost copies are left out.
+    fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>>;
+
+    /// Takes a volume and the copies on it out of the catalogue, after a repack or a loss.
+    ///
+    /// A file that lies in the cache is not lost with it, and is migrated again.
+    fn forget_volume(&self, id: VolumeId, loss: Loss, at_ns: i64) -> Result<Forgotten>;
+
+    /// Notes facts of a cartridge, over what was noted under the same names.
+    fn note_facts(&self, id: VolumeId, facts: &[(&str, &str)], at_ns: i64) -> Result<()>;
+
+    /// What was noted of a cartridge, by name.
+    fn facts(&self, id: VolumeId) -> Result<Vec<Fact>>;
+}

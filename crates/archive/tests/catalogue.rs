@@ -1,0 +1,70 @@
+//! A catalogue as a whole: its file, its schema, its backups.
+
+use rusqlite::Connection;
+use tapewise_archive::catalogue::{Catalogue as _, CatalogueError, SqliteCatalogue, Volumes as _};
+use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
+
+fn volume(label: &str) -> Volume {
+    Volume {
+        label: label.to_owned(),
+        uuid: format!("uuid of {label}"),
+        format: VolumeFormat::Tapewise,
+        state: VolumeState::Empty,
+        block_bytes: 262_144,
+        next_block: 2,
+        written_bytes: 0,
+    }
+}
+
+#[test]
+fn a_catalogue_is_there_again_when_it_is_opened_again() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("catalogue");
+    let first = SqliteCatalogue::open(&path).expect("a new catalogue");
+    let id = first.add_volume(&volume("T00001L8"), 7).expect("a volume");
+    drop(first);
+    let again = SqliteCatalogue::open(&path).expect("the catalogue");
+    assert_eq!(again.volume(id).expect("the volume"), volume("T00001L8"));
+    assert_eq!(again.integrity().expect("an answer"), [String::new(); 0]);
+}
+
+#[test]
+fn a_newer_schema_and_the_database_of_something_else_are_refused_untouched() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let newer = directory.path().join("newer");
+    drop(SqliteCatalogue::open(&newer).expect("a new catalogue"));
+    let raw = Connection::open(&newer).expect("a database");
+    raw.pragma_update(None, "user_version", 99).expect("set");
+    drop(raw);
+    let error = SqliteCatalogue::open(&newer).err().expect("refused");
+    assert!(matches!(error, CatalogueError::Newer { found: 99, .. }));
+    assert!(error.to_string().contains("use the newer program"));
+
+    let other = directory.path().join("other");
+    let raw = Connection::open(&other).expect("a database");
+    raw.execute_batch("CREATE TABLE films (id)")
+        .expect("a table");
+    drop(raw);
+    let before = std::fs::read(&other).expect("bytes");
+    let error = SqliteCatalogue::open(&other).err().expect("refused");
+    assert!(matches!(error, CatalogueError::NotACatalogue { .. }));
+    assert_eq!(std::fs::read(&other).expect("bytes"), before);
+}
+
+#[test]
+fn a_backup_appears_whole_over_the_last_one_and_can_be_opened() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let catalogue = SqliteCatalogue::open(&directory.path().join("catalogue")).expect("new");
+    let backup = directory.path().join("backup");
+    // What a killed backup left.
+    std::fs::write(directory.path().join(".backup.partial"), b"half").expect("written");
+    catalogue.backup(&backup).expect("a backup");
+    catalogue
+        .add_volume(&volume("T00001L8"), 7)
+        .expect("a volume");
+    catalogue.backup(&backup).expect("a backup");
+    assert!(!directory.path().join(".backup.partial").exists());
+    let restored = SqliteCatalogue::open(&backup).expect("the backup");
+    assert_eq!(restored.volumes().expect("volumes").len(), 1);
+    assert_eq!(restored.integrity().expect("an answer"), [String::new(); 0]);
+}
