@@ -1,1 +1,346 @@
 //! The disk in front of the tapes: high and low water, pins, and never the only copy dropped.
+//!
+//! A file comes in by four steps: room is [reserved](Cache::reserve), its contents are written to a
+//! name of their own and synced, it is renamed to its place, and the catalogue records it, in the same
+//! transaction as what it is recorded for. It goes by two: the catalogue takes its record away if it
+//! may go, then it is unlinked. So a record always has its file, whenever the process is killed; a file
+//! without a record is the rest of a step that was not finished, and [`Cache::open`] removes it.
+//!
+//! What may go is for the catalogue to say, see [`CacheRecords::evict`]: never what is pinned, and
+//! never what lacks copies on tape. Times come from the caller, as the catalogue's do.
+
+mod disk;
+mod error;
+mod incoming;
+
+pub use disk::{Directory, Disk};
+pub use error::CacheError;
+pub use incoming::{Arrived, Incoming, Reservation};
+
+use crate::catalogue::{CacheKey, CacheRecords, CatalogueError, FileId, NewStore, RequestId};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where files are written before they have their place.
+const INCOMING: &str = "incoming";
+
+/// How full a cache gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Water {
+    /// It never holds more, reservations included.
+    pub high_bytes: u64,
+    /// When it would, files go until it holds no more than this, as far as there are any that may.
+    pub low_bytes: u64,
+}
+
+/// How full a cache is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of the files in it.
+    pub held_bytes: u64,
+    /// Bytes that transfers under way have reserved.
+    pub reserved_bytes: u64,
+}
+
+/// What opening a cache found and put right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Files of steps that were not finished, removed.
+    pub leftovers: u64,
+    /// Files that are on tape too and whose place was empty or wrong: no longer recorded as cached.
+    pub forgotten: u64,
+    /// Files that lack copies on tape and whose place is empty or wrong: somebody or something took
+    /// them away. Nothing was changed, what is left of them is still there.
+    pub damaged: Vec<FileId>,
+    /// Files in the directory that are not the cache's, left alone.
+    pub strangers: Vec<PathBuf>,
+}
+
+/// A disk cache; clones are the same cache.
+#[derive(Clone)]
+pub struct Cache(Arc<Inner>);
+
+struct Inner {
+    disk: Box<dyn Disk>,
+    records: Arc<dyn CacheRecords>,
+    water: Water,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    held_bytes: u64,
+    reserved_bytes: u64,
+    next_key: u64,
+    /// When files were last read: noted in the catalogue when files are evicted, and only then, for a
+    /// transaction per read would cost more than the read.
+    used_ns: HashMap<FileId, i64>,
+}
+
+impl Inner {
+    /// Its numbers are changed last and at once, so a thread that panicked left them as they were.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheError {
+    let path = path.to_owned();
+    move |source| CacheError::Io {
+        doing,
+        path,
+        source,
+    }
+}
+
+/// Where a file lies: the last byte of its key is its directory, so that they fill evenly.
+fn place(key: CacheKey) -> PathBuf {
+    PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0))
+}
+
+/// What a name in the directory is.
+enum Name {
+    Incoming,
+    Place(CacheKey),
+    Stranger,
+}
+
+fn name_of(path: &Path) -> Name {
+    let digits = path.file_name().and_then(|name| name.to_str());
+    let key = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    match key.map(CacheKey) {
+        Some(key) if path == place(key) => Name::Place(key),
+        Some(key) if path == incoming::incoming(key) => Name::Incoming,
+        _ => Name::Stranger,
+    }
+}
+
+impl Cache {
+    /// Opens a cache and puts right what a killed process left.
+    pub fn open(
+        disk: Box<dyn Disk>,
+        records: Arc<dyn CacheRecords>,
+        water: Water,
+    ) -> Result<(Cache, Recovered), CacheError> {
+        let Water {
+            high_bytes,
+            low_bytes,
+        } = water;
+        if low_bytes > high_bytes {
+            return Err(CacheError::Water {
+                high_bytes,
+                low_bytes,
+            });
+        }
+        let mut directories: Vec<PathBuf> = (0..=0xffu32)
+            .map(|byte| PathBuf::from(format!("{byte:02x}")))
+            .collect();
+        directories.push(PathBuf::from(INCOMING));
+        disk.make_directories(&directories)
+            .map_err(io_error("making directories in", Path::new(".")))?;
+        let (state, recovered) = recover(disk.as_ref(), records.as_ref())?;
+        let inner = Inner {
+            disk,
+            records,
+            water,
+            state: Mutex::new(state),
+        };
+        Ok((Cache(Arc::new(inner)), recovered))
+    }
+
+    /// How full it is.
+    pub fn usage(&self) -> Usage {
+        let state = self.0.state();
+        Usage {
+            held_bytes: state.held_bytes,
+            reserved_bytes: state.reserved_bytes,
+        }
+    }
+
+    /// Makes room for a file of at most `bytes`, by evicting others where it has to.
+    pub fn reserve(&self, bytes: u64, at_ns: i64) -> Result<Reservation, CacheError> {
+        let Water {
+            high_bytes,
+            low_bytes,
+        } = self.0.water;
+        if bytes > high_bytes {
+            return Err(CacheError::TooLarge {
+                wanted_bytes: bytes,
+                high_bytes,
+            });
+        }
+        let mut state = self.0.state();
+        let wanted = |state: &State| {
+            let held = state.held_bytes.saturating_add(state.reserved_bytes);
+            held.saturating_add(bytes)
+        };
+        if wanted(&state) > high_bytes {
+            let surplus = wanted(&state) - low_bytes;
+            self.evict_locked(&mut state, surplus, at_ns)?;
+        }
+        if wanted(&state) > high_bytes {
+            return Err(CacheError::Full {
+                wanted_bytes: bytes,
+                high_bytes,
+                reserved_bytes: state.reserved_bytes,
+                holds: self.0.records.cache_holds(at_ns)?,
+            });
+        }
+        state.reserved_bytes += bytes;
+        let key = CacheKey(state.next_key);
+        state.next_key += 1;
+        Ok(Reservation {
+            cache: Arc::clone(&self.0),
+            key,
+            bytes,
+        })
+    }
+
+    /// Evicts files until `bytes` are free or nothing more may go; returns what was freed.
+    pub fn evict(&self, bytes: u64, at_ns: i64) -> Result<u64, CacheError> {
+        self.evict_locked(&mut self.0.state(), bytes, at_ns)
+    }
+
+    fn evict_locked(&self, state: &mut State, bytes: u64, at_ns: i64) -> Result<u64, CacheError> {
+        let used: Vec<(FileId, i64)> = state
+            .used_ns
+            .iter()
+            .map(|(&file, &at)| (file, at))
+            .collect();
+        let evicted = self.0.records.evict(bytes, &used, at_ns)?;
+        state.used_ns.clear();
+        let mut freed = 0;
+        let mut failed = None;
+        for file in evicted {
+            let name = place(file.key);
+            match self.0.disk.remove(&name) {
+                // One that cannot be unlinked goes on to take its room until the next start.
+                Err(error) => failed = Some(io_error("removing", &name)(error)),
+                Ok(()) => {
+                    state.held_bytes -= file.bytes;
+                    freed += file.bytes;
+                }
+            }
+        }
+        failed.map_or(Ok(freed), Err)
+    }
+
+    /// Acknowledges files that have arrived: they are live, and stay here until they have their copies.
+    ///
+    /// All or none, in one transaction: many small files cost little more than one.
+    pub fn store(
+        &self,
+        files: Vec<(Arrived, NewStore)>,
+        at_ns: i64,
+    ) -> Result<Vec<(FileId, RequestId)>, CacheError> {
+        let (arrived, stores): (Vec<Arrived>, Vec<NewStore>) = files.into_iter().unzip();
+        for (arrived, store) in arrived.iter().zip(&stores) {
+            let file = &store.new.file;
+            if file.bytes != arrived.bytes() {
+                return Err(CacheError::Length {
+                    path: file.path.clone(),
+                    written_bytes: arrived.bytes(),
+                    file_bytes: file.bytes,
+                });
+            }
+        }
+        let keys = arrived.iter().map(Arrived::key);
+        let records: Vec<(CacheKey, NewStore)> = keys.zip(stores).collect();
+        recorded(arrived, self.0.records.store_cached(&records, at_ns))
+    }
+
+    /// Records a file of the archive that has arrived from tape.
+    pub fn stage(&self, arrived: Arrived, file: FileId, at_ns: i64) -> Result<(), CacheError> {
+        let (key, bytes) = (arrived.key(), arrived.bytes());
+        let staged = self.0.records.stage_cached(key, file, bytes, at_ns);
+        recorded(vec![arrived], staged)
+    }
+
+    /// Opens a file that is in the cache; one that is evicted while it is read can be read to its end.
+    ///
+    /// `used_ns` is when somebody used it; none where it is only copied to tape.
+    pub fn read(&self, file: FileId, used_ns: Option<i64>) -> Result<Option<File>, CacheError> {
+        let Some(cached) = self.0.records.cached(file)? else {
+            return Ok(None);
+        };
+        let name = place(cached.key);
+        match self.0.disk.open(&name) {
+            Ok(opened) => {
+                if let Some(used_ns) = used_ns {
+                    self.0.state().used_ns.insert(file, used_ns);
+                }
+                Ok(Some(opened))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Evicted meanwhile, or gone.
+                match self.0.records.cached(file)? {
+                    Some(again) if again.key == cached.key => {
+                        Err(CacheError::Missing { file, path: name })
+                    }
+                    _ => Ok(None),
+                }
+            }
+            Err(error) => Err(io_error("opening", &name)(error)),
+        }
+    }
+}
+
+/// Keeps files that were recorded, and removes them where that was refused.
+///
+/// Where the database failed, whether it was recorded shows at the next start only: they stay.
+fn recorded<T>(
+    arrived: Vec<Arrived>,
+    outcome: crate::catalogue::Result<T>,
+) -> Result<T, CacheError> {
+    if matches!(outcome, Ok(_) | Err(CatalogueError::Database(_))) {
+        arrived.into_iter().for_each(Arrived::keep);
+    }
+    Ok(outcome?)
+}
+
+/// Compares directory and records; what a killed process left is removed.
+fn recover(disk: &dyn Disk, records: &dyn CacheRecords) -> Result<(State, Recovered), CacheError> {
+    let files = disk.files().map_err(io_error("listing", Path::new(".")))?;
+    let mut recovered = Recovered::default();
+    let mut state = State::default();
+    let mut lengths: HashMap<CacheKey, u64> = HashMap::new();
+    let mut leftovers = Vec::new();
+    for (path, bytes) in files {
+        match name_of(&path) {
+            Name::Incoming => leftovers.push(path),
+            Name::Place(key) => {
+                lengths.insert(key, bytes);
+            }
+            Name::Stranger => recovered.strangers.push(path),
+        }
+    }
+    let mut kept: HashSet<CacheKey> = HashSet::new();
+    for cached in records.all_cached()? {
+        state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
+        let whole = lengths.get(&cached.key) == Some(&cached.bytes);
+        let damaged = !whole && records.forget_cached(cached.file)?;
+        if damaged {
+            recovered.damaged.push(cached.file);
+        } else if !whole {
+            recovered.forgotten += 1;
+            continue;
+        }
+        kept.insert(cached.key);
+        state.held_bytes = state.held_bytes.saturating_add(cached.bytes);
+    }
+    leftovers.extend(
+        lengths
+            .keys()
+            .filter(|key| !kept.contains(key))
+            .map(|&key| place(key)),
+    );
+    leftovers.sort();
+    for path in leftovers {
+        disk.remove(&path).map_err(io_error("removing", &path))?;
+        recovered.leftovers += 1;
+    }
+    Ok((state, recovered))
+}

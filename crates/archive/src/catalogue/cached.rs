@@ -2,7 +2,7 @@
 
 use super::{FileId, NewStore, RequestId, Result};
 
-/// The name of a file in the cache; given once.
+/// The name of a file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CacheKey(pub u64);
 
@@ -62,8 +62,8 @@ pub trait CacheRecords: Send + Sync {
         at_ns: i64,
     ) -> Result<Vec<(FileId, RequestId)>>;
 
-    /// Notes that a file of the archive was brought into the cache.
-    fn stage_cached(&self, key: CacheKey, file: FileId, at_ns: i64) -> Result<()>;
+    /// Notes that a file of the archive was brought into the cache; it must have the file's length.
+    fn stage_cached(&self, key: CacheKey, file: FileId, bytes: u64, at_ns: i64) -> Result<()>;
 
     /// Where in the cache a file lies.
     fn cached(&self, file: FileId) -> Result<Option<Cached>>;

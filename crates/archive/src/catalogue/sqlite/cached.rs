@@ -86,8 +86,18 @@ impl CacheRecords for SqliteCatalogue {
         })
     }
 
-    fn stage_cached(&self, key: CacheKey, file: FileId, at_ns: i64) -> Result<()> {
-        self.write(|transaction| insert(transaction, key, file, at_ns))
+    fn stage_cached(&self, key: CacheKey, file: FileId, bytes: u64, at_ns: i64) -> Result<()> {
+        let sql = "SELECT path, bytes FROM file WHERE id = ?1";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.write(|transaction| {
+            let found: Option<(Vec<u8>, u64)> = one(transaction, sql, [file], row)?;
+            let (path, file_bytes) = found.ok_or(CatalogueError::NoFile(file))?;
+            if file_bytes != bytes {
+                let what = format!("{bytes} bytes were staged, the file has {file_bytes}");
+                return Err(CatalogueError::Impossible { path, what });
+            }
+            insert(transaction, key, file, at_ns)
+        })
     }
 
     fn cached(&self, file: FileId) -> Result<Option<Cached>> {

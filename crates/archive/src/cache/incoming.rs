@@ -1,0 +1,127 @@
+//! The way of a file into the cache: room, contents, its place, its record.
+
+use super::{CacheError, Inner, place};
+use crate::catalogue::CacheKey;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Room in the cache, given back when it is dropped.
+pub struct Reservation {
+    pub(super) cache: Arc<Inner>,
+    pub(super) key: CacheKey,
+    pub(super) bytes: u64,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.cache.state().reserved_bytes -= self.bytes;
+    }
+}
+
+impl Reservation {
+    /// Makes the file that the contents are written to.
+    pub fn create(self) -> Result<Incoming, CacheError> {
+        let name = incoming(self.key);
+        let created = self.cache.disk.create(&name);
+        let file = created.map_err(super::io_error("making", &name))?;
+        Ok(Incoming {
+            file,
+            written_bytes: 0,
+            named: Named {
+                reservation: self,
+                name: Some(name),
+            },
+        })
+    }
+}
+
+/// The name of a file that is being written.
+pub(super) fn incoming(key: CacheKey) -> PathBuf {
+    Path::new(super::INCOMING).join(format!("{:016x}", key.0))
+}
+
+/// A file without a record: it goes when it is dropped.
+struct Named {
+    reservation: Reservation,
+    name: Option<PathBuf>,
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            // What stays behind here is found and removed at the next start.
+            let _ = self.reservation.cache.disk.remove(name);
+        }
+    }
+}
+
+/// A file that is being written; when it is dropped it is gone.
+pub struct Incoming {
+    file: File,
+    written_bytes: u64,
+    named: Named,
+}
+
+impl Write for Incoming {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let reserved = self.named.reservation.bytes;
+        if bytes.len() as u64 > reserved - self.written_bytes {
+            let text = format!("more than the {reserved} bytes that were reserved in the cache");
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
+        }
+        let written = self.file.write(bytes)?;
+        self.written_bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Incoming {
+    /// Puts the contents on disk and the file in its place.
+    pub fn finish(mut self) -> Result<Arrived, CacheError> {
+        let key = self.named.reservation.key;
+        let (from, to) = (incoming(key), place(key));
+        let disk = &self.named.reservation.cache.disk;
+        disk.sync(&from, &self.file)
+            .map_err(super::io_error("syncing", &from))?;
+        disk.rename(&from, &to)
+            .map_err(super::io_error("renaming", &from))?;
+        self.named.name = Some(to.clone());
+        let directory = to.parent().unwrap_or(Path::new(""));
+        let synced = self.named.reservation.cache.disk.sync_directory(directory);
+        synced.map_err(super::io_error("syncing", directory))?;
+        Ok(Arrived {
+            bytes: self.written_bytes,
+            named: self.named,
+        })
+    }
+}
+
+/// A file that is whole, on disk and in its place, of which nobody knows: when it is dropped it is gone.
+pub struct Arrived {
+    bytes: u64,
+    named: Named,
+}
+
+impl Arrived {
+    /// Its name in the cache.
+    pub fn key(&self) -> CacheKey {
+        self.named.reservation.key
+    }
+
+    /// Its length.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Leaves the file where it is: it is counted as held from now on.
+    pub(super) fn keep(mut self) {
+        self.named.name = None;
+        self.named.reservation.cache.state().held_bytes += self.bytes;
+    }
+}
