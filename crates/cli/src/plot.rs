@@ -3,6 +3,8 @@
 mod axis;
 mod canvas;
 pub mod chart;
+pub mod figure;
+mod measured;
 mod panel;
 mod path;
 

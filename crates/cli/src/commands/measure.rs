@@ -1,23 +1,26 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
+mod bar;
+mod pictures;
 mod table;
 
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
 use crate::output::say;
+use crate::plot::figure;
+use bar::Bar;
 use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
-use tapewise_model::{Micros, Profile, profile};
+use tapewise_formats::map_file::{MapFile, ProbedPlace};
+use tapewise_model::{KeyPoints, Micros, Profile, profile};
 use tapewise_run::measure::summary::Summary;
-use tapewise_run::measure::{
-    Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points,
-};
+use tapewise_run::measure::{Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points};
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
 
@@ -42,7 +45,7 @@ pub struct Measure {
     /// The robot that serves the drive, to measure its ways too.
     #[arg(long, value_name = "DEVICE")]
     changer: Option<String>,
-    /// As much as fits into 30 minutes of drive time.
+    /// As much as fits into 30 minutes of drive time, beside what writing takes.
     #[arg(long)]
     quick: bool,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
@@ -58,9 +61,13 @@ pub struct Measure {
     /// With --write: length of the blocks in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
     block_size: usize,
-    /// Where to write the key points that were found, for `order --map`.
+    /// Where to write where blocks lie, for `order --map`: the drive's table of wrap ends, the key
+    /// points that were found, or the places that the drive reported.
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
+    /// Draw what was measured into this directory: one SVG for each thing.
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// Say what would be measured and how long that takes, and stop.
     #[arg(long)]
     dry_run: bool,
@@ -71,6 +78,7 @@ pub struct Measure {
 
 /// Runs the verb.
 pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
+    check(args)?;
     let stop = stop_on_interrupt()?;
     let mut devices = Devices::default();
     let new = match device::new_kind(&args.device) {
@@ -107,17 +115,47 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         past: &past,
     };
     let measured = measure(&asked, &mut recorder, robot);
-    let took = recorder.clock();
     drop(recorder);
-    let Some(subject) = measured.map_err(go_on_later)? else {
+    let Some(measured) = measured.map_err(go_on_later)? else {
         return Ok(std::process::ExitCode::SUCCESS);
     };
+    let subject = &measured.subject;
     let log = read(args)?;
-    write_map(args, &log, &subject)?;
-    let summary = Summary::of(log.events(), &subject);
-    let table = table::summary(&summary, &subject, took, scale.is_some());
+    let summary = Summary::of(log.events(), subject);
+    let key_points = key_points(&log, &summary, subject)?;
+    if let Some(path) = &args.map {
+        write_map(path, map_file(&summary, subject, key_points.as_ref())?)?;
+    }
+    let emulated = scale.is_some();
+    let mut table = table::summary(&summary, subject, measured.took, emulated);
+    table::cut_short(&mut table, &measured.cut_short);
     crate::output::print(&table.to_string())?;
+    if let Some(directory) = &args.plot {
+        let drawn = pictures::all(&summary, subject, key_points.as_ref(), emulated)?;
+        figure::write(directory, &drawn)?;
+        for picture in &drawn {
+            say(format_args!(
+                "{}/{}.svg\n",
+                directory.display(),
+                picture.name
+            ));
+        }
+    }
     Ok(std::process::ExitCode::SUCCESS)
+}
+
+/// Steps that were asked for by name must be possible.
+fn check(args: &Measure) -> Result<(), CliError> {
+    if let Some(step) = args.only.iter().find(|step| step.writes() && !args.write) {
+        let hint = "with --write, which needs a blank cartridge or --overwrite";
+        return Err(CliError::input(format!("{step} writes on the cartridge")).hint(hint));
+    }
+    if args.only.contains(&Step::Robot) && args.changer.is_none() {
+        return Err(
+            CliError::input("robot: which robot is not said").hint("name it with --changer")
+        );
+    }
+    Ok(())
 }
 
 /// A flag that the first interrupt sets, so that the log ends with a whole event; the second one
@@ -144,18 +182,28 @@ struct Asked<'a> {
     past: &'a [Event],
 }
 
-/// Writes where that was asked for, then carries out the steps that read; `None` after a dry run.
+/// What the steps that read were carried out on.
+struct Measured {
+    subject: Subject,
+    /// Steps that the limit cut short.
+    cut_short: Vec<Step>,
+    /// Drive time, what was written before not counted.
+    took: Micros,
+}
+
+/// Writes where that was asked for, then carries out the steps that read. `None` after a dry run.
 fn measure(
     asked: &Asked,
     recorder: &mut Recorder<'_>,
     robot: Option<Robot<'_>>,
-) -> Result<Option<Subject>, CliError> {
+) -> Result<Option<Measured>, CliError> {
     let args = asked.args;
     let bar = Bar::new();
     let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
-    let wrote = write(asked, wanted, recorder, &bar)?;
+    write(asked, wanted, recorder, &bar)?;
+    let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
-    let limit = args.quick.then(|| QUICK - wrote);
+    let limit = args.quick.then(|| QUICK - subject.expected().explore);
     let suite = Suite::plan(&subject, wanted, robot.is_some(), limit, args.seed);
     say(table::plan(&suite));
     if args.dry_run {
@@ -165,8 +213,11 @@ fn measure(
         bar.show(now)
     });
     bar.clear();
-    result?;
-    Ok(Some(subject))
+    Ok(Some(Measured {
+        cut_short: result?,
+        took: recorder.clock() - began,
+        subject,
+    }))
 }
 
 /// Interrupted or not: what stands in the log is not lost.
@@ -174,24 +225,52 @@ fn go_on_later(error: CliError) -> CliError {
     error.or_hint("start it again with the same log, and it goes on from there")
 }
 
-/// Writes the key points of the log as a map.
-fn write_map(args: &Measure, log: &EventLog, subject: &Subject) -> Result<(), CliError> {
-    let Some(path) = &args.map else { return Ok(()) };
-    let nominal = subject
-        .profile
-        .nominal_sections()
-        .ok_or_else(|| CliError::input(format!("a {} has no key points", subject.profile.title)))?;
+/// The key points that were found, where they were searched for.
+fn key_points(
+    log: &EventLog,
+    summary: &Summary,
+    subject: &Subject,
+) -> Result<Option<KeyPoints>, CliError> {
+    let nominal = subject.profile.nominal_sections();
+    let Some(nominal) = nominal.filter(|_| summary.key_point_probes > 0) else {
+        return Ok(None);
+    };
     let found = key_points::of_log(log.events(), nominal, subject.blocks).map_err(failed)?;
-    let points = found.key_points;
-    crate::output::write(Some(path), |out| {
-        let mut text = "track,segment\n".to_owned();
-        for track in 0..points.tracks() {
-            for segment in points.track(track) {
-                text.push_str(&format!("{track},{segment}\n"));
-            }
-        }
-        text.push_str(&format!("{},{}\n", points.tracks(), points.segments()));
-        out.write_all(text.as_bytes()).map_err(failed)
+    Ok(Some(found.key_points))
+}
+
+/// Where blocks lie: by the best that is known.
+fn map_file(
+    summary: &Summary,
+    subject: &Subject,
+    key_points: Option<&KeyPoints>,
+) -> Result<MapFile, CliError> {
+    if let Some(table) = &subject.wrap_ends {
+        return Ok(MapFile::EndOfWrap(table.clone()));
+    }
+    if let Some(points) = key_points {
+        return Ok(MapFile::KeyPoints(points.clone()));
+    }
+    let places = summary.positions.iter().filter(|place| place.0 > 0);
+    let mut places: Vec<ProbedPlace> = places
+        .map(|&(block, wrap, lpos)| ProbedPlace {
+            partition: 0,
+            block,
+            wrap,
+            lpos,
+        })
+        .collect();
+    places.dedup_by_key(|place| place.block);
+    if places.is_empty() {
+        let what = "nothing is known of where blocks lie: no table of wrap ends, no places reported, no key points";
+        return Err(failed(what));
+    }
+    Ok(MapFile::Probed(places))
+}
+
+fn write_map(path: &Path, map: MapFile) -> Result<(), CliError> {
+    crate::output::write(Some(path), |mut out| {
+        tapewise_formats::map_file::write_map(&mut out, &map).map_err(failed)
     })
 }
 
@@ -260,24 +339,22 @@ fn profile_of(args: &Measure, drive: &TapeDrive) -> Result<Profile, CliError> {
 }
 
 /// Measures what writing takes and fills the cartridge, where that was asked for, or where it is a new
-/// emulated one: the drive time that the steps were predicted to take.
+/// emulated one.
 fn write(
     asked: &Asked,
     wanted: Option<&[Step]>,
     recorder: &mut Recorder<'_>,
     bar: &Bar,
-) -> Result<Micros, CliError> {
+) -> Result<(), CliError> {
     let args = asked.args;
     if (asked.new.is_none() && !args.write) || !may_write(asked, recorder)? {
-        return Ok(Micros::ZERO);
+        return Ok(());
     }
     let host_bytes = asked.new.map_or(args.block_size, |block| block.host_bytes);
-    let mut took = Micros::ZERO;
     if args.write {
-        let blank = Subject::new(asked.profile, 0, host_bytes as u64, asked.scale);
+        let blank = Subject::blank(recorder, asked.profile, host_bytes as u64, asked.scale)?;
         let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
         say(table::plan(&suite));
-        took = suite.total();
         if !args.dry_run {
             let result = suite.run(recorder, &blank, None, asked.past, &mut |now| bar.show(now));
             bar.clear();
@@ -288,7 +365,7 @@ fn write(
     if !args.dry_run || asked.new.is_some() {
         fill_up(asked, recorder, host_bytes)?;
     }
-    Ok(took)
+    Ok(())
 }
 
 /// Whether there is anything to write: not on a cartridge that this log was measured on already.
@@ -348,33 +425,4 @@ fn robot<'a>(changer: &'a mut Changer, serial: &Option<String>) -> Result<Robot<
         drive,
         slots,
     })
-}
-
-/// A line with what is done and how much time is left, on a terminal only.
-struct Bar {
-    terminal: bool,
-}
-
-impl Bar {
-    fn new() -> Bar {
-        Bar {
-            terminal: std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn show(&self, now: Progress) {
-        if self.terminal {
-            let left: Micros = now.left;
-            say(format_args!(
-                "\r\x1b[K{} {}/{}   about {left} of drive time left",
-                now.step, now.done, now.of
-            ));
-        }
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            say("\r\x1b[K");
-        }
-    }
 }

@@ -125,6 +125,16 @@ pub fn round_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     multiples(low, high, step).map(tick).collect()
 }
 
+/// Powers of two between two exponents of them; each tick stands at its exponent.
+pub fn doubling_ticks(low: f64, high: f64) -> Vec<Tick> {
+    let powers = (low.ceil().max(0.0) as u32)..=(high.floor().clamp(0.0, 31.0) as u32);
+    let tick = |power: u32| Tick {
+        at: f64::from(power),
+        label: thousands(1 << power),
+    };
+    powers.map(tick).collect()
+}
+
 /// 1, 2 or 5 times a power of ten, such that at most `most` steps span `range`.
 fn round_step(range: f64, most: usize) -> f64 {
     let rough = (range / most.max(1) as f64).max(f64::MIN_POSITIVE);

@@ -1,6 +1,6 @@
 //! Dots and lines over two axes with round ticks: what measurements are shown with.
 
-use super::axis;
+use super::axis::{self, Tick};
 use super::canvas::{self, Anchor, Canvas, Font, Px};
 use super::panel::{GREY, INK};
 use crate::error::CliError;
@@ -13,6 +13,8 @@ pub enum Mark {
     Dots,
     /// A line through the places.
     Line,
+    /// A thin one, behind what is to be held against it.
+    Guide,
 }
 
 /// Places with a name and a colour.
@@ -44,11 +46,22 @@ const X_PX: [f64; 2] = [70.0, 872.0];
 const Y_PX: [f64; 2] = [500.0, 92.0];
 const FRAME: RGBColor = RGBColor(150, 150, 150);
 const GRID: RGBColor = RGBColor(228, 228, 228);
+/// Up to so many dots of one series stand out from a line that they lie on.
+const A_HANDFUL: usize = 20;
 /// Up to so many dots of one series are drawn large enough to be seen one by one.
 const FEW_DOTS: usize = 300;
 /// More dots of one series than this only make the file larger.
 const MOST_DOTS: usize = 4_000;
 const TICKS: usize = 8;
+
+/// The scale across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    /// From zero, or from the least value where that is below.
+    Even,
+    /// Every doubling as wide as the next: for values above zero.
+    Doubling,
+}
 
 /// A chart as SVG text, from zero, or from the least value where that is below, to the largest of
 /// each axis.
@@ -56,6 +69,35 @@ const TICKS: usize = 8;
 /// # Errors
 /// Where the picture cannot be made.
 pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
+    chart_over(words, series, Across::Even)
+}
+
+/// The same with this scale across.
+///
+/// # Errors
+/// Where the picture cannot be made.
+pub fn chart_over(words: Words, series: &[Series], scale: Across) -> Result<String, CliError> {
+    if scale == Across::Even {
+        return drawn(words, series, None);
+    }
+    let mut series = series.to_vec();
+    let places = series.iter_mut().flat_map(|series| &mut series.places);
+    places.for_each(|place| place[0] = place[0].max(1.0).log2());
+    let xs = || {
+        series
+            .iter()
+            .flat_map(|series| &series.places)
+            .map(|place| place[0])
+    };
+    let [least, most] = [
+        xs().fold(f64::INFINITY, f64::min) - 0.25,
+        xs().fold(0.0, f64::max) + 0.25,
+    ];
+    drawn(words, &series, Some([least, most]))
+}
+
+/// A chart of these series; `doublings` is what powers of two the scale across goes from and to.
+fn drawn(words: Words, series: &[Series], doublings: Option<[f64; 2]>) -> Result<String, CliError> {
     let ends = |axis: usize| {
         let places = series.iter().flat_map(|series| &series.places);
         let (least, most) = places.fold((0.0f64, 0.0f64), |(least, most), place| {
@@ -63,7 +105,11 @@ pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
         });
         [least * 1.02, most.max(1e-9) * 1.02]
     };
-    let ends = [ends(0), ends(1)];
+    let ends = [doublings.unwrap_or_else(|| ends(0)), ends(1)];
+    let across = match doublings {
+        Some([least, most]) => axis::doubling_ticks(least, most),
+        None => axis::round_ticks(ends[0][0], ends[0][1], TICKS),
+    };
     canvas::page(SIZE_PX[0], SIZE_PX[1], |canvas| {
         let place = |[x, y]: [f64; 2]| -> Px {
             let along = |value: f64, [least, most]: [f64; 2], [low, high]: [f64; 2]| {
@@ -77,29 +123,33 @@ pub fn chart(words: Words, series: &[Series]) -> Result<String, CliError> {
             Anchor::Start,
             font(17.0, true),
         )?;
-        axes(canvas, ends, words, &place)?;
+        axes(canvas, &across, ends, words, &place)?;
         for each in series {
-            match each.mark {
-                Mark::Line => {
-                    let places: Vec<Px> = each.places.iter().map(|&at| place(at)).collect();
-                    canvas.line(&places, each.colour.to_rgba(), 2.0)?;
-                }
-                Mark::Dots => {
-                    let step = each.places.len().div_ceil(MOST_DOTS).max(1);
-                    let half_px = match each.places.len() <= FEW_DOTS {
-                        true => 2.2,
-                        false => 1.3,
-                    };
-                    for &at in each.places.iter().step_by(step) {
-                        let (x, y) = place(at);
-                        let corners = [(x - half_px, y - half_px), (x + half_px, y + half_px)];
-                        canvas.bar(corners, each.colour.mix(0.55))?;
-                    }
-                }
-            }
+            let places: Vec<Px> = each.places.iter().map(|&at| place(at)).collect();
+            mark(canvas, each, &places)?;
         }
         legend(canvas, series)
     })
+}
+
+fn mark(canvas: &Canvas, series: &Series, places: &[Px]) -> Result<(), CliError> {
+    match series.mark {
+        Mark::Line => canvas.line(places, series.colour.to_rgba(), 2.0),
+        Mark::Guide => canvas.line(places, series.colour.to_rgba(), 1.2),
+        Mark::Dots => {
+            let step = places.len().div_ceil(MOST_DOTS).max(1);
+            let (half_px, opacity) = match places.len() {
+                0..=A_HANDFUL => (3.2, 0.8),
+                ..=FEW_DOTS => (2.2, 0.55),
+                _ => (1.3, 0.55),
+            };
+            for &(x, y) in places.iter().step_by(step) {
+                let corners = [(x - half_px, y - half_px), (x + half_px, y + half_px)];
+                canvas.bar(corners, series.colour.mix(opacity))?;
+            }
+            Ok(())
+        }
+    }
 }
 
 fn font(px: f64, bold: bool) -> Font {
@@ -109,11 +159,12 @@ fn font(px: f64, bold: bool) -> Font {
 
 fn axes(
     canvas: &Canvas,
+    across: &[Tick],
     ends: [[f64; 2]; 2],
     words: Words,
     place: &impl Fn([f64; 2]) -> Px,
 ) -> Result<(), CliError> {
-    for tick in axis::round_ticks(ends[0][0], ends[0][1], TICKS) {
+    for tick in across {
         let (x, _) = place([tick.at, ends[1][0]]);
         canvas.line(&[(x, Y_PX[0]), (x, Y_PX[1])], GRID.to_rgba(), 1.0)?;
         canvas.words(

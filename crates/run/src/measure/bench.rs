@@ -18,7 +18,10 @@ pub struct Progress {
     pub done: u32,
     /// Samples it will have, as far as can be said.
     pub of: u32,
-    /// Drive time that is left for all steps, as predicted.
+    /// Drive time since the suite began, what was taken from a log not counted.
+    pub took: Micros,
+    /// Drive time that is left for all steps: of this one as its samples go, of the others as
+    /// predicted.
     pub left: Micros,
 }
 
@@ -36,6 +39,11 @@ pub(super) struct Bench<'b, 'r> {
     later: Micros,
     /// Predicted time of a sample of this step.
     each: Micros,
+    /// When, on the recorder's clock, the suite began, and this step.
+    began: Micros,
+    step_began: Micros,
+    /// Samples of this step that came from the drive and not from a log.
+    timed: u32,
     /// When, on the recorder's clock, nothing more is to begin.
     until: Option<Micros>,
     progress: &'b mut dyn FnMut(Progress),
@@ -62,6 +70,7 @@ impl<'b, 'r> Bench<'b, 'r> {
         until: Option<Micros>,
         progress: &'b mut dyn FnMut(Progress),
     ) -> Bench<'b, 'r> {
+        let began = recorder.clock();
         Bench {
             recorder,
             subject,
@@ -72,6 +81,9 @@ impl<'b, 'r> Bench<'b, 'r> {
             of: 0,
             later: Micros::ZERO,
             each: Micros::ZERO,
+            began,
+            step_began: began,
+            timed: 0,
             until,
             progress,
         }
@@ -84,7 +96,14 @@ impl<'b, 'r> Bench<'b, 'r> {
         self.of = ahead.samples;
         self.each = ahead.each;
         self.later = ahead.later;
+        self.step_began = self.recorder.clock();
+        self.timed = 0;
         self.tell();
+    }
+
+    /// Samples of this step that are done.
+    pub fn done(&self) -> u32 {
+        self.sample
     }
 
     /// The seed of the suite.
@@ -132,21 +151,33 @@ impl<'b, 'r> Bench<'b, 'r> {
         let events = recorder.kept_events();
         recorder.set_purpose(None, None);
         result?;
+        self.timed += 1;
         self.tell();
         Ok(events)
     }
 
     fn tell(&mut self) {
-        let samples = self.of.saturating_sub(self.sample);
-        let left = Micros(self.each.0.saturating_mul(i64::from(samples))) + self.later;
+        let now = self.recorder.clock();
+        let samples = i64::from(self.of.saturating_sub(self.sample));
+        let each = match self.timed {
+            0..FEW => self.each,
+            timed => Micros((now - self.step_began).0 / i64::from(timed)),
+        };
+        let left = Micros(each.0.saturating_mul(samples)) + self.later;
         (self.progress)(Progress {
             step: self.step,
             done: self.sample,
             of: self.of.max(self.sample),
-            left,
+            took: now - self.began,
+            left: self
+                .until
+                .map_or(left, |until| left.min(until - now).max(Micros::ZERO)),
         });
     }
 }
+
+/// Fewer samples than these say less than the profile does of how long the others will take.
+const FEW: u32 = 3;
 
 /// The samples of a log. The last one may have been stopped half way, so it is measured again.
 fn past(log: &[Event]) -> HashMap<(Step, u32), Vec<Event>> {

@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, read};
 use super::subject::Subject;
+use super::summary::RESTART_S;
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use std::time::Duration;
@@ -52,9 +53,6 @@ const PAUSES_S: [u64; 5] = [100, 48, 32, 16, 4];
 
 /// Samples of the large reads, for the prediction.
 pub(super) const LARGE_SAMPLES: u32 = 10;
-
-/// What a drive may lose without a restart: a turn of the tape, a back-hitch.
-const RESTART_S: f64 = 3.0;
 
 /// The longest pause first with all sizes, then shorter ones with the smallest read that had to
 /// wait for the tape to start again.

@@ -24,4 +24,4 @@ pub use fill::{Filled, fill};
 pub use robot::Robot;
 pub use step::{Purpose, Step};
 pub use subject::{Expected, Subject};
-pub use suite::{Planned, QUICK, Suite};
+pub use suite::{LeftOut, Planned, QUICK, Suite};

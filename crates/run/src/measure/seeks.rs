@@ -178,8 +178,9 @@ pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
     let wraps = bench.subject.full_wraps();
     let wrap = (wraps / 2) & !1;
     let ends = bench.subject.map.as_ref().and_then(|map| {
-        let from = along(map, wrap.checked_sub(2)?, 0.1)?;
-        Some((from, along(map, wrap, 0.4)?, along(map, wrap, 0.6)?))
+        let from = along(map, wrap.checked_sub(2)?, 0.05)?;
+        // An LTO drive has a landing point in every twelfth of a wrap or so: several are to be seen.
+        Some((from, along(map, wrap, 0.1)?, along(map, wrap, 0.9)?))
     });
     let Some((from, first, end)) = ends else {
         return Ok(());

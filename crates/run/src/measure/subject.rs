@@ -2,7 +2,8 @@
 
 use crate::error::RunError;
 use crate::recorder::{Item, Recorder};
-use tapewise_model::{BlockMap, Layout, Micros, NominalLayout, Profile};
+use tapewise_formats::event::Spot;
+use tapewise_model::{BlockMap, EndOfWrap, Layout, Micros, NominalLayout, Profile};
 
 /// A drive and the cartridge in it.
 #[derive(Clone, Debug)]
@@ -15,8 +16,13 @@ pub struct Subject {
     pub block_bytes: u64,
     /// What a byte of the host stands for: 1 but on emulated cartridges.
     pub byte_scale: u64,
-    /// Where blocks lie, by nominal geometry; `None` where the profile does not say.
+    /// Where blocks of partition 0 lie: by the drive's own table of wrap ends where it has one, else
+    /// by nominal geometry; `None` where the profile does not say.
     pub map: Option<BlockMap>,
+    /// The drive's own table of wrap ends, all partitions of it.
+    pub wrap_ends: Option<Vec<EndOfWrap>>,
+    /// Whether the drive says where on the tape it is.
+    pub tells_place: bool,
 }
 
 /// What an action is expected to take.
@@ -30,13 +36,18 @@ pub struct Expected {
     pub locate: Micros,
     /// A rewind, in the mean.
     pub rewind: Micros,
+    /// Looking at the cartridge before anything is measured.
+    pub explore: Micros,
 }
 
 impl Subject {
-    /// Looks at the cartridge in the drive: where its data ends, and how long its blocks are.
+    /// Looks at the cartridge in the drive: where its data ends, how long its blocks are, whether
+    /// the drive says where it is, and where its wraps end. A table of wrap ends is as of the last
+    /// load: where it ends short of the data, the cartridge is unmounted and mounted first.
     ///
     /// # Errors
-    /// [`RunError::Unsuitable`] where there are fewer blocks than can be measured with.
+    /// [`RunError::Unsuitable`] where there are fewer blocks than can be measured with, or the
+    /// drive's table contradicts itself.
     pub fn explore(
         recorder: &mut Recorder<'_>,
         profile: &Profile,
@@ -49,10 +60,47 @@ impl Subject {
         };
         recorder.rewind()?;
         let block_bytes = first_block_bytes(recorder, blocks)?;
-        Ok(Subject::new(profile, blocks, block_bytes, byte_scale))
+        let mut subject = Subject::new(profile, blocks, block_bytes, byte_scale);
+        subject.tells_place = tells_place(recorder);
+        if let Some(table) = current_table(recorder, blocks)? {
+            subject.map = Some(subject.map_of(&table)?);
+            subject.wrap_ends = Some(table);
+        }
+        Ok(subject)
     }
 
-    /// A cartridge with so many blocks of this length.
+    /// The cartridge in the drive as it will be: blocks of this length are yet to be written.
+    ///
+    /// # Errors
+    /// [`RunError`] of the rewind, after which the drive is asked whether it says where it is.
+    pub fn blank(
+        recorder: &mut Recorder<'_>,
+        profile: &Profile,
+        block_bytes: u64,
+        byte_scale: u64,
+    ) -> Result<Subject, RunError> {
+        recorder.rewind()?;
+        let mut subject = Subject::new(profile, 0, block_bytes, byte_scale);
+        subject.tells_place = tells_place(recorder);
+        Ok(subject)
+    }
+
+    /// The map that the drive's table of wrap ends gives.
+    fn map_of(&self, table: &[EndOfWrap]) -> Result<BlockMap, RunError> {
+        let unsuitable = |error: &dyn std::fmt::Display| RunError::Unsuitable(error.to_string());
+        let geometry = self
+            .profile
+            .geometry()
+            .map_err(|error| unsuitable(&error))?;
+        let first = table.iter().filter(|end| end.partition == 0);
+        let first: Vec<EndOfWrap> = first.copied().collect();
+        let nominal_blocks = self.profile.wrap_blocks(self.recorded_block_bytes()).ok();
+        BlockMap::from_end_of_wrap(&geometry, &first, nominal_blocks)
+            .map_err(|error| unsuitable(&error))
+    }
+
+    /// A cartridge with so many blocks of this length, placed by nominal geometry, in a drive that
+    /// has what its profile says.
     pub fn new(profile: &Profile, blocks: u64, block_bytes: u64, byte_scale: u64) -> Subject {
         let recorded = block_bytes.saturating_mul(byte_scale);
         Subject {
@@ -61,6 +109,9 @@ impl Subject {
             block_bytes,
             byte_scale,
             map: profile.nominal_map(NominalLayout::Single, recorded).ok(),
+            wrap_ends: None,
+            tells_place: profile.cartridge.position_areas.is_some()
+                || profile.features.end_of_wrap_table.is_some(),
         }
     }
 
@@ -80,8 +131,24 @@ impl Subject {
         ((mb * 1e6 / self.recorded_block_bytes() as f64).round() as u64).max(1)
     }
 
-    /// The blocks of a wrap that have data on them, by the nominal map; the whole tape where there
-    /// is no map or only one wrap.
+    /// The wrap of a spot, and its way along the tape from the beginning as a share of it: as the
+    /// drive reported it, else by the map.
+    pub fn place(&self, spot: Spot) -> Option<(u16, f64)> {
+        let geometry = self.profile.geometry().ok()?;
+        let (wrap, lpos) = match (spot.wrap, spot.lpos) {
+            (Some(wrap), Some(lpos)) => (wrap, lpos),
+            _ => {
+                let map = self.map.as_ref()?;
+                let position = map.position(spot.partition, spot.block?).ok()?;
+                (position.wrap, position.lpos)
+            }
+        };
+        let along = f64::from(lpos.saturating_sub(geometry.lpos_min));
+        Some((wrap, along / f64::from(geometry.wrap_lpos().max(1))))
+    }
+
+    /// The blocks of a wrap that have data on them, by the map; the whole tape where there is no map
+    /// or only one wrap.
     pub fn wrap(&self, wrap: u16) -> Option<(u64, u64)> {
         let Some(map) = &self.map else {
             return (wrap == 0).then_some((0, self.blocks));
@@ -94,11 +161,12 @@ impl Subject {
         (first < end).then_some((first, end))
     }
 
-    /// Number of wraps that have data from end to end, by the nominal map.
+    /// Number of wraps that have data from end to end, by the map.
     pub fn full_wraps(&self) -> u16 {
         let Some(map) = &self.map else { return 1 };
         let spans = map.spans().iter();
-        let full = spans.filter(|span| span.end_block <= self.blocks);
+        // A drive's table ends with the data, and so does its last wrap.
+        let full = spans.filter(|span| span.end_block < self.blocks);
         full.map(|span| span.wrap + 1).max().unwrap_or(0)
     }
 
@@ -108,12 +176,6 @@ impl Subject {
         let bytes = seconds * rate.map_or(1.0, |rate| rate.value) * 1e6;
         let recorded = block_bytes.saturating_mul(self.byte_scale).max(1);
         ((bytes / recorded as f64).round() as u64).max(1)
-    }
-
-    /// Whether the drive tells where on the tape it is.
-    pub fn reports_positions(&self) -> bool {
-        self.profile.cartridge.position_areas.is_some()
-            || self.profile.features.end_of_wrap_table.is_some()
     }
 
     /// What an action is expected to take, by the profile; where it does not say, as slow as the
@@ -127,12 +189,16 @@ impl Subject {
         let search = seconds(&handling.search_mean_s).or(seconds(&handling.file_to_file_s));
         let seek = seconds(&seek.startup_s).zip(half_tape).map(|(a, b)| a + b);
         let locate = seek.or(search).unwrap_or(90.0);
-        let rewind = seconds(&handling.rewind_mean_s).or(half_tape);
+        let rewind = seconds(&handling.rewind_mean_s)
+            .or(half_tape)
+            .unwrap_or(75.0);
         Expected {
             mount: Micros::from_secs_f64(seconds(&handling.mount_s).unwrap_or(50.0)),
             unmount: Micros::from_secs_f64(seconds(&handling.unmount_s).unwrap_or(23.0)),
             locate: Micros::from_secs_f64(locate),
-            rewind: Micros::from_secs_f64(rewind.unwrap_or(75.0)),
+            rewind: Micros::from_secs_f64(rewind),
+            // To the end of the data and back, and to a block near the beginning.
+            explore: Micros::from_secs_f64(2.0 * locate + 2.0 * rewind),
         }
     }
 
@@ -142,6 +208,48 @@ impl Subject {
         let rate = self.profile.transfer.rate_mb_s.as_ref();
         Micros::from_secs_f64(bytes / 1e6 / rate.map_or(1.0, |rate| rate.value))
     }
+}
+
+/// Whether the last place that the head came to was told by the drive.
+fn tells_place(recorder: &Recorder<'_>) -> bool {
+    recorder.head().is_some_and(|head| head.lpos.is_some())
+}
+
+/// The drive's table of wrap ends, up to the end of the data; `None` for a drive without one.
+fn current_table(
+    recorder: &mut Recorder<'_>,
+    blocks: u64,
+) -> Result<Option<Vec<EndOfWrap>>, RunError> {
+    let Some(table) = wrap_ends(recorder)? else {
+        return Ok(None);
+    };
+    let is_current = |end: &EndOfWrap| end.partition == 0 && end.block == blocks;
+    if table.iter().any(is_current) {
+        return Ok(Some(table));
+    }
+    recorder.unmount()?;
+    recorder.mount()?;
+    wrap_ends(recorder)
+}
+
+fn wrap_ends(recorder: &mut Recorder<'_>) -> Result<Option<Vec<EndOfWrap>>, RunError> {
+    let Some(told) = recorder.drive().end_of_wrap_table()? else {
+        return Ok(None);
+    };
+    let entries = told.iter().map(|end| {
+        let partition = u8::try_from(end.partition).map_err(|_| {
+            RunError::Unsuitable(format!(
+                "table of wrap ends: wrap {} is said to be in partition {}",
+                end.wrap, end.partition
+            ))
+        })?;
+        Ok(EndOfWrap {
+            wrap: end.wrap,
+            partition,
+            block: end.block,
+        })
+    });
+    entries.collect::<Result<_, RunError>>().map(Some)
 }
 
 /// The fewest blocks a cartridge must hold for places to differ.

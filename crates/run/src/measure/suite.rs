@@ -7,6 +7,7 @@ use super::subject::Subject;
 use super::{delays, key_points, seeks, short, writing};
 use crate::error::RunError;
 use crate::recorder::Recorder;
+use std::fmt;
 use tapewise_formats::event::Event;
 use tapewise_model::Micros;
 
@@ -33,18 +34,33 @@ impl Planned {
 pub struct Suite {
     /// The steps in order.
     pub steps: Vec<Planned>,
-    /// Steps that were left out because there is no time for them.
-    pub left_out: Vec<Step>,
+    /// Steps that were left out, and why.
+    pub left_out: Vec<(Step, LeftOut)>,
     /// Drive time that must not be exceeded.
     pub limit: Option<Micros>,
     seed: u64,
 }
 
+/// Why a step is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// There is no time for it.
+    NoTime,
+    /// The drive does not say where on the tape it is.
+    NoPlaces,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LeftOut::NoTime => "there is no time for it",
+            LeftOut::NoPlaces => "the drive does not say where on the tape it is",
+        })
+    }
+}
+
 /// Drive time of `--quick`.
 pub const QUICK: Micros = Micros(30 * 60 * 1_000_000);
-
-/// The fewest samples from which a mean and a spread are worth printing.
-const FEWEST_SAMPLES: u32 = 4;
 
 impl Suite {
     /// The full suite, or as much of it as fits into `limit`.
@@ -64,7 +80,14 @@ impl Suite {
         };
         let steps = Step::ALL.into_iter().filter(|&step| is_wanted(step));
         let steps = steps.filter(|&step| !step.writes() && (step != Step::Robot || has_robot));
-        let mut suite = Suite::of(steps, subject, limit, seed);
+        let needs_places = |&step: &Step| matches!(step, Step::Positions | Step::Landing);
+        let (placeless, steps): (Vec<Step>, Vec<Step>) =
+            steps.partition(|step| needs_places(step) && !subject.tells_place);
+        let mut suite = Suite::of(steps.into_iter(), subject, limit, seed);
+        suite.left_out = placeless
+            .into_iter()
+            .map(|step| (step, LeftOut::NoPlaces))
+            .collect();
         if let Some(limit) = limit {
             suite.shorten(limit);
         }
@@ -111,7 +134,7 @@ impl Suite {
             let longest = self
                 .steps
                 .iter_mut()
-                .filter(|planned| planned.samples > FEWEST_SAMPLES && can_shorten(planned.step))
+                .filter(|planned| planned.samples > fewest(planned.step))
                 .max_by_key(|planned| planned.total());
             match longest {
                 Some(planned) => planned.samples -= 1,
@@ -121,7 +144,8 @@ impl Suite {
                     let Some((at, _)) = others.max_by_key(|(_, planned)| planned.total()) else {
                         break;
                     };
-                    self.left_out.push(self.steps.remove(at).step);
+                    let step = self.steps.remove(at).step;
+                    self.left_out.push((step, LeftOut::NoTime));
                 }
             }
         }
@@ -139,7 +163,8 @@ impl Suite {
         }
     }
 
-    /// Carries the suite out. `log` is what was measured before, `progress` is told of every sample.
+    /// Carries the suite out: the steps that the limit cut short. `log` is what was measured before,
+    /// `progress` is told of every sample.
     ///
     /// # Errors
     /// [`RunError`]; what was measured until then stands in the log, and the suite goes on from it.
@@ -150,9 +175,10 @@ impl Suite {
         mut robot: Option<Robot<'_>>,
         log: &[Event],
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), RunError> {
+    ) -> Result<Vec<Step>, RunError> {
         let until = self.limit.map(|limit| recorder.clock() + limit);
         let mut later = self.total();
+        let mut cut_short = Vec::new();
         let mut bench = Bench::new(recorder, subject, self.seed, log, until, progress);
         for planned in &self.steps {
             later -= planned.total();
@@ -163,49 +189,61 @@ impl Suite {
                 later,
             });
             run_step(&mut bench, planned, robot.as_mut())?;
+            if !bench.has_time() && bench.done() < planned.samples {
+                cut_short.push(planned.step);
+            }
         }
-        Ok(())
+        Ok(cut_short)
     }
 }
 
 /// Steps that are measured when nothing else is said: quick ones leave out those that need hours.
 fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
-    let reports = subject.reports_positions();
     match step {
         Step::SeekOpposite => subject.is_serpentine(),
-        Step::Positions => reports && subject.is_serpentine(),
-        Step::Landing => reports && subject.is_serpentine() && !quick,
+        // The drive's table says it of all blocks, and other steps see how true that is.
+        Step::Positions => subject.is_serpentine() && !(quick && subject.wrap_ends.is_some()),
+        Step::Landing => subject.is_serpentine() && !quick,
         Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
         Step::LargeRead => !quick,
         _ => true,
     }
 }
 
-/// Whether fewer samples of it are still worth something.
-fn can_shorten(step: Step) -> bool {
-    !matches!(step, Step::Delay | Step::LargeRead | Step::KeyPoints)
+/// The fewest samples of a step that are still worth something: a mean and a spread, as a rule.
+fn fewest(step: Step) -> u32 {
+    match step {
+        Step::Delay | Step::LargeRead | Step::KeyPoints => u32::MAX,
+        // Distances grow until seeking pays, and that takes about so many.
+        Step::ShortSeek => 24,
+        // Rates hardly differ from place to place.
+        Step::Stream => 2,
+        _ => 4,
+    }
 }
 
 fn planned(step: Step, subject: &Subject) -> Planned {
     let expected = subject.expected();
     let remount = expected.unmount + expected.mount;
     let seek = expected.locate;
+    // To a neighbouring wrap, or back over what was read: no way along the tape to speak of.
+    let near = Micros(seek.0 / 3);
     let second = |count: f64| Micros::from_secs_f64(count);
     let (samples, each) = match step {
         Step::Mount => (8, remount),
         Step::Robot => (16, remount + second(40.0)),
         Step::SeekBot => (60, seek + expected.rewind),
-        Step::SeekOpposite => (96, seek + seek),
+        Step::SeekOpposite => (96, near + near),
         Step::SeekMid => (60, seek),
-        Step::ShortSeek => (48, seek + seek + seek + second(30.0)),
+        Step::ShortSeek => (48, seek + near + near + second(40.0)),
         Step::Stream => (8, seek + second(20.0)),
         Step::Delay => {
             let reads = subject.reading(2 * delays::READS);
-            (delays::DELAY_SAMPLES, seek + reads)
+            (delays::DELAY_SAMPLES, near + reads)
         }
         Step::LargeRead => {
             let reads = subject.reading(subject.blocks_of_mb(120.0));
-            (delays::LARGE_SAMPLES, seek + reads + second(70.0))
+            (delays::LARGE_SAMPLES, near + reads + second(70.0))
         }
         Step::Midtape => (40, remount + seek + seek + expected.rewind),
         Step::Positions => (64, seek),
@@ -229,7 +267,7 @@ fn planned(step: Step, subject: &Subject) -> Planned {
 fn corpus_time(subject: &Subject) -> Micros {
     let gb = subject.profile.cartridge.capacity_gb.as_ref();
     let whole = || subject.reading(subject.blocks_of_mb(gb.map_or(20.0, |gb| gb.value) * 1e3));
-    let written = match subject.reports_positions() {
+    let written = match subject.tells_place {
         true => Micros::from_secs_f64(writing::MARKED_STRETCH_S),
         false => whole(),
     };

@@ -51,7 +51,7 @@ pub(super) fn compression(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
     let subject = bench.subject;
     let block_bytes = corpus_block_bytes(subject);
     let stretch = subject.blocks_of_s(STRETCH_S, block_bytes as u64);
-    let written = match subject.reports_positions() {
+    let written = match subject.tells_place {
         true => subject.blocks_of_s(MARKED_STRETCH_S, block_bytes as u64),
         false => u64::MAX,
     };

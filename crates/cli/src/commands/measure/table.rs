@@ -1,9 +1,10 @@
 //! What will be measured, and what was.
 
 use crate::table::Table;
+use crate::units;
 use tapewise_model::Micros;
 use tapewise_run::measure::summary::{BlockRate, Line, Stat, Summary};
-use tapewise_run::measure::{Subject, Suite};
+use tapewise_run::measure::{Step, Subject, Suite};
 
 /// The plan.
 pub fn plan(suite: &Suite) -> Table {
@@ -16,10 +17,19 @@ pub fn plan(suite: &Suite) -> Table {
         ]);
     }
     table.note(format!("predicted: {} of drive time", suite.total()));
-    for step in &suite.left_out {
-        table.note(format!("left out, there is no time for it: {step}"));
+    for (step, why) in &suite.left_out {
+        table.note(format!("{step} is left out: {why}"));
     }
     table
+}
+
+/// Steps that have fewer samples than planned.
+pub fn cut_short(table: &mut Table, steps: &[Step]) {
+    for step in steps {
+        table.note(format!(
+            "{step} has fewer samples than planned: the time was up"
+        ));
+    }
 }
 
 /// The numbers.
@@ -61,7 +71,7 @@ pub fn summary(summary: &Summary, subject: &Subject, took: Micros, emulated: boo
             ]);
         }
     }
-    notes(summary, &mut table);
+    notes(summary, subject, &mut table);
     table.note(format!(
         "{took} of drive time{}",
         if emulated {
@@ -73,7 +83,7 @@ pub fn summary(summary: &Summary, subject: &Subject, took: Micros, emulated: boo
     table
 }
 
-fn notes(summary: &Summary, table: &mut Table) {
+fn notes(summary: &Summary, subject: &Subject, table: &mut Table) {
     let line = |name: &str, line: &Option<Line>| {
         line.map(|line| {
             format!(
@@ -118,10 +128,25 @@ fn notes(summary: &Summary, table: &mut Table) {
             )
         }),
         (summary.key_point_probes > 0).then(|| format!("key points: {} timed locates", summary.key_point_probes)),
-        (!summary.positions.is_empty()).then(|| format!("{} places reported by the drive", summary.positions.len())),
+        Some(places(summary, subject)),
     ];
     notes
         .into_iter()
         .flatten()
         .for_each(|note| table.note(note));
+}
+
+/// How it is known where blocks lie.
+fn places(summary: &Summary, subject: &Subject) -> String {
+    let told = match (summary.positions.len(), subject.tells_place) {
+        (0, false) => "the drive does not say where it is".to_owned(),
+        (count, _) => format!("{} reported by the drive", units::count(count, "place")),
+    };
+    match &subject.wrap_ends {
+        Some(table) => {
+            let wraps = units::count(table.len(), "wrap");
+            format!("where blocks lie: table of {wraps} from the drive; {told}")
+        }
+        None => format!("where blocks lie: nominal geometry; {told}"),
+    }
 }

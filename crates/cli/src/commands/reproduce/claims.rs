@@ -1,7 +1,7 @@
 //! The papers' numbers, and how ours compare.
 
-use super::figure::Drawn;
 use crate::error::CliError;
+use crate::plot::figure::Drawn;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

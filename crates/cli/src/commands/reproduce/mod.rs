@@ -3,14 +3,14 @@
 mod cern;
 mod claims;
 mod emulated;
-mod figure;
 mod hillyer;
 mod johnson_miller;
 
 use crate::error::CliError;
 use crate::output;
+use crate::plot::figure;
 use claims::Report;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Compute the tables and figures of a paper again, ours beside theirs.
@@ -53,7 +53,7 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
         Paper::JohnsonMiller => johnson_miller::report(args.seed)?,
     };
     if let Some(directory) = &args.plot {
-        draw(&report, directory)?;
+        figure::write(directory, &report.figures)?;
     }
     let mut text = String::new();
     if args.json {
@@ -73,18 +73,4 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::SUCCESS
     })
-}
-
-/// Writes every figure into the directory, which is made if need be.
-fn draw(report: &Report, directory: &Path) -> Result<(), CliError> {
-    let bad = |error| CliError::failed(format!("{}: {error}", directory.display()));
-    std::fs::create_dir_all(directory).map_err(bad)?;
-    for figure in &report.figures {
-        let path = directory.join(format!("{}.svg", figure.name));
-        output::write(Some(&path), |out| {
-            out.write_all(figure.svg.as_bytes())
-                .map_err(CliError::failed)
-        })?;
-    }
-    Ok(())
 }

@@ -66,8 +66,8 @@ pub struct Restart {
     pub measured: Vec<(f64, f64, f64)>,
 }
 
-/// Seconds that count as a restart: less is a turn of the tape.
-const RESTART_S: f64 = 3.0;
+/// Seconds that count as a restart; less is a turn of the tape, a back-hitch.
+pub const RESTART_S: f64 = 3.0;
 
 impl Restart {
     pub(super) fn of<'a, 'e: 'a>(

@@ -6,12 +6,14 @@
 mod crossover;
 mod delay;
 mod falls;
+mod moves;
 mod stat;
 mod writing;
 
 pub use crossover::Crossover;
-pub use delay::{DelayTolerance, Restart};
+pub use delay::{DelayTolerance, RESTART_S, Restart};
 pub use falls::Falls;
+pub use moves::{Move, Moves, Way};
 pub use stat::{Line, Stat};
 pub use writing::{BlockRate, Compressed, Compression};
 
@@ -19,8 +21,7 @@ use super::seeks::CLOSE_WRAPS;
 use super::step::{Purpose, Step};
 use super::subject::Subject;
 use std::collections::{BTreeMap, BTreeSet};
-use tapewise_formats::event::{Action, Event, Outcome, Spot};
-use tapewise_model::Micros;
+use tapewise_formats::event::{Action, Event, Outcome};
 
 /// What a log says of a drive. `None` where the log has too little.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,6 +73,8 @@ pub struct Summary {
     pub key_point_probes: usize,
     /// Places that the drive reported: block, wrap, LPOS.
     pub positions: Vec<(u64, u16, u32)>,
+    /// The single moves.
+    pub moves: Moves,
 }
 
 /// The two-number summary of long seeks (Johnson & Miller 1998, section 5.7).
@@ -109,6 +112,7 @@ impl Summary {
             compression: Compression::of(log.of_step(Step::Compression), subject),
             key_point_probes: log.of_step(Step::KeyPoints).count(),
             positions: log.positions.iter().copied().collect(),
+            moves: Moves::of(&log),
             ..Summary::default()
         };
         log.long_seeks(&mut summary);
@@ -124,24 +128,19 @@ struct Samples<'e, 's> {
     positions: BTreeSet<(u64, u16, u32)>,
 }
 
-/// A seek: where it led, and the seconds until the block was read.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seek {
-    pub to: Spot,
-    pub seconds: f64,
-}
-
 impl<'e, 's> Samples<'e, 's> {
     fn of(events: impl Iterator<Item = &'e Event>, subject: &'s Subject) -> Samples<'e, 's> {
         let mut samples: BTreeMap<(Step, u32), Vec<&Event>> = BTreeMap::new();
         let (mut rewinds, mut positions) = (Vec::new(), BTreeSet::new());
         for event in events {
-            if event.action == Action::Rewind {
+            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+            // What was written over later says nothing of where blocks lie now, and while a drive
+            // writes, its head is behind what it took.
+            let is_gone = event.action == Action::Write
+                || purpose.is_some_and(|purpose| purpose.step.writes());
+            if event.action == Action::Rewind && !is_gone {
                 rewinds.push(event);
             }
-            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
-            // What was written over later says nothing of where blocks lie now.
-            let is_gone = purpose.is_some_and(|purpose| purpose.step.writes());
             if let Some(to) = event.to.filter(|_| !is_gone)
                 && let (0, Some(block), Some(wrap), Some(lpos)) =
                     (to.partition, to.block, to.wrap, to.lpos)
@@ -174,34 +173,8 @@ impl<'e, 's> Samples<'e, 's> {
     }
 
     /// Every locate of a step with the block read behind it.
-    fn seeks(&self, step: Step) -> impl Iterator<Item = Seek> {
-        self.of_step(step).flat_map(|events| {
-            events.iter().enumerate().filter_map(|(at, event)| {
-                let to = event.to.filter(|_| event.action == Action::Locate)?;
-                let read = events.get(at + 1);
-                let read = read.filter(|next| next.action == Action::Read);
-                let read = read.map_or(Micros::ZERO, |read| read.took_us);
-                Some(Seek {
-                    to,
-                    seconds: (event.took_us + read).as_secs_f64(),
-                })
-            })
-        })
-    }
-
-    /// The wrap, and the way along the tape from its beginning as a share of it.
-    fn place(&self, spot: Spot) -> Option<(u16, f64)> {
-        let geometry = self.subject.profile.geometry().ok()?;
-        let (wrap, lpos) = match (spot.wrap, spot.lpos) {
-            (Some(wrap), Some(lpos)) => (wrap, lpos),
-            _ => {
-                let map = self.subject.map.as_ref()?;
-                let position = map.position(spot.partition, spot.block?).ok()?;
-                (position.wrap, position.lpos)
-            }
-        };
-        let along = f64::from(lpos.saturating_sub(geometry.lpos_min));
-        Some((wrap, along / f64::from(geometry.wrap_lpos().max(1))))
+    fn seeks(&self, step: Step) -> impl Iterator<Item = Move> {
+        self.of_step(step).flat_map(|events| moves::seeks(events))
     }
 
     fn long_seeks(&self, summary: &mut Summary) {
@@ -215,7 +188,7 @@ impl<'e, 's> Samples<'e, 's> {
         summary.first_seek_s = Stat::of(&seconds(Step::Midtape));
         let points = |step| -> Vec<(u16, f64, f64)> {
             let placed = self.seeks(step).filter_map(|seek| {
-                let (wrap, share) = self.place(seek.to)?;
+                let (wrap, share) = self.subject.place(seek.to?)?;
                 Some((wrap, share, seek.seconds))
             });
             placed.collect()
@@ -247,7 +220,7 @@ impl<'e, 's> Samples<'e, 's> {
         };
         // A rewind from the beginning moves nothing.
         let rewinds = self.rewinds.iter().filter_map(|event| {
-            let (_, share) = self.place(event.from?)?;
+            let (_, share) = self.subject.place(event.from?)?;
             (event.from?.block != Some(0)).then_some((share, event.took_us.as_secs_f64()))
         });
         let rewinds: Vec<(f64, f64)> = rewinds.collect();

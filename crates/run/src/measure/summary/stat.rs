@@ -34,6 +34,12 @@ impl Stat {
     }
 }
 
+/// The middle one of some numbers, the upper of two; `None` where there are none.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
 /// A straight line through points, by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {

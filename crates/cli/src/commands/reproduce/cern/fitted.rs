@@ -6,10 +6,10 @@
 
 use super::super::claims::Ours;
 use super::super::emulated::{Emulated, Loaded};
-use super::super::figure::Drawn;
 use super::Facts;
 use crate::commands::fit::pictures::pictures;
 use crate::error::CliError;
+use crate::plot::figure::Drawn;
 use crate::table::Table;
 use rayon::prelude::*;
 use tapewise_emulator::Variation;

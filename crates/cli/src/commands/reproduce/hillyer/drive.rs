@@ -6,9 +6,9 @@
 
 use super::super::claims::Ours;
 use super::super::emulated::{Emulated, Loaded};
-use super::super::figure::{Drawn, Figure};
 use super::{Cartridge, SEGMENT_BYTES};
 use crate::error::CliError;
+use crate::plot::figure::{Drawn, Figure};
 use crate::table::Table;
 use tapewise_emulator::Variation;
 use tapewise_formats::event::Action;

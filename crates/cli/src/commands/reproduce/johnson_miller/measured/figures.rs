@@ -1,13 +1,11 @@
 //! Figures 1 to 8 and 10 to 17, from what was measured.
 
-use super::super::super::figure::{Drawn, Figure};
 use super::super::{AMPEX, Bench, DAT_4MM, DLT4000, DLT7000, IBM3590, SONY};
 use super::midtape::{first_seeks, unmounts};
-use super::writing::{Compressed, Compression};
 use super::{Lab, MIDDLE_TRACK, Measured, Points, Seeks, Timed, gb, rewinds, seeks};
 use crate::error::CliError;
+use crate::plot::figure::{Drawn, Figure};
 use std::fmt::Display;
-use tapewise_run::measure::summary::Line;
 
 const ALONG_GB: &str = "place in the order of the data, GB";
 const ALONG_MB: &str = "place in the order of the data, MB";
@@ -59,13 +57,13 @@ fn helical_from_bot(lab: &Lab) -> Figure {
     let all = |seeks: &Seeks| seeks.from_bot.concat();
     let what = "seek from the beginning of tape and rewind, helical";
     figure(2, what, ALONG_GB, TIME)
-        .dots("4mm seek", seeks(&all(dat)))
-        .line("rewind", rewinds(&all(dat)))
-        .dots("Ampex seek", seeks(&all(ampex)))
-        .line("with hints", seeks(&ampex.hinted))
-        .dots("Sony seek", seeks(&all(sony)))
-        .line("rewind", rewinds(&all(sony)))
+        .line("4mm rewind", rewinds(&all(dat)))
+        .line("Sony rewind", rewinds(&all(sony)))
+        .line("Ampex, hints", seeks(&ampex.hinted))
         .guide("Ampex rewind", rewinds(&all(ampex)))
+        .dots("4mm seek", seeks(&all(dat)))
+        .dots("Sony seek", seeks(&all(sony)))
+        .dots("Ampex seek", seeks(&all(ampex)))
 }
 
 fn serpentine_from_bot(number: u32, drive: &Measured, slow_reverse: &[Vec<Timed>]) -> Figure {
@@ -129,49 +127,21 @@ fn middle_dlt(bench: &Bench, dlt: &Measured) -> Figure {
 
 fn short_seeks(number: u32, drive: &Measured) -> Figure {
     let what = format!("short seeks against reading on, {}", drive.name);
-    let compared = drive.summary.crossover.iter();
-    let compared: Vec<_> = compared.flat_map(|crossover| &crossover.compared).collect();
-    figure(number, what, "distance, MB", TIME)
-        .dots(
-            "seek and read a block",
-            compared.iter().map(|at| (at.0, at.2)),
-        )
-        .line("read on", compared.iter().map(|at| (at.0, at.1)))
+    figure(number, what, "distance, MB", TIME).short_seeks(&drive.summary)
 }
 
 fn delays(number: u32, drive: &Measured) -> Figure {
     let block_mb = drive.subject.recorded_block_bytes() as f64 / 1e6;
-    let measured = drive.summary.delay.iter().flat_map(|delay| &delay.measured);
-    let rates = measured.map(|&(ms, period_ms, _)| (ms, block_mb / period_ms * 1e3));
     let what = format!("read rate against the delay between reads, {}", drive.name);
-    figure(number, what, "delay, ms", RATE)
-        .guide("", rates.clone())
-        .dots("measured", rates)
+    figure(number, what, "delay, ms", RATE).delays(&drive.summary, block_mb)
 }
 
 /// Nothing where the drive does not compress, and then there is no figure.
 fn compressed(number: u32, drive: &Measured) -> Figure {
     let what = format!("rates of data that compresses, {}", drive.name);
     let figure = figure(number, what, "ratio of gzip", RATE);
-    let Some(Compression {
-        data,
-        read_s_per_mb,
-        write_s_per_mb,
-        ..
-    }) = &drive.compression
-    else {
-        return figure;
-    };
-    let points =
-        |of: fn(&Compressed) -> f64| data.iter().map(move |data| (data.gzip_ratio, of(data)));
-    let fitted = |line: &Line| {
-        let line = *line;
-        let ratios = (10..=60).map(|tenth| f64::from(tenth) / 10.0);
-        ratios.map(move |ratio| (ratio, 1.0 / line.at(1.0 / ratio)))
-    };
-    figure
-        .guide("1 / (a + b / C), fitted", fitted(read_s_per_mb))
-        .guide("", fitted(write_s_per_mb))
-        .dots("read", points(|data| data.read_mb_s))
-        .dots("written", points(|data| data.write_mb_s))
+    match &drive.summary.compression {
+        Some(compression) => figure.compressed_rates(compression),
+        None => figure,
+    }
 }

@@ -5,27 +5,24 @@ mod figures;
 mod midtape;
 mod robots;
 mod table_4;
-mod writing;
 
 use super::super::claims::Ours;
 use super::super::emulated::{Emulated, Loaded, seek};
-use super::super::figure::Drawn;
 use super::{AMPEX, Bench, DAT_4MM, DLT4000, DLT7000, Drive, IBM3590, SONY};
 use crate::error::CliError;
+use crate::plot::figure::Drawn;
 use crate::table::Table;
 use rayon::prelude::*;
 use tapewise_emulator::Variation;
-use tapewise_formats::event::Event;
 use tapewise_run::measure::summary::{Line, Summary};
 use tapewise_run::measure::{Step, Subject, Suite};
 use tapewise_run::{Recorder, RunError};
-use writing::{BySize, Compression};
 
 /// Bytes on tape that a stored byte stands for: a tape of 40 GB is a file of 40 MB.
 const SCALE: u64 = 1024;
 
-/// Steps that all drives go through.
-const STEPS: [Step; 8] = [
+/// Steps that all drives go through, and for some the one behind them.
+const STEPS: [Step; 9] = [
     Step::Mount,
     Step::SeekBot,
     Step::SeekOpposite,
@@ -34,6 +31,7 @@ const STEPS: [Step; 8] = [
     Step::Stream,
     Step::Delay,
     Step::LargeRead,
+    Step::Midtape,
 ];
 
 /// Mid-tape unmounts of the drives that can: Figures 1 and 6 have about as many points.
@@ -51,11 +49,8 @@ const SLOW_REVERSE_S: f64 = 40.0;
 struct Measured {
     name: &'static str,
     subject: Subject,
-    events: Vec<Event>,
     summary: Summary,
     seeks: Seeks,
-    by_size: Vec<BySize>,
-    compression: Option<Compression>,
 }
 
 /// One seek from the beginning of tape with the rewind behind it, and from elsewhere.
@@ -131,31 +126,37 @@ fn filled(drive: &Drive, seed: u64, variation: Variation) -> Result<Emulated, Cl
 
 fn measure(drive: &Drive, seed: u64) -> Result<Measured, CliError> {
     let mut emulated = filled(drive, seed, Variation::default())?;
-    let ((subject, seeks, by_size), events) = emulated.record(|recorder| {
+    let ((subject, seeks), events) = emulated.record(|recorder| {
         let subject = Subject::explore(recorder, &drive.profile, SCALE)?;
-        suite(recorder, &subject, &STEPS, seed)?;
-        if matches!(drive.name, AMPEX | SONY) {
-            suite(recorder, &subject, &[Step::Midtape], seed)?;
-        }
+        suite(recorder, &subject, steps(drive.name), seed)?;
         let seeks = Seeks::measure(recorder, drive.name, &subject)?;
         // Writes over everything, so it comes last.
-        let by_size = writing::by_size(recorder)?;
-        Ok((subject, seeks, by_size))
+        let suite = Suite::writing(&subject, Some(writing_steps(drive.name)), false, seed);
+        suite.run(recorder, &subject, None, &[], &mut |_| ())?;
+        Ok((subject, seeks))
     })?;
-    let compression = match drive.name {
-        // The drives whose compression the paper measured.
-        DLT4000 | SONY => Some(writing::compression(drive, seed)?),
-        _ => None,
-    };
     Ok(Measured {
         name: drive.name,
         summary: Summary::of(&events, &subject),
         subject,
-        events,
         seeks,
-        by_size,
-        compression,
     })
+}
+
+/// The steps that read; the paper unmounted two drives away from the beginning of tape.
+fn steps(name: &str) -> &'static [Step] {
+    match name {
+        AMPEX | SONY => &STEPS,
+        _ => &STEPS[..STEPS.len() - 1],
+    }
+}
+
+/// The steps that write; the paper measured the compression of two drives.
+fn writing_steps(name: &str) -> &'static [Step] {
+    match name {
+        DLT4000 | SONY => &[Step::BlockSize, Step::Compression],
+        _ => &[Step::BlockSize],
+    }
 }
 
 fn suite(
@@ -172,7 +173,8 @@ fn suite(
             _ => {}
         }
     }
-    suite.run(recorder, subject, None, &[], &mut |_| ())
+    suite.run(recorder, subject, None, &[], &mut |_| ())?;
+    Ok(())
 }
 
 /// Targets on the whole tape, and on each of the tracks that a figure shows.

@@ -93,7 +93,7 @@ fn ways(bench: &Bench, robot: &str, slots: u16) -> Result<(Stat, Stat), CliError
     let mut emulated = Emulated::in_library(loaded, robot, slots)?;
     // A robot's way needs no data on the tape.
     let subject = Subject::new(&profile, 1, 1, SCALE);
-    let ((), events) = emulated.record_with_robot(|recorder, robot| {
+    let (_, events) = emulated.record_with_robot(|recorder, robot| {
         let mut suite = Suite::plan(&subject, Some(&[Step::Robot]), true, None, bench.seed);
         for planned in &mut suite.steps {
             planned.samples = WAYS;

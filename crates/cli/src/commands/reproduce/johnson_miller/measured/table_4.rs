@@ -3,12 +3,11 @@
 use super::super::super::claims::{Ours, number};
 use super::super::summary::MeasuredDrive;
 use super::super::{Bench, off_pct};
-use super::writing::smallest_full_kb;
 use super::{Lab, Measured};
 use crate::error::CliError;
 use crate::table::Table;
 use std::collections::BTreeSet;
-use tapewise_run::measure::summary::Stat;
+use tapewise_run::measure::summary::{BlockRate, Compression, Stat};
 
 /// A row of Table 4: what it is, how the measurement gives it, what the paper has.
 struct Row {
@@ -39,7 +38,9 @@ const ROWS: [Row; 13] = [
     },
     Row {
         what: "transfer size KB",
-        ours: |m| smallest_full_kb(&m.by_size),
+        ours: |m| {
+            BlockRate::smallest_full(&m.summary.block_rates).map(|bytes| bytes as f64 / 1024.0)
+        },
         theirs: |t| Some(t.transfer_kb),
     },
     Row {
@@ -69,22 +70,32 @@ const ROWS: [Row; 13] = [
     },
     Row {
         what: "compression at C = 0",
-        ours: |m| Some(m.compression.as_ref()?.ratio.intercept),
+        ours: |m| Some(m.summary.compression.as_ref()?.ratio.intercept),
         theirs: |t| t.compression_ratio.map(|[a, _]| a),
     },
     Row {
         what: "compression for each C",
-        ours: |m| Some(m.compression.as_ref()?.ratio.slope),
+        ours: |m| Some(m.summary.compression.as_ref()?.ratio.slope),
         theirs: |t| t.compression_ratio.map(|[_, b]| b),
     },
     Row {
         what: "max. read MB/s",
-        ours: |m| Some(1.0 / m.compression.as_ref()?.read_s_per_mb.intercept),
+        ours: |m| {
+            m.summary
+                .compression
+                .as_ref()
+                .map(Compression::max_read_mb_s)
+        },
         theirs: |t| t.max_read_mb_s,
     },
     Row {
         what: "max. write MB/s",
-        ours: |m| Some(1.0 / m.compression.as_ref()?.write_s_per_mb.intercept),
+        ours: |m| {
+            m.summary
+                .compression
+                .as_ref()
+                .map(Compression::max_write_mb_s)
+        },
         theirs: |t| t.max_write_mb_s,
     },
 ];

@@ -1,9 +1,11 @@
-//! A figure of a paper, drawn from what was computed here.
+//! A figure, put together series by series: what was measured, and what it is to be held against.
 
+use super::chart::{Across, Mark, Series, Words, chart_over};
+use super::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
 use crate::error::CliError;
-use crate::plot::chart::{Mark, Series, Words, chart};
-use crate::plot::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::output;
 use plotters::style::RGBColor;
+use std::path::Path;
 
 /// A figure: the name of its file, and the picture as SVG text.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub struct Figure {
     title: String,
     across: &'static str,
     up: &'static str,
+    scale: Across,
     series: Vec<Series>,
 }
 
@@ -39,8 +42,20 @@ impl Figure {
             title: title.into(),
             across,
             up,
+            scale: Across::Even,
             series: Vec::new(),
         }
+    }
+
+    /// With as much room from 4 to 8 as from 8 to 16 across.
+    pub fn doubling(mut self) -> Figure {
+        self.scale = Across::Doubling;
+        self
+    }
+
+    /// Whether there is nothing on it.
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty()
     }
 
     /// With dots at these places.
@@ -55,9 +70,9 @@ impl Figure {
         self.with(name, Mark::Line, colour, places)
     }
 
-    /// With a grey line through these places.
+    /// With a thin grey line through these places.
     pub fn guide(self, name: &str, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
-        self.with(name, Mark::Line, GREY, places)
+        self.with(name, Mark::Guide, GREY, places)
     }
 
     fn next_colour(&self) -> RGBColor {
@@ -100,8 +115,25 @@ impl Figure {
             up: self.up,
         };
         Ok(Drawn {
-            svg: chart(words, &self.series)?,
+            svg: chart_over(words, &self.series, self.scale)?,
             name: self.name,
         })
     }
+}
+
+/// Writes each figure into the directory, which is made if need be.
+///
+/// # Errors
+/// What the file system says, with the name of the file.
+pub fn write(directory: &Path, figures: &[Drawn]) -> Result<(), CliError> {
+    let bad = |error| CliError::failed(format!("{}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(bad)?;
+    for figure in figures {
+        let path = directory.join(format!("{}.svg", figure.name));
+        output::write(Some(&path), |out| {
+            out.write_all(figure.svg.as_bytes())
+                .map_err(CliError::failed)
+        })?;
+    }
+    Ok(())
 }
