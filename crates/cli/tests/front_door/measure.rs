@@ -90,3 +90,37 @@ fn an_interrupt_ends_the_suite_with_130_and_a_log_that_goes_on() {
         .find(|line| serde_json::from_str::<serde_json::Value>(line).is_err());
     assert_eq!(unwhole, None);
 }
+
+#[test]
+fn what_was_measured_is_drawn_and_where_blocks_lie_is_written() {
+    let desk = Desk::new();
+    let ran = desk.done("measure emulated:lto8 -o log.jsonl --quick --plot pictures --map A.map");
+    let table = "table of 208 wraps from the drive";
+    assert!(ran.text().contains(table), "{}", ran.text());
+    for name in ["seek-from-beginning", "seek-between", "rewind", "wraps"] {
+        let svg = desk.read(&format!("pictures/{name}.svg"));
+        assert!(
+            svg.starts_with("<svg") && svg.contains("(emulated)"),
+            "{name}"
+        );
+        assert!(ran.err.contains(&format!("{name}.svg")), "{}", ran.err);
+    }
+    let map = desk.read("A.map");
+    assert_eq!(map.lines().count(), 1 + 208, "{map}");
+    desk.put(
+        "blocks.csv",
+        "id,start_block,block_count\na,5,1\nb,400000,1\n",
+    );
+    desk.done("order --profile lto8 --block-size 16777216 --map A.map blocks.csv");
+}
+
+#[test]
+fn a_step_that_cannot_be_done_is_refused_or_said() {
+    let desk = Desk::new();
+    let measure = "measure emulated:dlt4000 -o log.jsonl --only";
+    desk.refused(&format!("{measure} block-size"), &["--write"]);
+    desk.refused(&format!("{measure} robot"), &["--changer"]);
+    let ran = desk.done(&format!("{measure} mount,positions --map A.map --dry-run"));
+    let said = "positions is left out: the drive does not say where on the tape it is";
+    assert!(ran.err.contains(said), "{}", ran.err);
+}

@@ -311,7 +311,7 @@ impl Desk<'_> {
 
     /// What each wrap holds, by the drive's own table. The last one is not full.
     fn wraps(&self) -> Figure {
-        let what = "What each wrap holds, by the drive's table of wrap ends";
+        let what = "What each wrap holds, by the drive's table";
         let figure = self.figure("wraps", what, "wrap", "GB");
         let (Some(_), Some(map)) = (&self.subject.wrap_ends, &self.subject.map) else {
             return figure;
@@ -353,7 +353,7 @@ impl Desk<'_> {
     }
 
     fn landing(&self) -> Figure {
-        let what = "Seeks to targets close to each other, and where they fall";
+        let what = "Seeks to targets close by, and where times fall";
         let figure = self.figure("landing", what, "LPOS of the target", TIME);
         let Some(falls) = &self.summary.landing else {
             return figure;

@@ -57,13 +57,13 @@ fn helical_from_bot(lab: &Lab) -> Figure {
     let all = |seeks: &Seeks| seeks.from_bot.concat();
     let what = "seek from the beginning of tape and rewind, helical";
     figure(2, what, ALONG_GB, TIME)
-        .line("4mm rewind", rewinds(&all(dat)))
-        .line("Sony rewind", rewinds(&all(sony)))
-        .line("Ampex, hints", seeks(&ampex.hinted))
-        .guide("Ampex rewind", rewinds(&all(ampex)))
+        .guide("rewinds", rewinds(&all(dat)))
+        .guide("", rewinds(&all(sony)))
+        .guide("", rewinds(&all(ampex)))
         .dots("4mm seek", seeks(&all(dat)))
-        .dots("Sony seek", seeks(&all(sony)))
         .dots("Ampex seek", seeks(&all(ampex)))
+        .line("with hints", seeks(&ampex.hinted))
+        .dots("Sony seek", seeks(&all(sony)))
 }
 
 fn serpentine_from_bot(number: u32, drive: &Measured, slow_reverse: &[Vec<Timed>]) -> Figure {
