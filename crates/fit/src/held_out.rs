@@ -8,7 +8,9 @@ use crate::candidate::{Candidate, Fitted};
 use crate::kind::Kind;
 use crate::robust::standard_error;
 use crate::sample::{FitError, Ground, Sample, check};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
+use tapewise_model::locate::LocateModel;
 
 /// What is held out together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,14 +110,16 @@ pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitErr
     check(samples, &ground.geometry)?;
     let (folding, folds) = fold(samples);
     let candidates = Candidate::of(&ground.geometry);
-    let predicted = candidates
+    let fits = candidates
         .iter()
-        .map(|&candidate| predict(candidate, samples, ground, &folds))
-        .collect::<Result<Vec<Vec<f64>>, FitError>>()?;
-    let outliers = missed_by_all(samples, &predicted);
-    let scored = std::iter::zip(candidates, predicted)
-        .map(|(&candidate, predicted_s)| score(candidate, samples, ground, predicted_s, &outliers))
-        .collect::<Result<Vec<Scored>, FitError>>()?;
+        .map(|&candidate| fit(candidate, samples, ground, &folds))
+        .collect::<Result<Vec<(Fitted, Vec<f64>)>, FitError>>()?;
+    let outliers = missed_by_all(samples, fits.iter().map(|(_, predicted_s)| predicted_s));
+    let scored: Vec<Scored> = std::iter::zip(candidates, fits)
+        .map(|(&candidate, (fitted, predicted_s))| {
+            score(candidate, fitted, predicted_s, samples, ground, &outliers)
+        })
+        .collect();
     let best = scored.iter().map(|scored| scored.overall.bulk_s);
     let best = best.fold(f64::INFINITY, f64::min);
     let near = |scored: &Scored| scored.overall.bulk_s * (1.0 - WORTH_IT) <= best;
@@ -130,7 +134,10 @@ pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitErr
 }
 
 /// Which records are outliers.
-fn missed_by_all(samples: &[Sample], predicted: &[Vec<f64>]) -> Vec<bool> {
+fn missed_by_all<'a>(
+    samples: &[Sample],
+    predicted: impl Iterator<Item = &'a Vec<f64>>,
+) -> Vec<bool> {
     let mut missed = vec![true; samples.len()];
     for predicted_s in predicted {
         let pairs = samples.iter().zip(predicted_s);
@@ -160,51 +167,54 @@ fn fold(samples: &[Sample]) -> (Folding, Vec<usize>) {
     (Folding::Cartridges, samples.iter().map(of).collect())
 }
 
-/// The prediction of every record by a fit that has not seen it, in seconds.
-fn predict(
+/// A candidate fitted to all records, and the prediction of every record, in seconds, by a fit that
+/// has not seen it.
+fn fit(
     candidate: Candidate,
     samples: &[Sample],
     ground: &Ground,
     folds: &[usize],
-) -> Result<Vec<f64>, FitError> {
-    let mut predicted_s = vec![0.0; samples.len()];
-    for held_out in 0..FOLDS {
+) -> Result<(Fitted, Vec<f64>), FitError> {
+    // From the last of these nothing is held out.
+    let fits = (0..=FOLDS).into_par_iter().map(|held_out| {
         let seen = samples.iter().zip(folds);
         let seen: Vec<Sample> = seen
             .filter(|(_, fold)| **fold != held_out)
             .map(|(sample, _)| *sample)
             .collect();
-        let model = candidate
-            .fit(&seen, ground)?
-            .coefficients
-            .model(&ground.geometry);
-        for (at, sample) in samples
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| folds[*at] == held_out)
-        {
-            predicted_s[at] = model.locate(&sample.from, &sample.to).as_secs_f64();
-        }
-    }
-    Ok(predicted_s)
+        candidate.fit(&seen, ground)
+    });
+    let mut fits = fits.collect::<Result<Vec<Fitted>, FitError>>()?;
+    let whole = fits.remove(FOLDS);
+    let models = fits
+        .iter()
+        .map(|fit| fit.coefficients.model(&ground.geometry));
+    let models: Vec<LocateModel> = models.collect();
+    let predicted = samples.iter().zip(folds).map(|(sample, &fold)| {
+        let time = models[fold].locate(&sample.from, &sample.to);
+        time.as_secs_f64()
+    });
+    let predicted_s = predicted.collect();
+    Ok((whole, predicted_s))
 }
 
 fn score(
     candidate: Candidate,
+    fitted: Fitted,
+    predicted_s: Vec<f64>,
     samples: &[Sample],
     ground: &Ground,
-    predicted_s: Vec<f64>,
     outliers: &[bool],
-) -> Result<Scored, FitError> {
+) -> Scored {
     let judge = |of_kind: &dyn Fn(&Sample) -> bool| judge(samples, &predicted_s, outliers, of_kind);
     let kinds = Kind::ALL.map(|kind| judge(&|sample| kind.includes(sample, &ground.geometry)));
-    Ok(Scored {
+    Scored {
         candidate,
-        fitted: candidate.fit(samples, ground)?,
+        fitted,
         overall: judge(&|_| true),
         kinds: kinds.into(),
         predicted_s,
-    })
+    }
 }
 
 fn judge(

@@ -119,6 +119,35 @@ fn the_drive_lands_before_the_destination_in_its_reading_direction_and_reads_up_
 }
 
 #[test]
+fn where_a_landing_point_is_not_known_exactly_reading_falls_in_steps() {
+    let coefficients = LandingCoefficients {
+        forward_lpos: vec![30_000, 60_000],
+        reverse_lpos: vec![60_000, 30_000],
+        landing_spread_lpos: 400,
+        travel_per_lpos_s: vec![0.0],
+        read_per_lpos_s: 0.000_01,
+        mid_cross_s: 0.0,
+        ..marked()
+    };
+    // Seconds of reading up to a place, from the landing point that is expected there.
+    let read =
+        |wrap, lpos| locate_s(&coefficients, (4, 1_000 * u32::from(wrap)), (wrap, lpos)) % 10.0;
+    for (past, reached) in [
+        (-301, 0.0),
+        (-299, 0.25),
+        (-99, 0.5),
+        (101, 0.75),
+        (301, 1.0),
+    ] {
+        let expected = 0.000_01 * (f64::from(past) + 30_000.0 * (1.0 - reached));
+        let forward = read(6, (60_000 + past) as u32);
+        assert!((forward - expected).abs() < 1e-6, "{past}: {forward}");
+        let reverse = read(7, (30_000 - past) as u32);
+        assert!((reverse - expected).abs() < 1e-6, "{past}: {reverse}");
+    }
+}
+
+#[test]
 fn across_the_middle_the_way_to_it_is_quicker() {
     let coefficients = LandingCoefficients {
         mid_cross_s: 0.0,

@@ -68,6 +68,7 @@ fn made_up_landings(random: &mut Random) -> (LocateModel, u16, u32) {
         let count = [0, 1, 7, 160][random.below(4) as usize];
         *list = (0..count).map(|_| random.below(175_000) as u32).collect();
     }
+    coefficients.landing_spread_lpos = [0, 3, 500][random.below(3) as usize];
     let model = LocateModel::LandingPoint(LandingModel::new(&coefficients, &geometry));
     (model, geometry.wraps, geometry.lpos_max)
 }

@@ -14,6 +14,8 @@ pub(super) struct Points {
     pub forward: Vec<f64>,
     /// Ascending, with the beginning of reverse wraps.
     pub reverse: Vec<f64>,
+    /// How far, either way, one may lie elsewhere.
+    pub spread: f64,
     /// Numbers that were chosen.
     pub parameters: usize,
 }
@@ -26,6 +28,7 @@ impl Points {
             free: Vec::new(),
             forward: Vec::new(),
             reverse: Vec::new(),
+            spread: 0.0,
             parameters: 0,
         }
     }
@@ -48,6 +51,7 @@ impl Points {
             list.dedup();
         }
         Points {
+            spread: 0.0,
             parameters: free.iter().map(Vec::len).sum(),
             structure,
             free,
@@ -149,36 +153,44 @@ fn cut(cost: impl Fn(usize, usize) -> f64, price: f64) -> (Vec<f64>, f64) {
     (cuts, least[GRID].0)
 }
 
-/// The best landing points of a structure for given mechanics, and what they count with `price` for
-/// each.
-pub(super) fn best(
-    moves: &Moves,
-    structure: Structure,
-    mechanics: &Mechanics,
-    scale: f64,
-    price: f64,
-) -> (Points, f64) {
-    let [forward, reverse] =
-        [true, false].map(|forward| Stretches::of(moves, forward, mechanics, scale));
-    let (lists, total) = match structure {
-        Structure::SharedPlaces => {
-            let both = |first: usize, end: usize| {
-                forward.cost(first, end) + reverse.cost(GRID - end, GRID - first)
-            };
-            let (list, total) = cut(both, price);
-            (vec![list], total)
+/// What stretches of both directions count for given mechanics, whatever the structure.
+pub(super) struct Costs {
+    forward: Stretches,
+    reverse: Stretches,
+}
+
+impl Costs {
+    pub fn of(moves: &Moves, mechanics: &Mechanics, scale: f64) -> Costs {
+        let of = |forward| Stretches::of(moves, forward, mechanics, scale);
+        Costs {
+            forward: of(true),
+            reverse: of(false),
         }
-        Structure::SharedReadingOrder => {
-            let both = |first, end| forward.cost(first, end) + reverse.cost(first, end);
-            let (list, total) = cut(both, price);
-            (vec![list], total)
-        }
-        _ => {
-            let [first, second] = [&forward, &reverse].map(|of| cut(|a, b| of.cost(a, b), price));
-            (vec![first.0, second.0], first.1 + second.1)
-        }
-    };
-    (Points::new(structure, lists), total)
+    }
+
+    /// The best landing points of a structure, and what they count with `price` for each.
+    pub fn best(&self, structure: Structure, price: f64) -> (Points, f64) {
+        let Costs { forward, reverse } = self;
+        let (lists, total) = match structure {
+            Structure::SharedPlaces => {
+                let both = |first: usize, end: usize| {
+                    forward.cost(first, end) + reverse.cost(GRID - end, GRID - first)
+                };
+                let (list, total) = cut(both, price);
+                (vec![list], total)
+            }
+            Structure::SharedReadingOrder => {
+                let both = |first, end| forward.cost(first, end) + reverse.cost(first, end);
+                let (list, total) = cut(both, price);
+                (vec![list], total)
+            }
+            _ => {
+                let [first, second] = [forward, reverse].map(|of| cut(|a, b| of.cost(a, b), price));
+                (vec![first.0, second.0], first.1 + second.1)
+            }
+        };
+        (Points::new(structure, lists), total)
+    }
 }
 
 /// Moves each landing point a little to where errors are least, between the places of the grid.

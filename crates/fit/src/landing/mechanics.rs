@@ -26,8 +26,8 @@ pub(super) struct Mechanics {
     read_s: f64,
 }
 
-/// What is at most in a row: its columns and their values.
-type Row = [(usize, f64); 12];
+/// Most terms of a locate.
+const TERMS: usize = 12;
 
 impl Mechanics {
     /// What a drive of no particular kind does, to begin with.
@@ -80,30 +80,30 @@ impl Mechanics {
         self.values.len()
     }
 
-    /// A locate that lands at `landing`, the wrap's beginning or not.
-    fn row(&self, each: &Move, landing: f64, at_start: bool) -> (Row, usize) {
-        let mut row = [(0, 0.0); 12];
-        let mut used = 0;
-        let mut put = |column: usize, value: f64| {
-            row[used] = (column, value);
-            used += 1;
-        };
+    /// The kind of a locate that lands at `landing`: the column of its constant.
+    fn kind(each: &Move, landing: f64) -> usize {
         let ahead = landing - each.from;
-        let behind = if each.forward {
+        let behind = usize::from(if each.forward {
             ahead < 0.0
         } else {
             ahead > 0.0
-        };
-        let behind = usize::from(behind);
+        });
         match each.same_wrap {
-            true => put(SAME_WRAP + behind, 1.0),
-            false => put(OTHER_WRAP + 2 * usize::from(each.turns) + behind, 1.0),
+            true => SAME_WRAP + behind,
+            false => OTHER_WRAP + 2 * usize::from(each.turns) + behind,
         }
+    }
+
+    /// Gives the columns, and their values, of a locate that lands at `landing`, the wrap's
+    /// beginning or not.
+    #[inline(always)]
+    fn terms(&self, each: &Move, landing: f64, at_start: bool, mut put: impl FnMut(usize, f64)) {
+        put(Self::kind(each, landing), 1.0);
         if (each.from >= 0.5) != (landing >= 0.5) {
             put(MID_CROSS, 1.0);
             put(OUTSIDE, -(each.from - 0.5).abs());
         }
-        let distance = ahead.abs();
+        let distance = (landing - each.from).abs();
         put(TRAVEL, distance);
         let along = each.to - landing;
         put(READ, if each.forward { along } else { -along }.max(0.0));
@@ -116,16 +116,15 @@ impl Mechanics {
         for (bend, &reach) in self.bends.iter().enumerate() {
             put(PAIRS + self.pairs + bend, distance.min(reach));
         }
-        (row, used)
     }
 
     /// Seconds of a locate that lands at `landing`.
     pub fn locate_s(&self, each: &Move, landing: f64, at_start: bool) -> f64 {
-        let (row, used) = self.row(each, landing, at_start);
-        row[..used]
-            .iter()
-            .map(|&(column, value)| self.values[column] * value)
-            .sum()
+        let mut seconds = 0.0;
+        self.terms(each, landing, at_start, |column, value| {
+            seconds += self.values[column] * value;
+        });
+        seconds
     }
 
     /// Seconds of reading on, where that is possible.
@@ -211,6 +210,7 @@ impl Mechanics {
             wrap_start_s: [0, 1].map(|kind| micros(values[WRAP_START + kind])),
             forward_lpos: lpos(&points.forward),
             reverse_lpos: lpos(&points.reverse),
+            landing_spread_lpos: (points.spread * length).round() as u32,
             residual_s: Some(micros(residual_s)),
         }
     }
@@ -284,7 +284,12 @@ impl Mechanics {
             let ahead = each.onward.unwrap_or(0.0);
             system.add(&[(READ_ON, 1.0), (READ, ahead)], each.time_s, weight);
         } else {
-            let (row, used) = self.row(each, landing, at_start);
+            let mut row = [(0, 0.0); TERMS];
+            let mut used = 0;
+            self.terms(each, landing, at_start, |column, value| {
+                row[used] = (column, value);
+                used += 1;
+            });
             system.add(&row[..used], each.time_s, weight);
         }
     }
@@ -325,7 +330,7 @@ impl Mechanics {
             let kind = if reads_on {
                 6
             } else {
-                self.row(each, landing, at_start).0[0].0
+                Self::kind(each, landing)
             };
             support[kind] += 1;
         }

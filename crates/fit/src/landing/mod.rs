@@ -11,6 +11,7 @@ mod lists;
 mod mechanics;
 mod moves;
 mod search;
+mod settle;
 
 use crate::candidate::{Coefficients, Fitted};
 use crate::sample::{FitError, Ground, Sample};

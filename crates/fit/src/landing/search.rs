@@ -1,9 +1,10 @@
 //! The search for the structure of a drive: landing points and mechanics take turns.
 
 use super::Structure;
-use super::lists::{Points, best};
+use super::lists::{Costs, Points};
 use super::mechanics::{Mechanics, Solved, solve};
 use super::moves::Moves;
+use super::settle::settled;
 use super::{lattice, lists};
 use crate::robust::standard_error;
 
@@ -57,7 +58,8 @@ pub(super) fn search(moves: &Moves) -> Found {
         Structure::SharedReadingOrder,
         Structure::EachDirection,
     ];
-    let lists = lists.map(|structure| listed(moves, structure, &anywhere, &regular));
+    let starts = Start::all(moves, &anywhere, &regular);
+    let lists = lists.map(|structure| listed(moves, structure, &anywhere, &starts));
     let found = lists.into_iter().fold(regular, cheaper);
     Found {
         points: found.points,
@@ -68,11 +70,12 @@ pub(super) fn search(moves: &Moves) -> Found {
 /// Fits what was found with some of the records to all of them.
 pub(super) fn finish(moves: &Moves, found: Found) -> (Points, Solved) {
     let solved = solve(moves, &found.points, &found.mechanics);
-    if found.points.structure == Structure::Lattice {
-        return (found.points, solved);
-    }
     let width = spread(moves, &found.points, &solved.mechanics);
-    let points = lists::refine(moves, found.points, &solved.mechanics, width);
+    let points = match found.points.structure {
+        Structure::Lattice => found.points,
+        _ => lists::refine(moves, found.points, &solved.mechanics, width),
+    };
+    let points = settled(moves, points, &solved.mechanics, width);
     let solved = solve(moves, &points, &solved.mechanics);
     (points, solved)
 }
@@ -150,28 +153,52 @@ fn spread(moves: &Moves, points: &Points, mechanics: &Mechanics) -> f64 {
     standard_error(&errors)
 }
 
-/// Lists of landing points: from what the model without any leaves, and from the best so far; none
-/// where they are not worth their price.
-fn listed(moves: &Moves, structure: Structure, anywhere: &Fit, regular: &Fit) -> Fit {
+/// Mechanics that lists of landing points are looked for with.
+struct Start {
+    mechanics: Mechanics,
+    costs: Costs,
+}
+
+impl Start {
+    fn new(moves: &Moves, mechanics: Mechanics, width: f64) -> Start {
+        let costs = Costs::of(moves, &mechanics, width);
+        Start { mechanics, costs }
+    }
+
+    /// What the model without landing points leaves, with several sizes of constants; and by itself
+    /// the best so far, where it has landing points.
+    fn all(moves: &Moves, anywhere: &Fit, regular: &Fit) -> (Vec<Start>, Option<Start>) {
+        let plain = &anywhere.solved.mechanics;
+        let width = spread(moves, &anywhere.points, plain);
+        let held = HELD.map(|held| Start::new(moves, plain.cheaper(held * width), width));
+        let known = (regular.points.structure != Structure::Anywhere).then(|| {
+            let mechanics = regular.solved.mechanics.clone();
+            let width = spread(moves, &regular.points, &mechanics);
+            Start::new(moves, mechanics, width)
+        });
+        (held.into(), known)
+    }
+}
+
+/// Lists of landing points: from the most promising start, and from the best so far; none where they
+/// are not worth their price.
+fn listed(
+    moves: &Moves,
+    structure: Structure,
+    anywhere: &Fit,
+    (held, known): &(Vec<Start>, Option<Start>),
+) -> Fit {
     let price = POINT * (moves.all.len() as f64).ln();
-    let plain = &anywhere.solved.mechanics;
-    let width = spread(moves, &anywhere.points, plain);
-    let starts = HELD.map(|held| plain.cheaper(held * width));
-    let tried = starts
-        .iter()
-        .map(|start| best(moves, structure, start, width, price));
-    let first = tried.zip(&starts).min_by(|a, b| a.0.1.total_cmp(&b.0.1));
-    let mut found = anywhere.clone();
-    if let Some(((points, _), start)) = first {
-        found = cheaper(found, taking_turns(moves, points, start));
-    }
-    if regular.points.structure != Structure::Anywhere {
-        let mechanics = &regular.solved.mechanics;
-        let width = spread(moves, &regular.points, mechanics);
-        let (points, _) = best(moves, structure, mechanics, width, price);
-        found = cheaper(found, taking_turns(moves, points, mechanics));
-    }
-    found
+    let best = |start: &'_ Start| start.costs.best(structure, price);
+    let first = held.iter().map(|start| (best(start), start));
+    let first = first.min_by(|a, b| a.0.1.total_cmp(&b.0.1));
+    let first = first.map(|((points, _), start)| (points, start));
+    let known = known.iter().map(|start| (best(start).0, start));
+    first
+        .into_iter()
+        .chain(known)
+        .map(|(points, start)| taking_turns(moves, points, &start.mechanics))
+        .fold(anywhere.clone(), cheaper)
 }
 
 fn taking_turns(moves: &Moves, points: Points, start: &Mechanics) -> Fit {
@@ -181,7 +208,7 @@ fn taking_turns(moves: &Moves, points: Points, start: &Mechanics) -> Fit {
     for _ in 0..TURNS {
         let mechanics = &fit.solved.mechanics;
         let width = spread(moves, &fit.points, mechanics);
-        let (points, _) = best(moves, structure, mechanics, width, price);
+        let (points, _) = Costs::of(moves, mechanics, width).best(structure, price);
         let next = priced(moves, points.clone(), solve(moves, &points, mechanics));
         if next.price >= fit.price - 1.0 {
             break;

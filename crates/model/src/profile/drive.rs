@@ -400,6 +400,7 @@ impl Profile {
             wrap_start_s: values.wrap_start_s.value,
             forward_lpos: values.forward_lpos.value.clone(),
             reverse_lpos: values.reverse_lpos.value.clone(),
+            landing_spread_lpos: value(&values.landing_spread_lpos).unwrap_or(0),
             residual_s: value(&values.residual_s),
         })
     }

@@ -71,7 +71,9 @@ impl Tape {
                 let sections = (self.lpos / self.section_segments).max(1.0);
                 (MAX_S / sections, " s a section on this tape")
             }
-            "forward_lpos" | "reverse_lpos" => (self.lpos, " LPOS on this tape"),
+            "forward_lpos" | "reverse_lpos" | "landing_spread_lpos" => {
+                (self.lpos, " LPOS on this tape")
+            }
             "offset_tracks" => (1.0, " track"),
             "sections" => (MAX_SECTIONS, " sections"),
             "section_segments" | "last_section_segments" => {

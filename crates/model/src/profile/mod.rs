@@ -370,6 +370,7 @@ pub struct LandingValues {
     pub wrap_start_s: Sourced<[f64; 2]>,
     pub forward_lpos: Sourced<Vec<u32>>,
     pub reverse_lpos: Sourced<Vec<u32>>,
+    pub landing_spread_lpos: Known<u32>,
     pub residual_s: Known<f64>,
 }
 

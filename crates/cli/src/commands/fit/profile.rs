@@ -154,6 +154,10 @@ fn locate(coefficients: &Coefficients, held_out_s: f64) -> String {
                 ("wrap_start_s", list(&c.wrap_start_s)),
                 ("forward_lpos", places(&c.forward_lpos)),
                 ("reverse_lpos", places(&c.reverse_lpos)),
+                (
+                    "landing_spread_lpos",
+                    toml::Value::Integer(c.landing_spread_lpos.into()),
+                ),
                 ("residual_s", one(held_out_s)),
             ]);
             "landing-point"
