@@ -125,13 +125,15 @@ pub fn new_kind(name: &str) -> Option<&str> {
     (DriveKind::find(place).is_some() && !is_library(place)).then_some(place)
 }
 
-/// The profile of an emulated kind, or of the drive that calls itself so.
+/// The profile of an emulated kind, or of the drive that calls itself so. Of several the one with the
+/// shortest name: `lto8`, where the same drive with M8 media is `lto7-m8`.
 pub fn profile_name(name: &str, product: &str) -> Option<String> {
     let kind = place_and_part(name).and_then(|(place, _)| DriveKind::find(place));
     let named = || {
         DriveKind::names()
             .filter_map(DriveKind::find)
-            .find(|kind| kind.identity.product == product)
+            .filter(|kind| kind.identity.product == product)
+            .min_by_key(|kind| kind.name.len())
     };
     kind.or_else(named).map(|kind| kind.name)
 }
