@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::recorder::{Item, READY_LIMIT, Recorder};
 use crate::step::{Piece, Step};
 use std::collections::HashSet;
-use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_scsi::{Attention, Condition, ScsiError};
 
 /// Takes what is read.
@@ -47,6 +47,9 @@ pub struct Unread {
 pub struct Report {
     /// Pieces handed on, in the order in which they were read.
     pub delivered: Vec<Piece>,
+    /// For each of them, where the head was before its first block and behind its last, as far as the
+    /// drive tells.
+    pub places: Vec<[Spot; 2]>,
     /// Pieces that could not be read though the run went on.
     pub unread: Vec<Unread>,
     /// What ended the run before its last step, if anything did.
@@ -112,7 +115,7 @@ pub fn carry_out(
     let mut report = Report::default();
     let locked = recorder.drive().prevent_removal(true);
     let result = match locked {
-        Ok(()) => run(steps, recorder, name, sink, &mut report),
+        Ok(()) => carry_on(steps, recorder, name, sink, &mut report),
         Err(error) => Err(error.into()),
     };
     recorder.set_purpose(None, None);
@@ -122,7 +125,12 @@ pub fn carry_out(
     report
 }
 
-fn run(
+/// Carries out some steps more of a run whose caller sees to it that the cartridge stays, and adds
+/// to its report: for plans that are made while they are carried out.
+///
+/// # Errors
+/// [`RunError`] that ends the run; the report says what was read before.
+pub fn carry_on(
     steps: &[Step],
     recorder: &mut Recorder<'_>,
     name: &dyn Fn(u32) -> String,
@@ -151,7 +159,10 @@ fn run(
         recorder.set_purpose(Some(purpose(&name(piece.visit), piece)), None);
         let result = attempts(piece, std::mem::take(&mut read_through), recorder, sink);
         match result {
-            Ok(()) => report.delivered.push(*piece),
+            Ok(places) => {
+                report.delivered.push(*piece);
+                report.places.push(places);
+            }
             Err(error) if is_of_the_place(&error) => {
                 recorder.forget_head();
                 report.unread.push(Unread {
@@ -171,7 +182,7 @@ fn attempts(
     read_through: bool,
     recorder: &mut Recorder<'_>,
     sink: &mut dyn Sink,
-) -> Result<(), RunError> {
+) -> Result<[Spot; 2], RunError> {
     let mut attempt = 1;
     loop {
         let result = approach(piece, read_through && attempt == 1, recorder)
@@ -222,7 +233,8 @@ fn read_piece(
     piece: &Piece,
     recorder: &mut Recorder<'_>,
     sink: &mut dyn Sink,
-) -> Result<(), RunError> {
+) -> Result<[Spot; 2], RunError> {
+    let from = recorder.head().ok_or(RunError::Lost)?;
     sink.begin(piece).map_err(RunError::Sink)?;
     let count = (piece.last_block - piece.first_block).saturating_add(1);
     recorder.read(Action::Read, count, &mut |block, item| {
@@ -232,7 +244,8 @@ fn read_piece(
             false => Ok(()),
         }
     })?;
-    Ok(())
+    let to = recorder.head().ok_or(RunError::Lost)?;
+    Ok([from, to])
 }
 
 /// Whether the fault lies where the head was: elsewhere on the tape reading may go on.

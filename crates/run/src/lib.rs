@@ -13,7 +13,7 @@ mod step;
 mod wear;
 
 pub use buffer::Buffer;
-pub use carry_out::{Report, Sink, Unread, carry_out, remaining};
+pub use carry_out::{Report, Sink, Unread, carry_on, carry_out, remaining};
 pub use error::RunError;
 pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};

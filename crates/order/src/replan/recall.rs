@@ -118,6 +118,15 @@ impl Recall {
         Ok(())
     }
 
+    /// A request in flight was read together with others, or by a drive that does not say where it
+    /// is: nothing is learned from it. `head` is where the head stands, as far as is known.
+    ///
+    /// # Errors
+    /// As [`Running::complete`].
+    pub fn complete_unseen(&mut self, id: u64, head: Position) -> Result<(), EventError> {
+        self.running.complete(id, head)
+    }
+
     /// Plans on where there is reason to, and hands out what is read next.
     pub fn start(&mut self, replanner: &Replanner) -> Option<Vec<u64>> {
         let first = self.replans == 0;

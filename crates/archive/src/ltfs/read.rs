@@ -1,0 +1,416 @@
+//! Reads what is wanted of a tape in our order, and learns the tape while it reads.
+//!
+//! What to read next follows from where things are believed to lie; every read tells where they do,
+//! and what still waits is then ordered anew from where the head is ([`tapewise_order::replan`]). A
+//! place that cannot be read is left, tried once more when all else has been read, and said.
+
+use super::unpack::{State, Unpack};
+use crate::record::Segment;
+use tapewise_formats::event::Spot;
+use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource};
+use tapewise_order::replan::{Again, Policy, Recall, Replanner};
+use tapewise_order::{
+    Algorithm, End, Inputs, Options, Order, Plan, Problem, Request, Scenarios, Tape, sort,
+};
+use tapewise_run::{Recorder, Report, RunError, carry_on, steps};
+
+/// The drive with the cartridge in it, as far as ordering needs them.
+#[derive(Clone, Debug)]
+pub struct Cartridge {
+    /// How long the drive takes.
+    pub tape: Tape,
+    /// Where blocks are believed to lie.
+    pub map: BlockMap,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
+    pub byte_scale: u64,
+}
+
+/// Why something that was wanted cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    /// The place cannot be read: sense in words.
+    #[error("{0}")]
+    Unreadable(String),
+    /// A block of another length than the index implies.
+    #[error("partition {partition}, block {block}: {bytes} bytes where the index has {expected}")]
+    BlockLength {
+        /// The partition.
+        partition: u8,
+        /// The block.
+        block: u64,
+        /// Its length.
+        bytes: u64,
+        /// What the index implies.
+        expected: u64,
+    },
+    /// A filemark where the index has data.
+    #[error("partition {partition}, block {block}: a filemark where the index has data")]
+    Filemark {
+        /// The partition.
+        partition: u8,
+        /// The block.
+        block: u64,
+    },
+}
+
+/// Takes what is read. What is wanted is known by its number.
+///
+/// An error ends the run. What goes wrong with one file only is for the receiver to remember.
+pub trait Receiver {
+    /// It begins, from its first byte, also where some of it came before.
+    ///
+    /// # Errors
+    /// Whatever keeps the run from going on.
+    fn begin(&mut self, want: usize) -> std::io::Result<()>;
+
+    /// Bytes of it, and where they belong; what no bytes come for is a hole.
+    ///
+    /// # Errors
+    /// As for [`Receiver::begin`].
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> std::io::Result<()>;
+
+    /// All its bytes have come.
+    ///
+    /// # Errors
+    /// As for [`Receiver::begin`].
+    fn end(&mut self, want: usize) -> std::io::Result<()>;
+
+    /// It cannot be had; some of its bytes may have come.
+    ///
+    /// # Errors
+    /// As for [`Receiver::begin`].
+    fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()>;
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Wants that have ended, lost ones among them.
+    pub done: usize,
+    /// All wants.
+    pub of: usize,
+    /// Bytes wanted of those that have ended.
+    pub bytes: u64,
+    /// Drive time that the rest takes, as predicted now.
+    pub left: Micros,
+}
+
+/// How a read came out that went to its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What could not be had.
+    pub lost: Vec<(usize, Lost)>,
+    /// Times the rest was ordered anew.
+    pub replans: u32,
+    /// Places that the drive told, and that corrected the map.
+    pub learned: usize,
+}
+
+/// A batch that is to be read from a tape.
+pub struct TapeRead<'a> {
+    wants: &'a [Vec<Segment>],
+    cartridge: &'a Cartridge,
+    recall: Recall,
+    head: Position,
+    outcome: Outcome,
+    done: usize,
+    bytes: u64,
+}
+
+/// A want lies in a partition that the map does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("block {block} of partition {partition}: the cartridge's map has no such partition")]
+pub struct NoSuchPartition {
+    /// The partition.
+    pub partition: u8,
+    /// The block.
+    pub block: u64,
+}
+
+impl<'a> TapeRead<'a> {
+    /// Everything that is wanted, each as runs of blocks in the order of their bytes; what has none
+    /// is delivered without the tape. `learn` says whether the drive tells where its head is.
+    ///
+    /// # Errors
+    /// [`NoSuchPartition`].
+    pub fn new(
+        cartridge: &'a Cartridge,
+        head: Position,
+        wants: &'a [Vec<Segment>],
+        learn: bool,
+    ) -> Result<TapeRead<'a>, NoSuchPartition> {
+        let map = LearnedMap::new(cartridge.map.clone(), &cartridge.tape.geometry);
+        let options = Options {
+            head,
+            end: End::Anywhere,
+            read_through: true,
+        };
+        let policy = match learn {
+            true => Policy::Learn,
+            false => Policy::Fixed,
+        };
+        let mut recall = Recall::new(cartridge.tape.clone(), options, map, policy);
+        for (want, segments) in wants.iter().enumerate() {
+            let request = request(segments, recall.map(), cartridge.byte_scale)?;
+            let known = recall.arrive(want as u64, request);
+            debug_assert!(known.is_ok(), "{known:?}");
+        }
+        Ok(TapeRead {
+            wants,
+            cartridge,
+            recall,
+            head,
+            outcome: Outcome::default(),
+            done: 0,
+            bytes: 0,
+        })
+    }
+
+    /// What would be done as things are believed now, with the wants of each visit in
+    /// [`Problem::visits`].
+    pub fn plan(&self) -> (Problem, Plan) {
+        let mut planned = self.recall.clone();
+        let first = planned.start(&Replanner::new(&|problem| self.solve(problem)));
+        let (problem, ids) = self.recall.running().open();
+        let mut visit_of = vec![0; ids.len()];
+        for (visit, what) in problem.visits().iter().enumerate() {
+            for &request in &what.requests {
+                visit_of[request as usize] = visit as u32;
+            }
+        }
+        let together = planned.running().planned().filter_map(|ids| ids.first());
+        let order = first.iter().filter_map(|ids| ids.first()).chain(together);
+        let visits = order.filter_map(|id| Some(visit_of[ids.binary_search(id).ok()?]));
+        let plan = Plan::new(&problem, Order::new(visits.collect()));
+        (problem, plan)
+    }
+
+    /// Reads all of it. The cartridge cannot be taken out while it runs. `name` names a want for
+    /// the event log.
+    ///
+    /// # Errors
+    /// [`RunError`] where the run could not go on: what has been delivered stays.
+    pub fn run(
+        mut self,
+        recorder: &mut Recorder<'_>,
+        name: &dyn Fn(usize) -> String,
+        receiver: &mut dyn Receiver,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Outcome, RunError> {
+        self.deliver_empty(receiver)?;
+        if self.done < self.wants.len() {
+            recorder.drive().prevent_removal(true)?;
+            recorder.expect_blocks(self.cartridge.block_bytes as usize);
+            let result = self.read_all(recorder, name, receiver, progress);
+            recorder.set_purpose(None, None);
+            // What ended the run matters more than that the cartridge could not be released afterwards.
+            let released = recorder.drive().prevent_removal(false);
+            result.and(released.map_err(RunError::from))?;
+        }
+        self.outcome.replans = self.recall.replans();
+        self.outcome.learned = self.recall.map().seen();
+        Ok(self.outcome)
+    }
+
+    fn deliver_empty(&mut self, receiver: &mut dyn Receiver) -> Result<(), RunError> {
+        for (want, segments) in self.wants.iter().enumerate() {
+            if segments.is_empty() {
+                receiver.begin(want).map_err(RunError::Sink)?;
+                receiver.end(want).map_err(RunError::Sink)?;
+                self.done += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_all(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        name: &dyn Fn(usize) -> String,
+        receiver: &mut dyn Receiver,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        // Pricing what is left takes as long as planning it: a hundred times in all is enough.
+        let every = self.wants.len().div_ceil(100);
+        let mut shown = None;
+        loop {
+            recorder.go_on()?;
+            let cartridge = self.cartridge;
+            let solve = |problem: &Problem| ours(problem, cartridge);
+            let Some(ids) = self.recall.start(&Replanner::new(&solve)) else {
+                return Ok(());
+            };
+            self.read_together(&ids, recorder, name, receiver)?;
+            if shown.is_none_or(|shown| self.done >= shown + every) {
+                shown = Some(self.done);
+                progress(self.progress());
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let (problem, order) = self.recall.rest();
+        Progress {
+            done: self.done,
+            of: self.wants.len(),
+            bytes: self.bytes,
+            left: order.total_time(&problem),
+        }
+    }
+
+    /// Reads what is in flight together; where that fails, each of those that are not whole alone.
+    fn read_together(
+        &mut self,
+        ids: &[u64],
+        recorder: &mut Recorder<'_>,
+        name: &dyn Fn(usize) -> String,
+        receiver: &mut dyn Receiver,
+    ) -> Result<(), RunError> {
+        let (states, report) = self.read_visit(ids, recorder, name, receiver)?;
+        for (want, state) in states {
+            let id = want as u64;
+            match state {
+                State::Ended => self.complete(id, ids.len() == 1, &report),
+                State::Damaged(why) => self.give_up(id, Again::Never, why, receiver)?,
+                State::Open if ids.len() > 1 => {
+                    self.read_together(&[id], recorder, name, receiver)?;
+                }
+                State::Open => {
+                    let why = report
+                        .unread
+                        .first()
+                        .map_or_else(String::new, |unread| unread.error.to_string());
+                    self.give_up(id, Again::Later, Lost::Unreadable(why), receiver)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to some wants that share their blocks and reads them.
+    fn read_visit(
+        &mut self,
+        ids: &[u64],
+        recorder: &mut Recorder<'_>,
+        name: &dyn Fn(usize) -> String,
+        receiver: &mut dyn Receiver,
+    ) -> Result<(Vec<(usize, State)>, Report), RunError> {
+        if let Some(head) = recorder.head().and_then(|spot| position(&spot)) {
+            self.head = head;
+        }
+        let running = self.recall.running();
+        let requests: Vec<Request> = ids
+            .iter()
+            .filter_map(|&id| running.request(id).cloned())
+            .collect();
+        let options = Options {
+            head: self.head,
+            end: End::Anywhere,
+            read_through: true,
+        };
+        let problem = Problem::new(self.cartridge.tape.clone(), options, &requests);
+        let plan = Plan::new(&problem, Order::new((0..problem.len() as u32).collect()));
+        let steps = steps(&plan, &problem);
+        let named = |visit: u32| {
+            let first = problem.visits()[visit as usize].requests.first();
+            first.map_or_else(String::new, |&request| name(ids[request as usize] as usize))
+        };
+        if let Some(last) = problem
+            .visits()
+            .last()
+            .and_then(|visit| visit.segments.last())
+        {
+            self.head = last.end;
+        }
+        let together = ids.iter().map(|&id| id as usize);
+        let mut unpack = Unpack::new(self.wants, self.cartridge.block_bytes, receiver, together);
+        let mut report = Report::default();
+        carry_on(&steps, recorder, &named, &mut unpack, &mut report)?;
+        Ok((unpack.into_states(), report))
+    }
+
+    /// A want is whole; what was read alone tells where it lies.
+    fn complete(&mut self, id: u64, alone: bool, report: &Report) {
+        let ends = report.places.first().zip(report.places.last());
+        let told = ends.and_then(|([start, _], [_, end])| Some((position(start)?, position(end)?)));
+        let known = match told {
+            Some((start, end)) if alone => self.recall.complete(id, start, end),
+            Some((_, end)) => self.recall.complete_unseen(id, end),
+            None => self.recall.complete_unseen(id, self.head),
+        };
+        debug_assert!(known.is_ok(), "{known:?}");
+        self.ended(id);
+    }
+
+    fn give_up(
+        &mut self,
+        id: u64,
+        again: Again,
+        why: Lost,
+        receiver: &mut dyn Receiver,
+    ) -> Result<(), RunError> {
+        let once_more = self.recall.fail(id, again, self.head);
+        debug_assert!(once_more.is_ok(), "{once_more:?}");
+        if once_more != Ok(true) {
+            receiver.lost(id as usize, &why).map_err(RunError::Sink)?;
+            self.outcome.lost.push((id as usize, why));
+            self.ended(id);
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, id: u64) {
+        self.done += 1;
+        let segments = self.wants.get(id as usize).into_iter().flatten();
+        self.bytes += segments.map(|segment| segment.bytes).sum::<u64>();
+    }
+
+    fn solve(&self, problem: &Problem) -> Order {
+        ours(problem, self.cartridge)
+    }
+}
+
+/// Our order of what is left, by the map believed.
+fn ours(problem: &Problem, cartridge: &Cartridge) -> Order {
+    let scenarios = Scenarios::new(problem, Some(&cartridge.map));
+    let found = Algorithm::Best.order(problem, &Inputs::new(&scenarios));
+    found.unwrap_or_else(|| sort(problem))
+}
+
+/// The runs of blocks at their believed places.
+fn request(
+    segments: &[Segment],
+    map: &LearnedMap,
+    byte_scale: u64,
+) -> Result<Request, NoSuchPartition> {
+    let place = |segment: &Segment, block, after| {
+        let partition = segment.partition;
+        let found = map.position(partition, block, after);
+        found.ok_or(NoSuchPartition { partition, block })
+    };
+    let segments = segments.iter().map(|segment| {
+        Ok(tapewise_order::Segment {
+            first_block: segment.first_block,
+            last_block: segment.last_block,
+            bytes: segment.bytes.saturating_mul(byte_scale),
+            start: place(segment, segment.first_block, false)?,
+            end: place(segment, segment.last_block, true)?,
+        })
+    });
+    Ok(Request {
+        segments: segments.collect::<Result<_, _>>()?,
+    })
+}
+
+/// Where the head is, if the drive told it.
+pub fn position(spot: &Spot) -> Option<Position> {
+    Some(Position {
+        partition: spot.partition,
+        wrap: spot.wrap?,
+        lpos: spot.lpos?,
+        source: PositionSource::Recorded,
+        error_lpos: 0,
+    })
+}
