@@ -1,0 +1,188 @@
+//! Files of an LTFS volume on their way into a destination.
+
+use super::read::{Lost, Receiver};
+use super::wanted::{ByteRange, WantError, segments};
+use crate::deliver::{BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata};
+use crate::record::Segment;
+use crate::sums::{Kind, Sum};
+use std::collections::BTreeMap;
+use std::io;
+use tapewise_formats::deadline::Timestamp;
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::ltfs_index::LtfsFile;
+
+/// Mode of a file that the index says must not be changed.
+const READ_ONLY_MODE: u32 = 0o444;
+
+/// A file that is to be recalled, or a range of its bytes.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Where it appears.
+    pub path: InnerPath,
+    /// What is known of it.
+    pub expected: Expected,
+    /// Where it lies, in the order of its bytes.
+    pub segments: Vec<Segment>,
+}
+
+/// Why a file of an index is not recalled.
+#[derive(Debug, thiserror::Error)]
+pub enum NotWanted {
+    /// Its path could leave the destination.
+    #[error(transparent)]
+    Path(#[from] BadPath),
+    /// The index contradicts itself, or the range does not lie in the file.
+    #[error(transparent)]
+    Want(#[from] WantError),
+    /// It is a link and no file.
+    #[error("it is a symbolic link to \"{0}\"; links are not made")]
+    Link(String),
+}
+
+impl Wanted {
+    /// A file of an index, or a range of its bytes under its path with `#OFFSET+LENGTH` behind. Of a
+    /// range the sums of the file say nothing.
+    ///
+    /// # Errors
+    /// [`NotWanted`].
+    pub fn new(
+        file: &LtfsFile,
+        layout: &LtfsLayout,
+        range: Option<ByteRange>,
+        sums: Vec<Sum>,
+        also: Vec<Kind>,
+    ) -> Result<Wanted, NotWanted> {
+        if let Some(target) = &file.symlink {
+            return Err(NotWanted::Link(target.clone()));
+        }
+        let segments = segments(file, layout, range)?;
+        let path = match range {
+            Some(range) => format!("{}#{range}", file.path),
+            None => file.path.clone(),
+        };
+        let expected = Expected {
+            sums: if range.is_some() { Vec::new() } else { sums },
+            also,
+            sparse: true,
+            metadata: Metadata {
+                modified_ns: file.modify_time.as_deref().and_then(nanoseconds),
+                mode: file.readonly.then_some(READ_ONLY_MODE),
+                ..Metadata::default()
+            },
+            ..Expected::of(range.map_or(file.length, |range| range.bytes))
+        };
+        Ok(Wanted {
+            path: InnerPath::new(path)?,
+            expected,
+            segments,
+        })
+    }
+}
+
+/// Nanoseconds since 1970 of a time as LTFS writes it, with nine digits behind the point.
+fn nanoseconds(text: &str) -> Option<i64> {
+    let seconds = Timestamp::parse(text)?.unix_us().div_euclid(1_000_000);
+    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+    let digits = digits.chain(std::iter::repeat(b'0')).take(9);
+    let nanoseconds = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+}
+
+/// Why a file has not arrived.
+#[derive(Debug, thiserror::Error)]
+pub enum Missing {
+    /// It cannot be read from the tape.
+    #[error("{path}: {why}")]
+    Lost {
+        /// The file.
+        path: InnerPath,
+        /// Why.
+        why: Lost,
+    },
+    /// It was read, and the destination or its checksum refused it.
+    #[error(transparent)]
+    Delivery(#[from] DeliverError),
+}
+
+/// What is said when a file has arrived or is known not to.
+pub type Said<'a> = &'a mut dyn FnMut(Result<Delivered, Missing>);
+
+/// Takes what is read and makes files of it.
+pub struct Deliveries<'a> {
+    destination: &'a Destination,
+    wanted: &'a [Wanted],
+    said: Said<'a>,
+    /// Those that have begun. What has failed is in here no more, and its bytes are dropped.
+    open: BTreeMap<usize, Delivery>,
+}
+
+impl<'a> Deliveries<'a> {
+    /// Delivers what is wanted, and says what became of each once.
+    pub fn new(destination: &'a Destination, wanted: &'a [Wanted], said: Said<'a>) -> Self {
+        Deliveries {
+            destination,
+            wanted,
+            said,
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// A file cannot be delivered. Others go on, unless the destination takes no more of them.
+    fn failed(&mut self, want: usize, error: DeliverError) -> io::Result<()> {
+        self.open.remove(&want);
+        let full = error.is_full();
+        let words = error.to_string();
+        (self.said)(Err(error.into()));
+        match full {
+            true => Err(io::Error::new(io::ErrorKind::StorageFull, words)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Receiver for Deliveries<'_> {
+    fn begin(&mut self, want: usize) -> io::Result<()> {
+        // One that begins again leaves nothing of what it was.
+        self.open.remove(&want);
+        let Wanted { path, expected, .. } = &self.wanted[want];
+        match self.destination.begin(path, expected.clone()) {
+            Ok(delivery) => {
+                self.open.insert(want, delivery);
+                Ok(())
+            }
+            Err(error) => self.failed(want, error),
+        }
+    }
+
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let Some(delivery) = self.open.get_mut(&want) else {
+            return Ok(());
+        };
+        match delivery.write_at(offset, bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(want, error),
+        }
+    }
+
+    fn end(&mut self, want: usize) -> io::Result<()> {
+        let Some(delivery) = self.open.remove(&want) else {
+            return Ok(());
+        };
+        match delivery.finish() {
+            Ok(delivered) => {
+                (self.said)(Ok(delivered));
+                Ok(())
+            }
+            Err(error) => self.failed(want, error),
+        }
+    }
+
+    fn lost(&mut self, want: usize, why: &Lost) -> io::Result<()> {
+        self.open.remove(&want);
+        let path = self.wanted[want].path.clone();
+        let why = why.clone();
+        (self.said)(Err(Missing::Lost { path, why }));
+        Ok(())
+    }
+}
