@@ -2,7 +2,9 @@
 
 mod ltfs_tape;
 
-use ltfs_tape::{BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition, write_from};
+use ltfs_tape::{
+    BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition, write_from,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -65,7 +67,9 @@ fn recall(drive: &mut TapeDrive, wanted: &[Wanted], to: &Path, stop: &AtomicBool
         let mut receiver = Deliveries::new(&destination, wanted, &mut said);
         let mut recorder = Recorder::new(drive, &mut events, stop);
         let name = |want: usize| wanted[want].path.to_string();
-        read.run(&mut recorder, &name, &mut receiver, &mut |now| progress.push(now))
+        read.run(&mut recorder, &name, &mut receiver, &mut |now| {
+            progress.push(now)
+        })
     };
     Ran {
         result,
@@ -78,9 +82,15 @@ fn recall(drive: &mut TapeDrive, wanted: &[Wanted], to: &Path, stop: &AtomicBool
 
 fn all_wanted(volume: &LtfsVolume) -> (Vec<LtfsFile>, Vec<Wanted>) {
     let mut files = Vec::new();
-    volume.index.visit(|file| files.push(file)).expect("an index");
+    volume
+        .index
+        .visit(|file| files.push(file))
+        .expect("an index");
     files.retain(|file| file.symlink.is_none());
-    let wanted = files.iter().map(|file| want(file, &volume.layout)).collect();
+    let wanted = files
+        .iter()
+        .map(|file| want(file, &volume.layout))
+        .collect();
     (files, wanted)
 }
 
@@ -110,7 +120,10 @@ fn a_real_volume_is_recalled_byte_for_byte_with_its_times() {
     let ran = recall(&mut drive, &wanted, directory.path(), &NEVER);
     let outcome = ran.result.expect("a recall");
     assert_eq!(outcome.lost, []);
-    assert!(outcome.learned > 0, "the drive tells where it is, and the map learns it");
+    assert!(
+        outcome.learned > 0,
+        "the drive tells where it is, and the map learns it"
+    );
     let published = published();
     assert_eq!((ran.delivered.len(), published.len()), (19, 19));
     for (name, sum) in &published {
@@ -120,7 +133,10 @@ fn a_real_volume_is_recalled_byte_for_byte_with_its_times() {
     }
     use std::os::unix::fs::MetadataExt as _;
     let hello = std::fs::metadata(directory.path().join("docs/a/hello.txt")).expect("a file");
-    assert_eq!((hello.mtime(), hello.mtime_nsec()), (1_795_233_710, 812_333_871));
+    assert_eq!(
+        (hello.mtime(), hello.mtime_nsec()),
+        (1_795_233_710, 812_333_871)
+    );
     assert_eq!(files.len(), 19);
     let last = ran.progress.last().expect("progress");
     assert_eq!((last.done, last.of), (19, 19));
@@ -160,15 +176,24 @@ fn a_block_that_cannot_be_read_costs_its_file_and_no_other() {
     let (_, wanted) = all_wanted(&volume);
     let ran = recall(&mut drive, &wanted, directory.path(), &NEVER);
     let outcome = ran.result.expect("a recall");
-    let mut lost: Vec<&[u8]> = outcome.lost.iter().map(|(want, _)| wanted[*want].path.as_bytes()).collect();
+    let mut lost: Vec<&[u8]> = outcome
+        .lost
+        .iter()
+        .map(|(want, _)| wanted[*want].path.as_bytes())
+        .collect();
     lost.sort_unstable();
-    assert_eq!(lost, ["docs/f6.bin".as_bytes(), "sp ace/größe 2.dat".as_bytes()]);
+    assert_eq!(
+        lost,
+        ["docs/f6.bin".as_bytes(), "sp ace/größe 2.dat".as_bytes()]
+    );
     assert_eq!((ran.delivered.len(), ran.missing.len()), (17, 2));
     for missing in &ran.missing {
         assert!(missing.to_string().contains("medium error"), "{missing}");
     }
     for name in &lost {
-        let path = directory.path().join(std::str::from_utf8(name).expect("UTF-8"));
+        let path = directory
+            .path()
+            .join(std::str::from_utf8(name).expect("UTF-8"));
         assert!(!path.exists(), "nothing is left of what could not be read");
     }
     // Each bad place was tried once more, after everything else.
@@ -197,13 +222,16 @@ fn an_interrupted_recall_keeps_what_is_whole_and_leaves_nothing_else() {
 }
 
 fn file(path: &str, length: u64, extents: &[(u64, u64, u64, u64)]) -> LtfsFile {
-    let extents = extents.iter().map(|&(file_offset, start_block, byte_offset, byte_count)| LtfsExtent {
-        file_offset,
-        partition: 'b',
-        start_block,
-        byte_offset,
-        byte_count,
-    });
+    let extents =
+        extents.iter().map(
+            |&(file_offset, start_block, byte_offset, byte_count)| LtfsExtent {
+                file_offset,
+                partition: 'b',
+                start_block,
+                byte_offset,
+                byte_count,
+            },
+        );
     LtfsFile {
         path: path.to_owned(),
         length,
@@ -213,7 +241,11 @@ fn file(path: &str, length: u64, extents: &[(u64, u64, u64, u64)]) -> LtfsFile {
 }
 
 /// A volume of which the index is not needed, with these blocks from block 4 of the data partition on.
-fn with_blocks<T>(bad: &[(u8, u64)], blocks: &[Record], work: impl FnOnce(&mut TapeDrive, &Path) -> T) -> T {
+fn with_blocks<T>(
+    bad: &[(u8, u64)],
+    blocks: &[Record],
+    work: impl FnOnce(&mut TapeDrive, &Path) -> T,
+) -> T {
     let directory = tempfile::tempdir().expect("a directory");
     let library = library(&directory.path().join("lib"), bad);
     let mut drive = drive(&library);
@@ -246,12 +278,18 @@ fn files_that_share_a_block_are_read_once_and_holes_are_zeros() {
         let read = |name: &str| std::fs::read(to.join(name)).expect("a file");
         assert_eq!(read("first"), block[..100]);
         assert_eq!(read("second"), block[100..150]);
-        assert_eq!(read("over two"), [&block[BLOCK_BYTES - 10..], &block[..10]].concat());
+        assert_eq!(
+            read("over two"),
+            [&block[BLOCK_BYTES - 10..], &block[..10]].concat()
+        );
         let mut holes = vec![0; 1_000];
         holes[10..15].copy_from_slice(&block[7..12]);
         holes[900..903].copy_from_slice(&block[..3]);
         assert_eq!(read("holes"), holes);
-        let reads = ran.events.iter().filter(|event| event.action == Action::Read);
+        let reads = ran
+            .events
+            .iter()
+            .filter(|event| event.action == Action::Read);
         // Three files in one run of two blocks, and the one of two extents for itself.
         assert_eq!(reads.map(|event| event.blocks).sum::<u64>(), 4);
     });
@@ -267,7 +305,10 @@ fn of_files_that_share_blocks_a_bad_one_costs_only_those_that_lie_in_it() {
     ];
     let blocks = [Record::Block(block.clone()), Record::Block(block)];
     with_blocks(&[(1, 5)], &blocks, |drive, to| {
-        let wanted: Vec<Wanted> = files.iter().map(|file| want(file, &LtfsLayout::assumed())).collect();
+        let wanted: Vec<Wanted> = files
+            .iter()
+            .map(|file| want(file, &LtfsLayout::assumed()))
+            .collect();
         let ran = recall(drive, &wanted, to, &NEVER);
         assert_eq!(ran.result.expect("a recall").lost.len(), 2);
         assert_eq!(ran.delivered.into_keys().collect::<Vec<_>>(), ["before"]);
@@ -276,7 +317,11 @@ fn of_files_that_share_blocks_a_bad_one_costs_only_those_that_lie_in_it() {
 
 #[test]
 fn a_tape_that_holds_other_than_the_index_says_gives_no_file() {
-    let blocks = [Record::Block(vec![1; 1_000]), Record::Filemark, Record::Block(vec![2; BLOCK_BYTES + 1])];
+    let blocks = [
+        Record::Block(vec![1; 1_000]),
+        Record::Filemark,
+        Record::Block(vec![2; BLOCK_BYTES + 1]),
+    ];
     let files = [
         file("short", 2_000, &[(0, 4, 0, 2_000)]),
         file("a filemark", 10, &[(0, 5, 0, 10)]),
@@ -285,42 +330,84 @@ fn a_tape_that_holds_other_than_the_index_says_gives_no_file() {
         file("fine", 1_000, &[(0, 4, 0, 1_000)]),
     ];
     with_blocks(&[], &blocks, |drive, to| {
-        let wanted: Vec<Wanted> = files.iter().map(|file| want(file, &LtfsLayout::assumed())).collect();
+        let wanted: Vec<Wanted> = files
+            .iter()
+            .map(|file| want(file, &LtfsLayout::assumed()))
+            .collect();
         let ran = recall(drive, &wanted, to, &NEVER);
         ran.result.expect("a recall");
         assert_eq!(ran.delivered.into_keys().collect::<Vec<_>>(), ["fine"]);
         let mut said: Vec<String> = ran.missing.iter().map(ToString::to_string).collect();
         said.sort();
-        assert!(said[0].contains("a filemark where the index has data"), "{said:?}");
-        assert!(said[1].contains("block 6: 524289 bytes where the index has 524288"), "{said:?}");
+        assert!(
+            said[0].contains("a filemark where the index has data"),
+            "{said:?}"
+        );
+        assert!(
+            said[1].contains("block 6: 524289 bytes where the index has 524288"),
+            "{said:?}"
+        );
         assert!(said[2].starts_with("nothing there: "), "{said:?}");
-        assert!(said[3].contains("block 4: 1000 bytes where the index has 2000"), "{said:?}");
+        assert!(
+            said[3].contains("block 4: 1000 bytes where the index has 2000"),
+            "{said:?}"
+        );
     });
 }
 
 #[test]
 fn a_range_is_the_blocks_that_hold_it() {
     let block = BLOCK_BYTES as u64;
-    let film = file("film.mov", 10 * block, &[(0, 100, 512, 3 * block), (3 * block, 900, 0, 7 * block)]);
+    let film = file(
+        "film.mov",
+        10 * block,
+        &[(0, 100, 512, 3 * block), (3 * block, 900, 0, 7 * block)],
+    );
     let layout = LtfsLayout::assumed();
     let blocks_of = |text: &str| {
         let range: ByteRange = text.parse().expect("a range");
         let found = segments(&film, &layout, Some(range)).expect("a range of the file");
-        let places = found.iter().map(|one| (one.first_block, one.last_block, one.byte_offset, one.file_offset));
+        let places = found.iter().map(|one| {
+            (
+                one.first_block,
+                one.last_block,
+                one.byte_offset,
+                one.file_offset,
+            )
+        });
         assert_eq!(found.iter().map(|one| one.bytes).sum::<u64>(), range.bytes);
         places.collect::<Vec<_>>()
     };
     assert_eq!(blocks_of("0+1"), [(100, 100, 512, 0)]);
-    assert_eq!(blocks_of(&format!("{}+513", block - 512)), [(101, 101, 0, 0)]);
+    assert_eq!(
+        blocks_of(&format!("{}+513", block - 512)),
+        [(101, 101, 0, 0)]
+    );
     let across = format!("{}+20", 3 * block - 10);
     assert_eq!(blocks_of(&across), [(103, 103, 502, 0), (900, 900, 0, 10)]);
     let beyond = "5242880+1".parse().ok();
     let error = segments(&film, &layout, beyond).expect_err("behind the file");
     assert!(matches!(error, WantError::RangeBeyond { .. }), "{error}");
-    for text in ["", "5", "5+0", "+5", "5+", "-1+2", "1+2+3", "18446744073709551615+1", "a+b"] {
+    for text in [
+        "",
+        "5",
+        "5+0",
+        "+5",
+        "5+",
+        "-1+2",
+        "1+2+3",
+        "18446744073709551615+1",
+        "a+b",
+    ] {
         assert!(text.parse::<ByteRange>().is_err(), "{text:?}");
     }
-    let wanted = Wanted::new(&film, &layout, "7+9".parse().ok(), vec![Sum::of(Kind::Md5, b"")], vec![]);
+    let wanted = Wanted::new(
+        &film,
+        &layout,
+        "7+9".parse().ok(),
+        vec![Sum::of(Kind::Md5, b"")],
+        vec![],
+    );
     let wanted = wanted.expect("a range");
     assert_eq!(wanted.path.as_bytes(), b"film.mov#7+9");
     assert_eq!((wanted.expected.bytes, wanted.expected.sums), (9, vec![]));
@@ -334,15 +421,34 @@ fn an_index_that_contradicts_itself_gives_no_file() {
         Err(error) => error,
     };
     let overlap = refused(file("f", 20, &[(0, 4, 0, 10), (9, 5, 0, 5)]));
-    assert!(matches!(overlap, NotWanted::Want(WantError::Overlap { offset: 9 })), "{overlap}");
+    assert!(
+        matches!(overlap, NotWanted::Want(WantError::Overlap { offset: 9 })),
+        "{overlap}"
+    );
     let beyond = refused(file("f", 20, &[(0, 4, 0, 21)]));
-    assert!(matches!(beyond, NotWanted::Want(WantError::BeyondLength { reached: 21, .. })), "{beyond}");
+    assert!(
+        matches!(
+            beyond,
+            NotWanted::Want(WantError::BeyondLength { reached: 21, .. })
+        ),
+        "{beyond}"
+    );
     let far = refused(file("f", u64::MAX, &[(0, u64::MAX, 0, 600_000)]));
-    assert!(matches!(far, NotWanted::Want(WantError::Extent(_))), "{far}");
+    assert!(
+        matches!(far, NotWanted::Want(WantError::Extent(_))),
+        "{far}"
+    );
     let climbing = refused(file("../f", 0, &[]));
     assert!(matches!(climbing, NotWanted::Path(_)), "{climbing}");
-    let link = LtfsFile { symlink: Some("docs/f1.bin".to_owned()), ..file("link1", 0, &[]) };
-    assert!(refused(link).to_string().contains("a symbolic link to \"docs/f1.bin\""));
+    let link = LtfsFile {
+        symlink: Some("docs/f1.bin".to_owned()),
+        ..file("link1", 0, &[])
+    };
+    assert!(
+        refused(link)
+            .to_string()
+            .contains("a symbolic link to \"docs/f1.bin\"")
+    );
     let empty = want(&file("empty", 0, &[]), &layout);
     assert_eq!((empty.segments, empty.expected.bytes), (vec![], 0));
 }

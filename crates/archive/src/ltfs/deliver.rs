@@ -2,7 +2,9 @@
 
 use super::read::{Lost, Receiver};
 use super::wanted::{ByteRange, WantError, segments};
-use crate::deliver::{BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata};
+use crate::deliver::{
+    BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata,
+};
 use crate::record::Segment;
 use crate::sums::{Kind, Sum};
 use std::collections::BTreeMap;

@@ -84,6 +84,10 @@ pub trait Receiver {
     fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()>;
 }
 
+/// Reads of a batch that the map learns from: placing anew what waits takes as long as there is much
+/// of it, and a thousand places tell more than enough of a tape.
+const MOST_LEARNED: usize = 1_000;
+
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -336,12 +340,17 @@ impl<'a> TapeRead<'a> {
         let ends = report.places.first().zip(report.places.last());
         let told = ends.and_then(|([start, _], [_, end])| Some((position(start)?, position(end)?)));
         let known = match told {
-            Some((start, end)) if alone => self.recall.complete(id, start, end),
+            Some((start, end)) if alone && self.teaches() => self.recall.complete(id, start, end),
             Some((_, end)) => self.recall.complete_unseen(id, end),
             None => self.recall.complete_unseen(id, self.head),
         };
         debug_assert!(known.is_ok(), "{known:?}");
         self.ended(id);
+    }
+
+    /// Whether the map is to learn from this read: from every one, or every so many of a large batch.
+    fn teaches(&self) -> bool {
+        self.done.is_multiple_of(self.wants.len().div_ceil(MOST_LEARNED))
     }
 
     fn give_up(

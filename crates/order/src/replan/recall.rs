@@ -40,6 +40,8 @@ pub struct Recall {
     map: LearnedMap,
     policy: Policy,
     probes: VecDeque<(u8, u64)>,
+    /// Whether the drive has told a place since those that wait were placed.
+    has_seen: bool,
     /// Mean way that waiting requests have moved since the last plan, in wraps.
     moved_wraps: f64,
     requests_changed: bool,
@@ -54,6 +56,7 @@ impl Recall {
             map,
             policy,
             probes: VecDeque::new(),
+            has_seen: false,
             moved_wraps: f64::INFINITY,
             requests_changed: true,
             replans: 0,
@@ -74,6 +77,7 @@ impl Recall {
     /// A block was located, and the drive says that it stands there now.
     pub fn probed(&mut self, block: u64, at: Position) {
         self.map.observe(block, false, &at);
+        self.has_seen = true;
         self.running.head_is(at);
     }
 
@@ -114,6 +118,7 @@ impl Recall {
         if let (Policy::Learn, [first, .., last] | [first @ last]) = (self.policy, segments) {
             self.map.observe(first.first_block, false, &start);
             self.map.observe(last.last_block, true, &end);
+            self.has_seen = true;
         }
         Ok(())
     }
@@ -130,8 +135,9 @@ impl Recall {
     /// Plans on where there is reason to, and hands out what is read next.
     pub fn start(&mut self, replanner: &Replanner) -> Option<Vec<u64>> {
         let first = self.replans == 0;
-        if first || self.requests_changed || self.policy == Policy::Learn {
+        if first || self.requests_changed || self.has_seen {
             self.moved_wraps += self.place_anew();
+            self.has_seen = false;
         }
         let whole = self.moved_wraps > MOVED_MUCH_WRAPS;
         if whole || self.requests_changed || self.moved_wraps > MOVED_A_LITTLE_WRAPS {
