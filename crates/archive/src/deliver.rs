@@ -96,6 +96,8 @@ pub struct Delivered {
     pub bytes: u64,
     /// How sure one is of it.
     pub outcome: Outcome,
+    /// When it was last written, in nanoseconds since 1970, where that was known and given to it.
+    pub modified_ns: Option<i64>,
     /// The sums that were computed: those expected, then those asked for besides.
     pub sums: Vec<Sum>,
     /// What of its metadata could not be kept.

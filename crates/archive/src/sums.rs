@@ -1,4 +1,13 @@
-//! Checksums of contents, computed on the way.
+//! Checksums of contents, computed on the way, and the lists that people keep of them.
+//!
+//! [`read_sums`] reads a list of any form, a [`Ledger`] knows what all lists say of a file and where they contradict
+//! each other, and [`list_line`] and [`mhl_element`] are what lists are written with.
+
+mod ledger;
+mod lists;
+
+pub use ledger::{Added, Conflict, Ledger, ltfs_index_sum, ltfs_sum};
+pub use lists::{Listed, SumList, SumListError, list_line, mhl_element, read_sums};
 
 use std::fmt;
 use std::str::FromStr;

@@ -14,6 +14,7 @@
 //! | [`event_log`] (what a drive did) | [`event_log`] |
 //! | [`locate_csv`] (measured locates) | |
 //! | [`cta_log`], [`block_moves_csv`] (moves by blocks) | |
+//! | [`mhl`] (sums of files) | [`mhl`] |
 //! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example
@@ -81,6 +82,7 @@ pub mod ltfs_label;
 pub mod ltfs_select;
 pub mod ltfs_xattr;
 pub mod map_file;
+pub mod mhl;
 pub mod notice;
 pub mod plan_json;
 pub mod rao;

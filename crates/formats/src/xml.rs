@@ -1,4 +1,4 @@
-//! A small pull reader for the XML of LTFS, with limits: no DTD, no endless item, no endless depth.
+//! A small pull reader for the XML of LTFS and of hash lists, with limits: no DTD, no endless item or depth.
 
 use std::io::{self, BufRead};
 
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 2 * 1024 + 16;
 /// Declares the elements we know, so that a tag is a small `Copy` value and not a borrowed name.
 macro_rules! tags {
     ($($variant:ident = $name:literal),* $(,)?) => {
-        /// An element of an LTFS index or label.
+        /// An element of an LTFS index or label, or of a media hash list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Tag { $($variant,)* Other }
         impl Tag {
@@ -49,7 +49,9 @@ tags! {
     FileOffset = "fileoffset", ByteOffset = "byteoffset", ByteCount = "bytecount",
     AllowPolicyUpdate = "allowpolicyupdate", DataPlacementPolicy = "dataplacementpolicy",
     CreationTime = "creationtime", ChangeTime = "changetime", AccessTime = "accesstime",
-    BackupTime = "backuptime", OpenForWrite = "openforwrite",
+    BackupTime = "backuptime", OpenForWrite = "openforwrite", HashList = "hashlist",
+    CreatorInfo = "creatorinfo", Tool = "tool", Hashes = "hashes", Hash = "hash", Path = "path",
+    Size = "size",
 }
 
 struct Open {
@@ -85,11 +87,8 @@ pub(crate) struct XmlCursor<R: BufRead> {
     text: String,
     /// Whether text is passed over instead of kept: a skipped value may be longer than any text we keep.
     skipping: bool,
-    /// Whether the element last opened says `percentencoded="true"`.
-    percent_encoded: bool,
-    /// The `version` and `type` attributes of the element last opened.
-    version: Option<String>,
-    base64: bool,
+    /// Those of the element last opened.
+    attributes: Attributes,
 }
 
 impl<R: BufRead> XmlCursor<R> {
@@ -103,9 +102,7 @@ impl<R: BufRead> XmlCursor<R> {
             stack: Vec::new(),
             text: String::new(),
             skipping: false,
-            percent_encoded: false,
-            version: None,
-            base64: false,
+            attributes: Attributes::default(),
         };
         loop {
             match cursor.token()? {
@@ -138,12 +135,22 @@ impl<R: BufRead> XmlCursor<R> {
 
     /// The `version` attribute of the element last opened.
     pub(crate) fn version(&self) -> Option<&str> {
-        self.version.as_deref()
+        self.attributes.version.as_deref()
+    }
+
+    /// The `size` attribute of the element last opened.
+    pub(crate) fn attribute_size(&self) -> Option<&str> {
+        self.attributes.size.as_deref()
+    }
+
+    /// The `action` attribute of the element last opened.
+    pub(crate) fn attribute_action(&self) -> Option<&str> {
+        self.attributes.action.as_deref()
     }
 
     /// Whether the element last opened says `type="base64"`.
     pub(crate) fn is_base64(&self) -> bool {
-        self.base64
+        self.attributes.base64
     }
 
     /// The name of the element last opened.
@@ -223,7 +230,7 @@ impl<R: BufRead> XmlCursor<R> {
 
     /// Reads the text of the open element as a name, decoding `%41` where the element says it is encoded so.
     pub(crate) fn name_text(&mut self, element: Tag) -> Result<String, XmlError> {
-        let encoded = self.percent_encoded;
+        let encoded = self.attributes.percent_encoded;
         let text = self.text()?;
         if !encoded {
             return Ok(text.to_string());
@@ -294,14 +301,10 @@ impl<R: BufRead> XmlCursor<R> {
         match event {
             Event::Start(start) => {
                 let open = describe(&start, line, self.stack.len())?;
-                if start.attributes_raw().is_empty() {
-                    (self.percent_encoded, self.base64) = (false, false);
-                } else {
-                    let attributes = Attributes::of(&start, line)?;
-                    self.percent_encoded = attributes.percent_encoded;
-                    self.base64 = attributes.base64;
-                    self.version = attributes.version;
-                }
+                self.attributes = match start.attributes_raw().is_empty() {
+                    true => Attributes::default(),
+                    false => Attributes::of(&start, line)?,
+                };
                 self.stack.push(open);
                 Ok(Token::Open)
             }
@@ -389,11 +392,15 @@ fn describe(start: &BytesStart<'_>, line: u64, depth: usize) -> Result<Open, Xml
     })
 }
 
-/// The attributes that LTFS uses.
+/// The attributes that LTFS and hash lists use.
 #[derive(Default)]
 struct Attributes {
     version: Option<String>,
+    size: Option<String>,
+    action: Option<String>,
+    /// Whether it says `percentencoded="true"`.
     percent_encoded: bool,
+    /// Whether it says `type="base64"`.
     base64: bool,
 }
 
@@ -408,6 +415,8 @@ impl Attributes {
             let value: &str = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "version" => found.version = Some(value.to_string()),
+                "size" => found.size = Some(value.to_string()),
+                "action" => found.action = Some(value.to_string()),
                 "percentencoded" => found.percent_encoded = matches!(value, "true" | "1"),
                 "type" => found.base64 = value == "base64",
                 _ => {}

@@ -1,10 +1,10 @@
-//! Why the XML of an LTFS index or label could not be read.
+//! Why the XML of an LTFS index or label, or of a hash list, could not be read.
 
 use std::io;
 
 use crate::number::NumberFault;
 
-/// Why an LTFS index or label could not be read.
+/// Why an LTFS index or label, or a hash list, could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum XmlError {
     /// The input could not be read.
@@ -61,9 +61,9 @@ pub enum XmlError {
         /// What is wrong.
         what: String,
     },
-    /// A document type definition; LTFS has none, and one can make a small file expand without end.
+    /// A document type definition; LTFS and hash lists have none, and one can make a small file expand without end.
     #[error(
-        "line {line}: the file has a DOCTYPE; LTFS files never do, and it is refused because it can expand without end"
+        "line {line}: the file has a DOCTYPE; such files never do, and it is refused because it can expand without end"
     )]
     Doctype {
         /// Where it stands.

@@ -138,6 +138,7 @@ impl Destination {
                         path: path.clone(),
                         bytes: expected.bytes,
                         outcome,
+                        modified_ns: expected.metadata.modified_ns,
                         sums,
                         not_kept: Vec::new(),
                     };

@@ -130,6 +130,7 @@ impl Delivery {
             path: self.path.clone(),
             bytes,
             outcome: self.expected.outcome(),
+            modified_ns: self.expected.metadata.modified_ns,
             sums,
             not_kept,
         })
