@@ -1,0 +1,168 @@
+//! What all drives of a pool share: robots and the person who load them, and whoever listens.
+
+use super::bay::{Bay, Holds, Site};
+use super::error::PoolError;
+use super::library::Library;
+use super::{Listener, Person};
+use std::collections::{BTreeMap, BTreeSet};
+use tapewise_formats::event::Action;
+use tapewise_run::Log;
+use tapewise_scsi::Changer;
+
+/// What all drives share: robots, the person, whoever listens.
+pub(super) struct Desk {
+    pub libraries: Vec<Library>,
+    person: Option<Box<dyn Person>>,
+    pub listener: Listener,
+    /// How often each cleaning cartridge was used.
+    pub cleanings: BTreeMap<String, u64>,
+    /// Cleaning cartridges that clean no more.
+    pub worn_cleaners: BTreeSet<String>,
+}
+
+impl Desk {
+    pub fn new(
+        libraries: Vec<Library>,
+        person: Option<Box<dyn Person>>,
+        listener: Listener,
+    ) -> Desk {
+        Desk {
+            libraries,
+            person,
+            listener,
+            cleanings: BTreeMap::new(),
+            worn_cleaners: BTreeSet::new(),
+        }
+    }
+
+    pub fn say(&mut self, line: &str) {
+        (self.listener)(line);
+    }
+
+    /// The library that holds a volume, and the element.
+    pub fn place_of(&self, volume: &str) -> Option<(usize, u16)> {
+        let mut libraries = self.libraries.iter().enumerate();
+        libraries.find_map(|(number, library)| Some((number, library.place_of(volume)?)))
+    }
+
+    /// The error of a volume that is in no library.
+    pub fn not_there(&self, volume: &str) -> PoolError {
+        let missing = self
+            .libraries
+            .iter()
+            .find_map(|library| library.missing_error(volume));
+        missing.unwrap_or_else(|| PoolError::NoSuchVolume {
+            volume: volume.to_owned(),
+        })
+    }
+
+    /// What is in a drive by what its library knows.
+    pub fn held_by(&self, bay: &Bay) -> Holds {
+        let Site::Element { library, address } = bay.site else {
+            return bay.holds.clone();
+        };
+        let library = &self.libraries[library];
+        match library.label_at(address) {
+            Some(label) => Holds::Volume(label.to_owned()),
+            None if library.is_full(address) => Holds::Unlabelled,
+            None => Holds::Nothing,
+        }
+    }
+
+    /// Brings a volume into an empty drive.
+    pub fn fetch(
+        &mut self,
+        bay: &mut Bay,
+        volume: &str,
+        log: &mut dyn Log,
+    ) -> Result<(), PoolError> {
+        match bay.site {
+            Site::Element { library, address } => {
+                self.carry(bay, library, volume, address, Action::Fetch, log)?;
+            }
+            Site::ByHand => {
+                let name = bay.name();
+                // What is in it may be the volume; its label on tape will tell.
+                if !bay.has_cartridge()?
+                    && !self
+                        .person
+                        .as_mut()
+                        .is_some_and(|person| person.insert(volume, &name))
+                {
+                    return Err(PoolError::NotGiven {
+                        volume: volume.to_owned(),
+                    });
+                }
+                bay.holds = Holds::Volume(volume.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Unloads a drive and brings its cartridge back to its slot.
+    pub fn dismount(&mut self, bay: &mut Bay, log: &mut dyn Log) -> Result<(), PoolError> {
+        let Some(volume) = bay.volume().map(str::to_owned) else {
+            return Ok(());
+        };
+        bay.unload(&volume, log)?;
+        self.put_back(bay, &volume, log)
+    }
+
+    /// Takes the cartridge of a drive that was unloaded to its slot.
+    pub fn put_back(
+        &mut self,
+        bay: &mut Bay,
+        volume: &str,
+        log: &mut dyn Log,
+    ) -> Result<(), PoolError> {
+        match bay.site {
+            Site::Element { library, .. } => {
+                let slot = self.libraries[library].slot_for(volume)?;
+                self.carry(bay, library, volume, slot, Action::Return, log)
+            }
+            Site::ByHand => {
+                bay.holds = Holds::Nothing;
+                let name = bay.name();
+                if let Some(person) = &mut self.person {
+                    person.take(volume, &name);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A robot brings a volume to an element; the drive takes part in it at one end.
+    fn carry(
+        &mut self,
+        bay: &mut Bay,
+        library: usize,
+        volume: &str,
+        to: u16,
+        action: Action,
+        log: &mut dyn Log,
+    ) -> Result<(), PoolError> {
+        let attempt = |changer: &mut Changer, from: u16| {
+            let (slot, drive) = match action {
+                Action::Return => (to, from),
+                _ => (from, to),
+            };
+            let carried = bay.recorded(volume, log, |recorder| {
+                recorder.carry(changer, action, slot, drive)
+            });
+            carried.map(|_| ())
+        };
+        let carried = self.libraries[library].carry(volume, to, &mut self.listener, attempt);
+        bay.holds = self.held_by(bay);
+        carried?;
+        match (&bay.holds, action) {
+            (Holds::Volume(found), Action::Fetch) if found != volume => {
+                Err(PoolError::WrongCartridge {
+                    place: bay.name(),
+                    expected: volume.to_owned(),
+                    found: found.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Cartridges in and out of a library, through its import/export station.
+
+use super::desk::Desk;
+use super::error::PoolError;
+use super::{Place, Pool};
+use tapewise_scsi::Changer;
+use tapewise_scsi::commands::ElementKind;
+
+impl Pool {
+    /// Brings all cartridges of the stations into empty slots, and gives their labels.
+    ///
+    /// # Errors
+    /// [`PoolError`]; those that were brought in before stay in.
+    pub fn import(&mut self) -> Result<Vec<String>, PoolError> {
+        let mut imported = Vec::new();
+        for library in 0..self.desk.libraries.len() {
+            self.desk.libraries[library].refresh()?;
+            for label in self.desk.libraries[library].in_station() {
+                let slot = self.desk.libraries[library].slot_for(&label)?;
+                self.desk.shift(library, &label, slot)?;
+                imported.push(label);
+            }
+        }
+        Ok(imported)
+    }
+
+    /// Brings a volume to the station and says that a person must take it.
+    ///
+    /// # Errors
+    /// [`PoolError::StationFull`] with what must be taken out first, [`PoolError::InUse`] while it is
+    /// in a drive, and those of the robot.
+    pub fn export(&mut self, volume: &str) -> Result<Place, PoolError> {
+        let at = self.desk.place_of(volume);
+        let (library, from) = at.ok_or_else(|| self.desk.not_there(volume))?;
+        self.desk.libraries[library].refresh()?;
+        let shelves = &self.desk.libraries[library];
+        let to = match shelves.kind(from) {
+            Some(ElementKind::Drive) => {
+                return Err(PoolError::InUse {
+                    volume: volume.to_owned(),
+                    drive: shelves.words(from),
+                });
+            }
+            Some(ElementKind::Station) => from,
+            _ => shelves.station_for(volume)?,
+        };
+        if to != from {
+            self.desk.shift(library, volume, to)?;
+        }
+        let words = self.desk.libraries[library].words(to);
+        let name = self.desk.libraries[library].name().to_owned();
+        self.desk.say(&format!(
+            "{volume} is in {words} of {name}: open the station and take it out"
+        ));
+        Ok(Place::Element(words))
+    }
+}
+
+impl Desk {
+    /// A robot moves a cartridge between a slot and the station.
+    fn shift(&mut self, library: usize, label: &str, to: u16) -> Result<(), PoolError> {
+        let attempt = |changer: &mut Changer, from| Ok(changer.move_medium(from, to)?);
+        self.libraries[library].carry(label, to, &mut self.listener, attempt)
+    }
+}
