@@ -104,6 +104,8 @@ pub struct Copy {
     pub written_ns: Option<i64>,
     /// When it was last read and found right.
     pub verified_ns: Option<i64>,
+    /// Length of the zstd frame that it is; none where it is the contents as they are.
+    pub zstd_bytes: Option<u64>,
     /// Where its bytes are, in file order.
     pub segments: Vec<(VolumeId, Segment)>,
 }

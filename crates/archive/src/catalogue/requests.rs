@@ -128,6 +128,8 @@ pub struct Waiting {
     pub deadline_ns: Option<i64>,
     /// When it was asked for.
     pub created_ns: i64,
+    /// Length of the zstd frame that the copy is; none where it is the contents as they are.
+    pub zstd_bytes: Option<u64>,
     /// The copy's segments on this volume, in tape order.
     pub segments: Vec<Segment>,
 }

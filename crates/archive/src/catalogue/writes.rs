@@ -31,6 +31,9 @@ pub struct Part {
     pub number: u32,
     /// Where it was written.
     pub segment: Segment,
+    /// Length of the zstd frame that the copy is; none where it is the contents as they are. In a
+    /// frame the segment's bytes and offset are the frame's.
+    pub zstd_bytes: Option<u64>,
 }
 
 /// What a write has put on tape, and the drive has flushed.
@@ -53,6 +56,9 @@ pub struct Missing {
     pub number: u32,
     /// How much of it is on tape: it goes on there, on another volume.
     pub from: u64,
+    /// Length of the zstd frame whose part is on tape: only the same frame can go on. Who cannot make
+    /// it again, drops the part.
+    pub zstd_bytes: Option<u64>,
 }
 
 /// A file in the cache that lacks copies.

@@ -97,6 +97,7 @@ pub fn written(first_block: u64, copies: &[(FileId, u32, u64, u64)]) -> Written 
             file,
             number,
             segment,
+            zstd_bytes: None,
         }
     });
     let parts = parts.collect();

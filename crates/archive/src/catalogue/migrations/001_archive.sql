@@ -64,6 +64,7 @@ CREATE TABLE copy (
     number      INTEGER NOT NULL CHECK (number >= 1),
     state       TEXT    NOT NULL CHECK (state IN ('writing', 'whole', 'lost')),
     open_write  INTEGER REFERENCES open_write (id),
+    zstd_bytes  INTEGER CHECK (zstd_bytes >= 0), -- of the frame, where it was compressed before it was written
     written_ns  INTEGER,
     verified_ns INTEGER,
     UNIQUE (file, number),

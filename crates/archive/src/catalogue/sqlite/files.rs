@@ -187,7 +187,7 @@ pub fn settle(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<b
 
 /// The copies of a file with their segments.
 fn copies(transaction: &Transaction<'_>, id: FileId) -> Result<Vec<Copy>> {
-    let sql = "SELECT id, number, state, written_ns, verified_ns FROM copy WHERE file = ?1 \
+    let sql = "SELECT id, number, state, written_ns, verified_ns, zstd_bytes FROM copy WHERE file = ?1 \
         ORDER BY number";
     let found: Vec<(i64, Copy)> = all(transaction, sql, [id], |row| {
         let copy = Copy {
@@ -195,6 +195,7 @@ fn copies(transaction: &Transaction<'_>, id: FileId) -> Result<Vec<Copy>> {
             state: row.get(2)?,
             written_ns: row.get(3)?,
             verified_ns: row.get(4)?,
+            zstd_bytes: row.get(5)?,
             segments: Vec::new(),
         };
         Ok((row.get(0)?, copy))

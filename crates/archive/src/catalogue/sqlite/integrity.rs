@@ -8,12 +8,13 @@ use rusqlite::Transaction;
 const RULES: [&str; 10] = [
     // A whole copy is whole. Files of LTFS may have holes, so theirs may be shorter.
     "SELECT file.path, printf('copy %d is whole, but its segments have %d of %d bytes', \
-        copy.number, coalesce(sum(segment.bytes), 0), file.bytes) \
+        copy.number, coalesce(sum(segment.bytes), 0), coalesce(copy.zstd_bytes, file.bytes)) \
     FROM copy JOIN file ON file.id = copy.file \
     LEFT JOIN segment ON segment.copy = copy.id LEFT JOIN volume ON volume.id = segment.volume \
     WHERE copy.state = 'whole' GROUP BY copy.id \
-    HAVING coalesce(sum(segment.bytes), 0) > file.bytes \
-        OR (coalesce(sum(segment.bytes), 0) < file.bytes AND coalesce(max(volume.format != 'ltfs'), 1))",
+    HAVING coalesce(sum(segment.bytes), 0) > coalesce(copy.zstd_bytes, file.bytes) \
+        OR (coalesce(sum(segment.bytes), 0) < coalesce(copy.zstd_bytes, file.bytes) \
+            AND coalesce(max(volume.format != 'ltfs'), 1))",
     // The bytes of a copy follow one another.
     "SELECT path, printf('copy %d has a segment at byte %d of the file, the one before ends at %d', \
         number, file_offset, before) \

@@ -7,6 +7,7 @@ use crate::catalogue::{
     Answer, CatalogueError, FileId, FileState, NewRecall, RecallQueue, Request, RequestId,
     RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue, Waiting,
 };
+use crate::record::Segment;
 use rusqlite::{Row, Transaction, params};
 use std::collections::BTreeMap;
 
@@ -106,8 +107,14 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
     Ok(())
 }
 
-/// A segment of a whole copy: its volume, the copy's number, itself.
-type Place = (VolumeId, String, u32, crate::record::Segment);
+/// A segment of a whole copy.
+struct Place {
+    volume: VolumeId,
+    label: String,
+    number: u32,
+    zstd_bytes: Option<u64>,
+    segment: Segment,
+}
 
 /// Where the whole copies of a file lie; `None` if none is whole.
 fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Place>>> {
@@ -116,13 +123,19 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Plac
         return Ok(None);
     }
     let sql = format!(
-        "SELECT volume.id, volume.label, copy.number, {SEGMENT} FROM copy \
+        "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {SEGMENT} FROM copy \
         JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
         WHERE copy.file = ?1 AND copy.state = 'whole' \
         ORDER BY volume.label, copy.number, segment.partition, segment.first_block"
     );
     let places = all(transaction, &sql, [file], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, segment(row, 3)?))
+        Ok(Place {
+            volume: row.get(0)?,
+            label: row.get(1)?,
+            number: row.get(2)?,
+            zstd_bytes: row.get(3)?,
+            segment: segment(row, 4)?,
+        })
     })?;
     Ok(Some(places))
 }
@@ -150,20 +163,21 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
             // Whole and nowhere: nothing but holes.
             queue.at_hand.push((id, file));
         }
-        for (volume, label, number, segment) in places {
-            let waiting = volumes.entry((label, volume)).or_default();
+        for place in places {
+            let waiting = volumes.entry((place.label, place.volume)).or_default();
             match waiting.last_mut() {
-                Some(last) if last.request == id && last.number == number => {
-                    last.segments.push(segment);
+                Some(last) if last.request == id && last.number == place.number => {
+                    last.segments.push(place.segment);
                 }
                 _ => waiting.push(Waiting {
                     request: id,
                     file,
-                    number,
+                    number: place.number,
                     priority: request.terms.priority,
                     deadline_ns: request.terms.deadline_ns,
                     created_ns: request.created_ns,
-                    segments: vec![segment],
+                    zstd_bytes: place.zstd_bytes,
+                    segments: vec![place.segment],
                 }),
             }
         }

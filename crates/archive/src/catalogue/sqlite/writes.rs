@@ -17,9 +17,17 @@ struct UnderWay {
     copy: i64,
     path: Vec<u8>,
     file_bytes: u64,
+    zstd_bytes: Option<u64>,
     on_tape: u64,
     /// An empty file is on tape when its header is.
     begun: bool,
+}
+
+impl UnderWay {
+    /// The length of what is written.
+    fn bytes(&self) -> u64 {
+        self.zstd_bytes.unwrap_or(self.file_bytes)
+    }
 }
 
 fn open_write_on(transaction: &Transaction<'_>, id: VolumeId) -> Result<Option<WriteId>> {
@@ -87,7 +95,7 @@ fn under_way(
 ) -> Result<HashMap<(FileId, u32), UnderWay>> {
     let sql = "SELECT copy.file, copy.number, copy.id, file.path, file.bytes, \
         (SELECT coalesce(sum(bytes), 0) FROM segment WHERE segment.copy = copy.id), \
-        EXISTS (SELECT 1 FROM segment WHERE segment.copy = copy.id) \
+        EXISTS (SELECT 1 FROM segment WHERE segment.copy = copy.id), copy.zstd_bytes \
         FROM copy JOIN file ON file.id = copy.file WHERE copy.open_write = ?1";
     let found = all(transaction, sql, [write], |row| {
         let copy = UnderWay {
@@ -96,6 +104,7 @@ fn under_way(
             file_bytes: row.get(4)?,
             on_tape: row.get(5)?,
             begun: row.get(6)?,
+            zstd_bytes: row.get(7)?,
         };
         Ok(((row.get(0)?, row.get(1)?), copy))
     })?;
@@ -121,12 +130,24 @@ fn enter_part(
         )));
     }
     checked(&copy.path, "an offset of", segment.byte_offset)?;
+    if copy.begun && part.zstd_bytes != copy.zstd_bytes {
+        let begun = copy.zstd_bytes;
+        return Err(wrong(format!(
+            "a zstd frame of {:?} bytes cannot go on with one of {begun:?}",
+            part.zstd_bytes
+        )));
+    }
+    checked(&copy.path, "a frame of", part.zstd_bytes.unwrap_or(0))?;
+    copy.zstd_bytes = part.zstd_bytes;
     let end = segment.file_offset.checked_add(segment.bytes);
-    let end = end.filter(|end| segment.file_offset == copy.on_tape && *end <= copy.file_bytes);
+    let end = end.filter(|end| segment.file_offset == copy.on_tape && *end <= copy.bytes());
     copy.on_tape = end.ok_or_else(|| {
         wrong(format!(
             "a segment of {} bytes at byte {} of the file where {} of {} are on tape",
-            segment.bytes, segment.file_offset, copy.on_tape, copy.file_bytes
+            segment.bytes,
+            segment.file_offset,
+            copy.on_tape,
+            copy.bytes()
         ))
     })?;
     copy.begun = true;
@@ -158,10 +179,12 @@ fn commit(
         let copy = copy.ok_or(CatalogueError::NoCopy { file, number })?;
         enter_part(transaction, (volume, first_block, next_block), copy, part)?;
     }
+    let frame = "UPDATE copy SET zstd_bytes = ?2 WHERE id = ?1";
     let whole = "UPDATE copy SET state = 'whole', written_ns = ?2, open_write = NULL WHERE id = ?1";
     let mut files: Vec<FileId> = Vec::new();
     for ((file, _), copy) in &copies {
-        if copy.begun && copy.on_tape == copy.file_bytes {
+        run(transaction, frame, params![copy.copy, copy.zstd_bytes])?;
+        if copy.begun && copy.on_tape == copy.bytes() {
             run(transaction, whole, params![copy.copy, at_ns])?;
             files.push(*file);
         }
@@ -196,21 +219,32 @@ fn close(transaction: &Transaction<'_>, write: WriteId) -> Result<()> {
 
 /// The copies that a file lacks and that nobody is writing.
 fn missing(transaction: &Transaction<'_>, file: FileId, wanted: u32) -> Result<Vec<Missing>> {
-    let sql = "SELECT number, state = 'lost', state = 'writing' AND open_write IS NULL, \
-        (SELECT coalesce(sum(bytes), 0) FROM segment WHERE segment.copy = copy.id) \
+    let sql = "SELECT state = 'lost', state = 'writing' AND open_write IS NULL, number, \
+        (SELECT coalesce(sum(bytes), 0) FROM segment WHERE segment.copy = copy.id), zstd_bytes \
         FROM copy WHERE file = ?1 ORDER BY number";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-    let copies: Vec<(u32, bool, bool, u64)> = all(transaction, sql, [file], row)?;
-    let next = copies
-        .last()
-        .map_or(1, |(number, ..)| number.saturating_add(1));
+    let copies: Vec<(bool, bool, Missing)> = all(transaction, sql, [file], |row| {
+        let missing = Missing {
+            number: row.get(2)?,
+            from: row.get(3)?,
+            zstd_bytes: row.get(4)?,
+        };
+        Ok((row.get(0)?, row.get(1)?, missing))
+    })?;
+    let last = copies.last().map_or(0, |(.., copy)| copy.number);
     // Whole, or on its way.
-    let cared_for = copies.iter().filter(|(_, lost, waits, _)| !lost && !waits);
+    let cared_for = copies.iter().filter(|(lost, waits, _)| !lost && !waits);
     let lacking = (wanted as usize).saturating_sub(cared_for.count());
-    let parts = copies.iter().filter(|(_, _, waits, _)| *waits);
-    let parts = parts.map(|&(number, _, _, from)| Missing { number, from });
-    let new = (next..).map(|number| Missing { number, from: 0 });
-    Ok(parts.chain(new).take(lacking).collect())
+    let parts = copies.iter().filter(|(_, waits, _)| *waits);
+    let new = (last.saturating_add(1)..).map(|number| Missing {
+        number,
+        from: 0,
+        zstd_bytes: None,
+    });
+    Ok(parts
+        .map(|(.., part)| *part)
+        .chain(new)
+        .take(lacking)
+        .collect())
 }
 
 fn migrations(
