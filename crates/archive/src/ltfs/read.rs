@@ -350,7 +350,8 @@ impl<'a> TapeRead<'a> {
 
     /// Whether the map is to learn from this read: from every one, or every so many of a large batch.
     fn teaches(&self) -> bool {
-        self.done.is_multiple_of(self.wants.len().div_ceil(MOST_LEARNED))
+        self.done
+            .is_multiple_of(self.wants.len().div_ceil(MOST_LEARNED))
     }
 
     fn give_up(

@@ -3,7 +3,7 @@
 use super::member::{RECORD_BYTES, USTAR_NAME_BYTES};
 use super::tar::{is_header, printable};
 use crate::record::Segment;
-use std::io::{Error, ErrorKind, Result};
+use std::io::Result;
 use std::ops::Range;
 use tapewise_run::{Item, Piece, Sink};
 
@@ -44,16 +44,28 @@ pub trait Consumer {
     fn refuse(&mut self, index: usize, why: &str) -> Result<()>;
 }
 
+/// How far something wanted is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// Nothing was handed on, or it has to begin again.
+    Waiting,
+    /// So many bytes were handed on.
+    Given(u64),
+    /// It was ended or refused.
+    Over,
+}
+
 /// A sink for pieces of tar archives: finds in each block what is wanted of it, without copying it.
 ///
-/// A piece may hold several wanted segments, also in the same block, but each of them whole. Where
+/// A piece may hold several wanted segments, also in the same block; those that are only partly in
+/// it belong to another piece. Each is given to its end once, however many pieces it lies in. Where
 /// the block also has the tar header before the contents, as on all volumes of ours, its name and
 /// size must be those that are expected.
 pub struct Contents<'c> {
     /// By partition and first block.
     wanted: Vec<(usize, Wanted)>,
-    /// Bytes handed on of each, in the same order; none when it was refused.
-    done: Vec<Option<u64>>,
+    /// How far each is, in the same order.
+    progress: Vec<Progress>,
     /// Those in the current piece that may still come.
     active: Range<usize>,
     consumer: &'c mut (dyn Consumer + Send),
@@ -65,11 +77,18 @@ impl<'c> Contents<'c> {
         let mut wanted: Vec<(usize, Wanted)> = wanted.into_iter().enumerate().collect();
         wanted.sort_by_key(|(_, wanted)| key(wanted));
         Contents {
-            done: vec![None; wanted.len()],
+            progress: vec![Progress::Waiting; wanted.len()],
             wanted,
             active: 0..0,
             consumer,
         }
+    }
+
+    /// What was neither ended nor refused, by index: it lay in no piece that was read.
+    pub fn left(&self) -> Vec<usize> {
+        let all = self.wanted.iter().zip(&self.progress);
+        let left = all.filter(|(_, progress)| **progress != Progress::Over);
+        left.map(|((index, _), _)| *index).collect()
     }
 
     /// What a block has of one that is wanted.
@@ -80,13 +99,13 @@ impl<'c> Contents<'c> {
         if block == segment.first_block {
             from = usize::try_from(segment.byte_offset).unwrap_or(usize::MAX);
             if let Err(why) = check_header(wanted, bytes, from) {
-                self.done[at] = None;
+                self.progress[at] = Progress::Over;
                 return self.consumer.refuse(*index, &why);
             }
-            self.done[at] = Some(0);
+            self.progress[at] = Progress::Given(0);
             self.consumer.begin(*index)?;
         }
-        let Some(done) = self.done[at] else {
+        let Progress::Given(done) = self.progress[at] else {
             return Ok(());
         };
         let left = segment.bytes - done;
@@ -97,12 +116,16 @@ impl<'c> Contents<'c> {
             self.consumer.bytes(*index, offset, &rest[..count])?;
         }
         let done = done + count as u64;
-        self.done[at] = Some(done);
+        self.progress[at] = Progress::Given(done);
         if block != segment.last_block {
             return Ok(());
         }
         match done == segment.bytes {
-            true => self.consumer.end(*index),
+            true => {
+                self.consumer.end(*index)?;
+                self.progress[at] = Progress::Over;
+                Ok(())
+            }
             false => self.refuse(at, block, "has fewer bytes than the catalogue says"),
         }
     }
@@ -110,7 +133,7 @@ impl<'c> Contents<'c> {
     fn refuse(&mut self, at: usize, block: u64, what: &str) -> Result<()> {
         let (index, wanted) = &self.wanted[at];
         let name = printable(&wanted.name);
-        self.done[at] = None;
+        self.progress[at] = Progress::Over;
         let why = format!("block {block}, where {name:?} should be, {what}");
         self.consumer.refuse(*index, &why)
     }
@@ -126,25 +149,19 @@ impl Sink for Contents<'_> {
         let to = self
             .wanted
             .partition_point(|(_, wanted)| key(wanted) <= last);
-        let cut = self.wanted[from..to]
-            .iter()
-            .find(|(_, wanted)| wanted.segment.last_block > piece.last_block);
-        if let Some((_, wanted)) = cut {
-            let what = format!(
-                "{:?} ends in block {}, behind the piece of blocks {} to {} that is read",
-                printable(&wanted.name),
-                wanted.segment.last_block,
-                piece.first_block,
-                piece.last_block
-            );
-            return Err(Error::new(ErrorKind::InvalidInput, what));
+        // What a failed attempt gave does not count.
+        for progress in &mut self.progress[from..to] {
+            if *progress != Progress::Over {
+                *progress = Progress::Waiting;
+            }
         }
         self.active = from..to;
         Ok(())
     }
 
-    fn item(&mut self, _: &Piece, block: u64, item: Item<'_>) -> Result<()> {
-        while !self.active.is_empty() && self.wanted[self.active.start].1.segment.last_block < block
+    fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> Result<()> {
+        while let Some((_, first)) = self.wanted[self.active.clone()].first()
+            && first.segment.last_block < block
         {
             self.active.start += 1;
         }
@@ -153,7 +170,8 @@ impl Sink for Contents<'_> {
             if segment.first_block > block {
                 break;
             }
-            if segment.last_block < block {
+            let is_here = (block..=piece.last_block).contains(&segment.last_block);
+            if !is_here || self.progress[at] == Progress::Over {
                 continue;
             }
             match &item {

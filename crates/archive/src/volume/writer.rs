@@ -1,6 +1,7 @@
 //! Writes segments: labels a cartridge, goes to its end, and says what is on it for good.
 
 use super::label::is_block_length;
+use super::member::RECORD_BYTES;
 use super::pack::{Entry, Manifest, Packed, ending, pack};
 use super::{Label, SEGMENT_BYTES, VolumeError, read_label};
 use crate::record::{Segment, Volume};
@@ -170,11 +171,14 @@ impl VolumeWriter {
             |draining| drain(recorder, first_block, draining),
         );
         let mut drained = drained?;
-        let whole = self.keep_whole(recorder, &mut manifest, &mut drained)?;
-        if drained.blocks > 0 {
-            recorder.write_filemark()?;
+        let (whole, blocks) = self.close(recorder, &manifest, &mut drained)?;
+        if whole < manifest.members.len() {
+            // It did not fit, and whether its successors can be read does not matter here.
+            manifest.failed = None;
+        }
+        if blocks > 0 {
             drained.places.push(told(recorder));
-            self.next_block = first_block + drained.blocks + 1;
+            self.next_block = first_block + blocks + 1;
         }
         let files = manifest.members[..whole].iter();
         let files = files.map(|packed| placed(packed, first_block, block_bytes as u64, &drained));
@@ -183,35 +187,48 @@ impl VolumeWriter {
             failed: manifest.failed,
             is_full: drained.is_full,
             next_block: self.next_block,
-            bytes: drained.blocks * block_bytes as u64,
+            bytes: blocks * block_bytes as u64,
         })
     }
 
-    /// How many members are whole on the tape; what was begun behind them is cut off.
-    fn keep_whole(
+    /// Ends the segment with a filemark behind the members that are whole on the tape, as many as
+    /// leave room for it; gives their number and the blocks of the segment, none where not even an
+    /// empty archive fits.
+    fn close(
         &self,
         recorder: &mut Recorder<'_>,
-        manifest: &mut Manifest,
+        manifest: &Manifest,
         drained: &mut Drained,
-    ) -> Result<usize, VolumeError> {
-        if manifest.blocks == Some(drained.blocks) {
-            return Ok(manifest.members.len());
+    ) -> Result<(usize, u64), VolumeError> {
+        let block_bytes = self.block_bytes as u64;
+        let members = &manifest.members;
+        let within = |bytes: u64| members.partition_point(|packed| packed.ends_at <= bytes);
+        let mut blocks = drained.blocks;
+        let mut is_ended = manifest.blocks == Some(blocks);
+        let mut whole = within(blocks * block_bytes);
+        while blocks > 0 {
+            let end = members[..whole].last().map_or(0, |packed| packed.ends_at);
+            let ended = match is_ended {
+                true => Ok(blocks),
+                false => self.end_archive(recorder, end),
+            };
+            let closed = ended.and_then(|blocks| {
+                recorder.write_filemark()?;
+                Ok((whole, blocks))
+            });
+            match closed {
+                Err(VolumeError::Run(RunError::EndOfMedium)) => {
+                    // A block less, the archive's two empty records in it.
+                    drained.is_full = true;
+                    is_ended = false;
+                    blocks -= 1;
+                    let room = (blocks * block_bytes).saturating_sub(2 * RECORD_BYTES as u64);
+                    whole = within(room);
+                }
+                closed => return closed,
+            }
         }
-        let bytes = drained.blocks * self.block_bytes as u64;
-        let whole = manifest
-            .members
-            .partition_point(|packed| packed.ends_at <= bytes);
-        if whole < manifest.members.len() {
-            // It did not fit, and whether its successors can be read does not matter here.
-            manifest.failed = None;
-        }
-        if drained.blocks > 0 {
-            let end = manifest.members[..whole]
-                .last()
-                .map_or(0, |packed| packed.ends_at);
-            drained.blocks = self.end_archive(recorder, end)?;
-        }
-        Ok(whole)
+        Ok((0, 0))
     }
 
     /// Ends the archive `end` bytes behind its beginning: reads back what the block has before it,

@@ -1,0 +1,249 @@
+//! Where writing ends early: a full tape, files that change, a drive that loses power. What was
+//! acknowledged is there, whole, and the archives are such as tar likes.
+
+mod tape;
+
+use std::io::{Error, Read};
+use tape::*;
+use tapewise_archive::sums::{Kind, Sum};
+use tapewise_archive::volume::{
+    Blank, Entry, Found, Kind as MemberKind, Member, VolumeError, VolumeWriter, scan,
+};
+use tapewise_emulator::{CartridgeSpec, LibrarySpec};
+use tapewise_formats::event::Event;
+use tapewise_run::Recorder;
+use tapewise_scsi::TapeDrive;
+
+const BLOCK: u32 = 8 << 10;
+
+/// What a scan finds, in order; nothing may be wrong.
+fn scan_all(drive: &mut TapeDrive) -> Vec<(Vec<u8>, Option<u64>)> {
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(drive, &mut log, &NEVER);
+    let mut members = Vec::new();
+    let scanned = scan(&mut recorder, &mut |found| match found {
+        Found::Member(located) => {
+            assert_eq!(located.kind, MemberKind::File);
+            members.push((located.member.path, located.member.xxh3));
+            Ok(())
+        }
+        Found::Trouble(trouble) => Err(Error::other(format!("{trouble:?}"))),
+    });
+    let scanned = scanned.expect("scanned");
+    assert_eq!(scanned.next_block, scanned.end_of_data);
+    members
+}
+
+fn xxh3(contents: &[u8]) -> Option<u64> {
+    let sum = Sum::of(Kind::Xxh3, contents);
+    Some(u64::from_be_bytes(sum.value.try_into().expect("64 bits")))
+}
+
+/// Fills a cartridge on which one byte stands for `scale`, and gives how many files it took.
+fn fill(scale: u64, segment_bytes: u64) -> usize {
+    let mut spec = LibrarySpec::one_drive("lto1", 3);
+    spec.cartridges = vec![CartridgeSpec {
+        scale,
+        ..CartridgeSpec::numbered("lto1", 3, 1)
+    }];
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive_of(spec, directory.path());
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let mut writer = VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required)
+        .expect("labelled")
+        .with_segments_of(segment_bytes);
+    let files: Vec<(Vec<u8>, Vec<u8>)> = (0..4_000u64)
+        .map(|n| {
+            (
+                format!("file-{n}").into_bytes(),
+                contents(n, (n * 977 % 30_000) as usize),
+            )
+        })
+        .collect();
+    let mut stored = 0;
+    loop {
+        let mut left = files[stored..]
+            .iter()
+            .map(|(path, contents)| entry(path, contents));
+        let written = writer
+            .write_segment(&mut recorder, &mut left)
+            .expect("written");
+        assert!(written.failed.is_none(), "{:?}", written.failed);
+        stored += written.files.len();
+        if written.is_full {
+            break;
+        }
+        assert!(stored < files.len(), "{stored} files do not fill the tape");
+    }
+    drop(recorder);
+    let found = scan_all(&mut drive);
+    let expected = files[..stored].iter();
+    let expected: Vec<_> = expected
+        .map(|(path, bytes)| (path.clone(), xxh3(bytes)))
+        .collect();
+    assert!(
+        found == expected,
+        "{} found of {}",
+        found.len(),
+        expected.len()
+    );
+    stored
+}
+
+#[test]
+fn at_early_warning_what_fits_is_closed_and_the_rest_is_handed_back() {
+    assert!(fill(8_000, 1 << 20) > 100);
+}
+
+#[test]
+fn a_tape_that_ends_without_room_for_a_filemark_gives_up_its_last_files() {
+    for segment_bytes in [40_000, 100_000, 1 << 30] {
+        assert!(fill(100_000, segment_bytes) > 10);
+    }
+}
+
+/// Contents that fail after some bytes.
+struct Failing(u32);
+
+impl Read for Failing {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0 += 1;
+        match self.0 {
+            1..4 => {
+                room.fill(1);
+                Ok(room.len())
+            }
+            _ => Err(Error::other("the disk is gone")),
+        }
+    }
+}
+
+#[test]
+fn contents_that_are_not_as_said_end_the_segment_before_them_and_nothing_is_left_of_them() {
+    let whole = contents(1, 50_000);
+    let good = contents(2, 20_123);
+    let member = || Member::of(&file(b"bad", &whole));
+    let other = contents(3, 50_000);
+    let long = [whole.as_slice(), b"more"].concat();
+    let bad: [(&str, Box<dyn Read + Send + '_>); 4] = [
+        ("xxh3", Box::new(other.as_slice())),
+        ("ends 1000 bytes before", Box::new(&whole[..49_000])),
+        ("goes on", Box::new(long.as_slice())),
+        ("disk is gone", Box::new(Failing(0))),
+    ];
+    for (why, contents) in bad {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (_library, mut drive) = drive(directory.path());
+        let mut log = Vec::<Event>::new();
+        let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+        let mut writer =
+            VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).expect("labelled");
+        let bad = Entry {
+            member: member(),
+            contents,
+        };
+        let mut entries = [entry(b"before", &good), Ok(bad), entry(b"never", &good)].into_iter();
+        let written = writer
+            .write_segment(&mut recorder, &mut entries)
+            .expect("closed");
+        assert_eq!(written.files.len(), 1);
+        let said = written.failed.expect("a failure").to_string();
+        assert!(said.contains(why), "{said}");
+        let mut entries = [entry(b"behind", &good)].into_iter();
+        let written = writer
+            .write_segment(&mut recorder, &mut entries)
+            .expect("closed");
+        assert_eq!(written.files.len(), 1);
+        drop(recorder);
+        let found = scan_all(&mut drive);
+        let expected = [b"before", b"behind"].map(|path| (path.to_vec(), xxh3(&good)));
+        assert_eq!(found, expected, "{why}");
+    }
+}
+
+#[test]
+fn names_that_would_climb_out_are_not_written() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let mut writer =
+        VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).expect("labelled");
+    for path in [
+        "",
+        "/etc/passwd",
+        "../up",
+        "a/../../up",
+        "a//b",
+        "./a",
+        "a/",
+        "a\0b",
+    ] {
+        let mut entries = [entry(path.as_bytes(), b"x")].into_iter();
+        let written = writer
+            .write_segment(&mut recorder, &mut entries)
+            .expect("nothing");
+        assert!(
+            written.failed.is_some() && written.files.is_empty(),
+            "{path:?}"
+        );
+    }
+    assert_eq!(writer.next_block(), 2);
+}
+
+#[test]
+fn a_drive_that_loses_power_loses_nothing_that_was_acknowledged() {
+    let mut spec = LibrarySpec::one_drive("lto8", 5);
+    spec.faults.seed = 11;
+    spec.faults.power_loss = 0.01;
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive_of(spec, directory.path());
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let label = label(BLOCK);
+    VolumeWriter::label(&mut recorder, &label, Blank::Required).expect("labelled");
+    let files: Vec<(Vec<u8>, Vec<u8>)> = (0..60u64)
+        .map(|n| {
+            (
+                format!("file-{n}").into_bytes(),
+                contents(n, (n * 977 % 60_000) as usize),
+            )
+        })
+        .collect();
+    let (mut stored, mut next_block, mut abandoned) = (0, 2, 0);
+    while stored < files.len() {
+        // As after a crash: what a catalogue has is all that is known.
+        let volume = volume(&label, next_block);
+        let writer = VolumeWriter::resume(&mut recorder, &volume);
+        let mut writer = writer
+            .expect("the tape is as the catalogue has it")
+            .with_segments_of(100_000);
+        let mut left = files[stored..]
+            .iter()
+            .map(|(path, contents)| entry(path, contents));
+        match writer.write_segment(&mut recorder, &mut left) {
+            Ok(written) => {
+                stored += written.files.len();
+                next_block = written.next_block;
+            }
+            Err(VolumeError::Abandoned { first_block, .. }) => {
+                assert_eq!((first_block, writer.next_block()), (next_block, next_block));
+                abandoned += 1;
+                let limit = std::time::Duration::from_secs(600);
+                recorder
+                    .drive()
+                    .wait_until_ready(limit)
+                    .expect("ready again");
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(abandoned > 0, "the power was never lost");
+    drop(recorder);
+    let found = scan_all(&mut drive);
+    let expected = files
+        .iter()
+        .map(|(path, bytes)| (path.clone(), xxh3(bytes)));
+    assert!(found.into_iter().eq(expected));
+}
