@@ -6,7 +6,6 @@ use catalogue_help::{
     assert_sound, file, foreign, new_catalogue, recorded, segment, store, volume, write_whole,
     written,
 };
-use proptest::prelude::*;
 use tapewise_archive::catalogue::{
     Answer, CacheKey, CatalogueError, CopyState, FileState, Forgotten, Loss, Missing, NewRecall,
     Pattern, Recorded, RequestState, Terms,
@@ -549,45 +548,6 @@ fn facts_of_a_cartridge_are_the_last_that_were_seen() {
         .map(|f| (f.name.as_str(), f.value.as_str(), f.seen_ns))
         .collect();
     assert_eq!(facts, [("load_count", "4", 5), ("serial_number", "9Z", 2)]);
-}
-
-/// What a glob means, said as plainly as it can be, without sets.
-fn plain_glob(glob: &[u8], path: &[u8]) -> bool {
-    match (glob, path) {
-        ([], []) => true,
-        ([b'*', rest @ ..], _) => (0..=path.len()).any(|taken| plain_glob(rest, &path[taken..])),
-        ([b'?', rest @ ..], [_, path @ ..]) => plain_glob(rest, path),
-        ([one, rest @ ..], [byte, path @ ..]) => one == byte && plain_glob(rest, path),
-        _ => false,
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_glob_means_what_it_plainly_says(glob in "[ab*?]{0,8}", path in "[ab]{0,10}") {
-        let pattern = Pattern::Glob(glob.clone().into_bytes());
-        let expected = plain_glob(glob.as_bytes(), path.as_bytes());
-        prop_assert_eq!(pattern.matches(path.as_bytes()), expected);
-        prop_assert!(!expected || path.as_bytes().starts_with(pattern.literal_prefix()));
-    }
-}
-
-#[test]
-fn sets_of_globs_are_those_of_shells() {
-    for (glob, path, expected) in [
-        ("r[0-9]x", "r5x", true),
-        ("r[0-9]x", "rax", false),
-        ("r[!0-9]", "ra", true),
-        ("[]a]", "]", true),
-        ("[a", "[a", true),
-        ("[", "[", true),
-        ("*[b-c]*", "xx/yyc", true),
-    ] {
-        let pattern = Pattern::Glob(glob.as_bytes().to_vec());
-        assert_eq!(pattern.matches(path.as_bytes()), expected, "{glob} {path}");
-    }
 }
 
 #[test]
