@@ -52,6 +52,24 @@ pub struct Input {
     volume: Option<String>,
 }
 
+impl Input {
+    /// The files of a list below the mount point of an LTFS volume.
+    pub fn of_mount(
+        mount: &Path,
+        files_from: Option<&Path>,
+        null: bool,
+        ltfs_label: Option<&Path>,
+    ) -> Input {
+        Input {
+            ltfs_mount: Some(mount.to_owned()),
+            files_from: files_from.map(Path::to_owned),
+            null,
+            ltfs_label: ltfs_label.map(Path::to_owned),
+            ..Input::default()
+        }
+    }
+}
+
 /// Options that choose files of an LTFS volume mean nothing for requests that name their blocks.
 fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     let given = [

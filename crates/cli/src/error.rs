@@ -21,6 +21,8 @@ pub enum Exit {
     NotReady = 5,
     /// The medium could not be read or written.
     Medium = 6,
+    /// A part is done, and said; comes before what kept the rest from it.
+    Partial = 7,
     /// A checksum did not match.
     Checksum = 8,
     /// Drive or robot failed.

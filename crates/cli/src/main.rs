@@ -6,6 +6,7 @@ mod device;
 mod error;
 mod explain;
 mod goal;
+mod interrupt;
 mod judge;
 mod output;
 mod placement;
@@ -38,6 +39,7 @@ const HELP: &str = "\
 Read
   order      Order reads so that they finish soonest
   convert    Turn requests of any format into CSV or a list
+  recall     Bring files back from tape, in the order in which they are there soonest
 
 Drive
   drive      Look at a tape drive, load and unload it, map its cartridge, check it, show its answers
@@ -64,6 +66,7 @@ everything else on standard error.
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
+    Recall(Box<commands::recall::Recall>),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
     let result = match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
+        Verb::Recall(args) => commands::recall::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),

@@ -18,7 +18,10 @@ pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError>
             .as_str()
             .map_err(|e| CliError::input(format!("{list}: {e}")))?;
         let place = format!("{list}, line {}", name.line);
-        let inside = text.trim_start_matches('/');
+        // Lists of find name files by the mount point, those of an index by the volume.
+        let below = Path::new(text).strip_prefix(mount).ok();
+        let inside = below.and_then(Path::to_str).unwrap_or(text);
+        let inside = inside.trim_start_matches('/');
         if Path::new(inside)
             .components()
             .any(|part| part == Component::ParentDir)

@@ -6,6 +6,7 @@ mod table;
 
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
+use crate::interrupt;
 use crate::output::say;
 use crate::plot::figure;
 use bar::Bar;
@@ -13,8 +14,6 @@ use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
@@ -79,7 +78,7 @@ pub struct Measure {
 /// Runs the verb.
 pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     check(args)?;
-    let stop = stop_on_interrupt()?;
+    let stop = interrupt::stop_on_interrupt()?;
     let mut devices = Devices::default();
     let new = match device::new_kind(&args.device) {
         Some(kind) => Some(devices.new_scaled(kind)?),
@@ -156,20 +155,6 @@ fn check(args: &Measure) -> Result<(), CliError> {
         );
     }
     Ok(())
-}
-
-/// A flag that the first interrupt sets, so that the log ends with a whole event; the second one
-/// ends the program at once.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CliError> {
-    use signal_hook::consts::SIGINT;
-    use signal_hook::flag;
-    let stop = Arc::new(AtomicBool::new(false));
-    let at_once = Exit::Interrupted as i32;
-    // In this order: the first interrupt finds the flag not yet set.
-    flag::register_conditional_shutdown(SIGINT, at_once, Arc::clone(&stop))
-        .and_then(|_| flag::register(SIGINT, Arc::clone(&stop)))
-        .map_err(CliError::failed)?;
-    Ok(stop)
 }
 
 /// What the steps are carried out with.

@@ -11,5 +11,6 @@ pub mod manual;
 pub mod measure;
 pub mod order;
 pub mod profile;
+pub mod recall;
 pub mod reproduce;
 pub mod sense;

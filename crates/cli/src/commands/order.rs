@@ -343,7 +343,8 @@ fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
     .hint("tapewise convert --sort writes them in the order of their keys"))
 }
 
-fn refuse_several_volumes(batch: &Batch) -> Result<(), CliError> {
+/// Refuses requests on several cartridges, or on one that is not said for all of them.
+pub fn refuse_several_volumes(batch: &Batch) -> Result<(), CliError> {
     let named = batch
         .requests
         .iter()

@@ -18,4 +18,5 @@ mod output;
 mod positions;
 mod program;
 mod rao;
+mod recall_mount;
 mod snapshots;

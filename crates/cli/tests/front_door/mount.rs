@@ -7,7 +7,7 @@ use tempfile::TempDir;
 const UUID: &str = "5005b061-f7af-46ed-9a6f-1cf307d37bc0";
 
 /// A directory on a file system with attributes of users, or `None` where there is none.
-fn mount_point() -> Option<TempDir> {
+pub fn mount_point() -> Option<TempDir> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let places: [PathBuf; 3] = [std::env::temp_dir(), target.to_owned(), "/tmp".into()];
     let found = places.iter().find_map(|place| {
@@ -24,13 +24,13 @@ fn mount_point() -> Option<TempDir> {
     found
 }
 
-fn set(mount: &TempDir, name: &str, attribute: &str, value: &str) {
+pub fn set(mount: &TempDir, name: &str, attribute: &str, value: &str) {
     let path = mount.path().join(name);
     xattr::set(path, format!("user.ltfs.{attribute}"), value.as_bytes()).expect("an attribute");
 }
 
 /// A file as LTFS shows it.
-fn file(mount: &TempDir, name: &str, start_block: &str, bytes: usize) {
+pub fn file(mount: &TempDir, name: &str, start_block: &str, bytes: usize) {
     let path = mount.path().join(name);
     std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
     std::fs::write(&path, vec![b'x'; bytes]).expect("a file");

@@ -1,0 +1,205 @@
+//! What became of the files of a recall, and the media hash list that says so for good.
+
+use super::copy::Took;
+use crate::error::{CliError, Exit};
+use crate::units;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+use tapewise_archive::deliver::{
+    DeliverError, Delivered, Destination, Expected, InnerPath, Outcome,
+};
+use tapewise_archive::sums::{Kind, Sum, mhl_element};
+use tapewise_formats::mhl::{MhlCreator, MhlRecord, rfc3339, write_mhl, xml_can_hold};
+use tapewise_model::Micros;
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub struct Report {
+    there: Vec<Delivered>,
+    new: Vec<Delivered>,
+    mismatches: usize,
+    unreadable: usize,
+    other_failures: usize,
+    positioning: Duration,
+    reading: Duration,
+}
+
+/// Now, in nanoseconds since 1970.
+pub fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
+}
+
+impl Report {
+    /// Of files that were there before.
+    pub fn new(there: impl Iterator<Item = Delivered>) -> Report {
+        Report {
+            there: there.collect(),
+            ..Report::default()
+        }
+    }
+
+    /// A file has arrived.
+    pub fn delivered(&mut self, delivered: Delivered, took: Took) {
+        self.positioning += took.positioning;
+        self.reading += took.reading;
+        self.new.push(delivered);
+    }
+
+    /// A file could not be delivered.
+    pub fn failed(&mut self, error: &DeliverError) {
+        match error {
+            DeliverError::Mismatch { .. } => self.mismatches += 1,
+            _ => self.other_failures += 1,
+        }
+    }
+
+    /// A file could not be read.
+    pub fn unreadable(&mut self, error: &io::Error) {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => self.other_failures += 1,
+            // The tape's own troubles come through a mount as an input/output error.
+            _ => self.unreadable += 1,
+        }
+    }
+
+    /// How many of so many files have not arrived.
+    pub fn missing(&self, files: usize) -> usize {
+        files - self.new.len()
+    }
+
+    /// Whether some of so many files have neither arrived nor failed.
+    pub fn is_incomplete(&self, files: usize) -> bool {
+        self.missing(files) > self.mismatches + self.unreadable + self.other_failures
+    }
+
+    /// The exit code for so many files, or the error that says how many are missing.
+    pub fn exit(&self, files: usize) -> Result<ExitCode, CliError> {
+        let missing = self.missing(files);
+        if missing == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let here = self.new.len() + self.there.len();
+        let exit = match (here, self.mismatches, self.unreadable) {
+            (1.., ..) => Exit::Partial,
+            (_, 1.., _) => Exit::Checksum,
+            (_, _, 1..) => Exit::Medium,
+            _ => Exit::Failed,
+        };
+        let said = format!("{} not delivered", units::count(missing, "file"));
+        Err(CliError::with(exit, said).hint("the same command tries those again, and only those"))
+    }
+
+    /// Writes a list of all files that are there and their sums into the destination, if any are new.
+    pub fn write_mhl(
+        &self,
+        destination: &Destination,
+        directory: &Path,
+        start_ns: i64,
+        say: &dyn Fn(&dyn fmt::Display),
+    ) -> Result<(), CliError> {
+        if self.new.is_empty() {
+            return Ok(());
+        }
+        let finish_ns = now_ns();
+        let mut files: Vec<&Delivered> = self.there.iter().chain(&self.new).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let (text, left_out) = mhl_text(&files, start_ns, finish_ns)?;
+        if left_out > 0 {
+            let names = units::count(left_out, "name");
+            say(&format_args!(
+                "{names} that XML cannot hold: not in the MHL"
+            ));
+        }
+        let resolved = directory.canonicalize();
+        let folder = resolved.as_deref().unwrap_or(directory).file_name();
+        let folder = folder.unwrap_or_default().as_encoded_bytes();
+        let date = rfc3339(finish_ns).replace('T', "_").replace([':', 'Z'], "");
+        let name = [folder, b"_", date.as_bytes(), b".mhl"].concat();
+        let path = InnerPath::new(name).map_err(CliError::failed)?;
+        let expected = Expected {
+            sums: vec![Sum::of(Kind::Xxh64, &text)],
+            ..Expected::of(text.len() as u64)
+        };
+        let written = destination.begin(&path, expected).and_then(|mut delivery| {
+            delivery.write(&text)?;
+            delivery.finish()
+        });
+        written.map_err(CliError::failed)?;
+        say(&format_args!("checksums in {path}"));
+        Ok(())
+    }
+}
+
+/// The list, and the number of names that it cannot hold.
+fn mhl_text(
+    files: &[&Delivered],
+    start_ns: i64,
+    finish_ns: i64,
+) -> Result<(Vec<u8>, usize), CliError> {
+    let named = |file: &&&Delivered| {
+        let name = std::str::from_utf8(file.path.as_bytes()).ok();
+        name.is_some_and(xml_can_hold)
+    };
+    let listed: Vec<&&Delivered> = files.iter().filter(named).collect();
+    let left_out = files.len() - listed.len();
+    let hashes: Vec<Vec<(&str, String)>> = listed
+        .iter()
+        .map(|file| {
+            let hash = |sum: &Sum| Some((mhl_element(sum.kind)?, sum.hex()));
+            file.sums.iter().filter_map(hash).collect()
+        })
+        .collect();
+    let records = listed.iter().zip(&hashes).map(|(file, hashes)| MhlRecord {
+        path: std::str::from_utf8(file.path.as_bytes()).unwrap_or_default(),
+        bytes: file.bytes,
+        modified_ns: file.modified_ns,
+        hashes,
+        hashed_ns: finish_ns,
+    });
+    let creator = MhlCreator {
+        tool: concat!("tapewise ", env!("CARGO_PKG_VERSION")).to_owned(),
+        start_ns,
+        finish_ns,
+    };
+    let mut text = Vec::new();
+    write_mhl(&mut text, &creator, records).map_err(CliError::failed)?;
+    Ok((text, left_out))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |files: &[Delivered], outcome| {
+            let those = files.iter().filter(|file| file.outcome == outcome);
+            those.count()
+        };
+        let bytes = self.new.iter().map(|file| file.bytes).sum();
+        let (files, bytes) = (units::count(self.new.len(), "file"), units::bytes(bytes));
+        write!(f, "{files} delivered, {bytes}: ")?;
+        write!(f, "{} verified", count(&self.new, Outcome::Verified))?;
+        let unverified = count(&self.new, Outcome::Unverified);
+        if unverified > 0 {
+            write!(
+                f,
+                ", {unverified} unverified (no checksum is known of them)"
+            )?;
+        }
+        let time = |time: Duration| Micros(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
+        let (positioning, reading) = (time(self.positioning), time(self.reading));
+        write!(f, "; {positioning} positioning, {reading} reading")?;
+        let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
+        for what in self.new.iter().flat_map(|file| &file.not_kept) {
+            *not_kept.entry(what.to_string()).or_default() += 1;
+        }
+        for (what, files) in not_kept {
+            write!(f, "\ntapewise: {what} ({})", units::count(files, "file"))?;
+        }
+        Ok(())
+    }
+}
