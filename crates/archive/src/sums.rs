@@ -6,6 +6,7 @@
 mod ledger;
 mod lists;
 
+pub(crate) use ledger::base64_decoded;
 pub use ledger::{Added, Conflict, Ledger, ltfs_index_sum, ltfs_sum};
 pub use lists::{Listed, SumList, SumListError, list_line, mhl_element, read_sums};
 

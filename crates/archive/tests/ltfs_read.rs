@@ -17,7 +17,7 @@ use tapewise_archive::record::Segment;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::event::{Action, Event, Outcome as Ended};
 use tapewise_formats::ltfs_extent::LtfsLayout;
-use tapewise_formats::ltfs_index::{LtfsExtent, LtfsFile};
+use tapewise_formats::ltfs_index::{LtfsAttribute, LtfsExtent, LtfsFile};
 use tapewise_model::{NominalLayout, Position, profile};
 use tapewise_order::Tape;
 use tapewise_run::{Recorder, RunError};
@@ -411,6 +411,30 @@ fn a_range_is_the_blocks_that_hold_it() {
     let wanted = wanted.expect("a range");
     assert_eq!(wanted.path.as_bytes(), b"film.mov#7+9");
     assert_eq!((wanted.expected.bytes, wanted.expected.sums), (9, vec![]));
+}
+
+#[test]
+fn attributes_and_the_read_only_flag_come_along() {
+    let attribute = |name: &str, value: &str, base64| LtfsAttribute {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        base64,
+    };
+    let reel = LtfsFile {
+        readonly: true,
+        attributes: vec![
+            attribute("reel", "7 a", false),
+            attribute("thumb", "AP8=", true),
+        ],
+        ..file("f", 0, &[])
+    };
+    let metadata = want(&reel, &LtfsLayout::assumed()).expected.metadata;
+    assert_eq!(metadata.mode, Some(0o444));
+    let expected = [
+        (b"user.reel".to_vec(), b"7 a".to_vec()),
+        (b"user.thumb".to_vec(), vec![0, 255]),
+    ];
+    assert_eq!(metadata.attributes, expected);
 }
 
 #[test]

@@ -76,6 +76,7 @@ pub mod jsonl;
 pub mod list;
 pub mod list_out;
 pub mod locate_csv;
+pub mod ltfs_attribute;
 pub mod ltfs_extent;
 pub mod ltfs_index;
 pub mod ltfs_label;

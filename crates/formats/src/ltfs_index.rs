@@ -6,6 +6,7 @@
 
 use std::io::BufRead;
 
+pub use crate::ltfs_attribute::{LtfsAttribute, LtfsHash};
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt;
 use crate::xml::{Tag, XmlCursor};
@@ -17,6 +18,8 @@ const MAX_DIRECTORY_DEPTH: usize = 1024;
 const MAX_PATH_BYTES: usize = 1 << 20;
 /// The most extents of one file; they are held in memory together (40 bytes each).
 const MAX_EXTENTS_PER_FILE: usize = 500_000;
+/// The most bytes of extended attributes that are kept of one file; LTFS itself takes 64 KiB each.
+const MAX_ATTRIBUTE_BYTES: usize = 256 << 10;
 /// The most hashes of one file.
 const MAX_HASHES_PER_FILE: usize = 64;
 
@@ -83,6 +86,8 @@ pub struct LtfsFile {
     pub extents: Vec<LtfsExtent>,
     /// The checksums stored with the file: attributes named `ltfs.hash.…`.
     pub hashes: Vec<LtfsHash>,
+    /// Its other extended attributes, but for those of LTFS itself and those that are too long.
+    pub attributes: Vec<LtfsAttribute>,
 }
 
 /// One extent exactly as the index has it.
@@ -98,17 +103,6 @@ pub struct LtfsExtent {
     pub byte_offset: u64,
     /// The length in bytes.
     pub byte_count: u64,
-}
-
-/// A checksum stored with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LtfsHash {
-    /// The name after `ltfs.hash.`: `sha256sum`.
-    pub name: String,
-    /// The value as it stands there, mostly hexadecimal digits.
-    pub value: String,
-    /// Whether the value is base64, as its `type` attribute says.
-    pub base64: bool,
 }
 
 /// Why an LTFS index could not be read.
@@ -367,7 +361,7 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                     self.once(&mut has_extents, tag)?;
                     file.extents = self.extents()?;
                 }
-                Tag::ExtendedAttributes => file.hashes = self.hashes()?,
+                Tag::ExtendedAttributes => self.attributes(&mut file)?,
                 _ if is_known_of_node(tag) => self.xml.skip()?,
                 _ => self.skip_unknown()?,
             }
@@ -474,9 +468,9 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
         })
     }
 
-    /// Reads the checksums among the extended attributes; the others may be long and are skipped.
-    fn hashes(&mut self) -> Result<Vec<LtfsHash>, LtfsIndexError> {
-        let mut hashes = Vec::new();
+    /// Reads the extended attributes; what is too long is passed over and said.
+    fn attributes(&mut self, file: &mut LtfsFile) -> Result<(), LtfsIndexError> {
+        let mut room = MAX_ATTRIBUTE_BYTES;
         while let Some(tag) = self.xml.child()? {
             if tag != Tag::Xattr {
                 self.skip_unknown()?;
@@ -484,33 +478,61 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
             }
             let (mut key, mut value) = (None, None);
             while let Some(tag) = self.xml.child()? {
-                let wanted = key
-                    .as_deref()
-                    .is_none_or(|k: &str| k.starts_with("ltfs.hash."));
                 match tag {
                     Tag::Key => key = Some(self.xml.name_text(tag)?),
-                    Tag::Value if wanted => {
+                    Tag::Value => {
                         let base64 = self.xml.is_base64();
-                        value = Some((self.xml.text()?.trim().to_string(), base64));
+                        let text = self.xml.short_text(room)?;
+                        value = Some((text.map(str::to_string), base64));
                     }
                     _ => self.xml.skip()?,
                 }
             }
-            let name = key
-                .as_deref()
-                .and_then(|key| key.strip_prefix("ltfs.hash."));
-            if let (Some(name), Some((value, base64))) = (name, value) {
-                if hashes.len() >= MAX_HASHES_PER_FILE {
-                    return Err(self.too_many("checksums of one file", MAX_HASHES_PER_FILE));
+            match (key, value) {
+                (Some(key), Some((Some(value), base64))) => {
+                    room = room.saturating_sub(key.len() + value.len());
+                    self.attribute(file, key, value, base64)?;
                 }
-                hashes.push(LtfsHash {
-                    name: name.to_string(),
-                    value,
-                    base64,
-                });
+                (Some(key), Some((None, _))) => {
+                    self.notices
+                        .push("attribute-too-long", Some(self.xml.line()), || {
+                            format!(
+                                "an attribute \"{}\" of a file is too long and was ignored",
+                                excerpt(&key)
+                            )
+                        });
+                }
+                _ => {}
             }
         }
-        Ok(hashes)
+        Ok(())
+    }
+
+    /// Takes an attribute for what it is: a checksum, one of LTFS itself, or one of the file's own.
+    fn attribute(
+        &mut self,
+        file: &mut LtfsFile,
+        name: String,
+        value: String,
+        base64: bool,
+    ) -> Result<(), LtfsIndexError> {
+        if let Some(name) = name.strip_prefix("ltfs.hash.") {
+            if file.hashes.len() >= MAX_HASHES_PER_FILE {
+                return Err(self.too_many("checksums of one file", MAX_HASHES_PER_FILE));
+            }
+            file.hashes.push(LtfsHash {
+                name: name.to_string(),
+                value: value.trim().to_string(),
+                base64,
+            });
+        } else if !name.starts_with("ltfs.") {
+            file.attributes.push(LtfsAttribute {
+                name,
+                value,
+                base64,
+            });
+        }
+        Ok(())
     }
 
     fn check_name(&self, name: &str) -> Result<(), LtfsIndexError> {

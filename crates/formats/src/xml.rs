@@ -87,6 +87,8 @@ pub(crate) struct XmlCursor<R: BufRead> {
     text: String,
     /// Whether text is passed over instead of kept: a skipped value may be longer than any text we keep.
     skipping: bool,
+    /// The longest text that is wanted of the open element; a longer one is passed over.
+    most_text: Option<usize>,
     /// Those of the element last opened.
     attributes: Attributes,
 }
@@ -102,6 +104,7 @@ impl<R: BufRead> XmlCursor<R> {
             stack: Vec::new(),
             text: String::new(),
             skipping: false,
+            most_text: None,
             attributes: Attributes::default(),
         };
         loop {
@@ -228,6 +231,16 @@ impl<R: BufRead> XmlCursor<R> {
         }
     }
 
+    /// Reads the text of the open element where it has at most `most` bytes; a longer one is passed over.
+    pub(crate) fn short_text(&mut self, most: usize) -> Result<Option<&str>, XmlError> {
+        self.most_text = Some(most);
+        let read = self.text().map(|_| ());
+        self.most_text = None;
+        let was_longer = std::mem::take(&mut self.skipping);
+        read?;
+        Ok((!was_longer).then_some(self.text.as_str()))
+    }
+
     /// Reads the text of the open element as a name, decoding `%41` where the element says it is encoded so.
     pub(crate) fn name_text(&mut self, element: Tag) -> Result<String, XmlError> {
         let encoded = self.attributes.percent_encoded;
@@ -313,6 +326,14 @@ impl<R: BufRead> XmlCursor<R> {
                 Ok(Token::Close)
             }
             Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) if self.skipping => {
+                Ok(Token::Nothing)
+            }
+            Event::Text(text) if is_longer(self.most_text, &self.text, &text.xml10_content()) => {
+                self.skipping = true;
+                Ok(Token::Nothing)
+            }
+            Event::CData(data) if is_longer(self.most_text, &self.text, &data.xml10_content()) => {
+                self.skipping = true;
                 Ok(Token::Nothing)
             }
             Event::Text(text) => push_text(&mut self.text, &text.xml10_content(), line),
@@ -449,6 +470,11 @@ fn resolve(reference: &BytesRef<'_>, line: u64) -> Result<char, XmlError> {
             name: excerpt(name),
         }),
     }
+}
+
+/// Whether a text with another piece is longer than what is wanted of it.
+fn is_longer(most: Option<usize>, text: &str, piece: &str) -> bool {
+    most.is_some_and(|most| text.len() + piece.len() > most)
 }
 
 fn push_text(text: &mut String, piece: &str, line: u64) -> Result<Token, XmlError> {

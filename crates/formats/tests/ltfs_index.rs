@@ -196,15 +196,17 @@ fn paths_come_back_after_each_directory() {
 }
 
 #[test]
-fn hashes_are_kept_and_other_attributes_skipped() {
+fn hashes_and_attributes_are_kept_but_not_those_of_ltfs_or_too_long_ones() {
     let long = "QUJD".repeat(600_000);
     let xml = file(&format!(
         "<extendedattributes><xattr><key>big</key><value type=\"base64\">{long}</value></xattr>\
          <xattr><key>ltfs.hash.sha256sum</key><value>ABCD</value></xattr>\
+         <xattr><key>ltfs.vendor.IBM.prefixLength</key><value>0</value></xattr>\
+         <xattr><key>reel name</key><value> 7 a</value></xattr><xattr><key>empty</key><value></value></xattr>\
          <xattr><key>ltfs.hash.md5sum</key><value type=\"base64\">QUI=</value></xattr></extendedattributes>"
     ));
     // The value of 2.4 MB is longer than any text we keep; skipping it needs no more than the parser's buffer.
-    let (_, files) = read(xml.as_bytes());
+    let (index, files) = read(xml.as_bytes());
     let hashes = &files[0].hashes;
     assert_eq!(hashes.len(), 2);
     assert_eq!(
@@ -216,6 +218,13 @@ fn hashes_are_kept_and_other_attributes_skipped() {
         ("sha256sum", "ABCD", false)
     );
     assert!(hashes[1].base64);
+    let attributes: Vec<(&str, &str)> = files[0]
+        .attributes
+        .iter()
+        .map(|attribute| (attribute.name.as_str(), attribute.value.as_str()))
+        .collect();
+    assert_eq!(attributes, [("reel name", " 7 a"), ("empty", "")]);
+    assert_eq!(index.notices[0].code, "attribute-too-long");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::deliver::{
     BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata,
 };
 use crate::record::Segment;
-use crate::sums::{Kind, Sum};
+use crate::sums::{Kind, Sum, base64_decoded};
 use std::collections::BTreeMap;
 use std::io;
 use tapewise_formats::deadline::Timestamp;
@@ -69,7 +69,8 @@ impl Wanted {
             metadata: Metadata {
                 modified_ns: file.modify_time.as_deref().and_then(nanoseconds),
                 mode: file.readonly.then_some(READ_ONLY_MODE),
-                ..Metadata::default()
+                owner: None,
+                attributes: attributes(file),
             },
             ..Expected::of(range.map_or(file.length, |range| range.bytes))
         };
@@ -79,6 +80,20 @@ impl Wanted {
             segments,
         })
     }
+}
+
+/// The attributes of a file with their full names; a value that is not what it says it is stays as it
+/// stands.
+fn attributes(file: &LtfsFile) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let own = file.attributes.iter().map(|attribute| {
+        let decoded = match attribute.base64 {
+            true => base64_decoded(&attribute.value),
+            false => None,
+        };
+        let value = decoded.unwrap_or_else(|| attribute.value.clone().into_bytes());
+        (format!("user.{}", attribute.name).into_bytes(), value)
+    });
+    own.collect()
 }
 
 /// Nanoseconds since 1970 of a time as LTFS writes it, with nine digits behind the point.

@@ -175,7 +175,7 @@ pub fn ltfs_index_sum(hash: &LtfsHash) -> Option<Sum> {
 }
 
 /// The bytes that base64 text stands for; line breaks in it are allowed, as XML may have them.
-fn base64_decoded(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64_decoded(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

@@ -1,12 +1,15 @@
 //! `tapewise recall`: files back from tape.
 
+mod common;
 mod copy;
+mod ltfs;
 mod mount;
 mod report;
 
 use crate::error::CliError;
 use crate::placement::PlacementArgs;
 use crate::search::SearchArgs;
+use clap::ArgGroup;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,14 +18,47 @@ use std::process::ExitCode;
 /// Names in, files out: each appears in --to under its path, whole and compared with the checksums that
 /// are known of it. What is there already is not read again, so the same command goes on after Ctrl-C.
 #[derive(clap::Args, Debug)]
+#[command(
+    group(ArgGroup::new("source").required(true).args(["ltfs", "ltfs_mount"])),
+    mut_arg("profile", |arg| {
+        arg.required(false).default_value(BY_NAME).help(
+            "Drive profile: a name from `tapewise profile list`, or a TOML file; with --ltfs it is found by the drive's name",
+        )
+    }),
+)]
 pub struct Recall {
+    /// Drive with an LTFS tape in it: label, index and files are read from the tape, without a mount,
+    /// and nothing is written to it. The drive is read in our order, and the tape learned meanwhile.
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = OF_A_MOUNT)]
+    ltfs: Option<String>,
     /// Mounted LTFS volume: files are copied from it, in the order of their places on the tape, which
     /// their extended attributes say.
     #[arg(long, value_name = "DIR")]
-    ltfs_mount: PathBuf,
+    ltfs_mount: Option<PathBuf>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
+    /// With --ltfs: index to read by; it must be of the volume in the drive and of its generation.
+    #[arg(long, value_name = "XML", requires = "ltfs")]
+    ltfs_index: Option<PathBuf>,
+    /// With --ltfs-index: take it though the tape is at another generation.
+    #[arg(long, requires = "ltfs_index")]
+    any_generation: bool,
+    /// With --ltfs: everything in the index instead of a list of names.
+    #[arg(long, requires = "ltfs", conflicts_with = "files_from")]
+    all_files: bool,
+    /// With --ltfs: every name ends with #OFFSET+LENGTH, in bytes, and only those are read.
+    #[arg(long, requires = "ltfs", conflicts_with = "all_files")]
+    ranges: bool,
+    /// With --ltfs: go on without names that the index does not have; they are said.
+    #[arg(long, requires = "ltfs")]
+    ignore_missing: bool,
+    /// With --ltfs: print what became of every file as JSON; with --dry-run the plan.
+    #[arg(long, requires = "ltfs")]
+    json: bool,
+    /// With --ltfs: append everything that the drive does to this event log.
+    #[arg(long, value_name = "LOG", requires = "ltfs")]
+    events: Option<PathBuf>,
     /// Directory in which the files appear; it is made if it is not there.
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
@@ -55,7 +91,40 @@ pub struct Recall {
     search: SearchArgs,
 }
 
+/// What --profile says where the drive is to be known by its name.
+const BY_NAME: &str = "auto";
+
+/// Options that a drive answers itself, or that have no meaning where the order follows the tape.
+const OF_A_MOUNT: [&str; 11] = [
+    "ltfs_label",
+    "map",
+    "layout",
+    "head",
+    "end",
+    "extents",
+    "coalesce",
+    "no_read_through",
+    "time_budget",
+    "prove",
+    "seed",
+];
+
+impl Recall {
+    /// The profile that was asked for.
+    fn profile(&self) -> Option<&str> {
+        Some(self.placement.profile.as_str()).filter(|name| *name != BY_NAME)
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
-    mount::run(args)
+    match (&args.ltfs, &args.ltfs_mount) {
+        (Some(device), _) => ltfs::run(args, device),
+        (None, Some(_)) if args.profile().is_none() => Err(CliError::input(
+            "which drive the mounted volume is in cannot be seen",
+        )
+        .hint("name its profile with --profile; `tapewise profile list` shows them")),
+        (None, Some(directory)) => mount::run(args, directory),
+        (None, None) => Err(CliError::input("give --ltfs DEVICE or --ltfs-mount DIR")),
+    }
 }

@@ -18,5 +18,6 @@ mod output;
 mod positions;
 mod program;
 mod rao;
+mod recall_ltfs;
 mod recall_mount;
 mod snapshots;

@@ -1,52 +1,44 @@
 //! `recall --ltfs-mount`: a copy from a mounted LTFS, in our order.
 
-use super::Recall;
 use super::copy::{self, Item};
 use super::report::{self, Report};
+use super::{Recall, common};
 use crate::batch::{self, Batch, Input};
 use crate::error::{CliError, Exit};
 use crate::placement::{self, Placed};
 use crate::search::{Row, compute};
 use crate::{interrupt, output, units};
-use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use tapewise_archive::deliver::{
-    Check, Destination, Expected, InnerPath, Metadata, Problem, shown,
-};
-use tapewise_archive::sums::{Kind, Ledger, ltfs_sum, read_sums};
+use tapewise_archive::deliver::{Check, Expected, InnerPath, Metadata, shown};
+use tapewise_archive::sums::{Kind, ltfs_sum};
 use tapewise_order::{Action, Algorithm};
 
 /// Runs the mode.
-pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
+pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let say = |text: &dyn std::fmt::Display| {
         if !args.quiet {
             output::say(format_args!("tapewise: {text}\n"));
         }
     };
     let (list, label) = (args.files_from.as_deref(), args.ltfs_label.as_deref());
-    let mut batch = batch::load(&Input::of_mount(&args.ltfs_mount, list, args.null, label))?;
+    let mut batch = batch::load(&Input::of_mount(mount, list, args.null, label))?;
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
     super::super::order::refuse_several_volumes(&batch)?;
-    let items = items(args, &batch, &say)?;
-    let destination = destination(args)?;
+    let items = items(args, mount, &batch, &say)?;
+    let destination = common::destination(args)?;
     let check = match &destination {
-        Some(destination) => checked(destination, &items)?,
+        Some(destination) => common::checked(
+            destination,
+            items.iter().map(|item| (&item.path, &item.expected)),
+        )?,
         None => Check::default(),
     };
-    for alike in &check.elsewhere {
-        say(&format_args!("{alike}: two files here, but one elsewhere"));
-    }
-    if !check.there.is_empty() {
-        say(&format_args!(
-            "{} there already",
-            units::count(check.there.len(), "file")
-        ));
-    }
+    common::say_check(&check, &say);
     let items = without_those_there(&mut batch, items, &check);
     let placed = placement::place(&batch, &args.placement)?;
     let row = compute(&placed, Algorithm::Best, &args.search)
@@ -81,14 +73,15 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
 /// What is known of each file of the list: its checksums, time, mode and attributes.
 fn items(
     args: &Recall,
+    mount: &Path,
     batch: &Batch,
     say: &dyn Fn(&dyn std::fmt::Display),
 ) -> Result<Vec<Item>, CliError> {
-    let mut ledger = ledger(args, say)?;
+    let mut ledger = common::ledger(&args.sums, Some(mount), say)?;
     let mut items = Vec::new();
     for request in &batch.requests {
         let path = InnerPath::new(&request.id).map_err(CliError::input)?;
-        let source = args.ltfs_mount.join(&request.id);
+        let source = mount.join(&request.id);
         let bad = |error: &dyn std::fmt::Display| {
             CliError::input(format!("{}: {error}", source.display()))
         };
@@ -131,43 +124,6 @@ fn items(
     Ok(items)
 }
 
-/// The lists of sums that were given; a contradiction between them is an error.
-fn ledger(args: &Recall, say: &dyn Fn(&dyn std::fmt::Display)) -> Result<Ledger, CliError> {
-    let mut ledger = Ledger::default();
-    for list in &args.sums {
-        let name = list.display().to_string();
-        let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{name}: {error}"));
-        let file = std::fs::File::open(list).map_err(|e| bad(&e))?;
-        let read =
-            read_sums(BufReader::with_capacity(1 << 20, file), &name).map_err(|e| bad(&e))?;
-        for notice in &read.notices {
-            say(&format_args!("{name}: {notice}"));
-        }
-        let directory = list.parent().and_then(|parent| {
-            let parent = parent.strip_prefix(&args.ltfs_mount).ok()?;
-            Some(parent.as_os_str().as_bytes())
-        });
-        let added = ledger.add_list(&name, directory.unwrap_or_default(), &read.sums);
-        if let Some(conflict) = added.conflicts.first() {
-            return Err(CliError::input(conflict)
-                .hint("one of the two is wrong: leave out the list that is"));
-        }
-        say(&format_args!(
-            "{name}: {}, {}",
-            read.form,
-            units::count(added.taken, "checksum")
-        ));
-        if let Some(first) = added.outside.first() {
-            say(&format_args!(
-                "{name}: {} that cannot be below the volume, the first is {}",
-                units::count(added.outside.len(), "name"),
-                shown(first)
-            ));
-        }
-    }
-    Ok(ledger)
-}
-
 /// The attributes of a file that are its own; those by which LTFS shows its place would be untrue anywhere else.
 fn attributes(path: &Path) -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let mut attributes = Vec::new();
@@ -182,53 +138,6 @@ fn attributes(path: &Path) -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         }
     }
     Ok(attributes)
-}
-
-/// The destination, made if it is not there; `None` where it is not and nothing is to be done.
-fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
-    if args.dry_run && !args.to.is_dir() {
-        output::say(format_args!(
-            "tapewise: {} is not there yet: nothing in it was checked\n",
-            args.to.display()
-        ));
-        return Ok(None);
-    }
-    std::fs::create_dir_all(&args.to)
-        .map_err(|error| CliError::input(format!("{}: {error}", args.to.display())))?;
-    let destination = Destination::open(&args.to).map_err(CliError::input)?;
-    Ok(Some(match args.replace {
-        true => destination.replacing(),
-        false => destination,
-    }))
-}
-
-/// Looks for what would go wrong before the tape moves.
-fn checked(destination: &Destination, items: &[Item]) -> Result<Check, CliError> {
-    const SHOWN: usize = 10;
-    let files: Vec<(InnerPath, Expected)> = items
-        .iter()
-        .map(|item| (item.path.clone(), item.expected.clone()))
-        .collect();
-    let check = destination.check(&files).map_err(CliError::failed)?;
-    if check.problems.is_empty() {
-        return Ok(check);
-    }
-    let mut said: Vec<String> = check
-        .problems
-        .iter()
-        .take(SHOWN)
-        .map(|p| p.to_string())
-        .collect();
-    if check.problems.len() > SHOWN {
-        said.push(format!("and {} more", check.problems.len() - SHOWN));
-    }
-    let said = format!("nothing was read: {}", said.join("\n  "));
-    let error = CliError::with(Exit::Refused, said);
-    let is_there = |problem: &Problem| matches!(problem, Problem::Exists(..));
-    Err(match check.problems.iter().any(is_there) {
-        true => error.hint("--replace lets files that are others make way; or deliver elsewhere"),
-        false => error,
-    })
 }
 
 /// What is still to be read; the batch keeps the same requests.

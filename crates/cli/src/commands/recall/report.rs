@@ -69,6 +69,29 @@ impl Report {
         }
     }
 
+    /// A file lies where the tape cannot be read, or is not what the index says.
+    pub fn lost(&mut self) {
+        self.unreadable += 1;
+    }
+
+    /// What has arrived, now or before, for a JSON document.
+    pub fn files_json(&self) -> Vec<serde_json::Value> {
+        let files = self.there.iter().map(|file| (file, true));
+        let files = files.chain(self.new.iter().map(|file| (file, false)));
+        files
+            .map(|(file, before)| {
+                let sums: Vec<String> = file.sums.iter().map(Sum::to_string).collect();
+                serde_json::json!({
+                    "path": String::from_utf8_lossy(file.path.as_bytes()),
+                    "bytes": file.bytes,
+                    "verified": file.outcome == Outcome::Verified,
+                    "there_before": before,
+                    "sums": sums,
+                })
+            })
+            .collect()
+    }
+
     /// How many of so many files have not arrived.
     pub fn missing(&self, files: usize) -> usize {
         files - self.new.len()

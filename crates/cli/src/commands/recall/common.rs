@@ -1,0 +1,113 @@
+//! What both ways of recalling do before anything is read.
+
+use super::Recall;
+use crate::error::{CliError, Exit};
+use crate::{output, units};
+use std::io::BufReader;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use tapewise_archive::deliver::{Check, Destination, Expected, InnerPath, Problem, shown};
+use tapewise_archive::sums::{Ledger, read_sums};
+
+/// The lists of sums that were given; a contradiction between them is an error.
+pub fn ledger(
+    lists: &[PathBuf],
+    top: Option<&Path>,
+    say: &dyn Fn(&dyn std::fmt::Display),
+) -> Result<Ledger, CliError> {
+    let mut ledger = Ledger::default();
+    for list in lists {
+        let name = list.display().to_string();
+        let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{name}: {error}"));
+        let file = std::fs::File::open(list).map_err(|e| bad(&e))?;
+        let read =
+            read_sums(BufReader::with_capacity(1 << 20, file), &name).map_err(|e| bad(&e))?;
+        for notice in &read.notices {
+            say(&format_args!("{name}: {notice}"));
+        }
+        let directory = list.parent().and_then(|parent| {
+            let parent = parent.strip_prefix(top?).ok()?;
+            Some(parent.as_os_str().as_bytes())
+        });
+        let added = ledger.add_list(&name, directory.unwrap_or_default(), &read.sums);
+        if let Some(conflict) = added.conflicts.first() {
+            return Err(CliError::input(conflict)
+                .hint("one of the two is wrong: leave out the list that is"));
+        }
+        say(&format_args!(
+            "{name}: {}, {}",
+            read.form,
+            units::count(added.taken, "checksum")
+        ));
+        if let Some(first) = added.outside.first() {
+            say(&format_args!(
+                "{name}: {} that cannot be below the volume, the first is {}",
+                units::count(added.outside.len(), "name"),
+                shown(first)
+            ));
+        }
+    }
+    Ok(ledger)
+}
+
+/// The destination, made if it is not there; `None` where it is not and nothing is to be done.
+pub fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
+    if args.dry_run && !args.to.is_dir() {
+        output::say(format_args!(
+            "tapewise: {} is not there yet: nothing in it was checked\n",
+            args.to.display()
+        ));
+        return Ok(None);
+    }
+    std::fs::create_dir_all(&args.to)
+        .map_err(|error| CliError::input(format!("{}: {error}", args.to.display())))?;
+    let destination = Destination::open(&args.to).map_err(CliError::input)?;
+    Ok(Some(match args.replace {
+        true => destination.replacing(),
+        false => destination,
+    }))
+}
+
+/// Looks for what would go wrong before the tape moves.
+pub fn checked<'a>(
+    destination: &Destination,
+    files: impl Iterator<Item = (&'a InnerPath, &'a Expected)>,
+) -> Result<Check, CliError> {
+    const SHOWN: usize = 10;
+    let files: Vec<(InnerPath, Expected)> = files
+        .map(|(path, expected)| (path.clone(), expected.clone()))
+        .collect();
+    let check = destination.check(&files).map_err(CliError::failed)?;
+    if check.problems.is_empty() {
+        return Ok(check);
+    }
+    let mut said: Vec<String> = check
+        .problems
+        .iter()
+        .take(SHOWN)
+        .map(|p| p.to_string())
+        .collect();
+    if check.problems.len() > SHOWN {
+        said.push(format!("and {} more", check.problems.len() - SHOWN));
+    }
+    let said = format!("nothing was read: {}", said.join("\n  "));
+    let error = CliError::with(Exit::Refused, said);
+    let is_there = |problem: &Problem| matches!(problem, Problem::Exists(..));
+    Err(match check.problems.iter().any(is_there) {
+        true => error.hint("--replace lets files that are others make way; or deliver elsewhere"),
+        false => error,
+    })
+}
+
+/// Says what is there already, and which names would be one file elsewhere.
+pub fn say_check(check: &Check, say: &dyn Fn(&dyn std::fmt::Display)) {
+    for alike in &check.elsewhere {
+        say(&format_args!("{alike}: two files here, but one elsewhere"));
+    }
+    if !check.there.is_empty() {
+        say(&format_args!(
+            "{} there already",
+            units::count(check.there.len(), "file")
+        ));
+    }
+}

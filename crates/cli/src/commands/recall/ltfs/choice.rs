@@ -1,0 +1,227 @@
+//! Which files of a volume are recalled: all, or those of a list, or ranges of their bytes.
+
+use super::{Say, is_standard_input};
+use crate::commands::recall::Recall;
+use crate::error::CliError;
+use crate::units;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, IsTerminal, Read};
+use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::ltfs::wanted::ByteRange;
+use tapewise_archive::sums::{Kind, Ledger, ltfs_index_sum};
+use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::ltfs_index::LtfsFile;
+use tapewise_formats::ltfs_select::select;
+
+/// What was asked for, before anything is known of the tape.
+pub enum Choice {
+    /// Every file.
+    All,
+    /// Those of a list, called so.
+    Names(String, Vec<Name>),
+    /// Ranges of bytes of the files of a list.
+    Ranges(String, Vec<(Name, ByteRange)>),
+}
+
+/// What is to be recalled.
+pub struct Chosen {
+    /// What has a place to lie and to go.
+    pub wanted: Vec<Wanted>,
+    /// What was asked for and cannot be recalled, with why.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Choice {
+    /// Reads the list.
+    pub fn read(args: &Recall) -> Result<Choice, CliError> {
+        if args.all_files {
+            return Ok(Choice::All);
+        }
+        let (called, input): (String, Box<dyn Read>) = match args.files_from.as_deref() {
+            Some(path) if !is_standard_input(Some(path)) => {
+                let name = path.display().to_string();
+                let file = File::open(path).map_err(|e| CliError::input(format!("{name}: {e}")))?;
+                (name, Box::new(file))
+            }
+            _ if std::io::stdin().is_terminal() => {
+                return Err(CliError::input("nothing to recall: no names were given")
+                    .hint("give them with --files-from or on standard input, or --all-files"));
+            }
+            _ => ("standard input".to_owned(), Box::new(std::io::stdin())),
+        };
+        let separator = match args.null {
+            true => Separator::Nul,
+            false => Separator::Newline,
+        };
+        let list = read_list(BufReader::with_capacity(1 << 20, input), separator);
+        let names = list
+            .map_err(|e| CliError::input(format!("{called}: {e}")))?
+            .names;
+        if !args.ranges {
+            return Ok(Choice::Names(called, names));
+        }
+        let range = |name: Name| {
+            let bad = |why: &dyn std::fmt::Display| {
+                CliError::input(format!("{called}, line {}: {why}", name.line))
+            };
+            let text = name.as_str().map_err(|e| bad(&e))?;
+            let (path, range) = text
+                .rsplit_once('#')
+                .ok_or_else(|| bad(&"with --ranges every name ends with #OFFSET+LENGTH"))?;
+            let range = range.parse().map_err(|e| bad(&e))?;
+            let bytes = path.as_bytes().to_vec();
+            Ok((
+                Name {
+                    bytes,
+                    ..name.clone()
+                },
+                range,
+            ))
+        };
+        let ranges = names
+            .into_iter()
+            .map(range)
+            .collect::<Result<_, CliError>>()?;
+        Ok(Choice::Ranges(called, ranges))
+    }
+
+    /// What of it the index has.
+    pub fn of(
+        &self,
+        args: &Recall,
+        files: &[LtfsFile],
+        layout: &LtfsLayout,
+        ledger: &mut Ledger,
+        say: Say<'_>,
+    ) -> Result<Chosen, CliError> {
+        let picked: Vec<(&LtfsFile, Option<ByteRange>)> = match self {
+            Choice::All => files.iter().map(|file| (file, None)).collect(),
+            Choice::Names(called, names) => {
+                let found = select(files, names, None)
+                    .map_err(|e| CliError::input(format!("{called}: {e}")))?;
+                refuse_unknown(args, called, &found.not_found, "not in the index", say)?;
+                refuse_unknown(
+                    args,
+                    called,
+                    &found.ambiguous,
+                    "more than once in the index",
+                    say,
+                )?;
+                found.files.iter().map(|&at| (&files[at], None)).collect()
+            }
+            Choice::Ranges(called, ranges) => {
+                let by_path: HashMap<&[u8], &LtfsFile> = files
+                    .iter()
+                    .map(|file| (file.path.as_bytes(), file))
+                    .collect();
+                let unknown = ranges.iter().map(|(name, _)| name);
+                let unknown = unknown.filter(|name| !by_path.contains_key(&name.bytes[..]));
+                let unknown: Vec<Name> = unknown.cloned().collect();
+                refuse_unknown(args, called, &unknown, "not in the index", say)?;
+                let known = ranges.iter();
+                known
+                    .filter_map(|(name, range)| {
+                        Some((*by_path.get(&name.bytes[..])?, Some(*range)))
+                    })
+                    .collect()
+            }
+        };
+        self.wanted(picked, layout, ledger, say)
+    }
+
+    fn wanted(
+        &self,
+        picked: Vec<(&LtfsFile, Option<ByteRange>)>,
+        layout: &LtfsLayout,
+        ledger: &mut Ledger,
+        say: Say<'_>,
+    ) -> Result<Chosen, CliError> {
+        let mut chosen = Chosen {
+            wanted: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let mut links = 0;
+        for (file, range) in picked {
+            if file.symlink.is_some() && matches!(self, Choice::All) {
+                links += 1;
+                continue;
+            }
+            let sums = match InnerPath::new(&file.path) {
+                Ok(path) => {
+                    for sum in file.hashes.iter().filter_map(ltfs_index_sum) {
+                        ledger
+                            .add("the index", &path, None, &sum)
+                            .map_err(CliError::input)?;
+                    }
+                    ledger.of(&path, file.length).map_err(CliError::input)?
+                }
+                Err(_) => Vec::new(),
+            };
+            match Wanted::new(file, layout, range, sums, vec![Kind::Xxh64]) {
+                Ok(wanted) => chosen.wanted.push(wanted),
+                Err(error) => {
+                    say(&format_args!("{}: {error}", file.path));
+                    chosen.left_out.push((file.path.clone(), error.to_string()));
+                }
+            }
+        }
+        if links > 0 {
+            say(&format_args!(
+                "{} left out: links are not made",
+                units::count(links, "symbolic link")
+            ));
+        }
+        let known = chosen
+            .wanted
+            .iter()
+            .filter(|one| !one.expected.sums.is_empty())
+            .count();
+        let files = units::count(chosen.wanted.len(), "file");
+        let bytes = chosen.wanted.iter().map(|one| one.expected.bytes).sum();
+        say(&format_args!(
+            "{files}, {}; checksums are known of {known}",
+            units::bytes(bytes)
+        ));
+        Ok(chosen)
+    }
+}
+
+/// Names that cannot be found are an error unless they are to be ignored.
+fn refuse_unknown(
+    args: &Recall,
+    called: &str,
+    names: &[Name],
+    why: &str,
+    say: Say<'_>,
+) -> Result<(), CliError> {
+    const SHOWN: usize = 3;
+    if names.is_empty() {
+        return Ok(());
+    }
+    let some: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| {
+            format!(
+                "line {}: {}",
+                name.line,
+                String::from_utf8_lossy(&name.bytes)
+            )
+        })
+        .collect();
+    let more = match names.len() > SHOWN {
+        true => format!("; and {} more", names.len() - SHOWN),
+        false => String::new(),
+    };
+    let said = format!("{called}: {why}: {}{more}", some.join("; "));
+    if !args.ignore_missing {
+        return Err(CliError::input(said).hint(
+            "names are paths in the volume, byte for byte; --ignore-missing goes on without them",
+        ));
+    }
+    say(&said);
+    Ok(())
+}
