@@ -22,17 +22,20 @@ mod desk;
 mod error;
 mod library;
 mod station;
+pub mod stress;
+mod work;
 
 pub use bay::Stamp;
 pub use error::{Blame, PoolError};
+pub use work::{Pace, WorkError};
 
 use bay::{Bay, Holds, Site, State};
 use desk::Desk;
 use library::Library;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_run::Log;
-use tapewise_scsi::commands::ElementKind;
 use tapewise_scsi::{Changer, TapeDrive};
 
 /// How many drives a volume is tried in before it is given up: one that fails in two is more likely
@@ -51,7 +54,7 @@ pub trait Person: Send {
 /// Drives with the robots and persons that load them.
 pub struct Pool {
     bays: Vec<Bay>,
-    desk: Desk,
+    desk: Mutex<Desk>,
 }
 
 /// Whoever is told what happens, before a robot moves too.
@@ -136,7 +139,10 @@ impl Pool {
         let desk = Desk::new(libraries, person, listener);
         bays.iter_mut()
             .for_each(|bay| bay.holds = desk.held_by(bay));
-        Ok(Pool { bays, desk })
+        Ok(Pool {
+            bays,
+            desk: Mutex::new(desk),
+        })
     }
 
     /// Drives, counted from 0.
@@ -180,7 +186,7 @@ impl Pool {
     /// Every volume of the libraries and where it is, by label; those too that are missing.
     pub fn volumes(&self) -> BTreeMap<String, Place> {
         let mut volumes = BTreeMap::new();
-        for (number, library) in self.desk.libraries.iter().enumerate() {
+        for (number, library) in lock(&self.desk).libraries.iter().enumerate() {
             for (label, last) in library.missing() {
                 volumes.insert(label.to_owned(), Place::Missing(last.to_owned()));
             }
@@ -210,18 +216,16 @@ impl Pool {
         let mut tries = 0;
         loop {
             let index = self.choose(volume, &mut passed_over)?;
-            match self.mount_in(index, volume, log) {
-                Ok(()) => {
-                    self.bays[index].state = State::InUse;
-                    return Ok(index);
-                }
+            let bay = &mut self.bays[index];
+            match mount_in(bay, &self.desk, volume, log) {
+                Ok(()) => return Ok(index),
                 Err(error @ PoolError::Reserved { .. }) => {
-                    self.desk.say(&error.to_string());
+                    lock(&self.desk).say(&error.to_string());
                     passed_over.push((index, error));
                 }
                 Err(error @ (PoolError::DriveFailed { .. } | PoolError::Unusable { .. })) => {
                     tries += 1;
-                    self.give_back(index, log);
+                    give_back(bay, &self.desk, log);
                     if tries == TRIES {
                         return Err(error);
                     }
@@ -249,11 +253,8 @@ impl Pool {
     /// When there is no drive of this number.
     pub fn dismount(&mut self, index: usize, log: &mut dyn Log) -> Result<(), PoolError> {
         let bay = &mut self.bays[index];
-        self.desk.dismount(bay, log)?;
+        dismount(bay, &self.desk, log)?;
         bay.release();
-        if bay.is_dirty {
-            self.desk.clean(bay)?;
-        }
         Ok(())
     }
 
@@ -269,7 +270,7 @@ impl Pool {
                 && bay.volume().is_some()
                 && let Err(error) = self.dismount(index, log)
             {
-                self.desk.say(&error.to_string());
+                lock(&self.desk).say(&error.to_string());
             }
         }
     }
@@ -291,7 +292,7 @@ impl Pool {
         let bay = &mut self.bays[index];
         let expected = bay.volume().unwrap_or("nothing").to_owned();
         let name = bay.name();
-        self.desk.say(&format!(
+        lock(&self.desk).say(&format!(
             "{name}: {expected} was asked for, the label on tape says {found}"
         ));
         if bay.site == Site::ByHand && bay.volume().is_some() {
@@ -307,8 +308,9 @@ impl Pool {
     /// When there is no drive of this number.
     pub fn set_aside(&mut self, index: usize, reason: &str, log: &mut dyn Log) {
         // The error only repeats the reason.
-        let _ = self.bays[index].failed(reason);
-        self.give_back(index, log);
+        let bay = &mut self.bays[index];
+        let _ = bay.failed(reason);
+        give_back(bay, &self.desk, log);
     }
 
     /// The drive for a volume.
@@ -317,7 +319,6 @@ impl Pool {
         volume: &str,
         passed_over: &mut Vec<(usize, PoolError)>,
     ) -> Result<usize, PoolError> {
-        let is_by_hand = |bay: &Bay| bay.site == Site::ByHand;
         let holder = self
             .bays
             .iter()
@@ -325,23 +326,9 @@ impl Pool {
         if let Some(index) = holder {
             return self.choose_holder(index, volume, passed_over);
         }
-        let place = self.desk.place_of(volume);
-        if let Some((library, address)) = place
-            && self.desk.libraries[library].kind(address) == Some(ElementKind::Drive)
-        {
-            return Err(PoolError::Elsewhere {
-                volume: volume.to_owned(),
-                place: self.desk.libraries[library].words(address),
-            });
-        }
-        let serves = |bay: &Bay| match (bay.site, place) {
-            (Site::Element { library, .. }, Some((home, _))) => library == home,
-            (Site::ByHand, None) => true,
-            _ => false,
-        };
-        if place.is_none() && !self.bays.iter().any(is_by_hand) {
-            return Err(self.desk.not_there(volume));
-        }
+        let by_hand = self.bays.iter().any(|bay| bay.site == Site::ByHand);
+        let home = lock(&self.desk).home_of(volume, by_hand)?;
+        let serves = |bay: &Bay| bay.library() == home;
         let is_left = |index: &usize| passed_over.iter().all(|(one, _)| one != index);
         let left = || {
             let all = (0..self.bays.len()).filter(|&index| serves(&self.bays[index]));
@@ -421,49 +408,65 @@ impl Pool {
             reasons: reasons.join("; "),
         }
     }
+}
 
-    /// Mounts a volume in this drive.
-    fn mount_in(&mut self, index: usize, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
-        let Pool { bays, desk } = self;
-        let bay = &mut bays[index];
-        bay.check_reservation()?;
-        if bay.volume() == Some(volume) {
-            return bay.load(volume, log);
-        }
-        match desk.dismount(bay, log) {
+fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Mounts a volume in this drive, which is in use then. The robots are held for moves only, so that
+/// other drives load meanwhile.
+fn mount_in(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    volume: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    bay.check_reservation()?;
+    if bay.volume() != Some(volume) {
+        match dismount(bay, desk, log) {
             // What was in the drive is lost, but the drive is empty. It was said.
             Err(PoolError::Missing { .. }) => {}
             other => other?,
         }
-        if bay.is_dirty {
-            desk.clean(bay)?;
-        }
-        desk.fetch(bay, volume, log)?;
-        bay.load(volume, log)
+        lock(desk).fetch(bay, volume, log)?;
     }
+    bay.load(volume, log)?;
+    bay.state = State::InUse;
+    Ok(())
+}
 
-    /// Brings back what is in a drive that failed, or that cannot use it.
-    fn give_back(&mut self, index: usize, log: &mut dyn Log) {
-        let Pool { bays, desk } = self;
-        let bay = &mut bays[index];
-        let state = bay.state.clone();
-        if let State::Aside { why } = &state {
-            let line = format!("{} is set aside: {why}", bay.name());
-            desk.say(&line);
-        }
-        let Some(volume) = bay.volume().map(str::to_owned) else {
-            return;
-        };
-        // A drive that does not unload when it is told may do so for its library.
-        let gave = match bay.unload(&volume, log) {
-            Err(error) if bay.site == Site::ByHand => Err(error),
-            _ => desk.put_back(bay, &volume, log),
-        };
-        // The first reason is the one to be told.
-        bay.state = state;
-        if let (Err(error), Some(volume)) = (gave, bay.volume()) {
-            let line = format!("{} holds {volume}: {error}", bay.name());
-            desk.say(&line);
-        }
+/// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
+fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
+    if let Some(volume) = bay.volume().map(str::to_owned) {
+        bay.unload(&volume, log)?;
+        lock(desk).put_back(bay, &volume, log)?;
+    }
+    match bay.is_dirty {
+        true => lock(desk).clean(bay),
+        false => Ok(()),
+    }
+}
+
+/// Brings back what is in a drive that failed, or that cannot use it.
+fn give_back(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) {
+    let state = bay.state.clone();
+    if let State::Aside { why } = &state {
+        let line = format!("{} is set aside: {why}", bay.name());
+        lock(desk).say(&line);
+    }
+    let Some(volume) = bay.volume().map(str::to_owned) else {
+        return;
+    };
+    // A drive that does not unload when it is told may do so for its library.
+    let gave = match bay.unload(&volume, log) {
+        Err(error) if bay.site == Site::ByHand => Err(error),
+        _ => lock(desk).put_back(bay, &volume, log),
+    };
+    // The first reason is the one to be told.
+    bay.state = state;
+    if let (Err(error), Some(volume)) = (gave, bay.volume()) {
+        let line = format!("{} holds {volume}: {error}", bay.name());
+        lock(desk).say(&line);
     }
 }

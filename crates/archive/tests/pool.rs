@@ -516,7 +516,8 @@ fn a_drive_that_asks_for_it_is_cleaned_and_the_cleaning_cartridge_returned() {
     move_tape(&mut bench, index);
     bench.dismount(index);
     assert!(bench.has_said("asks to be cleaned"));
-    assert_eq!(bench.pool.cleanings().collect::<Vec<_>>(), [("CLN001", 1)]);
+    let once = BTreeMap::from([("CLN001".to_owned(), 1)]);
+    assert_eq!(bench.pool.cleanings(), once);
     assert_eq!(bench.shelves()["CLN001"], [home(3)]);
     assert_eq!(bench.mount("TW0002").unwrap(), index);
 }

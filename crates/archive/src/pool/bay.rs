@@ -88,6 +88,14 @@ impl Bay {
         }
     }
 
+    /// The library whose robot loads it; `None` where a person does.
+    pub fn library(&self) -> Option<usize> {
+        match self.site {
+            Site::Element { library, .. } => Some(library),
+            Site::ByHand => None,
+        }
+    }
+
     /// The volume in it.
     pub fn volume(&self) -> Option<&str> {
         match &self.holds {

@@ -1,9 +1,10 @@
 //! Cleaning: a drive that asks for it gets a cleaning cartridge, which is waited for and brought back.
 
-use super::Pool;
 use super::bay::{Bay, Site, past_attentions};
 use super::desk::Desk;
 use super::error::PoolError;
+use super::{Pool, lock};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tapewise_run::RunError;
 use tapewise_scsi::commands::ElementKind;
@@ -23,9 +24,8 @@ const POLL: Duration = Duration::from_secs(1);
 impl Pool {
     /// How often each cleaning cartridge was used since the pool was made. Some fifty uses are what
     /// they are rated for.
-    pub fn cleanings(&self) -> impl Iterator<Item = (&str, u64)> {
-        let cleanings = self.desk.cleanings.iter();
-        cleanings.map(|(label, uses)| (label.as_str(), *uses))
+    pub fn cleanings(&self) -> BTreeMap<String, u64> {
+        lock(&self.desk).cleanings.clone()
     }
 }
 
@@ -75,7 +75,7 @@ impl Desk {
     fn cleaner(&self, library: usize) -> Option<String> {
         let library = &self.libraries[library];
         let is_cleaner = |&(label, at): &(&str, u16)| {
-            label.starts_with(PREFIX)
+            is_cleaner(label)
                 && library.kind(at) == Some(ElementKind::Slot)
                 && !self.worn_cleaners.contains(label)
         };
@@ -87,6 +87,11 @@ impl Desk {
         let attempt = |changer: &mut Changer, from| Ok(changer.move_medium(from, to)?);
         self.libraries[library].carry(label, to, &mut self.listener, attempt)
     }
+}
+
+/// Whether this is the label of a cleaning cartridge.
+pub(super) fn is_cleaner(label: &str) -> bool {
+    label.starts_with(PREFIX)
 }
 
 /// Why a drive was not cleaned.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tapewise_formats::event::Action;
 use tapewise_run::Log;
 use tapewise_scsi::Changer;
+use tapewise_scsi::commands::ElementKind;
 
 /// What all drives share: robots, the person, whoever listens.
 pub(super) struct Desk {
@@ -43,6 +44,25 @@ impl Desk {
     pub fn place_of(&self, volume: &str) -> Option<(usize, u16)> {
         let mut libraries = self.libraries.iter().enumerate();
         libraries.find_map(|(number, library)| Some((number, library.place_of(volume)?)))
+    }
+
+    /// The library whose drives may take a volume; `None` for drives that a person loads, which take
+    /// what no library holds.
+    pub fn home_of(&self, volume: &str, by_hand: bool) -> Result<Option<usize>, PoolError> {
+        match self.place_of(volume) {
+            Some((number, address)) => {
+                let library = &self.libraries[number];
+                match library.kind(address) {
+                    Some(ElementKind::Drive) => Err(PoolError::Elsewhere {
+                        volume: volume.to_owned(),
+                        place: library.words(address),
+                    }),
+                    _ => Ok(Some(number)),
+                }
+            }
+            None if by_hand => Ok(None),
+            None => Err(self.not_there(volume)),
+        }
     }
 
     /// The error of a volume that is in no library.
@@ -97,15 +117,6 @@ impl Desk {
             }
         }
         Ok(())
-    }
-
-    /// Unloads a drive and brings its cartridge back to its slot.
-    pub fn dismount(&mut self, bay: &mut Bay, log: &mut dyn Log) -> Result<(), PoolError> {
-        let Some(volume) = bay.volume().map(str::to_owned) else {
-            return Ok(());
-        };
-        bay.unload(&volume, log)?;
-        self.put_back(bay, &volume, log)
     }
 
     /// Takes the cartridge of a drive that was unloaded to its slot.

@@ -2,7 +2,7 @@
 
 use super::desk::Desk;
 use super::error::PoolError;
-use super::{Place, Pool};
+use super::{Place, Pool, lock};
 use tapewise_scsi::Changer;
 use tapewise_scsi::commands::ElementKind;
 
@@ -12,12 +12,13 @@ impl Pool {
     /// # Errors
     /// [`PoolError`]; those that were brought in before stay in.
     pub fn import(&mut self) -> Result<Vec<String>, PoolError> {
+        let mut desk = lock(&self.desk);
         let mut imported = Vec::new();
-        for library in 0..self.desk.libraries.len() {
-            self.desk.libraries[library].refresh()?;
-            for label in self.desk.libraries[library].in_station() {
-                let slot = self.desk.libraries[library].slot_for(&label)?;
-                self.desk.shift(library, &label, slot)?;
+        for library in 0..desk.libraries.len() {
+            desk.libraries[library].refresh()?;
+            for label in desk.libraries[library].in_station() {
+                let slot = desk.libraries[library].slot_for(&label)?;
+                desk.shift(library, &label, slot)?;
                 imported.push(label);
             }
         }
@@ -30,10 +31,11 @@ impl Pool {
     /// [`PoolError::StationFull`] with what must be taken out first, [`PoolError::InUse`] while it is
     /// in a drive, and those of the robot.
     pub fn export(&mut self, volume: &str) -> Result<Place, PoolError> {
-        let at = self.desk.place_of(volume);
-        let (library, from) = at.ok_or_else(|| self.desk.not_there(volume))?;
-        self.desk.libraries[library].refresh()?;
-        let shelves = &self.desk.libraries[library];
+        let mut desk = lock(&self.desk);
+        let at = desk.place_of(volume);
+        let (library, from) = at.ok_or_else(|| desk.not_there(volume))?;
+        desk.libraries[library].refresh()?;
+        let shelves = &desk.libraries[library];
         let to = match shelves.kind(from) {
             Some(ElementKind::Drive) => {
                 return Err(PoolError::InUse {
@@ -45,11 +47,11 @@ impl Pool {
             _ => shelves.station_for(volume)?,
         };
         if to != from {
-            self.desk.shift(library, volume, to)?;
+            desk.shift(library, volume, to)?;
         }
-        let words = self.desk.libraries[library].words(to);
-        let name = self.desk.libraries[library].name().to_owned();
-        self.desk.say(&format!(
+        let words = desk.libraries[library].words(to);
+        let name = desk.libraries[library].name().to_owned();
+        desk.say(&format!(
             "{volume} is in {words} of {name}: open the station and take it out"
         ));
         Ok(Place::Element(words))

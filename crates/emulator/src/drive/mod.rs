@@ -233,6 +233,10 @@ impl Drive {
             return Err(Check::NO_MEDIUM);
         };
         match loaded.state {
+            // An unload that was answered at once goes on.
+            Threading::Unloaded if exchange.now() < self.busy_until => {
+                return Err(Check::OPERATION_IN_PROGRESS);
+            }
             Threading::Unloaded => return Err(Check::LOAD_NEEDED),
             Threading::Loading(_) => return Err(Check::BECOMING_READY),
             Threading::Cleaning(_) => return Err(Check::CLEANING),
