@@ -2,8 +2,9 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tapewise_archive::pool::{Pace, Pool, PoolError, WorkError};
-use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
 use tapewise_run::RunError;
 use tapewise_scsi::{Changer, ScsiError, TapeDrive, TransportError};
@@ -192,6 +193,35 @@ fn a_volume_that_is_mounted_is_worked_on_first_and_where_it_is() {
         .filter(is_of)
         .filter(|event| event.action == Action::Fetch);
     assert_eq!(fetches.count(), 0);
+}
+
+#[test]
+fn a_volume_in_a_drive_that_is_not_of_the_pool_stays_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let spec = LibrarySpec::with_robot("ibm3584", "lto8", 2, 20, VOLUMES, 1);
+    let path = directory.path().join("library");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let changer = || Changer::open(Box::new(library.transport_to_changer().unwrap())).unwrap();
+    let mut theirs = changer();
+    theirs.wait_until_ready(Duration::from_secs(1)).unwrap();
+    let address = |element| library.elements().address(element);
+    let [slot, drive] = [Element::Slot(2), Element::Drive(1)].map(address);
+    theirs.move_medium(slot, drive).unwrap();
+    let ours = TapeDrive::open(Box::new(library.transport_to_drive(0).unwrap())).unwrap();
+    let mut pool = Pool::new(vec![ours], vec![changer()], None, Box::new(|_| {})).unwrap();
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|_, _, _| Ok(()));
+    assert!(matches!(
+        done[2],
+        Err(WorkError::Pool(PoolError::Elsewhere { .. }))
+    ));
+    assert_eq!(
+        done.iter().filter(|done| done.is_ok()).count(),
+        volumes().len() - 1
+    );
+    let inventory = theirs.inventory().unwrap();
+    assert_eq!(inventory.find("TW0003").unwrap().address, drive);
 }
 
 #[test]

@@ -98,6 +98,8 @@ impl Desk {
     ) -> Result<(), PoolError> {
         match bay.site {
             Site::Element { library, address } => {
+                // Never out of a drive that somebody else may be using.
+                self.home_of(volume, false)?;
                 self.carry(bay, library, volume, address, Action::Fetch, log)?;
             }
             Site::ByHand => {

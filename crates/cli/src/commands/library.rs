@@ -2,6 +2,7 @@
 
 mod inventory;
 mod moves;
+mod stress;
 
 use crate::device;
 use crate::error::CliError;
@@ -22,6 +23,7 @@ enum Action {
     Dismount(moves::Dismount),
     Import(moves::Import),
     Export(moves::Export),
+    Stress(stress::Stress),
 }
 
 /// Runs the verb.
@@ -32,6 +34,7 @@ pub fn run(args: &Library) -> Result<ExitCode, CliError> {
         Action::Dismount(args) => moves::dismount(args)?,
         Action::Import(args) => moves::import(args)?,
         Action::Export(args) => moves::export(args)?,
+        Action::Stress(args) => stress::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

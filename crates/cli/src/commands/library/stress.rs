@@ -1,0 +1,301 @@
+//! `tapewise library stress`: mounts and dismounts without a pause, as NERSC did for three days.
+
+use super::inventory::READY_LIMIT;
+use crate::device::{self, Devices, Way};
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::output;
+use crate::table::Table;
+use serde::Serialize;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tapewise_archive::pool::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
+use tapewise_formats::event::Event;
+use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_model::Micros;
+use tapewise_run::Log;
+use tapewise_scsi::{Changer, Inventory};
+
+/// Mount and dismount random cartridges without a pause, and say how long each takes.
+///
+/// A cartridge is chosen at random, mounted in a drive chosen at random, and dismounted; the next one
+/// follows as soon as it is back. Nothing is read or written. Cleaning cartridges are left alone. The
+/// drives must be empty. Ctrl-C ends the test when what is on its way is back in its slot.
+#[derive(clap::Args, Debug)]
+pub struct Stress {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The drives to mount in, separated by commas.
+    #[arg(long, value_name = "DEVICES", value_delimiter = ',', required = true)]
+    drives: Vec<String>,
+    /// No cycle is begun after so many hours of the library's clock.
+    #[arg(long, default_value_t = 67.5)]
+    hours: f64,
+    /// Cycles at once, each with a drive of its own.
+    #[arg(long, value_name = "CYCLES", default_value_t = 1)]
+    in_flight: usize,
+    /// Chooses cartridges and drives.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Time an inventory of the whole library first.
+    #[arg(long)]
+    inventory: bool,
+    /// Write every move to this event log.
+    #[arg(long, value_name = "LOG")]
+    events: Option<PathBuf>,
+    /// A real robot may move.
+    #[arg(long)]
+    yes_move: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Document {
+    in_flight: usize,
+    seed: u64,
+    hours: f64,
+    mounts: usize,
+    dismounts: usize,
+    mounts_per_hour: f64,
+    mount_s: Option<Times>,
+    dismount_s: Option<Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inventory_s: Option<f64>,
+    failures: Vec<Failed>,
+    not_in_their_slots: Vec<String>,
+    interrupted: bool,
+}
+
+/// A spread in seconds.
+#[derive(Serialize)]
+struct Times {
+    mean: f64,
+    p5: f64,
+    median: f64,
+    p95: f64,
+    max: f64,
+}
+
+#[derive(Serialize)]
+struct Failed {
+    at_s: f64,
+    action: tapewise_formats::event::Action,
+    cartridge: String,
+    drive_element: u16,
+    said: String,
+}
+
+/// A log of a file, or of nothing.
+enum Events {
+    File(EventWriter<BufWriter<File>>),
+    Nowhere,
+}
+
+impl Log for Events {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        match self {
+            Events::File(writer) => writer.event(event),
+            Events::Nowhere => Ok(()),
+        }
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Stress) -> Result<(), CliError> {
+    let limit = Duration::try_from_secs_f64(args.hours * 3600.0)
+        .map_err(|error| CliError::input(format!("--hours {}: {error}", args.hours)))?;
+    if device::way(&args.device)? != Way::Emulated && !args.yes_move {
+        let what = format!(
+            "{} is a real robot, which would move for hours",
+            args.device
+        );
+        let hint = "--yes-move says that nobody else uses the library meanwhile";
+        return Err(CliError::with(Exit::Refused, what).hint(hint));
+    }
+    let stop = stop_on_interrupt()?;
+    let mut devices = Devices::default();
+    let mut changer = devices.changer(&args.device)?;
+    changer.wait_until_ready(READY_LIMIT)?;
+    let inventory = changer.inventory()?;
+    let drives = args.drives.iter();
+    let mut drives = drives
+        .map(|name| tested(&mut devices, name, &inventory))
+        .collect::<Result<Vec<_>, _>>()?;
+    let cartridges = Cartridge::all(&inventory);
+    let mut log = events(args.events.as_deref(), args.seed)?;
+    let inventory_s = match args.inventory {
+        true => {
+            output::say("the robot looks at every label\n");
+            Some(time_of_inventory(&mut changer)?.as_secs_f64())
+        }
+        false => None,
+    };
+    output::say(format_args!(
+        "the robot moves for {} h: {} cartridges, {} drives, {} at once\n",
+        args.hours,
+        cartridges.len(),
+        drives.len(),
+        args.in_flight
+    ));
+    let terms = Terms {
+        in_flight: args.in_flight,
+        limit,
+        seed: args.seed,
+    };
+    let tally = stress(
+        &mut changer,
+        &mut drives,
+        &cartridges,
+        terms,
+        &mut log,
+        &stop,
+    )?;
+    let document = document(args, &tally, inventory_s);
+    match args.json {
+        true => {
+            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+            output::print(&(text + "\n"))?;
+        }
+        false => output::print(&text(&document, &tally))?,
+    }
+    verdict(&tally)
+}
+
+/// How long the robot takes to look at every label.
+fn time_of_inventory(changer: &mut Changer) -> Result<Micros, CliError> {
+    let began = changer.now();
+    changer.initialize(None)?;
+    let took = changer.now().saturating_sub(began);
+    Ok(Micros(i64::try_from(took.as_micros()).unwrap_or(i64::MAX)))
+}
+
+/// A drive that nobody else uses, with its element; it must be empty.
+fn tested(devices: &mut Devices, name: &str, inventory: &Inventory) -> Result<Tested, CliError> {
+    let drive = devices.tape_for_use(name)?;
+    let serial = drive.identity().serial.as_deref().unwrap_or_default();
+    let element = inventory
+        .element_of(serial)
+        .map_err(|error| CliError::from(error).of(name))?;
+    if inventory
+        .element(element)
+        .is_some_and(|place| place.is_full)
+    {
+        let what = format!("{name} holds a cartridge");
+        let hint = "`tapewise drive unload`, then `tapewise library dismount`";
+        return Err(CliError::with(Exit::Busy, what).hint(hint));
+    }
+    Ok(Tested { drive, element })
+}
+
+fn events(path: Option<&Path>, seed: u64) -> Result<Events, CliError> {
+    let Some(path) = path else {
+        return Ok(Events::Nowhere);
+    };
+    let bad =
+        |error: &dyn std::fmt::Display| CliError::failed(format!("{}: {error}", path.display()));
+    let file = File::create(path).map_err(|error| bad(&error))?;
+    let header = Header {
+        seed: Some(seed),
+        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+    };
+    let writer = EventWriter::new(BufWriter::new(file), &header).map_err(|error| bad(&error))?;
+    Ok(Events::File(writer))
+}
+
+fn document(args: &Stress, tally: &Tally, inventory_s: Option<f64>) -> Document {
+    let failed = tally.failures.iter().map(|failure| Failed {
+        at_s: failure.at.as_secs_f64(),
+        action: failure.action,
+        cartridge: failure.label.clone(),
+        drive_element: failure.element,
+        said: failure.said.clone(),
+    });
+    Document {
+        in_flight: args.in_flight,
+        seed: args.seed,
+        hours: tally.took.as_secs_f64() / 3600.0,
+        mounts: tally.mounts.len(),
+        dismounts: tally.unmounts.len(),
+        mounts_per_hour: tally.per_hour(),
+        mount_s: Times::of(&tally.mounts),
+        dismount_s: Times::of(&tally.unmounts),
+        inventory_s,
+        failures: failed.collect(),
+        not_in_their_slots: tally.left.clone(),
+        interrupted: tally.interrupted,
+    }
+}
+
+impl Times {
+    fn of(times: &[Micros]) -> Option<Times> {
+        let spread = Spread::of(times)?;
+        let [p5, median, p95, max] = spread.percentiles.map(|time| time.as_secs_f64());
+        Some(Times {
+            mean: spread.mean.as_secs_f64(),
+            p5,
+            median,
+            p95,
+            max,
+        })
+    }
+}
+
+fn text(document: &Document, tally: &Tally) -> String {
+    let mut table = Table::new(
+        format!(
+            "{} mounts and {} dismounts in {:.2} h: {:.1} mounts an hour, {} failures",
+            document.mounts,
+            document.dismounts,
+            document.hours,
+            document.mounts_per_hour,
+            document.failures.len()
+        ),
+        &["seconds", "mean", "5 %", "median", "95 %", "longest"],
+    );
+    for (what, times) in [("mount", &tally.mounts), ("dismount", &tally.unmounts)] {
+        if let Some(times) = Times::of(times) {
+            let cells = [times.mean, times.p5, times.median, times.p95, times.max];
+            let cells = cells.map(|seconds| format!("{seconds:.1}"));
+            table.row([what.to_owned()].into_iter().chain(cells));
+        }
+    }
+    table.note(
+        "from the request until the drive was ready; until the cartridge was back in its slot",
+    );
+    if let Some(seconds) = document.inventory_s {
+        table.note(format!("inventory of the whole library: {seconds:.0} s"));
+    }
+    for failed in &document.failures {
+        table.note(format!(
+            "failed at {:.0} s: {:?} of {}, drive {}: {}",
+            failed.at_s, failed.action, failed.cartridge, failed.drive_element, failed.said
+        ));
+    }
+    table.to_string()
+}
+
+/// Whether the test ended as it should.
+fn verdict(tally: &Tally) -> Result<(), CliError> {
+    if !tally.left.is_empty() {
+        let what = format!("not in their slots: {}", tally.left.join(", "));
+        let hint = "`tapewise library inventory --scan` says where they are";
+        return Err(CliError::with(Exit::Hardware, what).hint(hint));
+    }
+    if !tally.failures.is_empty() {
+        let what = format!("{} failures; all cartridges are back", tally.failures.len());
+        return Err(CliError::with(Exit::Hardware, what));
+    }
+    match tally.interrupted {
+        true => Err(CliError::with(
+            Exit::Interrupted,
+            "interrupted; all cartridges are back in their slots",
+        )),
+        false => Ok(()),
+    }
+}
