@@ -88,6 +88,11 @@ impl CliError {
         }
     }
 
+    /// What was wrong, without what to do about it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the error to standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
         say(format_args!("tapewise: {}\n", self.message));

@@ -49,6 +49,7 @@ Drive
   profile    List, show, compare and validate profiles of drives and libraries
 
 Evidence
+  audit      Say where the drive-hours of a log went, and what other orders would have cost
   demo       Show the main job without hardware: write, recall three ways, compare, carry on after a crash
   reproduce  Compute the tables and figures of a paper again, ours beside theirs
   emulate    Make an emulated drive or library in a directory, for every verb that takes a device
@@ -73,6 +74,7 @@ enum Verb {
     Measure(Box<commands::measure::Measure>),
     Profile(commands::profile::Profile),
     Reproduce(commands::reproduce::Reproduce),
+    Audit(commands::audit::Audit),
     Demo(commands::demo::Demo),
     Emulate(commands::emulate::Emulate),
     Doctor(commands::doctor::Doctor),
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
         Verb::Measure(args) => commands::measure::run(args),
         Verb::Profile(args) => commands::profile::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
+        Verb::Audit(args) => commands::audit::run(args),
         Verb::Demo(args) => commands::demo::run(args),
         Verb::Emulate(args) => commands::emulate::run(args),
         Verb::Doctor(args) => commands::doctor::run(args),

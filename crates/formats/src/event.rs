@@ -114,6 +114,9 @@ pub struct Event {
     /// What it was for: the step of a measurement, the request of a recall.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
+    /// Who it was done for, where somebody accounts for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// What was set for this step: block size of a transfer, length of a delay, gzip ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<i64>,
@@ -136,6 +139,7 @@ impl Event {
             outcome: Outcome::Done,
             sense: None,
             purpose: None,
+            user: None,
             parameter: None,
         }
     }

@@ -304,7 +304,7 @@ const HEADER_OPTIONAL: [&str; 6] = [
     "emulated",
     "byte_scale",
 ];
-const EVENT_OPTIONAL: [&str; 11] = [
+const EVENT_OPTIONAL: [&str; 12] = [
     "device",
     "cartridge",
     "from",
@@ -315,6 +315,7 @@ const EVENT_OPTIONAL: [&str; 11] = [
     "outcome",
     "sense",
     "purpose",
+    "user",
     "parameter",
 ];
 

@@ -60,6 +60,7 @@ mod number;
 mod xml;
 mod xml_error;
 
+pub mod audit_csv;
 pub mod block_moves_csv;
 pub mod bsr;
 pub mod csv_out;

@@ -1,6 +1,6 @@
 //! `tapewise fit`: a log of locates to a profile that predicts them.
 
-mod log_kind;
+pub mod log_kind;
 mod maps;
 mod maps_report;
 pub mod pictures;

@@ -1,5 +1,6 @@
 //! One file for each verb; its doc comment is its help.
 
+pub mod audit;
 pub mod convert;
 pub mod demo;
 pub mod doctor;

@@ -10,7 +10,7 @@ pub enum LogFormat {
     Auto,
     /// Event logs of tapewise.
     Events,
-    /// CSV, with positions or with blocks: the columns say which.
+    /// CSV; its columns say of what.
     Csv,
     /// The log of CTA's tape daemon.
     Cta,
@@ -54,7 +54,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub fn recognise(head: &[u8], said: LogFormat) -> Result<LogKind, CliError> {
     if head.starts_with(&GZIP) {
         return Err(CliError::input("compressed with gzip")
-            .hint("`zcat LOG.gz | tapewise fit - ...` reads it; `-` is standard input"));
+            .hint("`zcat LOG.gz |` in front and `-` for the log: standard input"));
     }
     let text = String::from_utf8_lossy(head);
     Ok(match said {

@@ -1,0 +1,89 @@
+//! `tapewise audit`: where the drive-hours went, and what other orders would have cost.
+
+mod hours;
+mod input;
+mod mounts;
+mod prices;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use crate::commands::fit::log_kind::LogFormat;
+use crate::error::CliError;
+use crate::output::{self, say};
+use crate::search::SearchArgs;
+use mounts::Mount;
+use prices::Pricer;
+use report::{Priced, Report};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Say where the drive-hours of a log went, and what other orders would have cost.
+///
+/// LOG is an event log of tapewise, CSV with one row for each thing that a drive did (columns action
+/// and duration_s, and time, drive, volume, user, from_block, to_block, bytes where known), or the
+/// log of CTA's tape daemon. Mount by mount, the reads are priced sorted by block, as CTA orders
+/// them, as a drive with RAO might, and in tapewise's order, beside what was measured and what the
+/// same model says of the order that was really read: so that it shows how far to trust it.
+#[derive(clap::Args, Debug)]
+pub struct Audit {
+    /// Logs of any kind; `-` is standard input.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+    /// What the logs are.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
+    /// Drive profile to price with: a name from `tapewise profile list`, or a TOML file [default:
+    /// the one that an event log names].
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: Option<String>,
+    /// Map of a cartridge, for reads whose positions the log does not have; may be given several
+    /// times.
+    #[arg(long, value_name = "VOLUME=CSV", value_parser = volume_map)]
+    map: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Every drive, volume, user and mount, not only the ten that took longest.
+    #[arg(long)]
+    all: bool,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((volume, file)) if !volume.is_empty() && !file.is_empty() => {
+            Ok((volume.to_owned(), PathBuf::from(file)))
+        }
+        _ => Err("expected VOLUME=FILE".to_owned()),
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
+    let report = audit(args)?;
+    for notice in &report.notices {
+        say(format_args!("tapewise: {notice}\n"));
+    }
+    let text = match args.json {
+        true => format!("{:#}\n", report.json()),
+        false => report.text(args.all),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
+fn audit(args: &Audit) -> Result<Report, CliError> {
+    let pricer = Pricer::new(args.profile.as_deref(), &args.map, &args.search)?;
+    let mut mounts: Vec<Priced> = Vec::new();
+    let mut close = |mount: Mount| {
+        if !mount.reads.is_empty() || mount.unplaced > 0 {
+            let prices = pricer.price(&mount);
+            mounts.push(Priced::new(mount, prices));
+        }
+    };
+    let read = input::read(&args.logs, args.log_format, &mut close)?;
+    Ok(Report::new(read, mounts))
+}

@@ -1,0 +1,217 @@
+//! Logs of all kinds, event by event, in memory that does not grow with their length.
+
+use super::mounts::{Mount, Mounts};
+use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
+use crate::error::CliError;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use tapewise_formats::audit_csv::AuditCsv;
+use tapewise_formats::cta_log::{CtaRead, read_cta_log};
+use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_formats::event_log::{EventReader, Record};
+use tapewise_model::Micros;
+
+/// What was read, besides the mounts.
+#[derive(Debug, Default)]
+pub struct Logs {
+    /// Where the hours went.
+    pub mounts: Mounts,
+    /// Whether a log says that its times come from an emulated drive.
+    pub emulated: bool,
+    /// What was left out or odd.
+    pub notices: Vec<String>,
+}
+
+/// Reads all logs and hands out each mount when it ends.
+pub fn read(
+    paths: &[PathBuf],
+    format: LogFormat,
+    close: &mut dyn FnMut(Mount),
+) -> Result<Logs, CliError> {
+    let mut logs = Logs::default();
+    for (number, path) in paths.iter().enumerate() {
+        let name = path.display().to_string();
+        if paths[..number].contains(path) {
+            return Err(CliError::input("given twice; each hour counts once").of(&name));
+        }
+        let input: Box<dyn BufRead> = match path == Path::new("-") {
+            true => Box::new(std::io::stdin().lock()),
+            false => {
+                let file = File::open(path);
+                let file = file.map_err(|error| CliError::input(error).of(&name))?;
+                Box::new(BufReader::new(file))
+            }
+        };
+        logs.read(&name, input, format, close)
+            .map_err(|error| error.of(&name))?;
+        // The clock of the next log has nothing to do with this one.
+        logs.mounts.close_all(close);
+    }
+    let overlaps = logs.mounts.overlaps;
+    if overlaps > 0 {
+        logs.notices.push(format!(
+            "{overlaps} events began before the one before them on the same drive had ended: hours add up to more than the clock's"
+        ));
+    }
+    Ok(logs)
+}
+
+impl Logs {
+    fn read(
+        &mut self,
+        name: &str,
+        mut input: Box<dyn BufRead>,
+        format: LogFormat,
+        close: &mut dyn FnMut(Mount),
+    ) -> Result<(), CliError> {
+        let mut head = Vec::new();
+        let read = input.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(CliError::input)?;
+        let kind = recognise(&head, format)?;
+        let input = Cursor::new(head).chain(input);
+        self.mounts.profile = None;
+        self.mounts.byte_scale = None;
+        match kind {
+            LogKind::Events => self.read_events(name, input, close),
+            LogKind::Cta => self.read_cta(name, input, close),
+            LogKind::Locates | LogKind::BlockMoves => self.read_csv(name, input, close),
+        }
+    }
+
+    fn read_events(
+        &mut self,
+        name: &str,
+        input: impl BufRead,
+        close: &mut dyn FnMut(Mount),
+    ) -> Result<(), CliError> {
+        let mut reader = EventReader::new(input);
+        while let Some(record) = reader.next_record().map_err(CliError::input)? {
+            match record {
+                Record::Header(header) => {
+                    self.mounts.close_all(close);
+                    self.emulated |= header.emulated;
+                    self.mounts.profile = header.profile;
+                    self.mounts.byte_scale = header.byte_scale;
+                }
+                Record::Event(event) => self.mounts.add(&event, close),
+            }
+        }
+        let notices = reader.finish();
+        let said = notices.iter().map(|notice| format!("{name}: {notice}"));
+        self.notices.extend(said);
+        Ok(())
+    }
+
+    fn read_csv(
+        &mut self,
+        name: &str,
+        input: impl BufRead,
+        close: &mut dyn FnMut(Mount),
+    ) -> Result<(), CliError> {
+        let hint =
+            "docs/reference/audit.md shows what is read; --log-format says otherwise what a log is";
+        let bad = |error| CliError::input(error).hint(hint);
+        let mut csv = AuditCsv::open(input).map_err(bad)?;
+        if !csv.unknown().is_empty() {
+            let unknown = csv.unknown().join(", ");
+            self.notices
+                .push(format!("{name}: columns left out: {unknown}"));
+        }
+        let mut clocks = (!csv.tells_time()).then(Clocks::default);
+        if clocks.is_some() {
+            self.notices.push(without_times(name));
+        }
+        while let Some(mut event) = csv.next_event().map_err(bad)? {
+            if let Some(clocks) = &mut clocks {
+                clocks.stamp(&mut event);
+            }
+            self.mounts.add(&event, close);
+        }
+        Ok(())
+    }
+
+    fn read_cta(
+        &mut self,
+        name: &str,
+        input: impl BufRead,
+        close: &mut dyn FnMut(Mount),
+    ) -> Result<(), CliError> {
+        let log = read_cta_log(input).map_err(CliError::input)?;
+        let said = log.notices.iter().map(|notice| format!("{name}: {notice}"));
+        self.notices.extend(said);
+        self.notices.push(without_times(name));
+        self.notices.push(format!(
+            "{name}: CTA tells positionTime and readWriteTime of files that were read: robots, mounts, rewinds and writes are not in it, and the first positionTime of a mount may hold more than a locate"
+        ));
+        let mut clocks = Clocks::default();
+        // By drive: the mount, and the block behind the file before.
+        let mut last: BTreeMap<&str, (&CtaRead, u64)> = BTreeMap::new();
+        for read in &log.reads {
+            let drive = read.mount.split(' ').next().unwrap_or("-");
+            let before = last.insert(drive, (read, read.end_block()));
+            let before =
+                before.filter(|(b, _)| (&b.mount, &b.volume) == (&read.mount, &read.volume));
+            let from = before.filter(|_| !read.lost_before).map(|(_, block)| block);
+            for mut event in cta_events(read, drive, before.is_none(), from) {
+                clocks.stamp(&mut event);
+                self.mounts.add(&event, close);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn without_times(name: &str) -> String {
+    format!(
+        "{name}: does not say when things began: how long a drive was idle within a mount cannot be told"
+    )
+}
+
+/// What a file read by CTA took, as events.
+fn cta_events(read: &CtaRead, drive: &str, mounts: bool, from: Option<u64>) -> Vec<Event> {
+    let spot = |block| Spot {
+        block: Some(block),
+        ..Spot::default()
+    };
+    let (first, behind) = (read.first_block(), read.end_block());
+    let event = |action, took| Event {
+        device: Some(drive.to_owned()),
+        cartridge: Some(read.volume.clone()),
+        ..Event::new(action, Micros::ZERO, took)
+    };
+    let locate = Event {
+        from: from.map(spot),
+        to: Some(spot(first)),
+        ..event(Action::Locate, read.position_time)
+    };
+    let data = Event {
+        from: Some(spot(first)),
+        to: Some(spot(behind)),
+        blocks: behind.saturating_sub(first),
+        bytes: read.data_bytes,
+        ..event(Action::Read, read.read_time.unwrap_or(Micros::ZERO))
+    };
+    let mount = mounts.then(|| event(Action::Mount, Micros::ZERO));
+    mount.into_iter().chain([locate, data]).collect()
+}
+
+/// Clocks for logs without times: each drive does one thing right after the other.
+#[derive(Default)]
+struct Clocks(BTreeMap<Option<String>, Micros>);
+
+impl Clocks {
+    fn stamp(&mut self, event: &mut Event) {
+        match self.0.get_mut(&event.device) {
+            Some(clock) => {
+                event.at_us = *clock;
+                *clock += event.took_us;
+            }
+            None => {
+                event.at_us = Micros::ZERO;
+                self.0.insert(event.device.clone(), event.took_us);
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The audit as tables for a person, and as JSON for a program.
+
+use super::hours::{Hours, Spent, sorted};
+use super::input::Logs;
+use super::mounts::Mount;
+use super::prices::{ORDERS, Prices};
+use crate::search::Origin;
+use crate::table::Table;
+use crate::units;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use tapewise_model::Micros;
+
+/// Rows of a table, unless all are wanted.
+const SHOWN: usize = 10;
+
+/// Version of the JSON: raised when a field changes its meaning.
+const VERSION: u32 = 1;
+
+/// A mount beside its prices; its reads are forgotten.
+#[derive(Debug)]
+pub struct Priced {
+    /// Drive, volume and times.
+    pub mount: Mount,
+    /// How many runs of blocks were read.
+    pub reads: usize,
+    /// What a model says, or why it cannot.
+    pub prices: Result<Prices, String>,
+}
+
+impl Priced {
+    /// Keeps what the report needs.
+    pub fn new(mut mount: Mount, prices: Result<Prices, String>) -> Priced {
+        let reads = std::mem::take(&mut mount.reads).len();
+        Priced {
+            mount,
+            reads,
+            prices,
+        }
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug)]
+pub struct Report {
+    /// What was left out or odd.
+    pub notices: Vec<String>,
+    logs: Logs,
+    mounts: Vec<Priced>,
+}
+
+/// Sums over the mounts that could be priced.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// Mounts.
+    pub mounts: usize,
+    /// Reads.
+    pub reads: usize,
+    /// On the way, measured.
+    pub locating: Micros,
+    /// Reading, measured.
+    pub reading: Micros,
+    /// On the way in the order really read, by the model.
+    pub as_read: Micros,
+    /// On the way in each of [`ORDERS`]; `None` where one does not apply to every mount.
+    pub orders: [Option<Micros>; ORDERS.len()],
+    /// For each mount, by how much the model is off, as a share of the measured time.
+    errors: Vec<f64>,
+    repeated: usize,
+    failed: u64,
+}
+
+impl Report {
+    /// A report of what was read and priced.
+    pub fn new(mut logs: Logs, mut mounts: Vec<Priced>) -> Report {
+        // Stable: equals stay in the order of the logs.
+        mounts.sort_by_key(|priced| -priced.mount.moving());
+        Report {
+            notices: std::mem::take(&mut logs.notices),
+            logs,
+            mounts,
+        }
+    }
+
+    /// Sums over the mounts that could be priced.
+    pub fn sums(&self) -> Sums {
+        let mut sums = Sums {
+            orders: [Some(Micros::ZERO); ORDERS.len()],
+            ..Sums::default()
+        };
+        for (priced, prices) in self.priced() {
+            let moving = priced.mount.moving();
+            sums.mounts += 1;
+            sums.reads += priced.reads;
+            sums.locating += moving;
+            sums.reading += priced.mount.reading;
+            sums.as_read += prices.as_read;
+            for (sum, price) in sums.orders.iter_mut().zip(prices.orders) {
+                *sum = sum.zip(price).map(|(sum, price)| sum + price);
+            }
+            if moving > Micros::ZERO {
+                sums.errors
+                    .push(share(prices.as_read - moving, moving).abs());
+            }
+            sums.repeated += prices.repeated;
+            sums.failed += priced.mount.failed;
+        }
+        sums.errors.sort_by(f64::total_cmp);
+        sums
+    }
+
+    fn priced(&self) -> impl Iterator<Item = (&Priced, &Prices)> {
+        let priced = self.mounts.iter();
+        priced.filter_map(|priced| Some((priced, priced.prices.as_ref().ok()?)))
+    }
+
+    /// How often each reason kept a mount from being priced.
+    fn left_out(&self) -> BTreeMap<&str, usize> {
+        let mut reasons = BTreeMap::new();
+        for priced in &self.mounts {
+            if let Err(reason) = &priced.prices {
+                *reasons.entry(reason.as_str()).or_insert(0) += 1;
+            }
+        }
+        reasons
+    }
+
+    fn positions(&self) -> BTreeMap<&str, usize> {
+        let mut positions = BTreeMap::new();
+        for (_, prices) in self.priced() {
+            *positions.entry(prices.positions.as_str()).or_insert(0) += 1;
+        }
+        positions
+    }
+
+    /// Tables for a person.
+    pub fn text(&self, all: bool) -> String {
+        let ledger = &self.logs.mounts.ledger;
+        let mut text = format!("{:<10} {} events", "log", ledger.events);
+        if self.logs.emulated {
+            text.push_str("; of an emulated drive: it proves nothing about hardware");
+        }
+        text.push('\n');
+        let ways = [
+            ("drive", &ledger.drives),
+            ("volume", &ledger.volumes),
+            ("user", &ledger.users),
+        ];
+        for (what, hours) in ways {
+            text.push_str(&hours_table(what, hours, &ledger.all, all).to_string());
+            text.push('\n');
+        }
+        text.push_str(&self.orders_text(all));
+        text
+    }
+
+    fn orders_text(&self, all: bool) -> String {
+        let mut text = String::new();
+        let sums = self.sums();
+        if sums.mounts > 0 {
+            text.push_str(&format!(
+                "The same reads in other orders: {} in {}. Reading counts as measured: no order changes it.\n",
+                units::count(sums.reads, "read"),
+                units::count(sums.mounts, "mount"),
+            ));
+            text.push_str(&sums.table().to_string());
+        }
+        let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
+        if sums.mounts > 0 {
+            line("trust", sums.trust());
+        }
+        for (positions, count) in self.positions() {
+            line(
+                "positions",
+                format!("{}: {positions}", units::count(count, "mount")),
+            );
+        }
+        for (reason, count) in self.left_out() {
+            line(
+                "left out",
+                format!("{}: {reason}", units::count(count, "mount")),
+            );
+        }
+        if self.mounts.is_empty() {
+            line("left out", "no mount of the log read anything".to_owned());
+        }
+        if sums.repeated > 0 {
+            line(
+                "repeats",
+                format!(
+                    "{} of blocks that their mount had read before: the other orders read them once",
+                    units::count(sums.repeated, "read")
+                ),
+            );
+        }
+        if sums.failed > 0 {
+            line(
+                "failed",
+                format!(
+                    "{} failed or were given up; their time is in no order",
+                    sums.failed
+                ),
+            );
+        }
+        if sums.mounts > 1 {
+            text.push('\n');
+            text.push_str(&self.mounts_table(all).to_string());
+        }
+        text
+    }
+
+    fn mounts_table(&self, all: bool) -> Table {
+        let mut columns = vec!["volume", "drive", "reads", "measured", "by the model"];
+        columns.extend(ORDERS.map(Origin::title));
+        let mut table = Table::new("Locating, by mount", &columns);
+        let shown = if all { usize::MAX } else { SHOWN };
+        for (priced, prices) in self.priced().take(shown) {
+            let mount = &priced.mount;
+            let name = |name: &Option<String>| name.clone().unwrap_or("(not said)".to_owned());
+            let cells = [
+                name(&mount.volume),
+                name(&mount.drive),
+                priced.reads.to_string(),
+                mount.moving().to_string(),
+                prices.as_read.to_string(),
+            ];
+            table.row(cells.into_iter().chain(prices.orders.map(or_dash)));
+        }
+        let count = self.priced().count();
+        if count > shown {
+            table.note(format!("and {} more: --all", count - shown));
+        }
+        table
+    }
+
+    /// The same as JSON; docs/reference/audit.md is the contract.
+    pub fn json(&self) -> Value {
+        let ledger = &self.logs.mounts.ledger;
+        let sums = self.sums();
+        let by = |hours: &BTreeMap<String, Hours>| -> Vec<Value> {
+            let rows = sorted(hours).into_iter();
+            rows.map(|(name, hours)| json!({"name": name, "hours": hours_json(hours)}))
+                .collect()
+        };
+        let mounts: Vec<Value> = self.mounts.iter().map(mount_json).collect();
+        json!({
+            "tapewise_audit": VERSION,
+            "emulated": self.logs.emulated,
+            "events": ledger.events,
+            "hours": hours_json(&ledger.all),
+            "drives": by(&ledger.drives),
+            "volumes": by(&ledger.volumes),
+            "users": by(&ledger.users),
+            "priced": {
+                "mounts": sums.mounts,
+                "reads": sums.reads,
+                "measured_locating_us": sums.locating.0,
+                "measured_reading_us": sums.reading.0,
+                "model_locating_us": sums.as_read.0,
+                "orders_locating_us": orders_json(&sums.orders),
+            },
+            "mounts": mounts,
+            "notices": self.notices,
+        })
+    }
+}
+
+impl Sums {
+    fn table(&self) -> Table {
+        let columns = ["order", "locating", "with reading", "saved"];
+        let mut table = Table::new("", &columns);
+        let mut row = |name: &str, locating: Option<Micros>, saved: Option<Micros>| {
+            let whole = locating.map(|locating| locating + self.reading);
+            let cells = [or_dash(locating), or_dash(whole), or_dash(saved)];
+            table.row(std::iter::once(name.to_owned()).chain(cells));
+        };
+        row("as read, measured", Some(self.locating), None);
+        row("as read, by the model", Some(self.as_read), None);
+        for (origin, locating) in ORDERS.into_iter().zip(self.orders) {
+            let saved = locating.map(|locating| self.as_read - locating);
+            row(origin.title(), locating, saved);
+        }
+        table.note("saved: against the order as read, both by the model");
+        let mut both = ORDERS.iter().zip(self.orders);
+        let has_stand_in = both.any(|(&origin, time)| origin == Origin::StandIn && time.is_some());
+        table.note(match has_stand_in {
+            true => "RAO is a stand-in: only the drive itself can tell its order",
+            false => {
+                "- : the drive has no order of its own, or the order does not apply to its tape"
+            }
+        });
+        table
+    }
+
+    /// How far the model is off where it can be checked.
+    fn trust(&self) -> String {
+        let off = self.as_read - self.locating;
+        let side = if off < Micros::ZERO { "less" } else { "more" };
+        let percent = 100.0 * share(off, self.locating).abs();
+        let mut text = format!(
+            "the model says {} of locating where {} was measured: {percent:.1} % {side}",
+            self.as_read, self.locating
+        );
+        if let (Some(half), Some(worst)) =
+            (self.errors.get(self.errors.len() / 2), self.errors.last())
+            && self.errors.len() > 1
+        {
+            text.push_str(&format!(
+                "; half of the mounts within {:.1} %, the worst {:.1} %",
+                100.0 * half,
+                100.0 * worst
+            ));
+        }
+        text.push_str("; orders of other moves than these can be further off, so fit the profile");
+        text
+    }
+}
+
+fn share(part: Micros, whole: Micros) -> f64 {
+    match whole {
+        Micros::ZERO => 0.0,
+        whole => part.as_secs_f64() / whole.as_secs_f64(),
+    }
+}
+
+fn or_dash(time: Option<Micros>) -> String {
+    time.map_or("-".to_owned(), |time| time.to_string())
+}
+
+/// A name in JSON for each of [`ORDERS`].
+fn key(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Algorithm(algorithm) => algorithm.name(),
+        Origin::Objective(objective) => objective.name(),
+        Origin::Drive => "drive",
+        Origin::StandIn => "rao-stand-in",
+    }
+}
+
+fn orders_json(orders: &[Option<Micros>; ORDERS.len()]) -> Value {
+    let pairs = ORDERS.into_iter().zip(orders);
+    pairs
+        .map(|(origin, time)| (key(origin).to_owned(), json!(time.map(|time| time.0))))
+        .collect()
+}
+
+fn hours_json(hours: &Hours) -> Value {
+    let each = Spent::ALL.map(|what| {
+        let key = format!("{}_us", what.name().replace(' ', "_"));
+        (key, json!(hours.on(what).0))
+    });
+    let total = ("total_us".to_owned(), json!(hours.total().0));
+    std::iter::once(total).chain(each).collect()
+}
+
+fn mount_json(priced: &Priced) -> Value {
+    let mount = &priced.mount;
+    let prices = priced.prices.as_ref().ok();
+    json!({
+        "drive": mount.drive,
+        "volume": mount.volume,
+        "reads": priced.reads,
+        "repeated_reads": prices.map(|prices| prices.repeated),
+        "measured_locating_us": mount.moving().0,
+        "measured_reading_us": mount.reading.0,
+        "model_locating_us": prices.map(|prices| prices.as_read.0),
+        "orders_locating_us": prices.map(|prices| orders_json(&prices.orders)),
+        "positions": prices.map(|prices| &prices.positions),
+        "left_out": priced.prices.as_ref().err(),
+    })
+}
+
+/// Where the hours went, the most first; what took no time at all has no column.
+fn hours_table(what: &str, rows: &BTreeMap<String, Hours>, whole: &Hours, all: bool) -> Table {
+    let spent = Spent::ALL.into_iter();
+    let spent: Vec<Spent> = spent
+        .filter(|&spent| whole.on(spent) > Micros::ZERO)
+        .collect();
+    let mut columns = vec![what, "total"];
+    columns.extend(spent.iter().map(|spent| spent.name()));
+    let mut table = Table::new("", &columns);
+    let time = |time: Micros| match time {
+        Micros::ZERO => "-".to_owned(),
+        time => time.to_string(),
+    };
+    let mut row = |name: &str, hours: &Hours| {
+        let cells = spent.iter().map(|&spent| time(hours.on(spent)));
+        let head = [name.to_owned(), time(hours.total())];
+        table.row(head.into_iter().chain(cells));
+    };
+    let shown = if all { usize::MAX } else { SHOWN };
+    for (name, hours) in sorted(rows).into_iter().take(shown) {
+        row(name, hours);
+    }
+    if rows.len() > 1 {
+        row("all", whole);
+    }
+    if rows.len() > shown {
+        table.note(format!("and {} more: --all", rows.len() - shown));
+    }
+    table
+}

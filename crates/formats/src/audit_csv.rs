@@ -1,0 +1,341 @@
+//! What drives did, as CSV: the event log for systems that are not tapewise.
+//!
+//! One row for each thing that was done, in the order of each drive's clock. Needed are `action` and a duration
+//! (`duration_us`, `duration_ms` or `duration_s`); docs/reference/audit.md names the rest. Rows of several drives may
+//! alternate. Columns with other names are left out, and [`AuditCsv::unknown`] says which.
+
+use std::io::BufRead;
+
+use tapewise_model::Micros;
+
+use crate::block_moves_csv::read_seconds;
+use crate::csv_table::{Table, TableError};
+use crate::deadline::Timestamp;
+use crate::event::{Action, Event, Outcome, Spot};
+use crate::number::{excerpt, parse_u64};
+
+/// The columns besides the times, in the order of [`Column`].
+const NAMES: [&str; 15] = [
+    "action",
+    "drive",
+    "volume",
+    "user",
+    "partition",
+    "from_block",
+    "to_block",
+    "blocks",
+    "bytes",
+    "from_wrap",
+    "from_lpos",
+    "to_wrap",
+    "to_lpos",
+    "outcome",
+    "purpose",
+];
+
+#[derive(Clone, Copy)]
+enum Column {
+    Action,
+    Drive,
+    Volume,
+    User,
+    Partition,
+    FromBlock,
+    ToBlock,
+    Blocks,
+    Bytes,
+    FromWrap,
+    FromLpos,
+    ToWrap,
+    ToLpos,
+    Outcome,
+    Purpose,
+}
+
+/// Columns that can give a time, with seconds for one of it.
+type Units = [(&'static str, f64); 3];
+const DURATIONS: Units = [
+    ("duration_us", 1e-6),
+    ("duration_ms", 1e-3),
+    ("duration_s", 1.0),
+];
+const TIMES: Units = [("time_us", 1e-6), ("time_ms", 1e-3), ("time_s", 1.0)];
+
+/// A point in time as RFC 3339, instead of a number of seconds.
+const STAMP: &str = "time";
+
+/// Why a CSV of events could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditCsvError {
+    /// No table: not readable, not UTF-8, or not the same columns everywhere.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Not even a header.
+    #[error("the file is empty: expected a header line with at least action,duration_us")]
+    Empty,
+    /// A column that must be there.
+    #[error("no column {wanted}; the header has: {found}")]
+    MissingColumn {
+        /// What is missing.
+        wanted: &'static str,
+        /// The names found.
+        found: String,
+    },
+    /// Two columns that say the same.
+    #[error("columns {first} and {second} both give the same time; keep one")]
+    TwoTimes {
+        /// The first.
+        first: &'static str,
+        /// The second.
+        second: &'static str,
+    },
+    /// A field that is not what its column says.
+    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
+    Field {
+        /// The line, from 1.
+        line: u64,
+        /// The column's name.
+        column: &'static str,
+        /// The text, shortened.
+        text: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+}
+
+/// A CSV of events that is being read, in constant memory.
+pub struct AuditCsv<R> {
+    table: Table<R>,
+    columns: [Option<usize>; NAMES.len()],
+    time: Option<TimeColumn>,
+    duration: (usize, &'static str, f64),
+    unknown: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+enum TimeColumn {
+    Stamp(usize),
+    Number(usize, &'static str, f64),
+}
+
+impl<R: BufRead> AuditCsv<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`AuditCsvError`]: no table, a column that is missing, or two for one time.
+    pub fn open(input: R) -> Result<AuditCsv<R>, AuditCsvError> {
+        let table = Table::open(input)?.ok_or(AuditCsvError::Empty)?;
+        let mut columns = [None; NAMES.len()];
+        for (column, name) in columns.iter_mut().zip(NAMES) {
+            *column = table.column(name)?;
+        }
+        let missing = |wanted| AuditCsvError::MissingColumn {
+            wanted,
+            found: table.names().join(", ").chars().take(500).collect(),
+        };
+        if columns[Column::Action as usize].is_none() {
+            return Err(missing("action"));
+        }
+        let duration = one_of(&table, &DURATIONS)?;
+        let duration =
+            duration.ok_or_else(|| missing("duration_us (or duration_ms, duration_s)"))?;
+        let number = one_of(&table, &TIMES)?;
+        let time = match (table.column(STAMP)?, number) {
+            (Some(_), Some((_, second, _))) => {
+                let first = STAMP;
+                return Err(AuditCsvError::TwoTimes { first, second });
+            }
+            (Some(at), None) => Some(TimeColumn::Stamp(at)),
+            (None, number) => number.map(|(at, name, unit)| TimeColumn::Number(at, name, unit)),
+        };
+        let units = DURATIONS.iter().chain(&TIMES).map(|(name, _)| *name);
+        let known: Vec<&str> = NAMES.into_iter().chain(units).chain([STAMP]).collect();
+        let is_unknown = |name: &&String| {
+            !name.is_empty() && !known.iter().any(|k| name.eq_ignore_ascii_case(k))
+        };
+        let unknown = table.names().iter().filter(is_unknown).cloned().collect();
+        Ok(AuditCsv {
+            table,
+            columns,
+            time,
+            duration,
+            unknown,
+        })
+    }
+
+    /// Whether rows say when they began; without, [`Event::at_us`] is zero.
+    pub fn tells_time(&self) -> bool {
+        self.time.is_some()
+    }
+
+    /// Columns that are left out.
+    pub fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// The next row; `None` at the end. Times in RFC 3339 count from 1970.
+    ///
+    /// # Errors
+    /// [`AuditCsvError`] with line and column.
+    pub fn next_event(&mut self) -> Result<Option<Event>, AuditCsvError> {
+        let (time, duration, columns) = (self.time, self.duration, &self.columns);
+        while let Some(row) = self.table.next()? {
+            if row.is_blank() {
+                continue;
+            }
+            let fields = row.fields()?;
+            let row = Row {
+                line: row.line,
+                fields: &fields,
+                columns,
+            };
+            return row.event(time, duration).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// The one column of these that is there.
+fn one_of<R: BufRead>(
+    table: &Table<R>,
+    units: &Units,
+) -> Result<Option<(usize, &'static str, f64)>, AuditCsvError> {
+    let mut found = None;
+    for &(name, unit) in units {
+        let Some(at) = table.column(name)? else {
+            continue;
+        };
+        if let Some((_, first, _)) = found.replace((at, name, unit)) {
+            let second = name;
+            return Err(AuditCsvError::TwoTimes { first, second });
+        }
+    }
+    Ok(found)
+}
+
+/// One row of the table.
+struct Row<'a> {
+    line: u64,
+    fields: &'a [&'a str],
+    columns: &'a [Option<usize>; NAMES.len()],
+}
+
+impl Row<'_> {
+    fn event(
+        &self,
+        time: Option<TimeColumn>,
+        (took, took_name, took_unit): (usize, &'static str, f64),
+    ) -> Result<Event, AuditCsvError> {
+        let at = match time {
+            None => Micros::ZERO,
+            Some(TimeColumn::Stamp(at)) => {
+                let stamp = Timestamp::parse(self.fields[at].trim());
+                let expected = "a time as 2026-11-21T04:01:25.5Z, with its zone";
+                Micros(
+                    stamp
+                        .ok_or_else(|| self.wrong(STAMP, at, expected))?
+                        .unix_us(),
+                )
+            }
+            Some(TimeColumn::Number(at, name, unit)) => {
+                let number = self.fields[at].trim().parse::<f64>().ok();
+                let number = number.filter(|number| (number * unit).abs() < 9e9);
+                let number = number.ok_or_else(|| self.wrong(name, at, "a number of this size"))?;
+                Micros::from_secs_f64(number * unit)
+            }
+        };
+        let expected = "a time between 0 and a day, in the unit of its column";
+        let took = read_seconds(self.fields[took], took_unit)
+            .ok_or_else(|| self.wrong(took_name, took, expected))?;
+        let words = "fetch, return, mount, unmount, locate, read-through, read, write, write-filemarks, rewind or pause";
+        let action = self.word(Column::Action, words)?;
+        let action: Action = action.ok_or_else(|| {
+            let at = self.columns[Column::Action as usize].unwrap_or(0);
+            self.wrong("action", at, words)
+        })?;
+        let outcome: Option<Outcome> = self.word(Column::Outcome, "done, failed or abandoned")?;
+        let text = |column| self.text(column).map(str::to_owned);
+        Ok(Event {
+            device: text(Column::Drive),
+            cartridge: text(Column::Volume),
+            user: text(Column::User),
+            purpose: text(Column::Purpose),
+            from: self.spot(Column::FromBlock, Column::FromWrap, Column::FromLpos)?,
+            to: self.spot(Column::ToBlock, Column::ToWrap, Column::ToLpos)?,
+            blocks: self
+                .number(Column::Blocks, "a number of blocks")?
+                .unwrap_or(0),
+            bytes: self
+                .number(Column::Bytes, "a number of bytes")?
+                .unwrap_or(0),
+            outcome: outcome.unwrap_or_default(),
+            ..Event::new(action, at, took)
+        })
+    }
+
+    /// The text of a column, where it is there and not empty.
+    fn text(&self, column: Column) -> Option<&str> {
+        let text = self.fields[self.columns[column as usize]?].trim();
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn word<T: serde::de::DeserializeOwned>(
+        &self,
+        column: Column,
+        expected: &'static str,
+    ) -> Result<Option<T>, AuditCsvError> {
+        let Some(text) = self.text(column) else {
+            return Ok(None);
+        };
+        let word = serde_json::Value::String(text.to_ascii_lowercase());
+        let word = serde_json::from_value(word);
+        word.map(Some)
+            .map_err(|_| self.wrong_column(column, expected))
+    }
+
+    fn number<T: TryFrom<u64>>(
+        &self,
+        column: Column,
+        expected: &'static str,
+    ) -> Result<Option<T>, AuditCsvError> {
+        let Some(text) = self.text(column) else {
+            return Ok(None);
+        };
+        let number = parse_u64(text).ok().and_then(|n| T::try_from(n).ok());
+        number
+            .map(Some)
+            .ok_or_else(|| self.wrong_column(column, expected))
+    }
+
+    fn spot(
+        &self,
+        block: Column,
+        wrap: Column,
+        lpos: Column,
+    ) -> Result<Option<Spot>, AuditCsvError> {
+        let spot = Spot {
+            partition: self
+                .number(Column::Partition, "a partition, 0 to 3")?
+                .unwrap_or(0),
+            block: self.number(block, "a block number, digits only")?,
+            wrap: self.number(wrap, "a wrap")?,
+            lpos: self.number(lpos, "a longitudinal position")?,
+        };
+        let says = spot.block.is_some() || spot.wrap.is_some() || spot.lpos.is_some();
+        Ok(says.then_some(spot))
+    }
+
+    fn wrong_column(&self, column: Column, expected: &'static str) -> AuditCsvError {
+        let at = self.columns[column as usize].unwrap_or(0);
+        self.wrong(NAMES[column as usize], at, expected)
+    }
+
+    fn wrong(&self, column: &'static str, at: usize, expected: &'static str) -> AuditCsvError {
+        AuditCsvError::Field {
+            line: self.line,
+            column,
+            text: excerpt(self.fields[at].trim()),
+            expected,
+        }
+    }
+}
