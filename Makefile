@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 TAPEWISE := target/release/tapewise
-PAPERS := hillyer cern johnson-miller
+PAPERS := hillyer cern johnson-miller nersc
 
 PYTHON := target/python/bin
 

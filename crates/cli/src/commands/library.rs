@@ -2,7 +2,7 @@
 
 mod inventory;
 mod moves;
-mod stress;
+pub mod stress;
 
 use crate::device;
 use crate::error::CliError;

@@ -168,7 +168,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
 }
 
 /// How long the robot takes to look at every label.
-fn time_of_inventory(changer: &mut Changer) -> Result<Micros, CliError> {
+pub fn time_of_inventory(changer: &mut Changer) -> Result<Micros, CliError> {
     let began = changer.now();
     changer.initialize(None)?;
     let took = changer.now().saturating_sub(began);

@@ -5,6 +5,7 @@ mod claims;
 mod emulated;
 mod hillyer;
 mod johnson_miller;
+mod nersc;
 
 use crate::error::CliError;
 use crate::output;
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 pub struct Reproduce {
     /// Which paper.
     paper: Paper,
-    /// The paper's own number of trials: hours for hillyer, a minute for cern; johnson-miller has none.
+    /// The paper's own number of trials: hours for hillyer, a minute for cern and nersc; johnson-miller has none.
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.
@@ -43,6 +44,8 @@ enum Paper {
     Cern,
     /// Johnson & Miller 1998: measurements of tertiary storage.
     JohnsonMiller,
+    /// NERSC 2001: a beta test of LTO, library and drive.
+    Nersc,
 }
 
 /// Runs the verb.
@@ -51,6 +54,7 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
         Paper::Hillyer => hillyer::report(args.seed, args.full)?,
         Paper::Cern => cern::report(args.seed, args.full)?,
         Paper::JohnsonMiller => johnson_miller::report(args.seed)?,
+        Paper::Nersc => nersc::report(args.seed, args.full)?,
     };
     if let Some(directory) = &args.plot {
         figure::write(directory, &report.figures)?;
