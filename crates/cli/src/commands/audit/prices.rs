@@ -5,13 +5,13 @@ use crate::batch::Batch;
 use crate::error::CliError;
 use crate::placement::{self, EndPlace, Place, Placed, PlacementArgs};
 use crate::profiles;
-use crate::search::{Origin, Row, SearchArgs, compute};
+use crate::search::{Origin, SearchArgs};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tapewise_formats::event::Spot;
 use tapewise_formats::{Extent, Request};
 use tapewise_model::Micros;
-use tapewise_order::{Algorithm, emulated_rao};
+use tapewise_order::{Algorithm, Scenarios, emulated_rao};
 
 /// The orders that are priced, in the order of the table.
 pub const ORDERS: [Origin; 4] = [
@@ -32,6 +32,8 @@ pub struct Prices {
     pub positions: String,
     /// Reads of blocks that this mount had read before; the other orders read them once.
     pub repeated: usize,
+    /// Whether time ran out while an order was looked for.
+    pub cut_short: bool,
 }
 
 /// Prices mounts.
@@ -108,31 +110,38 @@ impl Pricer {
             let is_last = number + 1 == runs.len();
             let end = if is_last { end } else { EndPlace::Anywhere };
             let part = placement::place(&batch(run), &from(at, end))?;
-            as_read += self
-                .locating(&part, Origin::Algorithm(Algorithm::Fifo))
-                .unwrap_or(Micros::ZERO);
+            let way = self.locating(&part, Origin::Algorithm(Algorithm::Fifo));
+            as_read += way.map_or(Micros::ZERO, |(way, _)| way);
             at = run.last().map_or(at, behind);
         }
+        let found = ORDERS.map(|origin| self.locating(&placed, origin));
         Ok(Prices {
             as_read,
-            orders: ORDERS.map(|origin| self.locating(&placed, origin)),
+            orders: found.map(|found| found.map(|(way, _)| way)),
+            cut_short: found.into_iter().flatten().any(|(_, cut_short)| cut_short),
             repeated: mount.reads.len().saturating_sub(placed.problem.len()),
             positions: placed.provenance,
         })
     }
 
-    /// What an order spends on the way; `None` where it does not apply.
-    fn locating(&self, placed: &Placed, origin: Origin) -> Option<Micros> {
-        let row = match origin {
-            Origin::Algorithm(algorithm) => compute(placed, algorithm, &self.search)?,
+    /// What an order spends on the way, and whether time ran out while it was looked for; `None`
+    /// where it does not apply.
+    ///
+    /// Orders are chosen as if the positions were sure: those of others do not hold back either.
+    fn locating(&self, placed: &Placed, origin: Origin) -> Option<(Micros, bool)> {
+        let (order, cut_short) = match origin {
+            Origin::Algorithm(algorithm) => {
+                let found = self.search.solve(placed, &Scenarios::none(), algorithm)?;
+                (found.order, found.cut_short)
+            }
             Origin::StandIn => {
                 let rao = placed.profile.features.rao.as_ref();
                 rao.filter(|rao| rao.value)?;
-                Row::new(placed, origin, emulated_rao(&placed.problem), 0.0)
+                (emulated_rao(&placed.problem), false)
             }
             Origin::Objective(_) | Origin::Drive => return None,
         };
-        Some(row.plan.totals.locate)
+        Some((placed.plan(order).totals.locate, cut_short))
     }
 }
 

@@ -67,6 +67,7 @@ pub struct Sums {
     /// For each mount, by how much the model is off, as a share of the measured time.
     errors: Vec<f64>,
     repeated: usize,
+    cut_short: usize,
     failed: u64,
 }
 
@@ -103,6 +104,7 @@ impl Report {
                     .push(share(prices.as_read - moving, moving).abs());
             }
             sums.repeated += prices.repeated;
+            sums.cut_short += usize::from(prices.cut_short);
             sums.failed += priced.mount.failed;
         }
         sums.errors.sort_by(f64::total_cmp);
@@ -190,6 +192,15 @@ impl Report {
                 format!(
                     "{} of blocks that their mount had read before: the other orders read them once",
                     units::count(sums.repeated, "read")
+                ),
+            );
+        }
+        if sums.cut_short > 0 {
+            line(
+                "cut short",
+                format!(
+                    "the search for our order in {}: another run may find another; --time-budget gives it longer",
+                    units::count(sums.cut_short, "mount")
                 ),
             );
         }
@@ -311,7 +322,7 @@ impl Sums {
                 100.0 * worst
             ));
         }
-        text.push_str("; orders of other moves than these can be further off, so fit the profile");
+        text.push_str("; other orders, with other moves, can be further off");
         text
     }
 }
@@ -365,6 +376,7 @@ fn mount_json(priced: &Priced) -> Value {
         "measured_reading_us": mount.reading.0,
         "model_locating_us": prices.map(|prices| prices.as_read.0),
         "orders_locating_us": prices.map(|prices| orders_json(&prices.orders)),
+        "cut_short": prices.map(|prices| prices.cut_short),
         "positions": prices.map(|prices| &prices.positions),
         "left_out": priced.prices.as_ref().err(),
     })
