@@ -3,7 +3,7 @@
 use tapewise_formats::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
-    PlanServed, PlanStep, PlanTotals,
+    PlanRated, PlanServed, PlanStep, PlanTotals, PlanWear,
 };
 
 fn plan() -> PlanDocument {
