@@ -145,6 +145,14 @@ impl Logs {
         self.notices.push(format!(
             "{name}: CTA tells positionTime and readWriteTime of files that were read: robots, mounts, rewinds and writes are not in it, and the first positionTime of a mount may hold more than a locate"
         ));
+        let untimed = log.reads.iter().filter(|read| read.read_time.is_none());
+        let untimed = untimed.count();
+        if untimed > 0 {
+            self.notices.push(format!(
+                "{name}: {untimed} of {} files without readWriteTime: their reading counts as no time",
+                log.reads.len()
+            ));
+        }
         let mut clocks = Clocks::default();
         // By drive: the mount, and the block behind the file before.
         let mut last: BTreeMap<&str, (&CtaRead, u64)> = BTreeMap::new();

@@ -351,3 +351,58 @@ fn what_cannot_be_priced_is_said() {
         "1 mount: request 1 of the mount",
     );
 }
+
+#[test]
+fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
+    let mut text = String::new();
+    for (number, (volume, seq, block, position)) in [
+        ("V1", 500, 2_000_000, 40.0),
+        ("V1", 1, 0, 35.5),
+        ("V1", 501, 2_100_000, 41.5),
+        ("V2", 9, 90_000, 20.0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mount = if volume == "V1" { 7 } else { 8 };
+        text.push_str(&format!(
+            "Aug 24 15:14:1{number} srv cta-taped: LVL=\"INFO\" MSG=\"File successfully read from tape\" \
+             tapeVid=\"{volume}\" BlockId=\"{block}\" fSeq=\"{seq}\" dataVolume=\"2000000000\" \
+             positionTime=\"{position}\" readWriteTime=\"6\" tapeDrive=\"D1\" mountId=\"{mount}\"\n"
+        ));
+    }
+    let report = audit_csv(&text, Some("lto8"));
+    let json = report.json();
+    let micros = |at: &str| json.pointer(at).and_then(|value| value.as_i64());
+    assert_eq!(micros("/hours/locate_us"), Some(137_000_000));
+    assert_eq!(micros("/hours/read_us"), Some(24_000_000));
+    assert_eq!(micros("/hours/idle_us"), Some(0));
+    assert_eq!(json["drives"][0]["name"], "D1");
+    assert_eq!(json["volumes"][0]["name"], "V1");
+    let sums = report.sums();
+    assert_eq!((sums.mounts, sums.reads), (2, 4));
+    assert!(sums.orders[3].unwrap() < sums.as_read, "{sums:?}");
+    assert!(
+        report
+            .notices
+            .iter()
+            .any(|said| said.contains("cannot be told"))
+    );
+}
+
+#[test]
+fn a_rewind_counts_behind_the_last_read_and_between_reads_but_not_before() {
+    let head = "volume,action,from_block,to_block,bytes,duration_s\n";
+    let read = "A,locate,0,400000,,50\nA,read,400000,400100,30000000,1\n";
+    let rewind = "A,rewind,,0,,7\n";
+    let moving = |text: String| audit_csv(&(head.to_owned() + &text), Some("lto8")).sums();
+    let plain = moving(read.to_owned());
+    let before = moving(format!("{rewind}{read}"));
+    let behind = moving(format!("{read}{rewind}"));
+    let between = moving(format!("{read}{rewind}{read}"));
+    assert_eq!(plain.locating, Micros(50_000_000));
+    assert_eq!(before.locating, plain.locating);
+    assert_eq!(behind.locating, Micros(57_000_000));
+    assert_eq!(between.locating, Micros(107_000_000));
+    assert!(behind.as_read > plain.as_read);
+}
