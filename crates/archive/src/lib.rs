@@ -11,13 +11,17 @@
 //! | [`catalogue`] | which file lies where: SQLite, behind a trait |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
 //! | [`pool`] | drives and robots: who mounts what, and what happens when one of them fails |
+//! | [`store`] | files come in: summed, on disk, acknowledged |
+//! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
 pub mod cache;
 pub mod catalogue;
 pub mod deliver;
 pub mod ltfs;
+pub mod mover;
 pub mod pool;
 pub mod record;
+pub mod store;
 pub mod stream;
 pub mod sums;
 pub mod volume;

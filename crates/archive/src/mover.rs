@@ -1,0 +1,212 @@
+//! What moves files between cache and tape: migrate, recall, verify, repack.
+//!
+//! A [`Mover`] works off what the catalogue says has to be done, one volume after the other, and
+//! writes down every step so that it can be killed at any instant: a write is begun before the tape
+//! moves and committed when the drive has flushed, a request is answered when its file has its name.
+//! Whoever starts next calls [`Mover::take_up`] and goes on.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `migrate` | files that lack copies go from the cache onto volumes |
+//! | `recall` | what waits for a volume is read together, in our order, and delivered |
+//! | `verify` | volumes are read whole, in the order of the tape, and summed |
+//! | `repack` | what is still wanted of a volume goes onto others |
+//! | `session` | a volume in a drive, with its map and its event log |
+
+mod migrate;
+mod recall;
+mod repack;
+mod session;
+mod verify;
+
+pub use migrate::Migrated;
+pub use recall::Recalled;
+pub use repack::Repacked;
+pub use verify::Verified;
+
+use crate::cache::{Cache, CacheError};
+use crate::catalogue::{Catalogue, CatalogueError, VolumeId};
+use crate::deliver::DeliverError;
+use crate::pool::{Blame, Pool, PoolError};
+use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
+use std::sync::atomic::AtomicBool;
+use tapewise_model::Profile;
+use tapewise_run::{Log, RunError};
+
+/// How volumes are written and what their drives are.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The drives' profile, for orders.
+    pub profile: Profile,
+    /// Bytes of a block of a new volume.
+    pub block_bytes: u32,
+    /// Bytes after which a segment is closed.
+    pub segment_bytes: u64,
+    /// A file longer than this is written in parts of it, which may lie on several volumes.
+    pub part_bytes: u64,
+    /// Bytes after which a volume takes no more; none where only its end ends it.
+    pub volume_bytes: Option<u64>,
+    /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
+    pub byte_scale: u64,
+}
+
+impl Settings {
+    /// The usual ones for drives of a profile. A part is as long as two hundred usual segments: a
+    /// file is cut only where it might not fit an LTO-5 cartridge.
+    pub fn of(profile: Profile) -> Settings {
+        Settings {
+            profile,
+            block_bytes: BLOCK_BYTES,
+            segment_bytes: SEGMENT_BYTES,
+            part_bytes: 128 * SEGMENT_BYTES,
+            volume_bytes: None,
+            byte_scale: 1,
+        }
+    }
+}
+
+/// Why a mover cannot go on. What was done until then is kept, and stands in the catalogue.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// The disk cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// Drives and robots.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// A volume.
+    #[error("volume {label}: {source}")]
+    Volume {
+        /// Its label.
+        label: String,
+        /// Why.
+        source: VolumeError,
+    },
+    /// A drive, its log, or whoever takes what is read.
+    #[error("volume {label}: {source}")]
+    Run {
+        /// The volume in the drive.
+        label: String,
+        /// Why.
+        source: RunError,
+    },
+    /// A destination of a recall.
+    #[error(transparent)]
+    Deliver(#[from] DeliverError),
+    /// Files wait for tape, and there is none.
+    #[error(
+        "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect or hold a copy \
+         already, and no blank cartridge is in the library. Add cartridges, then start again: nothing is lost"
+    )]
+    NoVolume {
+        /// Files that wait.
+        files: usize,
+        /// Volumes that there are.
+        volumes: usize,
+    },
+    /// A file of the cache cannot be copied.
+    #[error("{}: {source}", crate::deliver::shown(path))]
+    Copy {
+        /// The file.
+        path: Vec<u8>,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Where blocks of a volume lie cannot be told.
+    #[error("volume {label}: {what}")]
+    NoMap {
+        /// The volume.
+        label: String,
+        /// Why.
+        what: String,
+    },
+}
+
+impl MoveError {
+    /// Whether the drive is to blame, so that another one may do the work.
+    fn is_of_the_drive(&self) -> bool {
+        let run = match self {
+            MoveError::Run { source, .. } => source,
+            MoveError::Volume { source, .. } => match source {
+                VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        Blame::of_run(run) == Blame::Drive
+    }
+}
+
+impl MoveError {
+    /// Whether this volume cannot be had, while others can.
+    fn is_of_the_volume(&self) -> bool {
+        match self {
+            MoveError::NoMap { .. } => true,
+            MoveError::Volume { .. } => !self.is_of_the_drive(),
+            MoveError::Pool(error) => matches!(
+                error,
+                PoolError::NoSuchVolume { .. }
+                    | PoolError::Missing { .. }
+                    | PoolError::HeldByFailedDrive { .. }
+                    | PoolError::Elsewhere { .. }
+                    | PoolError::InUse { .. }
+                    | PoolError::Unusable { .. }
+                    | PoolError::WrongCartridge { .. }
+                    | PoolError::NotGiven { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// Moves files between cache and tape.
+pub struct Mover<'a> {
+    /// What lies where.
+    pub catalogue: &'a dyn Catalogue,
+    /// The disk in front.
+    pub cache: &'a Cache,
+    /// Drives and robots.
+    pub pool: &'a mut Pool,
+    /// How volumes are written.
+    pub settings: &'a Settings,
+    /// Where events go.
+    pub log: &'a mut dyn Log,
+    /// Set by whoever wants it to stop.
+    pub stop: &'a AtomicBool,
+    /// The time, nanoseconds since 1970.
+    pub now_ns: &'a dyn Fn() -> i64,
+}
+
+/// What a process that was killed had left open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TakenUp {
+    /// Writes that were given up: nothing of them was acknowledged.
+    pub writes: usize,
+    /// Recalls that are queued again.
+    pub recalls: u64,
+}
+
+impl Mover<'_> {
+    /// Gives up the writes of a process that was killed, and queues its recalls again. Only one
+    /// mover may work on a catalogue: see that no other one lives.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn take_up(&mut self) -> Result<TakenUp, MoveError> {
+        let open = self.catalogue.open_writes()?;
+        for write in &open {
+            self.catalogue.abandon_write(write.id)?;
+        }
+        Ok(TakenUp {
+            writes: open.len(),
+            recalls: self.catalogue.requeue_started()?,
+        })
+    }
+
+    fn label(&self, volume: VolumeId) -> Result<String, MoveError> {
+        Ok(self.catalogue.volume(volume)?.label)
+    }
+}

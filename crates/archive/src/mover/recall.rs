@@ -1,0 +1,342 @@
+//! What waits for a volume is read together, in our order, and delivered.
+//!
+//! A file is delivered when it has its name, after its sums matched; then its request is answered. A
+//! mover that is killed between the two finds the file there and answers without reading it again.
+//! What a volume cannot give is asked of the file's other copies before the request fails.
+
+use super::{MoveError, Mover};
+use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeId, VolumeQueue, Waiting};
+use crate::deliver::{DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence};
+use crate::ltfs::read::{Lost, Receiver};
+use crate::record::{File, Segment};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io::{Error, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What recalls did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recalled {
+    /// Requests delivered, and their bytes.
+    pub delivered: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Of these, without the tape: from the cache, empty, or there already.
+    pub at_hand: u64,
+    /// Of these, without any sum to compare.
+    pub unverified: u64,
+    /// Requests that could not be served, and why.
+    pub failed: Vec<(RequestId, String)>,
+    /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
+    /// stays in the queue.
+    pub unavailable: Vec<(String, String)>,
+    /// Volumes read, each time counted.
+    pub mounts: u64,
+    /// Places learned from the drives.
+    pub learned: u64,
+}
+
+impl Mover<'_> {
+    /// Serves all recalls that are queued, volume after volume.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was started and not answered is queued again.
+    pub fn recall(&mut self) -> Result<Recalled, MoveError> {
+        let mut done = Recalled::default();
+        let mut parts = Parts::default();
+        let mut unavailable = HashSet::new();
+        loop {
+            let queue = self.catalogue.recall_queue()?;
+            for (request, file) in queue.at_hand {
+                self.deliver_at_hand(request, file, &mut done)?;
+            }
+            for (request, _) in queue.stranded {
+                let why = "no copy of the file is whole".to_owned();
+                self.catalogue.answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
+                done.failed.push((request, why));
+            }
+            let mut volumes = queue.volumes;
+            volumes.retain(|queue| !unavailable.contains(&queue.volume));
+            let Some(next) = self.choose(volumes, &parts) else {
+                return Ok(done);
+            };
+            match self.recall_volume(&next, &mut parts, &mut done) {
+                Ok(()) => {}
+                Err(error) => {
+                    self.catalogue.requeue_started()?;
+                    if error.is_of_the_volume() {
+                        // What has another copy is read there.
+                        unavailable.insert(next.volume);
+                        done.unavailable.push((next.label, error.to_string()));
+                    } else if !error.is_of_the_drive() {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The volume to read next: the highest priority first, then what is in a drive, then where the
+    /// most waits, then where it waits longest.
+    fn choose(&self, volumes: Vec<VolumeQueue>, parts: &Parts) -> Option<VolumeQueue> {
+        let volumes = volumes.into_iter().filter_map(|mut queue| {
+            queue.waiting.retain(|waiting| !parts.has_read(waiting.request, queue.volume));
+            (!queue.waiting.is_empty()).then_some(queue)
+        });
+        let drives = self.pool.status();
+        let mounted: HashSet<&String> =
+            drives.iter().filter_map(|drive| drive.volume.as_ref()).collect();
+        volumes.max_by_key(|queue| {
+            let priority = queue.waiting.iter().map(|waiting| waiting.priority).max();
+            let oldest = queue.waiting.iter().map(|waiting| waiting.created_ns).min();
+            (
+                priority,
+                mounted.contains(&queue.label),
+                queue.waiting.len(),
+                std::cmp::Reverse(oldest),
+            )
+        })
+    }
+
+    /// A file that the cache has, or that is empty.
+    fn deliver_at_hand(
+        &mut self,
+        request: RequestId,
+        file: FileId,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        let entry = self.catalogue.file(file)?;
+        let place = self.catalogue.request(request)?.place;
+        if let Some(place) = place {
+            let target = Target::new(&place, &entry.file)?;
+            if let Some(mut delivery) = target.begin()? {
+                if entry.file.bytes > 0 {
+                    let Some(contents) = self.cache.read(file, Some((self.now_ns)()))? else {
+                        // Evicted since the queue was looked at: it is asked of the tape next.
+                        return Ok(());
+                    };
+                    copy(contents, &mut delivery, &entry.file.path)?;
+                }
+                let delivered = delivery.finish()?;
+                done.unverified += u64::from(delivered.sums.is_empty());
+            }
+        }
+        self.catalogue.answer(request, &Answer::Delivered, (self.now_ns)())?;
+        done.delivered += 1;
+        done.at_hand += 1;
+        done.bytes += entry.file.bytes;
+        Ok(())
+    }
+
+    fn recall_volume(
+        &mut self,
+        queue: &VolumeQueue,
+        parts: &mut Parts,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        let requests: Vec<RequestId> = queue.waiting.iter().map(|waiting| waiting.request).collect();
+        self.catalogue.start(&requests, (self.now_ns)())?;
+        let wants: Vec<Vec<Segment>> =
+            queue.waiting.iter().map(|waiting| waiting.segments.clone()).collect();
+        let name = |want: usize| format!("{}", requests[want].0);
+        let catalogue = self.catalogue;
+        let now_ns = self.now_ns;
+        let mut receiver = Deliverer {
+            catalogue,
+            now_ns,
+            volume: queue.volume,
+            waiting: &queue.waiting,
+            open: HashMap::new(),
+            parts,
+            done,
+        };
+        let outcome = self.read_volume(queue.volume, &wants, &name, &mut receiver)?;
+        done.mounts += 1;
+        done.learned += outcome.learned as u64;
+        Ok(())
+    }
+}
+
+/// Hands a file of the cache on.
+fn copy(
+    mut contents: std::fs::File,
+    delivery: &mut Delivery,
+    path: &[u8],
+) -> Result<(), MoveError> {
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = contents.read(&mut buffer).map_err(|source| MoveError::Copy {
+            path: path.to_owned(),
+            source,
+        })?;
+        match count {
+            0 => return Ok(()),
+            count => delivery.write(&buffer[..count])?,
+        }
+    }
+}
+
+/// Where a recall goes.
+struct Target {
+    destination: Destination,
+    path: InnerPath,
+    expected: Expected,
+}
+
+impl Target {
+    fn new(place: &[u8], file: &File) -> Result<Target, MoveError> {
+        let directory = Path::new(OsStr::from_bytes(place));
+        Ok(Target {
+            destination: Destination::open(directory)?,
+            path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
+            expected: Expected {
+                sums: file.sums.clone(),
+                metadata: Metadata {
+                    modified_ns: Some(file.modified_ns),
+                    mode: Some(file.mode),
+                    ..Metadata::default()
+                },
+                ..Expected::of(file.bytes)
+            },
+        })
+    }
+
+    /// A delivery, or nothing where the file is there already.
+    fn begin(self) -> Result<Option<Delivery>, MoveError> {
+        match self.destination.presence(&self.path, &self.expected)? {
+            Presence::Delivered(..) => Ok(None),
+            _ => Ok(Some(self.destination.begin(&self.path, self.expected)?)),
+        }
+    }
+}
+
+/// Files of which other volumes have more.
+#[derive(Default)]
+struct Parts(HashMap<RequestId, Partial>);
+
+struct Partial {
+    /// None where the file turned out to be there already, or cannot be delivered.
+    delivery: Option<Delivery>,
+    bytes: u64,
+    read: HashSet<VolumeId>,
+}
+
+impl Parts {
+    /// Whether a volume has given its part.
+    fn has_read(&self, request: RequestId, volume: VolumeId) -> bool {
+        let partial = self.0.get(&request);
+        partial.is_some_and(|partial| partial.read.contains(&volume))
+    }
+}
+
+/// Takes what a volume gives.
+struct Deliverer<'a> {
+    catalogue: &'a dyn Catalogue,
+    now_ns: &'a dyn Fn() -> i64,
+    volume: VolumeId,
+    waiting: &'a [Waiting],
+    /// What is being delivered, by the number of the want.
+    open: HashMap<usize, Option<Delivery>>,
+    parts: &'a mut Parts,
+    done: &'a mut Recalled,
+}
+
+impl Deliverer<'_> {
+    fn open(&mut self, want: usize) -> Result<Option<Delivery>, MoveError> {
+        let waiting = &self.waiting[want];
+        if let Some(partial) = self.parts.0.get_mut(&waiting.request) {
+            return Ok(partial.delivery.take());
+        }
+        let request = self.catalogue.request(waiting.request)?;
+        let file = self.catalogue.file(waiting.file)?.file;
+        match request.place {
+            Some(place) => Target::new(&place, &file)?.begin(),
+            None => Ok(None),
+        }
+    }
+
+    fn close(&mut self, want: usize) -> Result<(), MoveError> {
+        let waiting = &self.waiting[want];
+        let delivery = self.open.remove(&want).flatten();
+        let file = self.catalogue.file(waiting.file)?.file;
+        let bytes: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
+        let before = self.parts.0.get(&waiting.request).map_or(0, |partial| partial.bytes);
+        if before + bytes < file.bytes {
+            let partial = self.parts.0.entry(waiting.request).or_insert_with(|| Partial {
+                delivery: None,
+                bytes: 0,
+                read: HashSet::new(),
+            });
+            partial.delivery = delivery;
+            partial.bytes += bytes;
+            partial.read.insert(self.volume);
+            // The rest comes from another volume.
+            return Ok(self.catalogue.requeue(&[waiting.request])?);
+        }
+        self.parts.0.remove(&waiting.request);
+        let now_ns = (self.now_ns)();
+        if let Some(delivery) = delivery {
+            match delivery.finish() {
+                Ok(delivered) => {
+                    self.done.unverified += u64::from(file.sums.is_empty());
+                    if !delivered.sums.is_empty() && before == 0 {
+                        self.catalogue.note_verified(waiting.file, waiting.number, now_ns)?;
+                    }
+                }
+                Err(error @ DeliverError::Mismatch { .. }) => {
+                    return self.try_another(want, error.to_string());
+                }
+                Err(error) if error.is_full() => return Err(error.into()),
+                Err(error) => return self.fail(want, error.to_string()),
+            }
+        }
+        self.catalogue.answer(waiting.request, &Answer::Delivered, now_ns)?;
+        self.done.delivered += 1;
+        self.done.bytes += file.bytes;
+        Ok(())
+    }
+
+    /// This copy is no good: the request waits for another one, and fails when there is none.
+    fn try_another(&mut self, want: usize, why: String) -> Result<(), MoveError> {
+        let waiting = &self.waiting[want];
+        self.parts.0.remove(&waiting.request);
+        self.catalogue.mark_lost(waiting.file, waiting.number, (self.now_ns)())?;
+        let copies = self.catalogue.file(waiting.file)?.copies;
+        match copies.iter().any(|copy| copy.state == CopyState::Whole) {
+            true => Ok(self.catalogue.requeue(&[waiting.request])?),
+            false => self.fail(want, why),
+        }
+    }
+
+    fn fail(&mut self, want: usize, why: String) -> Result<(), MoveError> {
+        let request = self.waiting[want].request;
+        self.catalogue.answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
+        self.done.failed.push((request, why));
+        Ok(())
+    }
+}
+
+impl Receiver for Deliverer<'_> {
+    fn begin(&mut self, want: usize) -> Result<(), Error> {
+        let delivery = self.open(want).map_err(Error::other)?;
+        self.open.insert(want, delivery);
+        Ok(())
+    }
+
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        match self.open.get_mut(&want) {
+            Some(Some(delivery)) => delivery.write_at(offset, bytes).map_err(Error::other),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, want: usize) -> Result<(), Error> {
+        self.close(want).map_err(Error::other)
+    }
+
+    fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
+        self.open.remove(&want);
+        self.try_another(want, why.to_string()).map_err(Error::other)
+    }
+}

@@ -1,0 +1,143 @@
+//! Volumes are read whole, in the order of the tape, and summed.
+
+use super::{MoveError, Mover};
+use crate::catalogue::{Catalogue, CatalogueError, OnVolume, VolumeId};
+use crate::ltfs::read::{Lost, Receiver};
+use crate::record::{File, Segment};
+use crate::sums::{Sum, Summer};
+use std::collections::HashMap;
+use std::io::Error;
+
+/// What a look at a volume found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Copies whose bytes sum up to what they should.
+    pub right: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Copies that were read but no sum is known of.
+    pub unknown: u64,
+    /// Copies that are part of a file that spans volumes: they are summed when all of it is read.
+    pub parts: u64,
+    /// Copies that cannot be read or are not what they should be: path, and why.
+    pub lost: Vec<(Vec<u8>, String)>,
+}
+
+/// Copies read together: they lie one behind the other, so that there is little to order.
+const AT_ONCE: usize = 256;
+
+impl Mover<'_> {
+    /// Reads all copies on a volume and compares their sums. What cannot be read or is not right is
+    /// marked lost in the catalogue, so that it is copied again from where it is right.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was found until then is noted.
+    pub fn verify(&mut self, volume: VolumeId) -> Result<Verified, MoveError> {
+        let mut found = Verified::default();
+        let copies = copies(self.catalogue.contents(volume)?);
+        for copies in copies.chunks(AT_ONCE) {
+            let wants: Vec<Vec<Segment>> =
+                copies.iter().map(|(_, segments)| segments.clone()).collect();
+            let mut checker = Checker {
+                catalogue: self.catalogue,
+                now_ns: self.now_ns,
+                copies,
+                open: HashMap::new(),
+                found: &mut found,
+            };
+            let name = |want: usize| format!("verify {}", copies[want].0.file.0);
+            self.read_volume(volume, &wants, &name, &mut checker)?;
+        }
+        Ok(found)
+    }
+}
+
+/// Segments by copy, the copies in the order of the tape.
+fn copies(contents: Vec<OnVolume>) -> Vec<(OnVolume, Vec<Segment>)> {
+    let mut at = HashMap::new();
+    let mut copies: Vec<(OnVolume, Vec<Segment>)> = Vec::new();
+    for on in contents {
+        let index = *at.entry((on.file, on.number)).or_insert(copies.len());
+        match copies.get_mut(index) {
+            Some((_, segments)) => segments.push(on.segment),
+            None => {
+                let segments = vec![on.segment];
+                copies.push((on, segments));
+            }
+        }
+    }
+    copies
+}
+
+/// Sums what it is given.
+struct Checker<'a> {
+    catalogue: &'a dyn Catalogue,
+    now_ns: &'a dyn Fn() -> i64,
+    copies: &'a [(OnVolume, Vec<Segment>)],
+    /// Copies whose bytes come: what they must sum up to, and their sums so far.
+    open: HashMap<usize, (File, Summer)>,
+    found: &'a mut Verified,
+}
+
+impl Checker<'_> {
+    fn close(&mut self, want: usize) -> Result<(), CatalogueError> {
+        let Some((file, summer)) = self.open.remove(&want) else {
+            return Ok(());
+        };
+        let (copy, segments) = &self.copies[want];
+        let bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
+        self.found.bytes += bytes;
+        if bytes < file.bytes {
+            self.found.parts += 1;
+            return Ok(());
+        }
+        if file.sums.is_empty() {
+            self.found.unknown += 1;
+            return Ok(());
+        }
+        let sums = summer.finish();
+        match file.sums.iter().find(|known| !sums.contains(known)) {
+            None => {
+                self.found.right += 1;
+                self.catalogue.note_verified(copy.file, copy.number, (self.now_ns)())
+            }
+            Some(known) => {
+                let other = sums.iter().find(|sum| sum.kind == known.kind);
+                let read = other.map_or_else(String::new, Sum::to_string);
+                self.lose(want, format!("{read} was read, {known} is known"))
+            }
+        }
+    }
+
+    fn lose(&mut self, want: usize, why: String) -> Result<(), CatalogueError> {
+        let copy = &self.copies[want].0;
+        self.catalogue.mark_lost(copy.file, copy.number, (self.now_ns)())?;
+        self.found.lost.push((copy.path.clone(), why));
+        Ok(())
+    }
+}
+
+impl Receiver for Checker<'_> {
+    fn begin(&mut self, want: usize) -> Result<(), Error> {
+        let file = self.catalogue.file(self.copies[want].0.file).map_err(Error::other)?.file;
+        let summer = Summer::new(file.sums.iter().map(|sum| sum.kind));
+        self.open.insert(want, (file, summer));
+        Ok(())
+    }
+
+    fn bytes(&mut self, want: usize, _: u64, bytes: &[u8]) -> Result<(), Error> {
+        if let Some((_, summer)) = self.open.get_mut(&want) {
+            summer.update(bytes);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, want: usize) -> Result<(), Error> {
+        self.close(want).map_err(Error::other)
+    }
+
+    fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
+        self.open.remove(&want);
+        self.lose(want, why.to_string()).map_err(Error::other)
+    }
+}

@@ -1,0 +1,140 @@
+//! Files come into the archive: read once, summed on the way, and safe in the cache when they are acknowledged.
+
+use crate::cache::{Arrived, Cache, CacheError};
+use crate::catalogue::{FileId, NewFile, NewStore, RequestId, Terms};
+use crate::deliver::{BadPath, InnerPath, shown};
+use crate::record::{File, Owner};
+use crate::sums::{Kind, Summer};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// A file that is to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub from: PathBuf,
+    /// Its path in the archive.
+    pub path: InnerPath,
+}
+
+/// How files are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreTerms {
+    /// Who stores them.
+    pub terms: Terms,
+    /// On how many volumes each is to lie, at least 1.
+    pub copies: u32,
+    /// Whether a file of the same path is replaced.
+    pub replace: bool,
+    /// Sums to keep besides XXH3.
+    pub also: Vec<Kind>,
+}
+
+/// Why a file is not stored. Nothing of it is left in the archive.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The path could leave the destination when it is recalled.
+    #[error(transparent)]
+    BadPath(#[from] BadPath),
+    /// It cannot be read, or is no regular file.
+    #[error("{path}: {what}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        what: String,
+    },
+    /// It was written to while it was read.
+    #[error("{path}: changed while it was read; store it again when nobody writes to it")]
+    Changed {
+        /// The file.
+        path: String,
+    },
+    /// The cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// Stores files, all of them or none: when this returns each is on disk with its directory, its sums
+/// are in the catalogue, and it is acknowledged.
+///
+/// # Errors
+/// [`StoreError`], with nothing stored.
+pub fn store(
+    cache: &Cache,
+    sources: &[Source],
+    how: &StoreTerms,
+    at_ns: i64,
+) -> Result<Vec<(FileId, RequestId)>, StoreError> {
+    let mut buffer = vec![0; 1 << 20];
+    let files = sources.iter().map(|source| bring_in(cache, source, how, &mut buffer, at_ns));
+    let files: Vec<(Arrived, NewStore)> = files.collect::<Result<_, _>>()?;
+    Ok(cache.store(files, at_ns)?)
+}
+
+fn bring_in(
+    cache: &Cache,
+    source: &Source,
+    how: &StoreTerms,
+    buffer: &mut [u8],
+    at_ns: i64,
+) -> Result<(Arrived, NewStore), StoreError> {
+    let name = || shown(source.from.as_os_str().as_bytes());
+    let unreadable = |error: std::io::Error| StoreError::Unreadable {
+        path: name(),
+        what: error.to_string(),
+    };
+    let mut file = std::fs::File::open(&source.from).map_err(unreadable)?;
+    let before = file.metadata().map_err(unreadable)?;
+    if !before.is_file() {
+        return Err(StoreError::Unreadable {
+            path: name(),
+            what: "is not a regular file; links, devices and directories are not stored".to_owned(),
+        });
+    }
+    let mut incoming = cache.reserve(before.len(), at_ns)?.create()?;
+    let kinds = how.also.iter().copied().filter(|kind| *kind != Kind::Xxh3);
+    let mut summer = Summer::new(std::iter::once(Kind::Xxh3).chain(kinds));
+    let mut bytes = 0;
+    loop {
+        let count = file.read(buffer).map_err(unreadable)?;
+        if count == 0 {
+            break;
+        }
+        bytes += count as u64;
+        if bytes > before.len() {
+            return Err(StoreError::Changed { path: name() });
+        }
+        summer.update(&buffer[..count]);
+        incoming.write_all(&buffer[..count]).map_err(unreadable)?;
+    }
+    let after = file.metadata().map_err(unreadable)?;
+    let stamp = |of: &std::fs::Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+    if bytes != before.len() || stamp(&before) != stamp(&after) {
+        return Err(StoreError::Changed { path: name() });
+    }
+    let record = File {
+        path: source.path.as_bytes().to_vec(),
+        bytes,
+        modified_ns: before.mtime().saturating_mul(1_000_000_000) + before.mtime_nsec(),
+        mode: before.mode() & 0o777,
+        sums: summer.finish(),
+    };
+    let new = NewFile {
+        file: record,
+        owner: Owner {
+            account: how.terms.user.clone(),
+            ..Owner::default()
+        },
+        copies: how.copies,
+        replace: how.replace,
+    };
+    let store = NewStore {
+        new,
+        terms: how.terms.clone(),
+        source: Some(source.from.as_os_str().as_bytes().to_vec()),
+    };
+    Ok((incoming.finish()?, store))
+}

@@ -1,0 +1,184 @@
+//! A small archive: a library with a robot, two LTO-8 drives, a few cartridges, a cache, a catalogue.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tapewise_archive::cache::{Cache, Directory, Water};
+use tapewise_archive::catalogue::{
+    Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
+};
+use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::mover::{Mover, Settings};
+use tapewise_archive::pool::Pool;
+use tapewise_archive::store::{Source, StoreTerms, store};
+use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use tapewise_formats::event::Event;
+use tapewise_model::{Random, profile};
+use tapewise_scsi::{Changer, TapeDrive};
+
+/// A byte of the host stands for so many on the tapes.
+pub const SCALE: u64 = 100_000;
+
+pub struct Site {
+    pub directory: tempfile::TempDir,
+    pub catalogue: Arc<SqliteCatalogue>,
+    pub cache: Cache,
+    pub pool: Pool,
+    pub settings: Settings,
+    pub events: Vec<Event>,
+    stop: AtomicBool,
+    clock: i64,
+}
+
+impl Site {
+    pub fn new(drives: u16, cartridges: u16, faults: Faults) -> Site {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut spec =
+            LibrarySpec::with_robot("ibm3584", "lto8", drives, cartridges + 5, cartridges, 7);
+        for cartridge in &mut spec.cartridges {
+            cartridge.scale = SCALE;
+        }
+        spec.faults = faults;
+        let path = directory.path().join("library");
+        let library = Library::create(&path, &spec, Clock::virtual_time()).expect("a library");
+        let pool = pool(&library, drives);
+        let catalogue = SqliteCatalogue::open(&directory.path().join("catalogue.db"));
+        let catalogue = Arc::new(catalogue.expect("a catalogue"));
+        let cache = open_cache(&directory.path().join("cache"), &catalogue);
+        let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
+        settings.block_bytes = 8192;
+        settings.segment_bytes = 256 << 10;
+        settings.byte_scale = SCALE;
+        Site {
+            directory,
+            catalogue,
+            cache,
+            pool,
+            settings,
+            events: Vec::new(),
+            stop: AtomicBool::new(false),
+            clock: 1,
+        }
+    }
+
+    pub fn mover<T>(&mut self, work: impl FnOnce(&mut Mover<'_>) -> T) -> T {
+        self.clock += 1;
+        let now = self.clock;
+        let mut mover = Mover {
+            catalogue: self.catalogue.as_ref(),
+            cache: &self.cache,
+            pool: &mut self.pool,
+            settings: &self.settings,
+            log: &mut self.events,
+            stop: &self.stop,
+            now_ns: &|| now,
+        };
+        work(&mut mover)
+    }
+
+    /// Files of random lengths and contents, stored under `d/NUMBER`.
+    pub fn store(&mut self, count: u64, copies: u32, seed: u64) -> Vec<(String, Vec<u8>)> {
+        let from = self.directory.path().join(format!("source-{seed}"));
+        std::fs::create_dir_all(&from).expect("a directory");
+        let files: Vec<(String, Vec<u8>)> = (0..count)
+            .map(|number| (format!("d{}/{number}", seed), contents(seed, number)))
+            .collect();
+        let sources: Vec<Source> = files
+            .iter()
+            .enumerate()
+            .map(|(number, (path, bytes))| {
+                let file = from.join(number.to_string());
+                std::fs::write(&file, bytes).expect("a file");
+                Source {
+                    from: file,
+                    path: InnerPath::new(path).expect("a path"),
+                }
+            })
+            .collect();
+        let how = StoreTerms {
+            terms: terms(),
+            copies,
+            replace: false,
+            also: Vec::new(),
+        };
+        self.clock += 1;
+        store(&self.cache, &sources, &how, self.clock).expect("stored");
+        files
+    }
+
+    pub fn request(&mut self, files: &[&(String, Vec<u8>)], to: &Path) -> Vec<RequestId> {
+        let recalls: Vec<NewRecall> = files
+            .iter()
+            .map(|(path, _)| NewRecall {
+                file: self.id(path),
+                terms: terms(),
+                destination: Some(to.as_os_str().as_encoded_bytes().to_vec()),
+            })
+            .collect();
+        self.clock += 1;
+        use tapewise_archive::catalogue::Requests;
+        self.catalogue.submit(&recalls, self.clock).expect("requests")
+    }
+
+    pub fn id(&self, path: &str) -> FileId {
+        use tapewise_archive::catalogue::Files;
+        let found = self.catalogue.live_file(path.as_bytes()).expect("a catalogue");
+        found.expect("a live file")
+    }
+
+    /// A directory to deliver to.
+    pub fn destination(&self, name: &str) -> PathBuf {
+        let to = self.directory.path().join(name);
+        std::fs::create_dir_all(&to).expect("a directory");
+        to
+    }
+
+    /// Empties the cache of all that may go.
+    pub fn empty_cache(&mut self) {
+        self.clock += 1;
+        self.cache.evict(u64::MAX, self.clock).expect("evicted");
+    }
+
+    pub fn assert_integrity(&self) {
+        let findings = self.catalogue.integrity().expect("a catalogue");
+        assert_eq!(findings, Vec::<String>::new());
+    }
+}
+
+pub fn pool(library: &Library, drives: u16) -> Pool {
+    let drives = (0..usize::from(drives)).map(|number| {
+        let transport = library.transport_to_drive(number).expect("a drive");
+        TapeDrive::open(Box::new(transport)).expect("a drive")
+    });
+    let changer = library.transport_to_changer().expect("a robot");
+    let changer = Changer::open(Box::new(changer)).expect("a robot");
+    Pool::new(drives.collect(), vec![changer], None, Box::new(|_| {})).expect("a pool")
+}
+
+pub fn open_cache(path: &Path, catalogue: &Arc<SqliteCatalogue>) -> Cache {
+    let disk = Box::new(Directory::open(path).expect("a directory"));
+    let water = Water {
+        high_bytes: 1 << 30,
+        low_bytes: 1 << 29,
+    };
+    let (cache, _) = Cache::open(disk, Arc::clone(catalogue) as _, water).expect("a cache");
+    cache
+}
+
+pub fn terms() -> Terms {
+    Terms {
+        user: "alice".to_owned(),
+        ..Terms::default()
+    }
+}
+
+/// From nothing to some blocks, of no pattern.
+pub fn contents(seed: u64, number: u64) -> Vec<u8> {
+    let mut random = Random::new(seed, number);
+    let length = match number % 10 {
+        0 => 0,
+        1 => 50_000,
+        _ => random.below(9_000),
+    };
+    (0..length).map(|_| random.below(256) as u8).collect()
+}
