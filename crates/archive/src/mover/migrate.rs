@@ -282,6 +282,7 @@ impl Mover<'_> {
             file: job.file,
             number: job.number,
             segment: placed.segment,
+            zstd_bytes: None,
         });
         let record = Written {
             parts: parts.collect(),
