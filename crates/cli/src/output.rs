@@ -76,6 +76,12 @@ pub fn write_names<'a>(
     })
 }
 
+/// Prints a value as JSON.
+pub fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(CliError::failed)?;
+    print(&(text + "\n"))
+}
+
 /// Prints lines of label and value, or the same as one JSON object with `_` for blanks in its keys.
 pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
     let text = match as_json {

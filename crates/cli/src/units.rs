@@ -49,6 +49,16 @@ pub fn tape_moved(lpos: u64, geometry: &Geometry) -> String {
     }
 }
 
+/// A part in per cent, without the sign: a small one keeps its digits.
+pub fn percent(percent: f64) -> String {
+    match percent {
+        0.0 => "0".to_owned(),
+        percent if percent < 0.01 => "under 0.01".to_owned(),
+        percent if percent < 1.0 => format!("{percent:.2}"),
+        percent => format!("{percent:.0}"),
+    }
+}
+
 /// Processor time.
 pub fn seconds(seconds: f64) -> String {
     match seconds {

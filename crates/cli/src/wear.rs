@@ -45,11 +45,7 @@ pub fn line(placed: &Placed, totals: &Totals) -> String {
 
 /// "0.29 % of 22000 km"
 fn share_words(used: &Used) -> String {
-    let percent = match used.share() * 100.0 {
-        percent if percent < 0.01 => "under 0.01".to_owned(),
-        percent if percent < 1.0 => format!("{percent:.2}"),
-        percent => format!("{percent:.0}"),
-    };
+    let percent = units::percent(used.share() * 100.0);
     let life = match used.measure {
         Measure::Metres => units::metres(used.rated),
         Measure::Passes | Measure::Loads => format!("{:.0} {}", used.rated, used.measure.name()),

@@ -36,11 +36,10 @@ pub fn run(args: &Position) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(&args.device)?;
     drive.wait_until_ready(super::READY_LIMIT)?;
     let place = Place::of(&mut drive)?;
-    if args.json {
-        let text = serde_json::to_string_pretty(&place).map_err(CliError::failed)?;
-        return output::print(&(text + "\n"));
+    match args.json {
+        true => output::json(&place),
+        false => output::print(&place.report().to_string()),
     }
-    output::report(&place.report(), false)
 }
 
 impl Place {

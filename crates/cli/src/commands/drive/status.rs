@@ -1,11 +1,11 @@
 //! `tapewise drive status`: what a drive is and what it is doing.
 
-use super::cartridge;
+use super::cartridge::{self, Cartridge, DriveLife};
 use super::position::Place;
 use crate::error::CliError;
 use crate::{device, output, units};
+use serde::Serialize;
 use std::time::Duration;
-use tapewise_scsi::commands::{ModeData, ModePage};
 use tapewise_scsi::holders::Holders;
 use tapewise_scsi::{Report, ScsiError, TapeDrive};
 
@@ -26,75 +26,135 @@ pub struct Status {
     json: bool,
 }
 
+/// What is known of a drive; the reference of its JSON form is docs/reference/drive-status.md.
+#[derive(Serialize)]
+struct Document {
+    vendor: String,
+    product: String,
+    firmware: String,
+    serial_number: Option<String>,
+    used_by: Vec<String>,
+    /// Processes of other users that cannot be looked into.
+    unseen_processes: usize,
+    /// None when it was not asked.
+    state: Option<String>,
+    is_ready: Option<bool>,
+    messages: Vec<String>,
+    cartridge: Option<Cartridge>,
+    drive_life: Option<DriveLife>,
+    alerts: Option<Vec<&'static str>>,
+    position: Option<Place>,
+}
+
 /// Runs the verb.
 pub fn run(args: &Status) -> Result<(), CliError> {
-    let mut report = Report::default();
-    match args.active {
+    let document = match args.active {
         false => {
             let drive = device::tape(&args.device)?;
-            identity(&drive, &mut report);
-            let holders = device::host_holders(&args.device)?;
-            report.line("used by", words(&holders));
-            report.line(
-                "state",
-                "not asked; --active asks, and may take a message from another program",
-            );
+            Document::of(&drive, &device::host_holders(&args.device)?)
         }
         true => {
             let mut drive = device::tape_for_use(&args.device)?;
-            identity(&drive, &mut report);
-            report.line("used by", "nobody on this host");
-            state(&mut drive, &mut report)?;
+            let mut document = Document::of(&drive, &Holders::default());
+            document.ask(&mut drive)?;
+            document
+        }
+    };
+    match args.json {
+        true => output::json(&document),
+        false => output::print(&document.report().to_string()),
+    }
+}
+
+impl Document {
+    /// What is known without asking more than who the drive is.
+    fn of(drive: &TapeDrive, holders: &Holders) -> Document {
+        let identity = drive.identity();
+        Document {
+            vendor: identity.vendor.clone(),
+            product: identity.product.clone(),
+            firmware: identity.revision.clone(),
+            serial_number: identity.serial.clone(),
+            used_by: holders.found.iter().map(ToString::to_string).collect(),
+            unseen_processes: holders.unseen,
+            state: None,
+            is_ready: None,
+            messages: Vec::new(),
+            cartridge: None,
+            drive_life: None,
+            alerts: None,
+            position: None,
         }
     }
-    output::report(&report, args.json)
-}
 
-fn words(holders: &Holders) -> String {
-    let mut words: Vec<String> = holders.found.iter().map(ToString::to_string).collect();
-    if words.is_empty() {
-        words.push("nobody on this host".to_owned());
-    }
-    if holders.unseen > 0 {
-        let processes = units::count(holders.unseen, "process");
-        words.push(format!("{processes} of other users cannot be looked into"));
-    }
-    words.join("; ")
-}
-
-fn identity(drive: &TapeDrive, report: &mut Report) {
-    let identity = drive.identity();
-    let who = format!("{} {}", identity.vendor, identity.product);
-    report.line("drive", who.trim());
-    report.line("firmware", &identity.revision);
-    report.some("serial number", identity.serial.as_ref());
-}
-
-/// What the drive says of itself, its cartridge and its head.
-fn state(drive: &mut TapeDrive, report: &mut Report) -> Result<(), CliError> {
-    // Hardly any wait: a status tells what is, not what will be.
-    match drive.wait_until_ready(Duration::from_millis(500)) {
-        Ok(()) => report.line("state", "ready"),
-        Err(error) => match error.sense() {
-            Some(sense) => {
-                report.line("state", sense);
+    /// Adds what the drive says of itself, its cartridge and its head.
+    fn ask(&mut self, drive: &mut TapeDrive) -> Result<(), CliError> {
+        // Hardly any wait: a status tells what is, not what will be.
+        match drive.wait_until_ready(Duration::from_millis(500)) {
+            Ok(()) => self.state = Some("ready".to_owned()),
+            Err(error) => {
+                let Some(sense) = error.sense() else {
+                    return Err(error.into());
+                };
+                self.state = Some(sense.to_string());
+                self.is_ready = Some(false);
                 return Ok(());
             }
-            None => return Err(error.into()),
-        },
+        }
+        self.is_ready = Some(true);
+        let notices = drive.take_notices();
+        self.messages = notices.iter().map(ToString::to_string).collect();
+        self.cartridge = Some(Cartridge::ask(drive)?);
+        self.drive_life = Some(DriveLife::ask(drive)?);
+        self.alerts = cartridge::alerts(drive)?;
+        self.position = Some(Place::of(drive)?);
+        Ok(())
     }
-    for notice in drive.take_notices() {
-        report.line("message", notice);
+
+    /// The same for a person.
+    fn report(&self) -> Report {
+        let mut report = Report::default();
+        let who = format!("{} {}", self.vendor, self.product);
+        report.line("drive", who.trim());
+        report.line("firmware", &self.firmware);
+        report.some("serial number", self.serial_number.as_ref());
+        report.line("used by", self.users());
+        let not_asked = "not asked; --active asks, and may take a message from another program";
+        report.line("state", self.state.as_deref().unwrap_or(not_asked));
+        for message in &self.messages {
+            report.line("message", message);
+        }
+        if let Some(cartridge) = &self.cartridge {
+            cartridge.describe(&mut report);
+        }
+        if let Some(life) = &self.drive_life {
+            life.describe(&mut report);
+        }
+        if let Some(alerts) = &self.alerts {
+            match alerts.is_empty() {
+                true => report.line("alerts", "none"),
+                false => report.line("alerts", alerts.join("; ")),
+            }
+        }
+        if let Some(place) = &self.position {
+            for (label, value) in place.report().lines() {
+                report.line(label, value);
+            }
+        }
+        report
     }
-    cartridge::describe(drive, report)?;
-    if let Some(mode) = optional(drive.mode(0x3f))? {
-        medium(&mode, report);
+
+    fn users(&self) -> String {
+        let mut words = self.used_by.clone();
+        if words.is_empty() {
+            words.push("nobody on this host".to_owned());
+        }
+        if self.unseen_processes > 0 {
+            let processes = units::count(self.unseen_processes, "process");
+            words.push(format!("{processes} of other users cannot be looked into"));
+        }
+        words.join("; ")
     }
-    let place = Place::of(drive)?;
-    for (label, value) in place.report().lines() {
-        report.line(label, value);
-    }
-    Ok(())
 }
 
 /// An answer, or none from a drive that does not know the command.
@@ -103,23 +163,5 @@ pub fn optional<T>(answer: Result<T, ScsiError>) -> Result<Option<T>, CliError> 
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.is_unsupported() => Ok(None),
         Err(error) => Err(error.into()),
-    }
-}
-
-fn medium(mode: &ModeData, report: &mut Report) {
-    if let Some(block) = &mode.block {
-        report.line("density code", format_args!("{:02x}h", block.density));
-        match block.length_bytes {
-            0 => report.line("block size", "variable"),
-            bytes => report.line("block size", format_args!("{bytes} bytes")),
-        }
-    }
-    let protected = if mode.is_write_protected { "yes" } else { "no" };
-    report.line("write protected", protected);
-    for page in &mode.pages {
-        if let ModePage::Compression(page) = page {
-            let on = if page.is_enabled { "on" } else { "off" };
-            report.line("compression", on);
-        }
     }
 }
