@@ -7,6 +7,7 @@ use crate::placement::{Placed, PlacementArgs};
 use crate::search::Row;
 use crate::table::Table;
 use crate::{device, rao};
+use tapewise_formats::rao_batch::number_name;
 use tapewise_model::Micros;
 use tapewise_order::Action;
 use tapewise_scsi::commands::{
@@ -15,28 +16,22 @@ use tapewise_scsi::commands::{
 };
 use tapewise_scsi::{Command, TapeDrive, hex};
 
-/// A read of the plan, with what we predict of the way to it.
-struct Asked {
+/// A read of an order.
+pub struct Asked {
     id: String,
     segment: Segment,
-    locate: Micros,
+    /// What we predict of the way to it; none where no profile places it.
+    locate: Option<Micros>,
 }
 
-/// Asks a drive to leave our order as it is and to estimate its times (PROCESS 001b), and prints
+/// Asks a drive to leave an order as it is and to estimate its times (PROCESS 001b), and prints
 /// what it answers beside what we predict.
 ///
 /// # Errors
 /// Refused, where the drive does not say that it has the commands; bad input, where the order is
 /// longer than the drive's lists; what the drive answers.
-pub fn judge(
-    name: &str,
-    batch: &Batch,
-    placed: &Placed,
-    args: &PlacementArgs,
-    row: &Row,
-) -> Result<String, CliError> {
+pub fn judge(name: &str, args: &PlacementArgs, asked: &[Asked]) -> Result<String, CliError> {
     let head = rao::head(args, "--judge")?;
-    let asked = asked(batch, placed, row);
     if asked.is_empty() {
         return Err(CliError::input("--judge: there is nothing to read"));
     }
@@ -51,11 +46,35 @@ pub fn judge(
     let mut drive = device::tape_for_use(name)?;
     let answer = ask(&mut drive, &segments).map_err(|error| error.of(name))?;
     let is_emulated = device::way(name)? == device::Way::Emulated;
-    Ok(text(&asked, &answer, is_emulated))
+    Ok(text(asked, &answer, is_emulated))
+}
+
+/// The requests in the order of their blocks, where no profile places them: the drive's estimate can
+/// be had all the same.
+pub fn sorted(batch: &Batch) -> Vec<Asked> {
+    let extents = batch
+        .requests
+        .iter()
+        .flat_map(|request| request.extents.iter().map(|extent| (&request.id, extent)));
+    let mut extents: Vec<_> = extents.collect();
+    extents.sort_by_key(|(_, extent)| (extent.partition.unwrap_or(0), extent.start_block));
+    (1..)
+        .zip(extents)
+        .map(|(number, (id, extent))| Asked {
+            id: id.clone(),
+            segment: Segment {
+                name: number_name(number),
+                partition: extent.partition.unwrap_or(0),
+                first: extent.start_block,
+                last: extent.end_block(),
+            },
+            locate: None,
+        })
+        .collect()
 }
 
 /// The reads in our order, named by their place in it.
-fn asked(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
+pub fn ordered(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
     let visits = placed.problem.visits();
     let mut before = Micros::ZERO;
     let reads = row
@@ -79,21 +98,10 @@ fn asked(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
                     first: segment.first_block,
                     last: segment.last_block,
                 },
-                locate,
+                locate: Some(locate),
             }
         })
         .collect()
-}
-
-/// Ten digits.
-fn number_name(number: usize) -> [u8; 10] {
-    let mut name = [b'0'; 10];
-    let mut rest = number;
-    for digit in name.iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    name
 }
 
 /// Probes, then asks.
@@ -129,7 +137,9 @@ fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
             format!("{number}"),
             asked.id.clone(),
             format!("{} to {}", asked.segment.first, asked.segment.last),
-            asked.locate.to_string(),
+            asked
+                .locate
+                .map_or("-".to_owned(), |locate| locate.to_string()),
             raw,
             rest.unwrap_or_default(),
         ]);

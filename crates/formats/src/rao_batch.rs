@@ -227,7 +227,8 @@ fn is_binding(listed: &ListedSegment) -> bool {
     [START_NAME, UNLOAD_NAME].contains(&segment.name) && segment.first_block == segment.last_block
 }
 
-fn number_name(number: usize) -> [u8; NAME_BYTES] {
+/// The name of the segment of this number: its ten digits.
+pub fn number_name(number: usize) -> [u8; NAME_BYTES] {
     let mut name = [b'0'; NAME_BYTES];
     let mut rest = number;
     for digit in name.iter_mut().rev() {

@@ -121,7 +121,10 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_sort_keys(&batch)?;
     refuse_several_volumes(&batch)?;
     refuse_parts_in_a_list(args, &batch)?;
-    let placed = placement::place(&batch, &args.placement)?;
+    let placed = match placement::place(&batch, &args.placement) {
+        Ok(placed) => placed,
+        Err(error) => return Err(judge_unplaced(args, &batch).map_or_else(|e| e, |()| error)),
+    };
     if args.to == Kind::Rao {
         return ask_the_drive(args, &batch, &placed, &say);
     }
@@ -148,8 +151,8 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             .for_each(|text| say(text));
     }
     if let Some(device) = &args.judge {
-        let judged = judge::judge(device, &batch, &placed, &args.placement, row)?;
-        output::say(judged);
+        let asked = judge::ordered(&batch, &placed, row);
+        output::say(judge::judge(device, &args.placement, &asked)?);
     }
     // Made before anything is written: a bad name must not leave a picture without its list.
     let mut result = Vec::new();
@@ -169,6 +172,18 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a drive thinks of requests that no profile of ours places on the tape: no order comes of it,
+/// but its estimate is worth having.
+fn judge_unplaced(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
+    let Some(device) = &args.judge else {
+        return Ok(());
+    };
+    let asked = judge::sorted(batch);
+    output::say(judge::judge(device, &args.placement, &asked)?);
+    output::say("tapewise: in the order of blocks and without a prediction of ours, because:\n");
+    Ok(())
 }
 
 /// The order asked for, and what was found on the way.
