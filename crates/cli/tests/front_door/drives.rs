@@ -150,7 +150,9 @@ fn a_check_reports_what_the_drive_said_and_how_far_our_times_are_off() {
     let began = |event: &serde_json::Value| event["at_us"].as_u64().expect("a time");
     let sampled = events.iter().filter(|event| !event["purpose"].is_null());
     assert!(sampled.clone().all(|event| began(event) < 600_000_000));
-    assert!(locates >= 10, "{locates} locates");
+    assert!(locates >= 24, "{locates} locates");
+    assert_eq!(report["ended"], "time-out");
+    assert!(ran.err.contains("--minutes gives more"), "{}", ran.err);
     let sense = report["answers"]
         .as_array()
         .expect("answers")
@@ -167,8 +169,10 @@ fn no_name_is_in_a_report() {
         .done("drive status --active emulated:lib --json")
         .json();
     let text = desk.read("report.json");
-    for key in ["serial_number", "cartridge,_serial_number"] {
-        let name = status[key].as_str().expect(key);
+    for of in ["", "/cartridge"] {
+        let key = format!("{of}/serial_number");
+        let name = status.pointer(&key).and_then(|name| name.as_str());
+        let name = name.expect("a serial number");
         let in_hex: Vec<String> = name.bytes().map(|byte| format!("{byte:02x}")).collect();
         assert!(!text.contains(name), "{key} {name}");
         assert!(!text.contains(&in_hex.join(" ")), "{key} {name} in hex");
@@ -284,6 +288,58 @@ fn a_drive_that_orders_is_asked_what_it_thinks_of_our_order() {
         "{}",
         judged.err
     );
+}
+
+#[test]
+fn a_drive_that_orders_is_asked_also_where_no_profile_of_ours_places_the_requests() {
+    let desk = written("ts1155", 600);
+    desk.put("requests.csv", REQUESTS);
+    let args =
+        "order requests.csv --profile ts1155 --block-size 1000000000 --judge emulated:lib -o o.txt";
+    let ran = fails(&desk, args, 2, &["process 1, status", "ts1155", "LPOS"]);
+    let rows = ran.err.lines().filter(|row| row.contains("00 00 00"));
+    let ids: Vec<&str> = rows
+        .filter_map(|row| row.split_whitespace().nth(1))
+        .collect();
+    assert_eq!(ids, ["b", "d", "c", "a"]);
+    assert_eq!(desk.names(), ["lib", "requests.csv"]);
+}
+
+#[test]
+fn a_status_tells_numbers_as_numbers_with_their_units() {
+    let desk = written("lto8", 200);
+    let args = "drive status --active emulated:lib --json";
+    let status = desk.done(args).json();
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        let object = value.as_object().expect("an object");
+        object.keys().cloned().collect()
+    };
+    // A contract: docs/reference/drive-status.md.
+    let reference = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/drive-status.md"
+    );
+    let reference = std::fs::read_to_string(reference).expect("the reference");
+    for part in ["", "/cartridge", "/drive_life", "/position"] {
+        for key in keys(status.pointer(part).expect(part)) {
+            assert!(reference.contains(&format!("`{key}`")), "{part}/{key}");
+        }
+    }
+    assert_eq!(status["is_ready"], true);
+    assert_eq!(status["position"]["block"], 0);
+    let cartridge = &status["cartridge"];
+    assert_eq!(cartridge["density_code"], 0x5e);
+    assert_eq!(cartridge["is_write_protected"], false);
+    assert!(cartridge["used_bytes"].as_u64() > Some(0));
+    let rated = cartridge["rated_life"].as_array().expect("a list");
+    let loads = rated.iter().find(|rated| rated["measure"] == "loads");
+    let loads = loads.expect("a rating in loads");
+    assert_eq!(loads["life"], 20_000.0);
+    assert_eq!(loads["used"].as_f64(), cartridge["mounts"].as_f64());
+    assert!(status["drive_life"]["tape_moved_m"].is_u64());
+    let quiet = desk.done("drive status emulated:lib --json").json();
+    assert!(quiet["state"].is_null() && quiet["cartridge"].is_null());
+    assert_eq!(keys(&quiet), keys(&status));
 }
 
 #[test]

@@ -6,30 +6,31 @@ mod judge;
 mod report;
 mod sample;
 mod verified;
+mod walk;
 
 use super::map;
-use super::question::Question;
 use super::status::optional;
 use crate::error::CliError;
 use crate::{device, output, units};
 use answers::Answers;
-use report::{Cartridge, DriveName, DriveReport, VERSION, Way};
-use sample::{Move, sample};
-use std::io::IsTerminal;
+use report::{Cartridge, DriveName, DriveReport, Ended, VERSION, Way};
+use sample::Move;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use tapewise_formats::event::Event;
-use tapewise_model::{EndOfWrap, Micros};
-use tapewise_run::Recorder;
-use tapewise_scsi::commands::RequestSense;
-use tapewise_scsi::{Sense, TapeDrive};
+use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_model::Micros;
+use tapewise_run::{Recorder, RunError};
+use tapewise_scsi::TapeDrive;
+use walk::Walk;
 
 /// Check a drive in ten minutes of its time, and write a report. Reads only.
 ///
 /// Asks the drive who it is and what it can do, goes to places of the cartridge that is in it, and
-/// takes the time of every locate: up to 200, as many as fit. The times are compared with those that
-/// the drive's profile predicts. Names and serial numbers are struck out of the report. An interrupt
-/// ends it without a report. The tape is rewound at the end.
+/// takes the time of every locate: up to 200, as many as fit, long and short ones mixed so that it does
+/// not matter where the time runs out. The times are compared with those that the drive's profile
+/// predicts. A locate that fails is recorded, and the check goes on; after three in a row it ends.
+/// Names and serial numbers are struck out of the report. An interrupt ends it without a report. The
+/// tape is rewound at the end.
 #[derive(clap::Args, Debug)]
 pub struct Check {
     /// The drive, with a cartridge that has data on it.
@@ -62,9 +63,6 @@ const QUICK_MINUTES: u32 = 3;
 const QUICK_LOCATES: usize = 40;
 const LOCATES: usize = 200;
 
-/// Places, besides the beginning of tape, where sense is kept byte by byte.
-const SENSE_PLACES: usize = 5;
-
 /// Nobody sets it: an interrupt ends the program, and a report is written whole or not at all.
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -80,13 +78,14 @@ pub fn run(args: &Check) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(name)?;
     let ready = drive.wait_until_ready(super::READY_LIMIT);
     ready.map_err(|error| CliError::from(error).of(name))?;
-    let report = check(args, way, &mut drive)?;
+    let (report, failure) = check(args, way, &mut drive)?;
     output::write(Some(path), |out| {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(CliError::failed)?;
         writeln!(out).map_err(CliError::failed)
     })?;
     output::say(summary(&report));
-    Ok(())
+    // The report says what failed; the exit code says that something did.
+    failure.map_or(Ok(()), |error| Err(CliError::from(error).of(name)))
 }
 
 /// How the drive is reached; the kernel's tape driver tells too little for a report.
@@ -103,7 +102,12 @@ fn way(name: &str) -> Result<Way, CliError> {
     })
 }
 
-fn check(args: &Check, way: Way, drive: &mut TapeDrive) -> Result<DriveReport, CliError> {
+/// The report, and the last failure of a locate if there was one.
+fn check(
+    args: &Check,
+    way: Way,
+    drive: &mut TapeDrive,
+) -> Result<(DriveReport, Option<RunError>), CliError> {
     let began = drive.now();
     let mut answers = Answers::new(drive);
     answers.of_the_drive(drive)?;
@@ -119,26 +123,20 @@ fn check(args: &Check, way: Way, drive: &mut TapeDrive) -> Result<DriveReport, C
     };
     let mut events: Vec<Event> = Vec::new();
     let mut recorder = Recorder::new(drive, &mut events, &STOP);
-    let mut walk = Walk {
-        answers: &mut answers,
-        recorder: &mut recorder,
-        limit: Micros::from_secs_f64(f64::from(minutes) * 60.0),
-        cartridge: None,
-    };
-    walk.recorder.rewind()?;
-    walk.sense(0)?;
+    let limit = Micros::from_secs_f64(f64::from(minutes) * 60.0);
+    let mut walk = Walk::new(&mut answers, &mut recorder, limit);
+    walk.begin()?;
     let blocks = walk.blocks(partitions, table.as_deref())?;
     let partition = fullest(&blocks)?;
-    walk.locates(partition, blocks[usize::from(partition)], most)?;
-    walk.recorder.rewind()?;
-    let cartridge = walk.cartridge.take();
+    let ended = walk.locates(partition, blocks[usize::from(partition)], most);
+    let (cartridge, failure) = walk.end();
     drop(recorder);
     let identity = drive.identity();
     let judged = match &chosen {
         Some(chosen) => judge::judge(chosen, &events, table.as_deref())?,
         None => None,
     };
-    Ok(DriveReport {
+    let report = DriveReport {
         tapewise_drive_report: VERSION,
         program: concat!("tapewise ", env!("CARGO_PKG_VERSION")).to_owned(),
         way,
@@ -162,84 +160,10 @@ fn check(args: &Check, way: Way, drive: &mut TapeDrive) -> Result<DriveReport, C
         events,
         took_us: Micros::from_secs_f64((drive.now() - began).as_secs_f64()),
         planned: most,
+        ended,
         judged,
-    })
-}
-
-/// The way over the tape.
-struct Walk<'w, 'r> {
-    answers: &'w mut Answers,
-    recorder: &'w mut Recorder<'r>,
-    limit: Micros,
-    cartridge: Option<String>,
-}
-
-impl Walk<'_, '_> {
-    /// Keeps the sense where the head stands, and learns from it whose name to strike out.
-    fn sense(&mut self, block: u64) -> Result<(), CliError> {
-        let bytes = Question::of(&RequestSense).send(self.recorder.drive().transport())?;
-        if let Ok(sense) = Sense::decode(&bytes) {
-            let device = &sense.device;
-            let named = [&device.cartridge_serial, &device.volume_label];
-            let name = named
-                .into_iter()
-                .flatten()
-                .find(|name| !name.trim().is_empty());
-            self.cartridge = name.map(|name| hidden::pseudonym("cartridge", name));
-            self.answers.hidden.add_cartridge(&sense);
-        }
-        self.answers.keep_sense(block, bytes);
-        Ok(())
-    }
-
-    /// Blocks of each partition: from the table of wrap ends, else by going to the end of data.
-    fn blocks(
-        &mut self,
-        partitions: u8,
-        table: Option<&[EndOfWrap]>,
-    ) -> Result<Vec<u64>, CliError> {
-        (0..partitions)
-            .map(|partition| {
-                if let Some(table) = table {
-                    let wraps = table.iter().filter(|end| end.partition == partition);
-                    return Ok(wraps.map(|end| end.block).max().unwrap_or(0));
-                }
-                if partition > 0 {
-                    self.recorder.locate(partition, 0)?;
-                }
-                let end = self.recorder.end_of_data()?;
-                Ok(end.block.unwrap_or(0))
-            })
-            .collect()
-    }
-
-    /// Goes to the places of the sample until the time is out.
-    fn locates(&mut self, partition: u8, blocks: u64, most: usize) -> Result<(), CliError> {
-        let terminal = std::io::stderr().is_terminal();
-        // Where it begins: the first locate of the sample is from the first block.
-        self.recorder.locate(partition, 0)?;
-        let mut sensed = 0;
-        for (done, (kind, block)) in sample(blocks, most).into_iter().enumerate() {
-            if self.recorder.clock() >= self.limit {
-                break;
-            }
-            self.recorder
-                .set_purpose(Some(kind.name().to_owned()), None);
-            self.recorder.locate(partition, block)?;
-            if kind == Move::Far && sensed < SENSE_PLACES {
-                sensed += 1;
-                self.sense(block)?;
-            }
-            if terminal {
-                output::say(format_args!("\r\x1b[Klocate {} of {most}", done + 1));
-            }
-        }
-        self.recorder.set_purpose(None, None);
-        if terminal {
-            output::say("\r\x1b[K");
-        }
-        Ok(())
-    }
+    };
+    Ok((report, failure))
 }
 
 /// The partition with the most blocks.
@@ -257,7 +181,6 @@ fn fullest(blocks: &[u64]) -> Result<u8, CliError> {
 /// What was found, for a person.
 fn summary(report: &DriveReport) -> String {
     let refused = report.answers.iter().filter(|answer| answer.hex.is_none());
-    let done = sampled(report).count();
     let mut lines = tapewise_scsi::Report::default();
     let drive = &report.drive;
     let who = format!("{} {}", drive.vendor, drive.product);
@@ -272,13 +195,7 @@ fn summary(report: &DriveReport) -> String {
     );
     let blocks: Vec<String> = report.cartridge.blocks.iter().map(u64::to_string).collect();
     lines.line("blocks", blocks.join(" + "));
-    lines.line(
-        "locates",
-        format_args!(
-            "{done} of {}, all in {} of drive time",
-            report.planned, report.took_us
-        ),
-    );
+    locates(report, &mut lines);
     match &report.judged {
         None => lines.line(
             "predicted",
@@ -309,7 +226,41 @@ fn summary(report: &DriveReport) -> String {
     lines.to_string()
 }
 
-/// The locates of the sample.
-fn sampled(report: &DriveReport) -> impl Iterator<Item = &Event> {
-    report.events.iter().filter(|event| event.purpose.is_some())
+/// How many were timed of each kind, and why not all.
+fn locates(report: &DriveReport, lines: &mut tapewise_scsi::Report) {
+    let sampled = report
+        .events
+        .iter()
+        .filter(|event| event.purpose.is_some() && event.action == Action::Locate);
+    let (done, failed): (Vec<&Event>, Vec<&Event>) =
+        sampled.partition(|event| event.outcome == Outcome::Done);
+    let kinds = Move::ALL.map(|kind| {
+        let is_it = |event: &&&Event| event.purpose.as_deref() == Some(kind.name());
+        format!("{} {}", done.iter().filter(is_it).count(), kind.name())
+    });
+    let why = match report.ended {
+        Ended::Done => "",
+        Ended::TimeOut => "; then the time was out: --minutes gives more",
+        Ended::Failures => "; then too many failed",
+    };
+    lines.line(
+        "locates",
+        format_args!(
+            "{} of {} timed ({}), all in {} of drive time{why}",
+            done.len(),
+            report.planned,
+            kinds.join(", "),
+            report.took_us
+        ),
+    );
+    if let Some(first) = failed.first() {
+        lines.line(
+            "FAILED",
+            format_args!(
+                "{}, the first: {}",
+                units::count(failed.len(), "locate"),
+                first.sense.as_deref().unwrap_or("without sense")
+            ),
+        );
+    }
 }

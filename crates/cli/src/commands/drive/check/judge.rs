@@ -6,7 +6,7 @@ use crate::commands::drive::cartridge::profile_of_density;
 use crate::error::CliError;
 use crate::profiles;
 use tapewise_emulator::DriveKind;
-use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_model::{BlockMap, EndOfWrap, Position, PositionSource, Profile, profile};
 use tapewise_scsi::TapeDrive;
 
@@ -73,7 +73,7 @@ pub fn judge(
     };
     let errors: Vec<(&str, f64)> = events
         .iter()
-        .filter(|event| event.action == Action::Locate)
+        .filter(|event| event.action == Action::Locate && event.outcome == Outcome::Done)
         .filter_map(|event| {
             let from = place(event.from.as_ref()?, map.as_ref())?;
             let to = place(event.to.as_ref()?, map.as_ref())?;
@@ -89,7 +89,7 @@ pub fn judge(
         let errors = errors.iter().filter(|(name, _)| all || *name == kind);
         summary(kind, errors.map(|(_, error_s)| *error_s).collect())
     };
-    let kinds = [Move::Far, Move::Near, Move::Beginning].map(Move::name);
+    let kinds = Move::ALL.map(Move::name);
     Ok(Some(Judged {
         profile: profile.name.clone(),
         found_by: chosen.found_by.to_owned(),

@@ -45,8 +45,22 @@ pub struct DriveReport {
     pub took_us: Micros,
     /// Locates that were planned.
     pub planned: usize,
+    /// Why there were no more.
+    pub ended: Ended,
     /// What a profile predicted; none where no profile is for this drive or no position is told.
     pub judged: Option<Judged>,
+}
+
+/// Why no more locates were timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All that were planned were tried.
+    Done,
+    /// The time was out.
+    TimeOut,
+    /// Locate after locate failed.
+    Failures,
 }
 
 /// Which drive, without its name.

@@ -162,3 +162,120 @@ impl<'w, 'r> Walk<'w, 'r> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+    use tapewise_emulator::{Clock, Library};
+    use tapewise_formats::event::{Event, Outcome};
+    use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
+
+    const BLOCKS: u64 = 100;
+
+    /// A drive that answers some of its LOCATE(16) commands with a medium error.
+    struct Failing<T> {
+        drive: T,
+        located: usize,
+        fails: fn(usize) -> bool,
+    }
+
+    impl<T: Transport> Transport for Failing<T> {
+        fn name(&self) -> &str {
+            self.drive.name()
+        }
+
+        fn execute(
+            &mut self,
+            cdb: &Cdb,
+            data: Data<'_>,
+            timeout: Duration,
+        ) -> Result<Completion, TransportError> {
+            const LOCATE_16: u8 = 0x92;
+            if cdb.opcode() == LOCATE_16 {
+                self.located += 1;
+                if (self.fails)(self.located) {
+                    let mut sense = [0; 18];
+                    // Medium error: positioning error detected by read of medium.
+                    [sense[0], sense[2], sense[7], sense[12], sense[13]] = [0x70, 3, 10, 0x15, 2];
+                    return Ok(Completion::check_condition(0, &sense));
+                }
+            }
+            self.drive.execute(cdb, data, timeout)
+        }
+
+        fn now(&self) -> Duration {
+            self.drive.now()
+        }
+
+        fn wait(&mut self, duration: Duration) {
+            self.drive.wait(duration);
+        }
+    }
+
+    fn drive(directory: &Path, fails: fn(usize) -> bool) -> TapeDrive {
+        let path = directory.join("library");
+        let library = Library::fresh_drive("lto8", 1, &path, Clock::virtual_time()).unwrap();
+        let transport = Failing {
+            drive: library.transport_to_drive(0).unwrap(),
+            located: 0,
+            fails,
+        };
+        let mut drive = TapeDrive::open(Box::new(transport)).unwrap();
+        drive.wait_until_ready(Duration::from_secs(600)).unwrap();
+        for _ in 0..BLOCKS {
+            drive.write(&[7; 64]).unwrap();
+        }
+        drive
+    }
+
+    /// The way over a tape: its locates of the sample, why it ended, and the last failure.
+    fn walk(fails: fn(usize) -> bool, most: usize) -> (Vec<Event>, Ended, Option<RunError>) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut drive = drive(directory.path(), fails);
+        let mut answers = Answers::new(&drive);
+        let mut events: Vec<Event> = Vec::new();
+        let stop = AtomicBool::new(false);
+        let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
+        let limit = Micros::from_secs_f64(36_000.0);
+        let mut walk = Walk::new(&mut answers, &mut recorder, limit);
+        walk.begin().unwrap();
+        let ended = walk.locates(0, BLOCKS, most);
+        let (_, failure) = walk.end();
+        events.retain(|event| event.purpose.is_some());
+        (events, ended, failure)
+    }
+
+    #[test]
+    fn a_locate_that_fails_is_recorded_and_the_next_one_is_tried() {
+        let (events, ended, failure) = walk(|nth| nth % 5 == 0, 30);
+        assert_eq!(ended, Ended::Done);
+        assert_eq!(events.len(), 30);
+        let failed: Vec<&Event> = events
+            .iter()
+            .filter(|event| event.outcome == Outcome::Failed)
+            .collect();
+        // The first locate goes to where the sample begins and is not one of it.
+        assert_eq!(failed.len(), 31 / 5);
+        for event in failed {
+            assert!(event.sense.as_deref().unwrap().contains("(03/15/02)"));
+        }
+        assert!(matches!(failure, Some(RunError::Scsi(_))));
+    }
+
+    #[test]
+    fn after_three_failures_in_a_row_it_ends_with_what_there_is() {
+        let (events, ended, failure) = walk(|nth| nth > 11, 30);
+        assert_eq!(ended, Ended::Failures);
+        assert_eq!(events.len(), 10 + MOST_FAILURES_IN_A_ROW);
+        assert!(failure.is_some());
+    }
+
+    #[test]
+    fn a_walk_without_failures_has_none() {
+        let (events, ended, failure) = walk(|_| false, 30);
+        assert_eq!((events.len(), ended), (30, Ended::Done));
+        assert!(failure.is_none());
+    }
+}
