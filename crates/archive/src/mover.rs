@@ -11,8 +11,10 @@
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `repack` | what is still wanted of a volume goes onto others |
+//! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `session` | a volume in a drive, with its map and its event log |
 
+mod arriving;
 mod migrate;
 mod recall;
 mod repack;

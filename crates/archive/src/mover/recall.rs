@@ -4,9 +4,11 @@
 //! mover that is killed between the two finds the file there and answers without reading it again.
 //! What a volume cannot give is asked of the file's other copies before the request fails.
 
+use super::arriving::{Arrived, Arriving};
 use super::{MoveError, Mover};
-use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeId, VolumeQueue, Waiting};
-use crate::deliver::{DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence};
+use crate::cache::Cache;
+use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeQueue, Waiting};
+use crate::deliver::{Delivery, Destination, Expected, InnerPath, Metadata, Presence};
 use crate::ltfs::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use std::collections::{HashMap, HashSet};
@@ -81,7 +83,7 @@ impl Mover<'_> {
     /// most waits, then where it waits longest.
     fn choose(&self, volumes: Vec<VolumeQueue>, parts: &Parts) -> Option<VolumeQueue> {
         let volumes = volumes.into_iter().filter_map(|mut queue| {
-            queue.waiting.retain(|waiting| !parts.has_read(waiting.request, queue.volume));
+            queue.waiting.retain(|waiting| parts.is_next(waiting));
             (!queue.waiting.is_empty()).then_some(queue)
         });
         let drives = self.pool.status();
@@ -140,14 +142,13 @@ impl Mover<'_> {
         let wants: Vec<Vec<Segment>> =
             queue.waiting.iter().map(|waiting| waiting.segments.clone()).collect();
         let name = |want: usize| format!("{}", requests[want].0);
-        let catalogue = self.catalogue;
-        let now_ns = self.now_ns;
         let mut receiver = Deliverer {
-            catalogue,
-            now_ns,
-            volume: queue.volume,
+            catalogue: self.catalogue,
+            cache: self.cache,
+            now_ns: self.now_ns,
             waiting: &queue.waiting,
             open: HashMap::new(),
+            refused: HashSet::new(),
             parts,
             done,
         };
@@ -216,79 +217,88 @@ impl Target {
 struct Parts(HashMap<RequestId, Partial>);
 
 struct Partial {
-    /// None where the file turned out to be there already, or cannot be delivered.
-    delivery: Option<Delivery>,
+    /// None where the file turned out to be there already.
+    arriving: Option<Arriving>,
+    /// Bytes that have come, as they stand on the tapes.
     bytes: u64,
-    read: HashSet<VolumeId>,
 }
 
 impl Parts {
-    /// Whether a volume has given its part.
-    fn has_read(&self, request: RequestId, volume: VolumeId) -> bool {
-        let partial = self.0.get(&request);
-        partial.is_some_and(|partial| partial.read.contains(&volume))
+    /// Whether what a volume has of a request is what comes next: parts are read in file order.
+    fn is_next(&self, waiting: &Waiting) -> bool {
+        let come = self.0.get(&waiting.request).map_or(0, |partial| partial.bytes);
+        waiting.segments.first().is_none_or(|segment| segment.file_offset == come)
     }
 }
 
 /// Takes what a volume gives.
 struct Deliverer<'a> {
     catalogue: &'a dyn Catalogue,
+    cache: &'a Cache,
     now_ns: &'a dyn Fn() -> i64,
-    volume: VolumeId,
     waiting: &'a [Waiting],
-    /// What is being delivered, by the number of the want.
-    open: HashMap<usize, Option<Delivery>>,
+    /// What is on its way, by the number of the want; none where the file is there already.
+    open: HashMap<usize, Option<Arriving>>,
+    /// What was answered at its beginning: its bytes come all the same.
+    refused: HashSet<usize>,
     parts: &'a mut Parts,
     done: &'a mut Recalled,
 }
 
 impl Deliverer<'_> {
-    fn open(&mut self, want: usize) -> Result<Option<Delivery>, MoveError> {
+    fn open(&mut self, want: usize) -> Result<Option<Arriving>, MoveError> {
         let waiting = &self.waiting[want];
         if let Some(partial) = self.parts.0.get_mut(&waiting.request) {
-            return Ok(partial.delivery.take());
+            return Ok(partial.arriving.take());
         }
-        let request = self.catalogue.request(waiting.request)?;
+        let is_frame = waiting.zstd_bytes.is_some();
         let file = self.catalogue.file(waiting.file)?.file;
-        match request.place {
-            Some(place) => Target::new(&place, &file)?.begin(),
-            None => Ok(None),
-        }
+        let Some(place) = self.catalogue.request(waiting.request)?.place else {
+            if self.catalogue.cached(waiting.file)?.is_some() {
+                return Ok(None);
+            }
+            let arriving = Arriving::into_cache(self.cache, &file, is_frame, (self.now_ns)())?;
+            return Ok(Some(arriving));
+        };
+        let Some(delivery) = Target::new(&place, &file)?.begin()? else {
+            return Ok(None);
+        };
+        let arriving = Arriving::into_directory(delivery, is_frame);
+        arriving.map(Some).map_err(|source| MoveError::Copy {
+            path: file.path,
+            source,
+        })
     }
 
     fn close(&mut self, want: usize) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
-        let delivery = self.open.remove(&want).flatten();
+        let arriving = self.open.remove(&want).flatten();
         let file = self.catalogue.file(waiting.file)?.file;
-        let bytes: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
         let before = self.parts.0.get(&waiting.request).map_or(0, |partial| partial.bytes);
-        if before + bytes < file.bytes {
-            let partial = self.parts.0.entry(waiting.request).or_insert_with(|| Partial {
-                delivery: None,
-                bytes: 0,
-                read: HashSet::new(),
-            });
-            partial.delivery = delivery;
-            partial.bytes += bytes;
-            partial.read.insert(self.volume);
+        let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
+        let come = before + here;
+        if come < waiting.zstd_bytes.unwrap_or(file.bytes) {
+            let partial = Partial {
+                arriving,
+                bytes: come,
+            };
+            self.parts.0.insert(waiting.request, partial);
             // The rest comes from another volume.
             return Ok(self.catalogue.requeue(&[waiting.request])?);
         }
         self.parts.0.remove(&waiting.request);
         let now_ns = (self.now_ns)();
-        if let Some(delivery) = delivery {
-            match delivery.finish() {
-                Ok(delivered) => {
-                    self.done.unverified += u64::from(file.sums.is_empty());
-                    if !delivered.sums.is_empty() && before == 0 {
-                        self.catalogue.note_verified(waiting.file, waiting.number, now_ns)?;
-                    }
+        if let Some(arriving) = arriving {
+            match arriving.finish(self.cache, waiting.file, &file, now_ns) {
+                Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
+                Ok(Arrived::Whole) => {
+                    self.catalogue.note_verified(waiting.file, waiting.number, now_ns)?;
                 }
-                Err(error @ DeliverError::Mismatch { .. }) => {
-                    return self.try_another(want, error.to_string());
+                Ok(Arrived::Wrong(why)) => return self.try_another(want, why),
+                Err(MoveError::Deliver(error)) if !error.is_full() => {
+                    return self.fail(want, error.to_string());
                 }
-                Err(error) if error.is_full() => return Err(error.into()),
-                Err(error) => return self.fail(want, error.to_string()),
+                Err(error) => return Err(error),
             }
         }
         self.catalogue.answer(waiting.request, &Answer::Delivered, now_ns)?;
@@ -319,24 +329,37 @@ impl Deliverer<'_> {
 
 impl Receiver for Deliverer<'_> {
     fn begin(&mut self, want: usize) -> Result<(), Error> {
-        let delivery = self.open(want).map_err(Error::other)?;
-        self.open.insert(want, delivery);
+        let arriving = match self.open(want) {
+            // Something else has its name, or its directory is gone: that is this request's affair.
+            Err(MoveError::Deliver(error)) if !error.is_full() => {
+                self.refused.insert(want);
+                return self.fail(want, error.to_string()).map_err(Error::other);
+            }
+            arriving => arriving.map_err(Error::other)?,
+        };
+        self.open.insert(want, arriving);
         Ok(())
     }
 
-    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn bytes(&mut self, want: usize, _: u64, bytes: &[u8]) -> Result<(), Error> {
         match self.open.get_mut(&want) {
-            Some(Some(delivery)) => delivery.write_at(offset, bytes).map_err(Error::other),
+            Some(Some(arriving)) => arriving.push(bytes),
             _ => Ok(()),
         }
     }
 
     fn end(&mut self, want: usize) -> Result<(), Error> {
-        self.close(want).map_err(Error::other)
+        match self.refused.remove(&want) {
+            true => Ok(()),
+            false => self.close(want).map_err(Error::other),
+        }
     }
 
     fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
         self.open.remove(&want);
-        self.try_another(want, why.to_string()).map_err(Error::other)
+        match self.refused.remove(&want) {
+            true => Ok(()),
+            false => self.try_another(want, why.to_string()).map_err(Error::other),
+        }
     }
 }

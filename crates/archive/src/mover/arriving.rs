@@ -1,0 +1,132 @@
+//! A file that comes from tape: into a directory or into the cache, expanded where it is a zstd frame.
+
+use super::MoveError;
+use crate::cache::{Cache, Incoming};
+use crate::catalogue::FileId;
+use crate::deliver::{DeliverError, Delivery};
+use crate::record::File;
+use crate::sums::{Sum, Summer};
+use crate::volume::Expander;
+use std::io::{Error, Result, Write};
+
+/// Where it goes.
+enum Place {
+    /// A directory of whoever asked.
+    Directory(Delivery),
+    /// The cache, with the sums of what has come.
+    Cache(Incoming, Summer),
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        match self {
+            Place::Directory(delivery) => delivery.write(bytes).map_err(Error::other)?,
+            Place::Cache(incoming, summer) => {
+                incoming.write_all(bytes)?;
+                summer.update(bytes);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A file that comes from tape.
+pub(super) struct Arriving(Form);
+
+enum Form {
+    Plain(Place),
+    Frame(Expander<'static, Place>),
+}
+
+/// How an arrival ended.
+pub(super) enum Arrived {
+    /// It is in its place.
+    Whole,
+    /// Its contents are not what they should be; nothing is left of it.
+    Wrong(String),
+}
+
+impl Arriving {
+    /// A file on its way into a directory.
+    pub fn into_directory(delivery: Delivery, is_frame: bool) -> Result<Arriving> {
+        Arriving::new(Place::Directory(delivery), is_frame)
+    }
+
+    /// A file on its way into the cache.
+    pub fn into_cache(
+        cache: &Cache,
+        file: &File,
+        is_frame: bool,
+        at_ns: i64,
+    ) -> std::result::Result<Arriving, MoveError> {
+        let incoming = cache.reserve(file.bytes, at_ns)?.create()?;
+        let summer = Summer::new(file.sums.iter().map(|sum| sum.kind));
+        let copy = |source| MoveError::Copy {
+            path: file.path.clone(),
+            source,
+        };
+        Arriving::new(Place::Cache(incoming, summer), is_frame).map_err(copy)
+    }
+
+    fn new(place: Place, is_frame: bool) -> Result<Arriving> {
+        Ok(Arriving(match is_frame {
+            true => Form::Frame(Expander::new(place)?),
+            false => Form::Plain(place),
+        }))
+    }
+
+    /// The next bytes as they stand on the tape.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.0 {
+            Form::Plain(place) => place.write_all(bytes),
+            Form::Frame(expander) => expander.push(bytes),
+        }
+    }
+
+    /// All bytes have come: gives the file its place if they are right.
+    pub fn finish(
+        self,
+        cache: &Cache,
+        id: FileId,
+        file: &File,
+        at_ns: i64,
+    ) -> std::result::Result<Arrived, MoveError> {
+        let place = match self.0 {
+            Form::Plain(place) => place,
+            Form::Frame(expander) => match expander.finish() {
+                Ok(place) => place,
+                Err(error) => return Ok(Arrived::Wrong(error.to_string())),
+            },
+        };
+        match place {
+            Place::Directory(delivery) => match delivery.finish() {
+                Ok(_) => Ok(Arrived::Whole),
+                Err(
+                    error @ (DeliverError::Mismatch { .. }
+                    | DeliverError::Short { .. }
+                    | DeliverError::Beyond { .. }),
+                ) => Ok(Arrived::Wrong(error.to_string())),
+                Err(error) => Err(error.into()),
+            },
+            Place::Cache(incoming, summer) => {
+                let found = summer.finish();
+                if let Some(known) = file.sums.iter().find(|known| !found.contains(known)) {
+                    let other = found.iter().find(|sum| sum.kind == known.kind);
+                    let read = other.map_or_else(String::new, Sum::to_string);
+                    return Ok(Arrived::Wrong(format!("{read} was read, {known} is known")));
+                }
+                let arrived = incoming.finish()?;
+                if arrived.bytes() != file.bytes {
+                    let what = format!("{} bytes came of {}", arrived.bytes(), file.bytes);
+                    return Ok(Arrived::Wrong(what));
+                }
+                cache.stage(arrived, id, at_ns)?;
+                Ok(Arrived::Whole)
+            }
+        }
+    }
+}
