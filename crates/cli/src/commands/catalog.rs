@@ -1,0 +1,42 @@
+//! `tapewise catalog`: what lies where, and whether it is still right.
+
+mod add;
+mod find;
+mod init;
+mod tend;
+
+use crate::error::CliError;
+use std::process::ExitCode;
+
+/// Make an archive; find what lies where; verify, repack and back up.
+#[derive(clap::Args, Debug)]
+pub struct Catalog {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum What {
+    Init(init::Init),
+    Add(add::Add),
+    Find(find::Find),
+    Volumes(find::VolumesArgs),
+    Verify(tend::Verify),
+    Repack(tend::Repack),
+    Check(tend::Check),
+    Backup(tend::Backup),
+}
+
+/// Runs the verb.
+pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
+    match &args.what {
+        What::Init(args) => init::run(args),
+        What::Add(args) => add::run(args),
+        What::Find(args) => find::run(args),
+        What::Volumes(args) => find::volumes(args),
+        What::Verify(args) => tend::verify(args),
+        What::Repack(args) => tend::repack(args),
+        What::Check(args) => tend::check(args),
+        What::Backup(args) => tend::backup(args),
+    }
+}

@@ -1,0 +1,65 @@
+//! `tapewise catalog init`: an archive in a directory.
+
+use crate::archive::{Archive, ArchiveSettings};
+use crate::error::CliError;
+use crate::output::print;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_archive::mover::Settings;
+
+/// Make an archive in a new directory: settings, an empty catalogue, a cache.
+#[derive(clap::Args, Debug)]
+#[command(after_help = crate::device::NAMES)]
+pub struct Init {
+    /// The directory; it must not exist or be empty.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// A drive; may be given several times.
+    #[arg(long = "drive", value_name = "DEVICE", required = true)]
+    drives: Vec<String>,
+    /// A robot that serves them; may be given several times.
+    #[arg(long = "changer", value_name = "DEVICE")]
+    changers: Vec<String>,
+    /// Profile of the drives.
+    #[arg(long, value_name = "NAME|FILE")]
+    profile: String,
+    /// Cartridges that each file lies on unless it is stored otherwise.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
+    copies: u32,
+    /// How much the cache holds at most, in GB.
+    #[arg(long, value_name = "GB", default_value_t = 100.0)]
+    cache_gb: f64,
+    /// Bytes of a block on tape.
+    #[arg(long, value_name = "BYTES")]
+    block_size: Option<u32>,
+    /// Bytes after which a segment is closed with a filemark.
+    #[arg(long, value_name = "BYTES")]
+    segment_size: Option<u64>,
+}
+
+/// Runs it.
+pub fn run(args: &Init) -> Result<ExitCode, CliError> {
+    let usual = Settings::of(crate::profiles::load_drive(&args.profile)?);
+    let high_bytes = args.cache_gb * 1e9;
+    if !(1e6..1e18).contains(&high_bytes) {
+        return Err(CliError::input("--cache-gb: from 0.001 to 1e9"));
+    }
+    let settings = ArchiveSettings {
+        drives: args.drives.clone(),
+        changers: args.changers.clone(),
+        profile: args.profile.clone(),
+        copies: args.copies,
+        cache_high_bytes: high_bytes as u64,
+        cache_low_bytes: (high_bytes * 0.8) as u64,
+        block_bytes: args.block_size.unwrap_or(usual.block_bytes),
+        segment_bytes: args.segment_size.unwrap_or(usual.segment_bytes),
+        part_bytes: usual.part_bytes,
+        volume_bytes: None,
+    };
+    Archive::create(&args.directory, &settings)?;
+    print(&format!(
+        "{} is an archive; its settings are in archive.toml\n",
+        args.directory.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,138 @@
+//! `tapewise catalog verify`, `repack`, `check`, `backup`: that what is kept stays right.
+
+use crate::archive::{Archive, now_ns};
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::output::{print, say};
+use crate::units;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
+use tapewise_archive::deliver::shown;
+
+/// Read volumes whole, in the order of the tape, and compare every checksum.
+#[derive(clap::Args, Debug)]
+pub struct Verify {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Labels of the volumes.
+    #[arg(value_name = "VOLUME", required = true)]
+    volumes: Vec<String>,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    let mut lost = 0;
+    for label in &args.volumes {
+        let id = volume(&archive, label)?;
+        let found = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.verify(id))?;
+        print(&format!(
+            "{label}: {} right ({}), {} without a known checksum, {} that span volumes, {} lost\n",
+            units::count(found.right as usize, "copy").replace("copys", "copies"),
+            units::bytes(found.bytes),
+            found.unknown,
+            found.parts,
+            found.lost.len()
+        ))?;
+        for (path, why) in &found.lost {
+            say(format_args!("tapewise: {label}: {}: {why}\n", shown(path)));
+        }
+        lost += found.lost.len();
+    }
+    Ok(match lost {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(Exit::Checksum as u8),
+    })
+}
+
+/// Bring what is still wanted of a volume onto others, and forget the volume.
+///
+/// Its files are read into the cache, the volume is taken out of the catalogue, and the files are
+/// written elsewhere. The cartridge is not touched.
+#[derive(clap::Args, Debug)]
+pub struct Repack {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Label of the volume.
+    #[arg(value_name = "VOLUME")]
+    volume: String,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    let id = volume(&archive, &args.volume)?;
+    let (repacked, migrated) = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        let repacked = mover.repack(id)?;
+        Ok((repacked, mover.migrate(now_ns())?))
+    })?;
+    print(&format!(
+        "{}: {} read, the volume is forgotten\n",
+        args.volume,
+        units::count(repacked.staged.delivered as usize, "file")
+    ))?;
+    super::super::store::told(&migrated)
+}
+
+/// Look for contradictions in the catalogue.
+#[derive(clap::Args, Debug)]
+pub struct Check {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+}
+
+/// Runs it.
+pub fn check(args: &Check) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let findings = archive.catalogue.integrity()?;
+    for finding in &findings {
+        print(&format!("{finding}\n"))?;
+    }
+    match findings.is_empty() {
+        true => {
+            print("the catalogue does not contradict itself\n")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        false => Ok(ExitCode::from(1)),
+    }
+}
+
+/// Write a copy of the catalogue; the file appears when it is whole.
+#[derive(clap::Args, Debug)]
+pub struct Backup {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Where to.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Runs it.
+pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    archive.catalogue.backup(&args.file)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
+    match archive.catalogue.find_volume(label)? {
+        Some((id, _)) => Ok(id),
+        None => Err(CliError::input(format!("the archive has no volume {label}"))
+            .hint("`tapewise catalog volumes` lists them")),
+    }
+}

@@ -1,0 +1,137 @@
+//! `tapewise store`: files into the archive, and onto tape.
+
+use crate::archive::{Archive, now_ns};
+use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
+use crate::output::{print, say};
+use crate::units;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tapewise_archive::catalogue::Terms;
+use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::mover::Migrated;
+use tapewise_archive::store::{Source, StoreTerms, store};
+
+/// Files stored by one transaction.
+const AT_ONCE: usize = 1000;
+
+/// Put files into an archive and onto tape. Experimental until real drives have proven it.
+///
+/// A file is acknowledged when it is in the archive's cache, on disk with its checksum in the
+/// catalogue; the cache keeps it until it is on as many cartridges as it should be. Then all that
+/// waits goes to tape, unless --later. Killed at any moment, the same command goes on.
+#[derive(clap::Args, Debug)]
+pub struct Store {
+    /// The archive; `tapewise catalog init` makes one.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Files and directories to store; directories with everything below them.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Directory in the archive below which they appear.
+    #[arg(long, value_name = "PATH", default_value = "")]
+    under: PathBuf,
+    /// Cartridges that each file is to lie on [default: as the archive has it].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    copies: Option<u32>,
+    /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
+    #[arg(long)]
+    replace: bool,
+    /// Only into the cache; tape is for a later `store` without it.
+    #[arg(long)]
+    later: bool,
+    /// On whose account it is.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    user: String,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &Store) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    let mut sources = Vec::new();
+    for path in &args.paths {
+        find(path, &args.under.join(path.file_name().unwrap_or_default()), &mut sources)?;
+    }
+    let how = StoreTerms {
+        terms: Terms {
+            user: args.user.clone(),
+            ..Terms::default()
+        },
+        copies: args.copies.unwrap_or(archive.settings.copies),
+        replace: args.replace,
+        also: Vec::new(),
+    };
+    let mut stored = 0;
+    for some in sources.chunks(AT_ONCE) {
+        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+        stored += store(&cache, some, &how, now_ns())?.len();
+    }
+    print(&format!("stored     {} in the cache, acknowledged\n", units::count(stored, "file")))?;
+    if args.later {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let migrated =
+        archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate(now_ns()))?;
+    told(&migrated)
+}
+
+/// Says what went to tape.
+pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
+    print(&format!(
+        "on tape    {} complete, {} in {} on {}\n",
+        units::count(migrated.files as usize, "file"),
+        units::bytes(migrated.bytes),
+        units::count(migrated.segments as usize, "segment"),
+        units::count(migrated.mounts as usize, "mount"),
+    ))?;
+    for (label, why) in &migrated.volumes_lost {
+        say(format_args!("tapewise: volume {label} takes no more: {why}\n"));
+    }
+    for (file, why) in &migrated.refused {
+        say(format_args!("tapewise: file {} stays in the cache: {why}\n", file.0));
+    }
+    Ok(match migrated.refused.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(crate::error::Exit::Partial as u8),
+    })
+}
+
+/// Regular files below a path, and what else is there said.
+fn find(path: &Path, inner: &Path, sources: &mut Vec<Source>) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::input(error).of(path.display());
+    let kind = std::fs::symlink_metadata(path).map_err(failed)?.file_type();
+    if kind.is_dir() {
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
+            .map_err(failed)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
+        entries.sort();
+        for entry in entries {
+            let name: &OsStr = entry.file_name().unwrap_or_default();
+            find(&entry, &inner.join(name), sources)?;
+        }
+        return Ok(());
+    }
+    if !kind.is_file() {
+        say(format_args!(
+            "tapewise: {}: a link or a device: not stored\n",
+            path.display()
+        ));
+        return Ok(());
+    }
+    sources.push(Source {
+        from: path.to_owned(),
+        path: InnerPath::new(inner.as_os_str().as_bytes()).map_err(CliError::input)?,
+    });
+    Ok(())
+}
