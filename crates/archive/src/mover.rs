@@ -11,9 +11,11 @@
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `repack` | what is still wanted of a volume goes onto others |
+//! | `add` | a cartridge of others is read whole and added to the catalogue |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `session` | a volume in a drive, with its map and its event log |
 
+mod add;
 mod arriving;
 mod migrate;
 mod recall;
@@ -21,6 +23,7 @@ mod repack;
 mod session;
 mod verify;
 
+pub use add::Added;
 pub use migrate::Migrated;
 pub use recall::Recalled;
 pub use repack::Repacked;

@@ -20,7 +20,7 @@ use tapewise_archive::mover::{MoveError, Mover, Settings};
 use tapewise_archive::pool::{Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
-use tapewise_formats::event_log::EventWriter;
+use tapewise_formats::event_log::{EventWriter, Header};
 
 /// The file that makes a directory an archive.
 const SETTINGS: &str = "archive.toml";
@@ -157,7 +157,12 @@ impl Archive {
         let path = self.directory.join("events.jsonl");
         let log = OpenOptions::new().create(true).append(true).open(&path);
         let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
-        let mut log = EventWriter::new(BufWriter::new(log));
+        let header = Header {
+            byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
+            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        };
+        let log = EventWriter::new(BufWriter::new(log), &header);
+        let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let mut mover = Mover {
             catalogue: self.catalogue.as_ref(),
             cache,

@@ -59,6 +59,14 @@ impl CliError {
         }
     }
 
+    /// The same exit code with another message.
+    pub fn saying(self, message: impl fmt::Display) -> CliError {
+        CliError {
+            message: message.to_string(),
+            ..self
+        }
+    }
+
     /// The same with what to do about it.
     pub fn hint(self, hint: impl Into<String>) -> CliError {
         CliError {

@@ -1,5 +1,6 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
+mod archive;
 mod batch;
 mod commands;
 mod device;
@@ -48,6 +49,10 @@ Drive
   measure    Measure how long a drive takes for everything it does, and write the event log
   profile    List, show, compare and validate profiles of drives and libraries
 
+Archive
+  store      Put files into an archive and onto tape. Experimental until real drives have proven it
+  catalog    Make an archive; find what lies where; verify, repack and back up
+
 Evidence
   audit      Say where the drive-hours of a log went, and what other orders would have cost
   demo       Show the main job without hardware: write, recall three ways, compare, carry on after a crash
@@ -68,6 +73,8 @@ enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
     Recall(Box<commands::recall::Recall>),
+    Store(commands::store::Store),
+    Catalog(commands::catalog::Catalog),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
@@ -89,6 +96,8 @@ fn main() -> ExitCode {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
         Verb::Recall(args) => commands::recall::run(args),
+        Verb::Store(args) => commands::store::run(args),
+        Verb::Catalog(args) => commands::catalog::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),

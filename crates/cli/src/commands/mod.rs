@@ -1,6 +1,7 @@
 //! One file for each verb; its doc comment is its help.
 
 pub mod audit;
+pub mod catalog;
 pub mod convert;
 pub mod demo;
 pub mod doctor;
@@ -15,3 +16,4 @@ pub mod profile;
 pub mod recall;
 pub mod reproduce;
 pub mod sense;
+pub mod store;

@@ -1,5 +1,6 @@
 //! `tapewise recall`: files back from tape.
 
+mod archive;
 mod common;
 mod copy;
 mod ltfs;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 /// are known of it. What is there already is not read again, so the same command goes on after Ctrl-C.
 #[derive(clap::Args, Debug)]
 #[command(
-    group(ArgGroup::new("source").required(true).args(["ltfs", "ltfs_mount"])),
+    group(ArgGroup::new("source").required(true).args(["ltfs", "ltfs_mount", "archive"])),
     mut_arg("profile", |arg| {
         arg.required(false).default_value(BY_NAME).help(
             "Drive profile: a name from `tapewise profile list`, or a TOML file; with --ltfs it is found by the drive's name",
@@ -35,6 +36,10 @@ pub struct Recall {
     /// their extended attributes say.
     #[arg(long, value_name = "DIR")]
     ltfs_mount: Option<PathBuf>,
+    /// Archive made by `tapewise catalog init`: its files come from its cache and from the tapes in its
+    /// library, several volumes one after the other.
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT)]
+    archive: Option<PathBuf>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
@@ -118,6 +123,9 @@ impl Recall {
 
 /// Runs the verb.
 pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
+    if let Some(directory) = &args.archive {
+        return archive::run(args, directory);
+    }
     match (&args.ltfs, &args.ltfs_mount) {
         (Some(device), _) => ltfs::run(args, device),
         (None, Some(_)) if args.profile().is_none() => Err(CliError::input(
@@ -125,6 +133,6 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
         )
         .hint("name its profile with --profile; `tapewise profile list` shows them")),
         (None, Some(directory)) => mount::run(args, directory),
-        (None, None) => Err(CliError::input("give --ltfs DEVICE or --ltfs-mount DIR")),
+        (None, None) => Err(CliError::input("give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR")),
     }
 }

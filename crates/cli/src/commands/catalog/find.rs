@@ -88,9 +88,9 @@ pub struct VolumesArgs {
 /// Runs it.
 pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
-    let mut table = Table::new(&["volume", "format", "state", "recorded", "next block", "uuid"]);
+    let mut table = Table::new("", &["volume", "format", "state", "recorded", "next block", "uuid"]);
     for (_, volume) in archive.catalogue.volumes()? {
-        table.row(&[
+        table.row([
             volume.label.clone(),
             volume.format.name().to_owned(),
             volume.state.name().to_owned(),

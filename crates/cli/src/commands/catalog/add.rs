@@ -1,0 +1,125 @@
+//! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
+
+use crate::archive::{Archive, now_ns};
+use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
+use crate::output::{print, say};
+use crate::units;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tapewise_archive::catalogue::{Recorded, Volumes};
+use tapewise_archive::deliver::{InnerPath, shown};
+use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::record::{self, Owner, Volume, VolumeFormat, VolumeState};
+use tapewise_archive::sums::ltfs_index_sum;
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
+
+/// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them.
+///
+/// Files appear in the archive below the cartridge's label; `find` says which tape holds them, and
+/// `recall --archive` brings them back. Such cartridges are read and never written.
+#[derive(clap::Args, Debug)]
+pub struct Add {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Indexes of LTFS volumes, as XML; each is named like its cartridge's label, A00012L6.xml.
+    #[arg(value_name = "INDEX.xml")]
+    indexes: Vec<PathBuf>,
+    /// Bytes of a block of these volumes [default: 524288].
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
+    block_size: Option<u64>,
+    /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
+    /// from end to end.
+    #[arg(long = "tape", value_name = "LABEL")]
+    tapes: Vec<String>,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn run(args: &Add) -> Result<ExitCode, CliError> {
+    if args.indexes.is_empty() && args.tapes.is_empty() {
+        return Err(CliError::input("give INDEX.xml or --tape LABEL"));
+    }
+    let archive = Archive::open(&args.archive)?;
+    for index in &args.indexes {
+        add_index(&archive, args, index).map_err(|error| error.of(index.display()))?;
+    }
+    if args.tapes.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    for label in &args.tapes {
+        let added = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.add_tape(label))?;
+        for trouble in &added.troubles {
+            say(format_args!("tapewise: {label}: {trouble}\n"));
+        }
+        told(label, added.files, &added.left_out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
+    for (path, why) in left_out {
+        say(format_args!("tapewise: {label}: {}: left out: {why}\n", shown(path)));
+    }
+    print(&format!(
+        "{label}: {} added, {} left out\n",
+        units::count(files, "file"),
+        left_out.len()
+    ))
+}
+
+fn add_index(archive: &Archive, args: &Add, path: &Path) -> Result<(), CliError> {
+    let file = File::open(path).map_err(CliError::input)?;
+    let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
+    let layout = match args.block_size {
+        Some(bytes) => LtfsLayout::assumed().with_block_size(bytes),
+        None => LtfsLayout::assumed(),
+    };
+    let label = path.file_stem().and_then(|stem| stem.to_str());
+    let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
+    let volume = Volume {
+        label: label.to_owned(),
+        uuid: index.volume_uuid.clone(),
+        format: VolumeFormat::Ltfs,
+        state: VolumeState::Full,
+        block_bytes: layout.block_size as u32,
+        next_block: 0,
+        written_bytes: index.extent_bytes,
+    };
+    let mut left_out = Vec::new();
+    let mut recorded = Vec::new();
+    for file in &files {
+        match of_index(label, file, &layout) {
+            Ok(file) => recorded.push(file),
+            Err(why) => left_out.push((file.path.clone().into_bytes(), why)),
+        }
+    }
+    archive.catalogue.add_recorded(&volume, &recorded, now_ns())?;
+    told(label, recorded.len(), &left_out)
+}
+
+fn of_index(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
+    let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
+    let wanted = Wanted::new(file, layout, None, sums, Vec::new()).map_err(|e| e.to_string())?;
+    let inner = wanted.path.to_string();
+    let path = InnerPath::new(format!("{label}/{inner}")).map_err(|e| e.to_string())?;
+    Ok(Recorded {
+        file: record::File {
+            path: path.as_bytes().to_vec(),
+            bytes: file.length,
+            modified_ns: wanted.expected.metadata.modified_ns.unwrap_or(0),
+            mode: wanted.expected.metadata.mode.unwrap_or(0o644),
+            sums: wanted.expected.sums,
+        },
+        owner: Owner::default(),
+        segments: wanted.segments,
+    })
+}
