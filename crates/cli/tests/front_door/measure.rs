@@ -35,6 +35,23 @@ fn a_suite_ends_with_a_table_and_is_not_measured_twice() {
 }
 
 #[test]
+fn a_log_whose_last_line_was_cut_off_goes_on_behind_the_line_before() {
+    let desk = Desk::new();
+    let line = "measure emulated:ampex-dst310 -o log.jsonl --only mount,seek-mid";
+    let whole = desk.done(line);
+    let log = desk.read("log.jsonl");
+    desk.put("log.jsonl", &log[..log.len() * 2 / 3]);
+    let again = desk.done(line);
+    let numbers = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|row| !row.contains("of drive time"));
+        rows.map(str::to_owned).collect()
+    };
+    assert_eq!(again.lines().len(), whole.lines().len(), "{}", again.text());
+    assert_eq!(numbers(again.text())[..2], numbers(whole.text())[..2]);
+    assert!(events(&desk, "log.jsonl") >= log.matches("\"purpose\"").count());
+}
+
+#[test]
 fn nothing_is_written_without_write_and_nothing_overwritten_without_overwrite() {
     let desk = Desk::new();
     desk.done("emulate lib --drive ampex-dst310 --scale 16384");
