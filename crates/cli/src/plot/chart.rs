@@ -138,10 +138,13 @@ fn mark(canvas: &Canvas, series: &Series, places: &[Px]) -> Result<(), CliError>
         Mark::Guide => canvas.line(places, series.colour.to_rgba(), 1.2),
         Mark::Dots => {
             let step = places.len().div_ceil(MOST_DOTS).max(1);
-            let (half_px, opacity) = match places.len() {
-                0..=A_HANDFUL => (3.2, 0.8),
-                ..=FEW_DOTS => (2.2, 0.55),
-                _ => (1.3, 0.55),
+            let count = places.len();
+            let (half_px, opacity) = if count <= A_HANDFUL {
+                (3.2, 0.8)
+            } else if count <= FEW_DOTS {
+                (2.2, 0.55)
+            } else {
+                (1.3, 0.55)
             };
             for &(x, y) in places.iter().step_by(step) {
                 let corners = [(x - half_px, y - half_px), (x + half_px, y + half_px)];

@@ -32,7 +32,7 @@ pub fn all(
         desk.compression_ratio(),
         desk.compressed_rates(),
         desk.robot(),
-        desk.from_beginning(),
+        desk.beginning(),
         desk.rewinds(),
         desk.between(),
         desk.short_seeks(),
@@ -148,7 +148,7 @@ impl Desk<'_> {
         }
     }
 
-    fn from_beginning(&self) -> Figure {
+    fn beginning(&self) -> Figure {
         let what = "Seek from the beginning of tape";
         let figure = self.figure("seek-from-beginning", what, self.along.place, TIME);
         self.by_target(figure, &self.summary.moves.from_beginning)

@@ -174,7 +174,7 @@ impl<'e, 's> Samples<'e, 's> {
 
     /// Every locate of a step with the block read behind it.
     fn seeks(&self, step: Step) -> impl Iterator<Item = Move> {
-        self.of_step(step).flat_map(|events| moves::seeks(events))
+        self.of_step(step).flat_map(moves::seeks)
     }
 
     fn long_seeks(&self, summary: &mut Summary) {
