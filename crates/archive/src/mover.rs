@@ -56,8 +56,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The usual ones for drives of a profile. A part is as long as two hundred usual segments: a
-    /// file is cut only where it might not fit an LTO-5 cartridge.
+    /// The usual ones for drives of a profile. A part is 1 TiB: a file is cut only where it might not
+    /// fit an LTO-5 cartridge.
     pub fn of(profile: Profile) -> Settings {
         Settings {
             profile,

@@ -69,7 +69,9 @@ pub fn store(
     at_ns: i64,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
     let mut buffer = vec![0; 1 << 20];
-    let files = sources.iter().map(|source| bring_in(cache, source, how, &mut buffer, at_ns));
+    let files = sources
+        .iter()
+        .map(|source| bring_in(cache, source, how, &mut buffer, at_ns));
     let files: Vec<(Arrived, NewStore)> = files.collect::<Result<_, _>>()?;
     Ok(cache.store(files, at_ns)?)
 }
@@ -111,7 +113,15 @@ fn bring_in(
         incoming.write_all(&buffer[..count]).map_err(unreadable)?;
     }
     let after = file.metadata().map_err(unreadable)?;
-    let stamp = |of: &std::fs::Metadata| (of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+    let stamp = |of: &std::fs::Metadata| {
+        (
+            of.len(),
+            of.mtime(),
+            of.mtime_nsec(),
+            of.ctime(),
+            of.ctime_nsec(),
+        )
+    };
     if bytes != before.len() || stamp(&before) != stamp(&after) {
         return Err(StoreError::Changed { path: name() });
     }

@@ -17,15 +17,22 @@ fn overwrite(site: &mut Site, label: &str) {
     let drive = site.pool.mount(label, &mut site.events).expect("mounted");
     site.pool.drive(drive).rewind().expect("rewound");
     site.pool.drive(drive).write(&[7; 80]).expect("written");
-    site.pool.drive(drive).write_filemarks(1, false).expect("written");
-    site.pool.dismount(drive, &mut site.events).expect("dismounted");
+    site.pool
+        .drive(drive)
+        .write_filemarks(1, false)
+        .expect("written");
+    site.pool
+        .dismount(drive, &mut site.events)
+        .expect("dismounted");
 }
 
 #[test]
 fn what_was_stored_comes_back_from_tape_as_it_was() {
     let mut site = Site::new(2, 4, Faults::none());
     let files = site.store(120, 1, 3);
-    let migrated = site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     assert_eq!((migrated.files, migrated.refused.len()), (120, 0));
     site.assert_integrity();
     site.empty_cache();
@@ -40,7 +47,11 @@ fn what_was_stored_comes_back_from_tape_as_it_was() {
     assert_eq!((recalled.delivered, recalled.failed.len()), (60, 0));
     assert_eq!(recalled.unverified, 0);
     for (path, contents) in &wanted {
-        assert_eq!(&std::fs::read(to.join(path)).expect("delivered"), contents, "{path}");
+        assert_eq!(
+            &std::fs::read(to.join(path)).expect("delivered"),
+            contents,
+            "{path}"
+        );
     }
     site.assert_integrity();
 
@@ -52,7 +63,8 @@ fn what_was_stored_comes_back_from_tape_as_it_was() {
 fn two_copies_lie_on_two_volumes_and_one_is_enough() {
     let mut site = Site::new(2, 4, Faults::none());
     let files = site.store(40, 2, 5);
-    site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     site.assert_integrity();
     for (path, contents) in &files {
         let copies = site.catalogue.file(site.id(path)).expect("a file").copies;
@@ -72,7 +84,11 @@ fn two_copies_lie_on_two_volumes_and_one_is_enough() {
     assert_eq!((recalled.delivered, recalled.failed), (40, vec![]));
     assert_eq!(recalled.unavailable.len(), 1, "{:?}", recalled.unavailable);
     for (path, contents) in &files {
-        assert_eq!(&std::fs::read(to.join(path)).expect("delivered"), contents, "{path}");
+        assert_eq!(
+            &std::fs::read(to.join(path)).expect("delivered"),
+            contents,
+            "{path}"
+        );
     }
 }
 
@@ -82,11 +98,23 @@ fn a_file_longer_than_a_part_spans_volumes_and_comes_back_whole() {
     site.settings.part_bytes = 16 << 10;
     site.settings.volume_bytes = Some(40 << 10);
     let files = site.store(12, 1, 9);
-    site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     site.assert_integrity();
-    let long = files.iter().find(|(_, contents)| contents.len() == 50_000).expect("a long file");
-    let copies = site.catalogue.file(site.id(&long.0)).expect("a file").copies;
-    let mut on: Vec<_> = copies[0].segments.iter().map(|(volume, _)| *volume).collect();
+    let long = files
+        .iter()
+        .find(|(_, contents)| contents.len() == 50_000)
+        .expect("a long file");
+    let copies = site
+        .catalogue
+        .file(site.id(&long.0))
+        .expect("a file")
+        .copies;
+    let mut on: Vec<_> = copies[0]
+        .segments
+        .iter()
+        .map(|(volume, _)| *volume)
+        .collect();
     on.dedup();
     assert!(on.len() > 1, "{on:?}");
     site.empty_cache();
@@ -101,7 +129,8 @@ fn a_file_longer_than_a_part_spans_volumes_and_comes_back_whole() {
 fn a_volume_is_verified_and_repacked_without_what_nobody_wants() {
     let mut site = Site::new(1, 4, Faults::none());
     let files = site.store(50, 1, 11);
-    site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     site.empty_cache();
     let (volume, record) = volumes(&site)[0].clone();
     let verified = site.mover(|mover| mover.verify(volume)).expect("verified");
@@ -113,10 +142,14 @@ fn a_volume_is_verified_and_repacked_without_what_nobody_wants() {
     let repacked = site.mover(|mover| mover.repack(volume)).expect("repacked");
     assert_eq!(repacked.forgotten.retired, 0);
     site.assert_integrity();
-    site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     site.assert_integrity();
     let left = volumes(&site);
-    assert!(left.iter().all(|(_, volume)| volume.label != record.label), "{left:?}");
+    assert!(
+        left.iter().all(|(_, volume)| volume.label != record.label),
+        "{left:?}"
+    );
     site.empty_cache();
     let to = site.destination("back");
     site.request(&files[25..].iter().collect::<Vec<_>>(), &to);
@@ -133,10 +166,15 @@ fn a_volume_whose_medium_fails_takes_no_more_and_its_files_go_elsewhere() {
     };
     let mut site = Site::new(2, 6, faults);
     let files = site.store(200, 1, 13);
-    let migrated = site.mover(|mover| mover.migrate(i64::MAX)).expect("migrated");
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
     assert_eq!((migrated.files, migrated.refused.len()), (200, 0));
     site.assert_integrity();
-    let suspect = volumes(&site).iter().filter(|(_, volume)| volume.state == VolumeState::Suspect).count();
+    let suspect = volumes(&site)
+        .iter()
+        .filter(|(_, volume)| volume.state == VolumeState::Suspect)
+        .count();
     assert_eq!(suspect, migrated.volumes_lost.len());
     site.empty_cache();
     let to = site.destination("back");

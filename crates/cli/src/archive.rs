@@ -8,7 +8,6 @@ use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::output::say;
 use serde::{Deserialize, Serialize};
-use std::fs::OpenOptions;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +75,8 @@ impl Archive {
         let mut file = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
         std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        file.persist(directory.join(SETTINGS)).map_err(|error| failed(error.error))?;
+        file.persist(directory.join(SETTINGS))
+            .map_err(|error| failed(error.error))?;
         Archive::open(directory)
     }
 
@@ -145,7 +145,11 @@ impl Archive {
         let names = &self.settings.drives;
         let drives = names.iter().map(|name| devices.tape_for_use(name));
         let drives = drives.collect::<Result<_, _>>()?;
-        let robots = self.settings.changers.iter().map(|name| devices.changer(name));
+        let robots = self
+            .settings
+            .changers
+            .iter()
+            .map(|name| devices.changer(name));
         let robots = robots.collect::<Result<_, _>>()?;
         let listener = Box::new(move |line: &str| {
             if !quiet {
@@ -155,7 +159,7 @@ impl Archive {
         let mut pool = Pool::new(drives, robots, None, listener)?;
         let settings = self.mover_settings(devices.byte_scale(&names[0])?.unwrap_or(1))?;
         let path = self.directory.join("events.jsonl");
-        let log = OpenOptions::new().create(true).append(true).open(&path);
+        let log = crate::log_file::append(&path);
         let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let header = Header {
             byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
@@ -204,16 +208,18 @@ impl Archive {
 
 /// The time, in nanoseconds since 1970.
 pub fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl From<CatalogueError> for CliError {
     fn from(error: CatalogueError) -> CliError {
         match error {
-            CatalogueError::Database(_) | CatalogueError::Io { .. } | CatalogueError::Damaged(_) => {
-                CliError::failed(error)
-            }
+            CatalogueError::Database(_)
+            | CatalogueError::Io { .. }
+            | CatalogueError::Damaged(_) => CliError::failed(error),
             CatalogueError::OnlyCopy { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::input(error),
         }

@@ -9,6 +9,7 @@ mod explain;
 mod goal;
 mod interrupt;
 mod judge;
+mod log_file;
 mod output;
 mod placement;
 mod plan_document;

@@ -74,7 +74,8 @@ impl Mover<'_> {
             next_block: scanned.next_block,
             written_bytes: scanned.bytes,
         };
-        self.catalogue.add_recorded(&volume, &recorded, (self.now_ns)())?;
+        self.catalogue
+            .add_recorded(&volume, &recorded, (self.now_ns)())?;
         Ok(added)
     }
 
@@ -152,7 +153,10 @@ fn xxh3(sum: u64) -> Sum {
 /// Adds a file, or a part to the file whose parts came before; the last of several files of one path
 /// is the one that counts, as for tar.
 fn join(recorded: &mut Vec<Recorded>, mut file: File, located: &Located) {
-    let same = recorded.iter_mut().rev().find(|other| other.file.path == file.path);
+    let same = recorded
+        .iter_mut()
+        .rev()
+        .find(|other| other.file.path == file.path);
     let offset = located.member.part.map_or(0, |part| part.offset);
     match same {
         Some(other) if offset > 0 && offset == other.file.bytes => {

@@ -53,7 +53,9 @@ impl Mover<'_> {
         let mut done = Migrated::default();
         let mut refused = HashSet::new();
         loop {
-            let mut waiting = self.catalogue.next_migrations(entered_until_ns, AT_ONCE + refused.len())?;
+            let mut waiting = self
+                .catalogue
+                .next_migrations(entered_until_ns, AT_ONCE + refused.len())?;
             waiting.retain(|migration| !refused.contains(&migration.file));
             if waiting.is_empty() {
                 return Ok(done);
@@ -68,7 +70,9 @@ impl Mover<'_> {
         let known = self.catalogue.volumes()?;
         let present = self.pool.volumes();
         let is_here = |label: &str| {
-            present.get(label).is_some_and(|place| !matches!(place, Place::Missing(_)))
+            present
+                .get(label)
+                .is_some_and(|place| !matches!(place, Place::Missing(_)))
         };
         let first = self.holders(waiting[0].file)?;
         let mut writable: Vec<_> = known
@@ -85,8 +89,13 @@ impl Mover<'_> {
         if let Some((id, _)) = writable.first() {
             return Ok(*id);
         }
-        let labels: HashSet<&str> = known.iter().map(|(_, volume)| volume.label.as_str()).collect();
-        let is_blank = |label: &&String| !labels.contains(label.as_str()) && is_here(label) && !is_cleaning(label);
+        let labels: HashSet<&str> = known
+            .iter()
+            .map(|(_, volume)| volume.label.as_str())
+            .collect();
+        let is_blank = |label: &&String| {
+            !labels.contains(label.as_str()) && is_here(label) && !is_cleaning(label)
+        };
         let Some(label) = present.keys().find(is_blank) else {
             return Err(MoveError::NoVolume {
                 files: waiting.len(),
@@ -108,7 +117,10 @@ impl Mover<'_> {
     /// Volumes that hold some of a copy of a file.
     fn holders(&self, file: FileId) -> Result<HashSet<VolumeId>, MoveError> {
         let copies = self.catalogue.file(file)?.copies;
-        let volumes = copies.iter().flat_map(|copy: &Copy| &copy.segments).map(|(volume, _)| *volume);
+        let volumes = copies
+            .iter()
+            .flat_map(|copy: &Copy| &copy.segments)
+            .map(|(volume, _)| *volume);
         Ok(volumes.collect())
     }
 
@@ -183,8 +195,8 @@ impl Mover<'_> {
         let mut recorder = Recorder::new(self.pool.drive(drive), &mut log, self.stop);
         let writer = match volume.state {
             // Killed between the catalogue's word and the label, or right behind the label.
-            VolumeState::Empty => VolumeWriter::resume(&mut recorder, &volume).or_else(|error| {
-                match error {
+            VolumeState::Empty => {
+                VolumeWriter::resume(&mut recorder, &volume).or_else(|error| match error {
                     VolumeError::NoLabel { .. } => VolumeWriter::label(
                         &mut recorder,
                         &Label {
@@ -196,8 +208,8 @@ impl Mover<'_> {
                         Blank::Required,
                     ),
                     error => Err(error),
-                }
-            }),
+                })
+            }
             _ => VolumeWriter::resume(&mut recorder, &volume),
         };
         let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
@@ -223,7 +235,9 @@ impl Mover<'_> {
                     continue;
                 }
             }
-            let to = migration.bytes.min(missing.from.saturating_add(self.settings.part_bytes));
+            let to = migration
+                .bytes
+                .min(missing.from.saturating_add(self.settings.part_bytes));
             bytes += to - missing.from + HEADER_BYTES;
             jobs.push(Job {
                 file: migration.file,
@@ -248,7 +262,9 @@ impl Mover<'_> {
     ) -> Result<After, MoveError> {
         let copies: Vec<(FileId, u32)> = jobs.iter().map(|job| (job.file, job.number)).collect();
         let write = self.catalogue.begin_write(id, &copies, (self.now_ns)())?;
-        let files = jobs.iter().map(|job| Ok(self.catalogue.file(job.file)?.file));
+        let files = jobs
+            .iter()
+            .map(|job| Ok(self.catalogue.file(job.file)?.file));
         let files: Vec<File> = files.collect::<Result<_, MoveError>>()?;
         let (cache, part_bytes) = (self.cache, self.settings.part_bytes);
         let mut entries = jobs.iter().zip(&files).map(|(job, file)| {
@@ -277,13 +293,17 @@ impl Mover<'_> {
         };
         let volume = self.catalogue.volume(id)?;
         let bytes = volume.written_bytes + written.bytes;
-        let is_full = written.is_full || self.settings.volume_bytes.is_some_and(|most| bytes >= most);
-        let parts = jobs.iter().zip(&written.files).map(|(job, placed)| WrittenPart {
-            file: job.file,
-            number: job.number,
-            segment: placed.segment,
-            zstd_bytes: None,
-        });
+        let is_full =
+            written.is_full || self.settings.volume_bytes.is_some_and(|most| bytes >= most);
+        let parts = jobs
+            .iter()
+            .zip(&written.files)
+            .map(|(job, placed)| WrittenPart {
+                file: job.file,
+                number: job.number,
+                segment: placed.segment,
+                zstd_bytes: None,
+            });
         let record = Written {
             parts: parts.collect(),
             next_block: written.next_block,
@@ -293,7 +313,9 @@ impl Mover<'_> {
                 false => VolumeState::Filling,
             },
         };
-        let complete = self.catalogue.commit_write(write.id, &record, (self.now_ns)())?;
+        let complete = self
+            .catalogue
+            .commit_write(write.id, &record, (self.now_ns)())?;
         done.files += complete.len() as u64;
         done.bytes += written.bytes;
         done.segments += 1;

@@ -55,7 +55,8 @@ impl Mover<'_> {
             }
             for (request, _) in queue.stranded {
                 let why = "no copy of the file is whole".to_owned();
-                self.catalogue.answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
+                self.catalogue
+                    .answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
                 done.failed.push((request, why));
             }
             let mut volumes = queue.volumes;
@@ -87,8 +88,10 @@ impl Mover<'_> {
             (!queue.waiting.is_empty()).then_some(queue)
         });
         let drives = self.pool.status();
-        let mounted: HashSet<&String> =
-            drives.iter().filter_map(|drive| drive.volume.as_ref()).collect();
+        let mounted: HashSet<&String> = drives
+            .iter()
+            .filter_map(|drive| drive.volume.as_ref())
+            .collect();
         volumes.max_by_key(|queue| {
             let priority = queue.waiting.iter().map(|waiting| waiting.priority).max();
             let oldest = queue.waiting.iter().map(|waiting| waiting.created_ns).min();
@@ -110,6 +113,11 @@ impl Mover<'_> {
     ) -> Result<(), MoveError> {
         let entry = self.catalogue.file(file)?;
         let place = self.catalogue.request(request)?.place;
+        if place.is_none() && entry.cached.is_none() {
+            // An empty file: it needs no tape, but a place.
+            let arrived = self.cache.reserve(0, (self.now_ns)())?.create()?.finish()?;
+            self.cache.stage(arrived, file, (self.now_ns)())?;
+        }
         if let Some(place) = place {
             let target = Target::new(&place, &entry.file)?;
             if let Some(mut delivery) = target.begin()? {
@@ -124,7 +132,8 @@ impl Mover<'_> {
                 done.unverified += u64::from(delivered.sums.is_empty());
             }
         }
-        self.catalogue.answer(request, &Answer::Delivered, (self.now_ns)())?;
+        self.catalogue
+            .answer(request, &Answer::Delivered, (self.now_ns)())?;
         done.delivered += 1;
         done.at_hand += 1;
         done.bytes += entry.file.bytes;
@@ -137,10 +146,17 @@ impl Mover<'_> {
         parts: &mut Parts,
         done: &mut Recalled,
     ) -> Result<(), MoveError> {
-        let requests: Vec<RequestId> = queue.waiting.iter().map(|waiting| waiting.request).collect();
+        let requests: Vec<RequestId> = queue
+            .waiting
+            .iter()
+            .map(|waiting| waiting.request)
+            .collect();
         self.catalogue.start(&requests, (self.now_ns)())?;
-        let wants: Vec<Vec<Segment>> =
-            queue.waiting.iter().map(|waiting| waiting.segments.clone()).collect();
+        let wants: Vec<Vec<Segment>> = queue
+            .waiting
+            .iter()
+            .map(|waiting| waiting.segments.clone())
+            .collect();
         let name = |want: usize| format!("{}", requests[want].0);
         let mut receiver = Deliverer {
             catalogue: self.catalogue,
@@ -167,10 +183,12 @@ fn copy(
 ) -> Result<(), MoveError> {
     let mut buffer = vec![0; 1 << 20];
     loop {
-        let count = contents.read(&mut buffer).map_err(|source| MoveError::Copy {
-            path: path.to_owned(),
-            source,
-        })?;
+        let count = contents
+            .read(&mut buffer)
+            .map_err(|source| MoveError::Copy {
+                path: path.to_owned(),
+                source,
+            })?;
         match count {
             0 => return Ok(()),
             count => delivery.write(&buffer[..count])?,
@@ -226,8 +244,14 @@ struct Partial {
 impl Parts {
     /// Whether what a volume has of a request is what comes next: parts are read in file order.
     fn is_next(&self, waiting: &Waiting) -> bool {
-        let come = self.0.get(&waiting.request).map_or(0, |partial| partial.bytes);
-        waiting.segments.first().is_none_or(|segment| segment.file_offset == come)
+        let come = self
+            .0
+            .get(&waiting.request)
+            .map_or(0, |partial| partial.bytes);
+        waiting
+            .segments
+            .first()
+            .is_none_or(|segment| segment.file_offset == come)
     }
 }
 
@@ -274,7 +298,11 @@ impl Deliverer<'_> {
         let waiting = &self.waiting[want];
         let arriving = self.open.remove(&want).flatten();
         let file = self.catalogue.file(waiting.file)?.file;
-        let before = self.parts.0.get(&waiting.request).map_or(0, |partial| partial.bytes);
+        let before = self
+            .parts
+            .0
+            .get(&waiting.request)
+            .map_or(0, |partial| partial.bytes);
         let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
         let come = before + here;
         if come < waiting.zstd_bytes.unwrap_or(file.bytes) {
@@ -292,7 +320,8 @@ impl Deliverer<'_> {
             match arriving.finish(self.cache, waiting.file, &file, now_ns) {
                 Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
                 Ok(Arrived::Whole) => {
-                    self.catalogue.note_verified(waiting.file, waiting.number, now_ns)?;
+                    self.catalogue
+                        .note_verified(waiting.file, waiting.number, now_ns)?;
                 }
                 Ok(Arrived::Wrong(why)) => return self.try_another(want, why),
                 Err(MoveError::Deliver(error)) if !error.is_full() => {
@@ -301,7 +330,8 @@ impl Deliverer<'_> {
                 Err(error) => return Err(error),
             }
         }
-        self.catalogue.answer(waiting.request, &Answer::Delivered, now_ns)?;
+        self.catalogue
+            .answer(waiting.request, &Answer::Delivered, now_ns)?;
         self.done.delivered += 1;
         self.done.bytes += file.bytes;
         Ok(())
@@ -311,7 +341,8 @@ impl Deliverer<'_> {
     fn try_another(&mut self, want: usize, why: String) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
         self.parts.0.remove(&waiting.request);
-        self.catalogue.mark_lost(waiting.file, waiting.number, (self.now_ns)())?;
+        self.catalogue
+            .mark_lost(waiting.file, waiting.number, (self.now_ns)())?;
         let copies = self.catalogue.file(waiting.file)?.copies;
         match copies.iter().any(|copy| copy.state == CopyState::Whole) {
             true => Ok(self.catalogue.requeue(&[waiting.request])?),
@@ -321,7 +352,8 @@ impl Deliverer<'_> {
 
     fn fail(&mut self, want: usize, why: String) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
-        self.catalogue.answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
+        self.catalogue
+            .answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
         self.done.failed.push((request, why));
         Ok(())
     }
@@ -359,7 +391,9 @@ impl Receiver for Deliverer<'_> {
         self.open.remove(&want);
         match self.refused.remove(&want) {
             true => Ok(()),
-            false => self.try_another(want, why.to_string()).map_err(Error::other),
+            false => self
+                .try_another(want, why.to_string())
+                .map_err(Error::other),
         }
     }
 }

@@ -26,8 +26,11 @@ impl Mover<'_> {
         let now_ns = (self.now_ns)();
         self.catalogue.set_volume_state(volume, VolumeState::Full)?;
         let contents = self.catalogue.contents(volume)?;
-        let live: BTreeSet<FileId> =
-            contents.iter().filter(|on| on.live).map(|on| on.file).collect();
+        let live: BTreeSet<FileId> = contents
+            .iter()
+            .filter(|on| on.live)
+            .map(|on| on.file)
+            .collect();
         let holder = format!("repack of volume {}", volume.0);
         for &file in &live {
             self.catalogue.pin(file, &holder, None)?;
@@ -42,7 +45,9 @@ impl Mover<'_> {
             .collect();
         self.catalogue.submit(&recalls, now_ns)?;
         let staged = self.recall()?;
-        let forgotten = self.catalogue.forget_volume(volume, Loss::Refused, (self.now_ns)())?;
+        let forgotten = self
+            .catalogue
+            .forget_volume(volume, Loss::Refused, (self.now_ns)())?;
         for &file in &live {
             self.catalogue.unpin(file, &holder)?;
         }

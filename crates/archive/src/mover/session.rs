@@ -47,7 +47,9 @@ impl Mover<'_> {
             check_label(record, &mut recorder)?;
         }
         let cartridge = self.settings.cartridge(record, drive)?;
-        let here = drive.physical_position().map_err(|error| run(error.into()))?;
+        let here = drive
+            .physical_position()
+            .map_err(|error| run(error.into()))?;
         let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
         let read = TapeRead::new(&cartridge, head, wants, here.is_some());
         let read = read.map_err(|error| MoveError::NoMap {
@@ -55,7 +57,8 @@ impl Mover<'_> {
             what: error.to_string(),
         })?;
         let mut recorder = Recorder::new(drive, &mut log, self.stop);
-        read.run(&mut recorder, name, receiver, &mut |_| {}).map_err(run)
+        read.run(&mut recorder, name, receiver, &mut |_| {})
+            .map_err(run)
     }
 
     /// The drive is free again; one that failed is set aside.

@@ -36,8 +36,10 @@ impl Mover<'_> {
         let mut found = Verified::default();
         let copies = copies(self.catalogue.contents(volume)?);
         for copies in copies.chunks(AT_ONCE) {
-            let wants: Vec<Vec<Segment>> =
-                copies.iter().map(|(_, segments)| segments.clone()).collect();
+            let wants: Vec<Vec<Segment>> = copies
+                .iter()
+                .map(|(_, segments)| segments.clone())
+                .collect();
             let mut checker = Checker {
                 catalogue: self.catalogue,
                 now_ns: self.now_ns,
@@ -99,7 +101,8 @@ impl Checker<'_> {
         match file.sums.iter().find(|known| !sums.contains(known)) {
             None => {
                 self.found.right += 1;
-                self.catalogue.note_verified(copy.file, copy.number, (self.now_ns)())
+                self.catalogue
+                    .note_verified(copy.file, copy.number, (self.now_ns)())
             }
             Some(known) => {
                 let other = sums.iter().find(|sum| sum.kind == known.kind);
@@ -111,7 +114,8 @@ impl Checker<'_> {
 
     fn lose(&mut self, want: usize, why: String) -> Result<(), CatalogueError> {
         let copy = &self.copies[want].0;
-        self.catalogue.mark_lost(copy.file, copy.number, (self.now_ns)())?;
+        self.catalogue
+            .mark_lost(copy.file, copy.number, (self.now_ns)())?;
         self.found.lost.push((copy.path.clone(), why));
         Ok(())
     }
@@ -119,7 +123,11 @@ impl Checker<'_> {
 
 impl Receiver for Checker<'_> {
     fn begin(&mut self, want: usize) -> Result<(), Error> {
-        let file = self.catalogue.file(self.copies[want].0.file).map_err(Error::other)?.file;
+        let file = self
+            .catalogue
+            .file(self.copies[want].0.file)
+            .map_err(Error::other)?
+            .file;
         let summer = Summer::new(file.sums.iter().map(|sum| sum.kind));
         self.open.insert(want, (file, summer));
         Ok(())

@@ -117,12 +117,17 @@ impl Site {
             .collect();
         self.clock += 1;
         use tapewise_archive::catalogue::Requests;
-        self.catalogue.submit(&recalls, self.clock).expect("requests")
+        self.catalogue
+            .submit(&recalls, self.clock)
+            .expect("requests")
     }
 
     pub fn id(&self, path: &str) -> FileId {
         use tapewise_archive::catalogue::Files;
-        let found = self.catalogue.live_file(path.as_bytes()).expect("a catalogue");
+        let found = self
+            .catalogue
+            .live_file(path.as_bytes())
+            .expect("a catalogue");
         found.expect("a live file")
     }
 

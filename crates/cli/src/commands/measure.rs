@@ -12,7 +12,7 @@ use crate::plot::figure;
 use bar::Bar;
 use clap::Args;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal, Read};
+use std::io::{BufReader, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
@@ -102,7 +102,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         Some(changer) => Some(robot(changer, &drive.identity().serial)?),
         None => None,
     };
-    let log = open_log(&args.output).map_err(|error| at(args, &error))?;
+    let log = crate::log_file::append(&args.output).map_err(|error| at(args, &error))?;
     let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(|e| at(args, &e))?;
     let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
     let asked = Asked {
@@ -264,20 +264,6 @@ fn failed(error: impl std::fmt::Display) -> CliError {
 
 fn at(args: &Measure, error: &dyn std::fmt::Display) -> CliError {
     CliError::failed(format!("{}: {error}", args.output.display()))
-}
-
-/// The log, to go on behind its last whole line: half of one is what a killed program leaves.
-fn open_log(path: &Path) -> std::io::Result<File> {
-    let mut log = File::options()
-        .create(true)
-        .read(true)
-        .append(true)
-        .open(path)?;
-    let mut bytes = Vec::new();
-    log.read_to_end(&mut bytes)?;
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n');
-    log.set_len(whole.map_or(0, |at| at as u64 + 1))?;
-    Ok(log)
 }
 
 fn read(args: &Measure) -> Result<EventLog, CliError> {

@@ -133,6 +133,8 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
         )
         .hint("name its profile with --profile; `tapewise profile list` shows them")),
         (None, Some(directory)) => mount::run(args, directory),
-        (None, None) => Err(CliError::input("give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR")),
+        (None, None) => Err(CliError::input(
+            "give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR",
+        )),
     }
 }

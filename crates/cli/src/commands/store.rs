@@ -57,7 +57,11 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let stop = stop_on_interrupt()?;
     let mut sources = Vec::new();
     for path in &args.paths {
-        find(path, &args.under.join(path.file_name().unwrap_or_default()), &mut sources)?;
+        find(
+            path,
+            &args.under.join(path.file_name().unwrap_or_default()),
+            &mut sources,
+        )?;
     }
     let how = StoreTerms {
         terms: Terms {
@@ -75,7 +79,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         }
         stored += store(&cache, some, &how, now_ns())?.len();
     }
-    print(&format!("stored     {} in the cache, acknowledged\n", units::count(stored, "file")))?;
+    print(&format!(
+        "stored     {} in the cache, acknowledged\n",
+        units::count(stored, "file")
+    ))?;
     if args.later {
         return Ok(ExitCode::SUCCESS);
     }
@@ -94,10 +101,15 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
         units::count(migrated.mounts as usize, "mount"),
     ))?;
     for (label, why) in &migrated.volumes_lost {
-        say(format_args!("tapewise: volume {label} takes no more: {why}\n"));
+        say(format_args!(
+            "tapewise: volume {label} takes no more: {why}\n"
+        ));
     }
     for (file, why) in &migrated.refused {
-        say(format_args!("tapewise: file {} stays in the cache: {why}\n", file.0));
+        say(format_args!(
+            "tapewise: file {} stays in the cache: {why}\n",
+            file.0
+        ));
     }
     Ok(match migrated.refused.is_empty() {
         true => ExitCode::SUCCESS,

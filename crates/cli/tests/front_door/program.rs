@@ -121,6 +121,26 @@ impl Desk {
         Ran::new(output, &args.join(" "))
     }
 
+    /// Starts the program and kills it after so long, unless it has ended before; what it had said, and whether
+    /// it had ended.
+    pub fn killed_after(&self, time: std::time::Duration, args: &str) -> (String, bool) {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        let mut command = self.command(&args);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        std::thread::sleep(time);
+        let has_ended = child.try_wait().expect("a process").is_some();
+        child.kill().expect("killed");
+        let output = child.wait_with_output().expect("the program ends");
+        (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            has_ended,
+        )
+    }
+
     /// Runs a line of shell with the program as `$TAPEWISE`.
     pub fn shell(&self, line: &str) -> Ran {
         let mut command = Command::new("sh");

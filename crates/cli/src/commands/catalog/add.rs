@@ -67,7 +67,10 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
 
 fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
     for (path, why) in left_out {
-        say(format_args!("tapewise: {label}: {}: left out: {why}\n", shown(path)));
+        say(format_args!(
+            "tapewise: {label}: {}: left out: {why}\n",
+            shown(path)
+        ));
     }
     print(&format!(
         "{label}: {} added, {} left out\n",
@@ -102,7 +105,9 @@ fn add_index(archive: &Archive, args: &Add, path: &Path) -> Result<(), CliError>
             Err(why) => left_out.push((file.path.clone().into_bytes(), why)),
         }
     }
-    archive.catalogue.add_recorded(&volume, &recorded, now_ns())?;
+    archive
+        .catalogue
+        .add_recorded(&volume, &recorded, now_ns())?;
     told(label, recorded.len(), &left_out)
 }
 

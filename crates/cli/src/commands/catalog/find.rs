@@ -31,7 +31,10 @@ pub struct Find {
 pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let bytes = args.pattern.as_bytes().to_vec();
-    let pattern = match (args.pattern.contains(['*', '?', '[']), args.pattern.ends_with('/')) {
+    let pattern = match (
+        args.pattern.contains(['*', '?', '[']),
+        args.pattern.ends_with('/'),
+    ) {
         (true, _) => Pattern::Glob(bytes),
         (false, true) => Pattern::Prefix(bytes),
         (false, false) => Pattern::Path(bytes),
@@ -39,7 +42,9 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     let mut after: Option<Vec<u8>> = None;
     let mut count = 0;
     loop {
-        let found = archive.catalogue.find(&pattern, after.as_deref(), AT_ONCE)?;
+        let found = archive
+            .catalogue
+            .find(&pattern, after.as_deref(), AT_ONCE)?;
         let Some(last) = found.last() else {
             break;
         };
@@ -49,7 +54,10 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         print(&lines)?;
     }
     if count == 0 {
-        say(format_args!("tapewise: nothing in the archive matches {}\n", args.pattern));
+        say(format_args!(
+            "tapewise: nothing in the archive matches {}\n",
+            args.pattern
+        ));
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
@@ -88,7 +96,17 @@ pub struct VolumesArgs {
 /// Runs it.
 pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
-    let mut table = Table::new("", &["volume", "format", "state", "recorded", "next block", "uuid"]);
+    let mut table = Table::new(
+        "",
+        &[
+            "volume",
+            "format",
+            "state",
+            "recorded",
+            "next block",
+            "uuid",
+        ],
+    );
     for (_, volume) in archive.catalogue.volumes()? {
         table.row([
             volume.label.clone(),

@@ -132,7 +132,9 @@ pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
 fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
     match archive.catalogue.find_volume(label)? {
         Some((id, _)) => Ok(id),
-        None => Err(CliError::input(format!("the archive has no volume {label}"))
-            .hint("`tapewise catalog volumes` lists them")),
+        None => Err(
+            CliError::input(format!("the archive has no volume {label}"))
+                .hint("`tapewise catalog volumes` lists them"),
+        ),
     }
 }

@@ -39,7 +39,9 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         // What an interrupted run of the same command still wants is not asked for twice.
         let waiting = archive.catalogue.unanswered()?;
         let is_new = |recall: &&NewRecall| {
-            !waiting.iter().any(|old| old.file == recall.file && old.place == recall.destination)
+            !waiting
+                .iter()
+                .any(|old| old.file == recall.file && old.place == recall.destination)
         };
         let new: Vec<NewRecall> = recalls.iter().filter(is_new).cloned().collect();
         archive.catalogue.submit(&new, now_ns())?;
@@ -58,15 +60,23 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
         Some(path) if path != Path::new("-") => {
             let file = std::fs::File::open(path)
                 .map_err(|error| CliError::input(error).of(path.display()))?;
-            (path.display().to_string(), read_list(BufReader::new(file), separator))
+            (
+                path.display().to_string(),
+                read_list(BufReader::new(file), separator),
+            )
         }
         _ => {
             let stdin = std::io::stdin();
             if stdin.is_terminal() {
-                return Err(CliError::input("nothing to read: give names with --files-from or on standard input")
-                    .hint("`tapewise catalog find` lists what there is"));
+                return Err(CliError::input(
+                    "nothing to read: give names with --files-from or on standard input",
+                )
+                .hint("`tapewise catalog find` lists what there is"));
             }
-            ("standard input".to_owned(), read_list(BufReader::new(stdin), separator))
+            (
+                "standard input".to_owned(),
+                read_list(BufReader::new(stdin), separator),
+            )
         }
     };
     let list = list.map_err(|error| CliError::input(error).of(&name))?;
@@ -111,10 +121,14 @@ fn told(archive: &Archive, recalled: &Recalled) -> Result<ExitCode, CliError> {
         say(format_args!("tapewise: {}: {why}\n", shown(&path)));
     }
     for (label, why) in &recalled.unavailable {
-        say(format_args!("tapewise: volume {label}: {why}; what waits for it stays in the queue\n"));
+        say(format_args!(
+            "tapewise: volume {label}: {why}; what waits for it stays in the queue\n"
+        ));
     }
-    Ok(match recalled.failed.is_empty() && recalled.unavailable.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(Exit::Partial as u8),
-    })
+    Ok(
+        match recalled.failed.is_empty() && recalled.unavailable.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(Exit::Partial as u8),
+        },
+    )
 }

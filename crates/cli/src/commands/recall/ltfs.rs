@@ -258,11 +258,7 @@ fn events(
     };
     let bad =
         |error: &dyn std::fmt::Display| CliError::failed(format!("{}: {error}", path.display()));
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(|e| bad(&e))?;
+    let file = crate::log_file::append(path).map_err(|e| bad(&e))?;
     let writer = EventWriter::new(BufWriter::new(file), &header).map_err(|e| bad(&e))?;
     Ok(Box::new(writer))
 }

@@ -1,0 +1,59 @@
+//! Event logs on disk, appended to.
+
+use std::fs::File;
+use std::io::{Result, Seek, SeekFrom, prelude::*};
+use std::path::Path;
+
+/// Bytes looked at once, from the end on.
+const STEP: u64 = 64 << 10;
+
+/// Opens a log to go on behind its last whole line: half of one is what a killed program leaves.
+pub fn append(path: &Path) -> Result<File> {
+    let mut log = File::options()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(path)?;
+    let mut end = log.metadata()?.len();
+    let mut bytes = Vec::new();
+    while end > 0 {
+        let from = end.saturating_sub(STEP);
+        bytes.resize((end - from) as usize, 0);
+        log.seek(SeekFrom::Start(from))?;
+        log.read_exact(&mut bytes)?;
+        if let Some(at) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            end = from + at as u64 + 1;
+            break;
+        }
+        end = from;
+    }
+    log.set_len(end)?;
+    Ok(log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_line_is_cut_off_and_whole_ones_stay() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("log");
+        let long = "x".repeat(3 * STEP as usize);
+        for (before, kept) in [
+            (String::new(), String::new()),
+            ("{}\n".to_owned(), "{}\n".to_owned()),
+            ("{}\n{\"a\"".to_owned(), "{}\n".to_owned()),
+            (long.clone(), String::new()),
+            (format!("{long}\n{long}"), format!("{long}\n")),
+        ] {
+            std::fs::write(&path, before).expect("a log");
+            append(&path)
+                .expect("a log")
+                .write_all(b"end")
+                .expect("written");
+            let now = std::fs::read_to_string(&path).expect("a log");
+            assert!(now == format!("{kept}end"), "{} bytes", now.len());
+        }
+    }
+}
