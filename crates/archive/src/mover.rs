@@ -36,6 +36,7 @@ use crate::pool::{Blame, Pool, PoolError};
 use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
 use std::sync::atomic::AtomicBool;
 use tapewise_model::Profile;
+use tapewise_order::Algorithm;
 use tapewise_run::{Log, RunError};
 
 /// How volumes are written and what their drives are.
@@ -53,6 +54,8 @@ pub struct Settings {
     pub volume_bytes: Option<u64>,
     /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
     pub byte_scale: u64,
+    /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
+    pub algorithm: Algorithm,
 }
 
 impl Settings {
@@ -66,6 +69,7 @@ impl Settings {
             part_bytes: 128 * SEGMENT_BYTES,
             volume_bytes: None,
             byte_scale: 1,
+            algorithm: Algorithm::Best,
         }
     }
 }

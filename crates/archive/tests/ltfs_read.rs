@@ -19,7 +19,7 @@ use tapewise_formats::event::{Action, Event, Outcome as Ended};
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsAttribute, LtfsExtent, LtfsFile};
 use tapewise_model::{NominalLayout, Position, profile};
-use tapewise_order::Tape;
+use tapewise_order::{Algorithm, Tape};
 use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
@@ -35,6 +35,7 @@ fn cartridge() -> Cartridge {
         map: lto8.nominal_map(layout, BLOCK_BYTES as u64).expect("a map"),
         block_bytes: BLOCK_BYTES as u64,
         byte_scale: 1,
+        algorithm: Algorithm::Best,
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Cartridge {
     pub block_bytes: u64,
     /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
     pub byte_scale: u64,
+    /// How what waits is ordered: ours, unless another order is to stand beside it.
+    pub algorithm: Algorithm,
 }
 
 /// Why something that was wanted cannot be had.
@@ -151,7 +153,8 @@ impl<'a> TapeRead<'a> {
             end: End::Anywhere,
             read_through: true,
         };
-        let policy = match learn {
+        // Orders of others are carried out as they were made.
+        let policy = match learn && cartridge.algorithm == Algorithm::Best {
             true => Policy::Learn,
             false => Policy::Fixed,
         };
@@ -242,7 +245,7 @@ impl<'a> TapeRead<'a> {
         loop {
             recorder.go_on()?;
             let cartridge = self.cartridge;
-            let solve = |problem: &Problem| ours(problem, cartridge);
+            let solve = |problem: &Problem| ordered(problem, cartridge);
             let Some(ids) = self.recall.start(&Replanner::new(&solve)) else {
                 return Ok(());
             };
@@ -378,14 +381,14 @@ impl<'a> TapeRead<'a> {
     }
 
     fn solve(&self, problem: &Problem) -> Order {
-        ours(problem, self.cartridge)
+        ordered(problem, self.cartridge)
     }
 }
 
-/// Our order of what is left, by the map believed.
-fn ours(problem: &Problem, cartridge: &Cartridge) -> Order {
+/// The order of what is left, by the map believed.
+fn ordered(problem: &Problem, cartridge: &Cartridge) -> Order {
     let scenarios = Scenarios::new(problem, Some(&cartridge.map));
-    let found = Algorithm::Best.order(problem, &Inputs::new(&scenarios));
+    let found = cartridge.algorithm.order(problem, &Inputs::new(&scenarios));
     found.unwrap_or_else(|| sort(problem))
 }
 

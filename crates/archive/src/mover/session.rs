@@ -132,6 +132,7 @@ impl super::Settings {
             map,
             block_bytes: u64::from(volume.block_bytes),
             byte_scale: self.byte_scale,
+            algorithm: self.algorithm,
         })
     }
 }

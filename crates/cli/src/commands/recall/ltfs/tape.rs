@@ -7,7 +7,7 @@ use tapewise_archive::ltfs::read::Cartridge;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_model::{BlockMap, Position, PositionSource, Profile};
-use tapewise_order::Tape;
+use tapewise_order::{Algorithm, Tape};
 use tapewise_scsi::TapeDrive;
 
 /// Any mode page has the block descriptor in front; this one every LTO drive has.
@@ -89,6 +89,7 @@ pub fn cartridge(
         map,
         block_bytes: layout.block_size,
         byte_scale,
+        algorithm: Algorithm::Best,
     };
     Ok((cartridge, provenance))
 }
