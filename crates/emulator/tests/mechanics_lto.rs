@@ -183,3 +183,29 @@ fn a_tape_is_mounted_and_unmounted_in_the_published_times() {
         assert_near(name, seconds(unloaded.motion), published, 0.08);
     }
 }
+
+/// Where reverse wraps begin is the very end of tape: it belongs to the last position area, so the
+/// tape does not run at its highest speed all the way there.
+#[test]
+fn the_beginning_of_a_reverse_wrap_is_no_quicker_to_reach_than_the_landing_point_before_it() {
+    let mut drive = drive(&kind("lto8"), 3);
+    let tape = drive.tape().clone();
+    let landings = tape.landings(1);
+    // Right behind each of the first two landing points in reading order.
+    let [end, inner] = [landings[0], landings[1]].map(|landing| {
+        let place = Spot {
+            wrap: 1,
+            lpos: landing - 300.0,
+        };
+        tape.offset(place).expect("a record").1
+    });
+    let mut mean_s = |record: u64| {
+        let times = (0..20).map(|_| {
+            drive.rewind();
+            seconds(drive.locate(0, record))
+        });
+        mean_sd(&times.collect::<Vec<f64>>()).0
+    };
+    let (end_s, inner_s) = (mean_s(end), mean_s(inner));
+    assert!(end_s > inner_s, "{end_s} {inner_s}");
+}

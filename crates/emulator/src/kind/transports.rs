@@ -318,7 +318,7 @@ const REWIND_OVER_APPROACH: f64 = 1.1;
 /// Over uniformly spread records a quarter of the tape is passed at this speed and another at the
 /// highest; `FIXED_S` stands for the rest of a mean locate.
 fn approach_m_s(profile: &Profile, length_m: f64) -> f64 {
-    const FIXED_S: f64 = 12.0;
+    const FIXED_S: f64 = 12.5;
     match number(&profile.handling.search_mean_s) {
         Some(mean_s) => length_m / 4.0 * (1.0 + 1.0 / SEARCH_OVER_APPROACH) / (mean_s - FIXED_S),
         // No search is published for LTO-2 to LTO-4; 7.0 m/s is the fastest of an LTO-3 (HP).

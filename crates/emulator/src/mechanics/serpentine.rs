@@ -87,7 +87,9 @@ impl Serpentine {
     fn fast_metres(&self, tape: &Tape, from: f64, to: f64) -> f64 {
         let shape = tape.shape();
         let area = (shape.lpos_max - shape.lpos_min) / f64::from(self.areas.max(1));
-        let number = |lpos: f64| ((lpos - shape.lpos_min) / area).floor();
+        // The very end of tape, where reverse wraps begin, belongs to the last area.
+        let last = f64::from(self.areas.max(1)) - 1.0;
+        let number = |lpos: f64| ((lpos - shape.lpos_min) / area).floor().clamp(0.0, last);
         let low = shape.lpos_min + number(to) * area;
         let border = if from < to { low } else { low + area };
         if number(from) == number(to) {

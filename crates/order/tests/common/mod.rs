@@ -102,7 +102,7 @@ fn landing(name: &'static str, points: usize) -> Drive {
         outside_saves_per_lpos_s: 0.000_2,
         forward_lpos: scattered(),
         reverse_lpos: scattered(),
-        landing_spread_lpos: 0,
+        landing_spread_lpos: 150,
         residual_s: None,
     };
     let model = LandingModel::new(&coefficients, &lto8.tape.geometry);

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot::chart::{Mark, Series, Words, chart};
-use crate::plot::{BLUE, GREY, VERMILLION};
+use crate::plot::{BLUE, GREY, ORANGE, SKY, VERMILLION};
 use plotters::style::RGBColor;
 use std::path::Path;
 use tapewise_fit::{Candidate, Comparison, Kind, Sample, Scored};
@@ -151,6 +151,8 @@ impl Shown<'_> {
         for (scored, colour) in self.compared() {
             let name = scored.candidate.name();
             series.push(line(name, colour, mean(&|at| scored.predicted_s[at])));
+            // The same hue, lighter.
+            let colour = if colour == BLUE { SKY } else { ORANGE };
             let error = |at: usize| (scored.predicted_s[at] - observed(at)).abs();
             series.push(line(&format!("{name}, off by"), colour, mean(&error)));
         }
