@@ -139,10 +139,10 @@ impl MoveError {
     fn is_of_the_drive(&self) -> bool {
         let run = match self {
             MoveError::Run { source, .. } => source,
-            MoveError::Volume { source, .. } => match source {
-                VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
-                _ => return false,
-            },
+            MoveError::Volume {
+                source: VolumeError::Run(source) | VolumeError::Abandoned { source, .. },
+                ..
+            } => source,
             _ => return false,
         };
         Blame::of_run(run) == Blame::Drive

@@ -31,8 +31,8 @@ pub struct Store {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Directory in the archive below which they appear.
-    #[arg(long, value_name = "PATH", default_value = "")]
-    under: PathBuf,
+    #[arg(long, value_name = "PATH")]
+    under: Option<PathBuf>,
     /// Cartridges that each file is to lie on [default: as the archive has it].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     copies: Option<u32>,
@@ -43,8 +43,8 @@ pub struct Store {
     #[arg(long)]
     later: bool,
     /// On whose account it is.
-    #[arg(long, value_name = "NAME", default_value = "")]
-    user: String,
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
     /// Say nothing on standard error but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -55,17 +55,15 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
+    let under = args.under.clone().unwrap_or_default();
     let mut sources = Vec::new();
     for path in &args.paths {
-        find(
-            path,
-            &args.under.join(path.file_name().unwrap_or_default()),
-            &mut sources,
-        )?;
+        let inner = under.join(path.file_name().unwrap_or_default());
+        find(path, &inner, &mut sources)?;
     }
     let how = StoreTerms {
         terms: Terms {
-            user: args.user.clone(),
+            user: args.user.clone().unwrap_or_default(),
             ..Terms::default()
         },
         copies: args.copies.unwrap_or(archive.settings.copies),
