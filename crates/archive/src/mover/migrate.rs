@@ -5,7 +5,7 @@
 //! committed. A volume whose medium fails takes no more, and its files go to another one.
 
 use super::{MoveError, Mover};
-use crate::catalogue::{Copy, FileId, Migration, Part as WrittenPart, VolumeId, Written};
+use crate::catalogue::{Copy, FileId, Loss, Migration, Part as WrittenPart, VolumeId, Written};
 use crate::pool::Place;
 use crate::record::{File, Volume, VolumeFormat, VolumeState};
 use crate::volume::{Blank, Entry, Label, Member, Part, VolumeError, VolumeWriter};
@@ -31,7 +31,8 @@ pub struct Migrated {
     pub mounts: u64,
     /// Files that stay in the cache because they cannot be written, and why.
     pub refused: Vec<(FileId, String)>,
-    /// Volumes that take no more, and why.
+    /// Volumes that take no more, and cartridges that are not blank though we know nothing of them,
+    /// and why.
     pub volumes_lost: Vec<(String, String)>,
 }
 
@@ -60,16 +61,24 @@ impl Mover<'_> {
             if waiting.is_empty() {
                 return Ok(done);
             }
-            let volume = self.volume_for(&waiting)?;
+            let volume = self.volume_for(&waiting, &done)?;
             self.fill(volume, waiting, &mut refused, &mut done)?;
         }
     }
 
     /// A volume that takes at least the first of these files.
-    fn volume_for(&mut self, waiting: &[Migration]) -> Result<VolumeId, MoveError> {
+    fn volume_for(
+        &mut self,
+        waiting: &[Migration],
+        done: &Migrated,
+    ) -> Result<VolumeId, MoveError> {
         let known = self.catalogue.volumes()?;
         let present = self.pool.volumes();
         let is_here = |label: &str| {
+            let is_lost = |lost: &(String, String)| lost.0 == label;
+            if done.volumes_lost.iter().any(is_lost) {
+                return false;
+            }
             present
                 .get(label)
                 .is_some_and(|place| !matches!(place, Place::Missing(_)))
@@ -182,7 +191,14 @@ impl Mover<'_> {
         why: &VolumeError,
         done: &mut Migrated,
     ) -> Result<(), MoveError> {
-        self.catalogue.set_volume_state(id, VolumeState::Suspect)?;
+        match why {
+            // Somebody else's cartridge, of which nothing of ours was written.
+            VolumeError::NotBlank { .. } => {
+                self.catalogue
+                    .forget_volume(id, Loss::Refused, (self.now_ns)())?;
+            }
+            _ => self.catalogue.set_volume_state(id, VolumeState::Suspect)?,
+        }
         done.volumes_lost.push((label, why.to_string()));
         Ok(())
     }

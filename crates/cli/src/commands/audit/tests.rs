@@ -183,10 +183,11 @@ fn what_the_log_of_one_order_says_of_others_is_what_the_emulator_takes_for_them(
         let predicted = (sums.as_read - predicted.unwrap()).as_secs_f64();
         let real = (measured[0] - real).as_secs_f64();
         assert!(real > 300.0, "{name} saves {real} s");
-        // The emulator's mechanics are not the published regression that the profile has.
+        // The emulator's mechanics are not the published regression that the profile has: short
+        // moves take longer there.
         let off = (predicted - real).abs() / real;
         assert!(
-            off < 0.2,
+            off < 0.25,
             "{name}: saving {predicted} s predicted, {real} s real"
         );
     }
