@@ -191,9 +191,10 @@ impl Mover<'_> {
         why: &VolumeError,
         done: &mut Migrated,
     ) -> Result<(), MoveError> {
+        let is_new = self.catalogue.volume(id)?.state == VolumeState::Empty;
         match why {
-            // Somebody else's cartridge, of which nothing of ours was written.
-            VolumeError::NotBlank { .. } => {
+            // Somebody else's cartridge, or one of ours that was given up: nothing was written.
+            VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } if is_new => {
                 self.catalogue
                     .forget_volume(id, Loss::Refused, (self.now_ns)())?;
             }
