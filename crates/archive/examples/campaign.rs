@@ -25,7 +25,7 @@ use tapewise_order::Algorithm;
 use tapewise_scsi::{Changer, TapeDrive};
 
 /// A stored byte stands for so many on tape: files of some kilobytes are files of gigabytes there.
-const SCALE: u64 = 1_000_000;
+const SCALE: u64 = 200_000;
 const DRIVES: u16 = 4;
 const USERS: u64 = 5;
 /// Requests that come together.
@@ -140,7 +140,7 @@ impl Site {
         let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as _, water)?;
         let mut settings = Settings::of(profile::find("lto8")?);
         settings.block_bytes = 8192;
-        settings.segment_bytes = 512 << 10;
+        settings.segment_bytes = 1 << 20;
         settings.byte_scale = SCALE;
         // As many files as spread over all cartridges.
         settings.volume_bytes = Some(on_each * (MEAN_BYTES + 1_500));
@@ -249,7 +249,7 @@ impl Site {
     }
 }
 
-const MEAN_BYTES: u64 = 3_000;
+const MEAN_BYTES: u64 = 30_000;
 
 /// From nothing to twice the mean, of no pattern.
 fn made_up(number: u64) -> Vec<u8> {

@@ -76,6 +76,12 @@ pub fn store(
     Ok(cache.store(files, at_ns)?)
 }
 
+/// When a file was last written, in nanoseconds since 1970.
+pub fn modified_ns(metadata: &std::fs::Metadata) -> i64 {
+    let seconds = metadata.mtime().saturating_mul(1_000_000_000);
+    seconds.saturating_add(metadata.mtime_nsec())
+}
+
 fn bring_in(
     cache: &Cache,
     source: &Source,
@@ -128,7 +134,7 @@ fn bring_in(
     let record = File {
         path: source.path.as_bytes().to_vec(),
         bytes,
-        modified_ns: before.mtime().saturating_mul(1_000_000_000) + before.mtime_nsec(),
+        modified_ns: modified_ns(&before),
         mode: before.mode() & 0o777,
         sums: summer.finish(),
     };

@@ -9,10 +9,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::Terms;
+use tapewise_archive::catalogue::{Files, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::Migrated;
-use tapewise_archive::store::{Source, StoreTerms, store};
+use tapewise_archive::store::{Source, StoreTerms, modified_ns, store};
 
 /// Files stored by one transaction.
 const AT_ONCE: usize = 1000;
@@ -61,6 +61,8 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         let inner = under.join(path.file_name().unwrap_or_default());
         find(path, &inner, &mut sources)?;
     }
+    let found = sources.len();
+    let sources = new_ones(&archive, sources, args.replace)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -81,12 +83,49 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         "stored     {} in the cache, acknowledged\n",
         units::count(stored, "file")
     ))?;
+    if sources.len() < found {
+        print(&format!(
+            "known      {} of the same length and time, stored before\n",
+            units::count(found - sources.len(), "file")
+        ))?;
+    }
     if args.later {
         return Ok(ExitCode::SUCCESS);
     }
     let migrated =
         archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate(now_ns()))?;
     told(&migrated)
+}
+
+/// Those that are not in the archive: so the same command goes on after it was killed. Another file
+/// of the same path is an error before anything is stored.
+fn new_ones(
+    archive: &Archive,
+    sources: Vec<Source>,
+    replace: bool,
+) -> Result<Vec<Source>, CliError> {
+    let mut new = Vec::with_capacity(sources.len());
+    for source in sources {
+        let Some(known) = archive.catalogue.live_file(source.path.as_bytes())? else {
+            new.push(source);
+            continue;
+        };
+        let known = archive.catalogue.file(known)?.file;
+        let failed = |error: std::io::Error| CliError::input(error).of(source.from.display());
+        let now = std::fs::metadata(&source.from).map_err(failed)?;
+        match known.bytes == now.len() && known.modified_ns == modified_ns(&now) {
+            true => {}
+            false if replace => new.push(source),
+            false => {
+                return Err(CliError::input(format!(
+                    "{}: another file of this path is in the archive; nothing was stored",
+                    source.path
+                ))
+                .hint("--replace stores the new one, or --under puts it elsewhere"));
+            }
+        }
+    }
+    Ok(new)
 }
 
 /// Says what went to tape.

@@ -100,6 +100,26 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
         stored.err
     );
 
+    let again = desk.done("store --archive A reel");
+    assert!(
+        again.text().contains("stored     0 files"),
+        "{}",
+        again.text()
+    );
+    assert!(
+        again.text().contains("known      30 files"),
+        "{}",
+        again.text()
+    );
+    desk.put("reel/7.bin", "another");
+    let other = desk.run("store --archive A reel");
+    assert_eq!(other.code, 2);
+    assert!(
+        other.err.contains("reel/7.bin: another file of this path"),
+        "{}",
+        other.err
+    );
+
     let found = desk.done("catalog find --archive A reel/7.bin");
     assert!(
         found.text().contains("TW0001 TW0002 cache"),
