@@ -31,6 +31,7 @@ struct Nothing {
     block: u64,
 }
 
+const REQUEST_SENSE: u8 = 0x03;
 const INQUIRY: u8 = 0x12;
 const READ: u8 = 0x08;
 const WRITE: u8 = 0x0a;
@@ -78,9 +79,14 @@ impl Transport for Nothing {
                 self.block += 1;
                 block.len()
             }
-            (INQUIRY, Data::In(room)) => {
+            (INQUIRY, Data::In(room)) if cdb.bytes()[1] & 1 == 0 => {
                 room.fill(0);
                 room[0] = 1;
+                room.len()
+            }
+            (REQUEST_SENSE, Data::In(room)) => {
+                room.fill(0);
+                room[0] = 0x70;
                 room.len()
             }
             (0x2b | 0x92, _) => 0,

@@ -242,6 +242,11 @@ impl<'a> TapeRead<'a> {
         // Pricing what is left takes as long as planning it: a hundred times in all is enough.
         let every = self.wants.len().div_ceil(100);
         let mut shown = None;
+        if self.cartridge.algorithm != Algorithm::Best {
+            // A plan of ours is never longer than the one it began with; theirs stands as it is.
+            let cartridge = self.cartridge;
+            self.recall.follow(|problem| ordered(problem, cartridge));
+        }
         loop {
             recorder.go_on()?;
             let cartridge = self.cartridge;

@@ -132,6 +132,13 @@ impl Recall {
         self.running.complete(id, head)
     }
 
+    /// Follows an order of somebody else's making, until requests come or go.
+    pub fn follow(&mut self, solve: impl FnOnce(&Problem) -> Order) {
+        let (problem, _) = self.running.open();
+        self.running.follow(&solve(&problem));
+        self.requests_changed = false;
+    }
+
     /// Plans on where there is reason to, and hands out what is read next.
     pub fn start(&mut self, replanner: &Replanner) -> Option<Vec<u64>> {
         let first = self.replans == 0;
