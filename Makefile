@@ -58,6 +58,7 @@ bench: ## how good and how fast orders are, beside those of others, as tables
 	$(CARGO) bench --quiet --package tapewise-order --bench models
 	$(CARGO) bench --quiet --package tapewise-order --bench table
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
+	$(CARGO) bench --quiet --package tapewise-archive --bench stream
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

@@ -137,6 +137,7 @@ impl Recall {
         let (problem, _) = self.running.open();
         self.running.follow(&solve(&problem));
         self.requests_changed = false;
+        self.replans += 1;
     }
 
     /// Plans on where there is reason to, and hands out what is read next.
