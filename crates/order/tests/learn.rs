@@ -195,3 +195,32 @@ fn any_batch_keeps_nine_tenths_of_its_gain_where_all_wraps_err_alike() {
     claim(&[50, 100, 300], 0.9);
     claim(&[1_000], 0.85);
 }
+
+#[test]
+fn an_order_of_others_is_followed_as_it_stands() {
+    let case = case("lto8", MapError::Share(0.0), 40, 5);
+    let problem = case.truth.problem();
+    let map = LearnedMap::new(case.believed.clone(), &problem.tape().geometry);
+    let options = *problem.options();
+    let mut recall = Recall::new(problem.tape().clone(), options, map, Policy::Fixed);
+    for (id, request) in &case.requests {
+        recall.arrive(*id, request.clone()).unwrap();
+    }
+    recall.follow(sort);
+    let replanner = Replanner::new(&best);
+    let mut blocks = Vec::new();
+    while let Some(ids) = recall.start(&replanner) {
+        for id in ids {
+            let segment = recall.running().request(id).unwrap().segments[0];
+            blocks.push(segment.first_block);
+            recall.complete(id, segment.start, segment.end).unwrap();
+        }
+    }
+    assert_eq!(blocks.len(), case.requests.len());
+    assert!(blocks.is_sorted(), "{blocks:?}");
+    let ours = best(problem).total_time(problem);
+    assert!(
+        ours < sort(problem).total_time(problem),
+        "a batch in which sorting is not what we would do"
+    );
+}

@@ -132,11 +132,13 @@ impl Recall {
         self.running.complete(id, head)
     }
 
-    /// Follows an order of somebody else's making, until requests come or go.
+    /// Follows an order of somebody else's making as it stands, until requests arrive or what waits
+    /// is seen to lie elsewhere.
     pub fn follow(&mut self, solve: impl FnOnce(&Problem) -> Order) {
         let (problem, _) = self.running.open();
         self.running.follow(&solve(&problem));
         self.requests_changed = false;
+        self.moved_wraps = 0.0;
         self.replans += 1;
     }
 
