@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 
 /// Every crate, what it may depend on inside the workspace, and whether it is pure.
-const HOUSE: [(&str, &[&str], bool); 9] = [
+const HOUSE: [(&str, &[&str], bool); 10] = [
     ("model", &[], true),
     ("order", &["model"], true),
     ("formats", &["model"], true),
     ("fit", &["model"], true),
+    ("sim", &["model", "order"], true),
     ("scsi", &[], false),
     ("emulator", &["model", "scsi"], false),
     // Emulator and fit only for tests and an example: a plan runs on any transport.
@@ -26,7 +27,7 @@ const HOUSE: [(&str, &[&str], bool); 9] = [
     (
         "cli",
         &[
-            "model", "order", "formats", "fit", "scsi", "emulator", "run", "archive",
+            "model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "archive",
         ],
         false,
     ),
