@@ -284,6 +284,13 @@ impl Inventory {
             .find(|element| element.volume_tag.as_deref() == Some(volume_tag))
     }
 
+    /// Whether the robot cannot reach an element. A library that says so of every slot, place and drive
+    /// has no ACCESS bit (tgt's changer); a robot that reaches none says so when it is to move.
+    pub fn is_blocked(&self, element: &Element) -> bool {
+        let mut all = self.slots.iter().chain(&self.stations).chain(&self.drives);
+        !element.is_accessible && all.any(|one| one.is_accessible)
+    }
+
     /// The element that holds the drive of this serial number.
     ///
     /// # Errors

@@ -98,7 +98,7 @@ impl Library {
         self.full.clear();
         self.blocked.clear();
         for element in inventory.elements() {
-            if !element.is_accessible && element.kind == ElementKind::Slot {
+            if element.kind == ElementKind::Slot && inventory.is_blocked(element) {
                 self.blocked.insert(element.address);
             }
             if !element.is_full {

@@ -39,7 +39,10 @@ impl Cartridge {
     /// The cartridges with a label that stand in slots the robot can reach; cleaning cartridges stay
     /// where they are.
     pub fn all(inventory: &Inventory) -> Vec<Cartridge> {
-        let slots = inventory.slots.iter().filter(|slot| slot.is_accessible);
+        let slots = inventory
+            .slots
+            .iter()
+            .filter(|slot| !inventory.is_blocked(slot));
         let labelled = slots.filter_map(|slot| {
             let label = slot.volume_tag.clone().filter(|_| slot.is_full)?;
             let slot = slot.address;

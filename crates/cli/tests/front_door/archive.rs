@@ -1,13 +1,15 @@
-//! `store`, `recall --archive` and `catalog`, on an emulated library.
+//! `store`, `recall --archive` and `catalog`: on an emulated library here, killed at random instants in
+//! `kills`, on a SCSI target that is none of ours in `real_target`.
+
+mod kills;
+mod real_target;
 
 use crate::program::Desk;
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tapewise_archive::cache::{Cache, Directory, Water};
-use tapewise_archive::catalogue::{CacheRecords, Catalogue, Files, Requests, SqliteCatalogue};
+use tapewise_archive::catalogue::{CacheRecords, SqliteCatalogue};
 use tapewise_model::Random;
 
 /// A desk with a library of two drives and four cartridges, and an archive that it serves.
@@ -21,13 +23,27 @@ fn desk() -> Desk {
     desk
 }
 
-/// Files of no pattern in a new directory.
+/// Files of no pattern in a new directory, up to 6 KB each.
 fn make_files(desk: &Desk, directory: &str, count: u64) -> BTreeMap<String, Vec<u8>> {
+    make_files_of(desk, directory, count, 6_000)
+}
+
+/// Files of no pattern, shorter than `most_bytes`, the first of them empty, in a new directory.
+pub fn make_files_of(
+    desk: &Desk,
+    directory: &str,
+    count: u64,
+    most_bytes: u64,
+) -> BTreeMap<String, Vec<u8>> {
     std::fs::create_dir_all(desk.path().join(directory)).expect("a directory");
     let seed = directory.bytes().map(u64::from).sum::<u64>();
     let make = |number: u64| {
         let mut random = Random::new(seed, number);
-        let bytes = if number == 0 { 0 } else { random.below(6_000) };
+        let bytes = if number == 0 {
+            0
+        } else {
+            random.below(most_bytes)
+        };
         let contents: Vec<u8> = (0..bytes).map(|_| random.below(256) as u8).collect();
         let name = format!("{directory}/{number}.bin");
         desk.put(&name, &contents);
@@ -36,12 +52,12 @@ fn make_files(desk: &Desk, directory: &str, count: u64) -> BTreeMap<String, Vec<
     (0..count).map(make).collect()
 }
 
-fn catalogue(desk: &Desk) -> SqliteCatalogue {
+pub fn catalogue(desk: &Desk) -> SqliteCatalogue {
     SqliteCatalogue::open(&desk.path().join("A/catalogue.db")).expect("a catalogue")
 }
 
 /// What is on tape must come from there.
-fn empty_cache(desk: &Desk) {
+pub fn empty_cache(desk: &Desk) {
     let records: Arc<dyn CacheRecords> = Arc::new(catalogue(desk));
     let disk = Directory::open(&desk.path().join("A/cache")).expect("a directory");
     let water = Water {
@@ -53,28 +69,22 @@ fn empty_cache(desk: &Desk) {
     assert_eq!(cache.usage().held_bytes, 0, "everything is on tape");
 }
 
-/// Names of files below a directory, those on their way left out.
-fn delivered(directory: &Path) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let mut left = vec![directory.to_owned()];
-    while let Some(next) = left.pop() {
-        for entry in std::fs::read_dir(next).into_iter().flatten() {
-            let path = entry.expect("an entry").path();
-            let inner = path
-                .strip_prefix(directory)
-                .expect("below")
-                .display()
-                .to_string();
-            match path.is_dir() {
-                true => left.push(path),
-                false if inner.contains(".tapewise-") => {}
-                false => {
-                    names.insert(inner);
-                }
-            }
-        }
+/// Recalls files, and compares every byte.
+pub fn recall_and_compare(desk: &Desk, files: &BTreeMap<String, Vec<u8>>, to: &str) {
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    desk.put("list.txt", names.join("\n"));
+    desk.done(&format!(
+        "recall --archive A --to {to} --files-from list.txt"
+    ));
+    same(desk, files, to);
+}
+
+/// Every byte of what was delivered is as it was stored.
+pub fn same(desk: &Desk, files: &BTreeMap<String, Vec<u8>>, to: &str) {
+    for (name, contents) in files {
+        let back = std::fs::read(desk.path().join(to).join(name)).expect("delivered");
+        assert!(&back == contents, "{name} differs");
     }
-    names
 }
 
 #[test]
@@ -127,18 +137,7 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
         found.text()
     );
     empty_cache(&desk);
-    let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    desk.put("list.txt", names.join("\n"));
-    let recalled = desk.done("recall --archive A --to out --files-from list.txt");
-    assert!(
-        recalled.text().contains("delivered  30 files"),
-        "{}",
-        recalled.text()
-    );
-    for (name, contents) in &files {
-        let back = std::fs::read(desk.path().join("out").join(name)).expect("delivered");
-        assert_eq!(&back, contents, "{name}");
-    }
+    recall_and_compare(&desk, &files, "out");
     let verified = desk.done("catalog verify --archive A TW0001");
     assert!(
         verified.text().contains("30 copies right"),
@@ -158,87 +157,4 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
         "{}",
         missing.err
     );
-}
-
-/// Kills at this many instants of each verb; the whole test kills 200 times.
-const KILLS: u64 = 100;
-
-#[test]
-fn killed_at_random_instants_nothing_acknowledged_is_lost_and_nothing_delivered_twice() {
-    let desk = desk();
-    let mut random = Random::new(200, 1);
-    let mut promised: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    // Instants lie within this; it follows how long a run takes, so that some six of seven are killed.
-    let mut usual = Duration::from_millis(100);
-    let mut killed = 0;
-    for round in 0..KILLS {
-        let directory = format!("d{round}");
-        let files = make_files(&desk, &directory, 4);
-        let instant = usual.mul_f64(random.unit());
-        let (said, ended) = desk.killed_after(instant, &format!("store --archive A {directory}"));
-        usual = usual.mul_f64(if ended { 0.85 } else { 1.03 });
-        killed += u64::from(!ended);
-        let catalogue = catalogue(&desk);
-        if said.contains("acknowledged") {
-            promised.extend(files);
-        }
-        assert_eq!(
-            catalogue.integrity().expect("a catalogue"),
-            Vec::<String>::new(),
-            "round {round}"
-        );
-        for name in promised.keys() {
-            let live = catalogue.live_file(name.as_bytes()).expect("a catalogue");
-            assert!(
-                live.is_some(),
-                "round {round}: {name} was acknowledged and is lost"
-            );
-        }
-    }
-    assert!(
-        !promised.is_empty() && killed > KILLS / 2,
-        "{killed} killed"
-    );
-    desk.done("store --archive A");
-    empty_cache(&desk);
-
-    let names: Vec<&str> = promised.keys().map(String::as_str).collect();
-    let mut inodes: BTreeMap<String, u64> = BTreeMap::new();
-    let to = desk.path().join("out");
-    for round in 0..KILLS {
-        let some: Vec<&str> = (0..6)
-            .map(|_| names[random.below(names.len() as u64) as usize])
-            .collect();
-        desk.put("list.txt", some.join("\n"));
-        let instant = usual.mul_f64(random.unit());
-        let recall = "recall --archive A --to out --files-from list.txt";
-        let (_, ended) = desk.killed_after(instant, recall);
-        usual = usual.mul_f64(if ended { 0.85 } else { 1.03 });
-        assert_eq!(
-            catalogue(&desk).integrity().expect("a catalogue"),
-            Vec::<String>::new(),
-            "round {round}"
-        );
-        for name in delivered(&to) {
-            let path = to.join(&name);
-            let inode = std::fs::metadata(&path).expect("delivered").ino();
-            let before = *inodes.entry(name.clone()).or_insert(inode);
-            assert_eq!(before, inode, "round {round}: {name} was delivered twice");
-            assert!(
-                std::fs::read(&path).expect("delivered") == promised[&name],
-                "round {round}: {name}"
-            );
-        }
-    }
-    desk.put("list.txt", names.join("\n"));
-    desk.done("recall --archive A --to out --files-from list.txt");
-    assert_eq!(delivered(&to), promised.keys().cloned().collect());
-    for (name, contents) in &promised {
-        assert!(
-            &std::fs::read(to.join(name)).expect("delivered") == contents,
-            "{name}"
-        );
-    }
-    let catalogue = catalogue(&desk);
-    assert!(catalogue.unanswered().expect("a catalogue").is_empty());
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
 use tapewise_scsi::commands::Element;
-use tapewise_scsi::words;
+use tapewise_scsi::{Inventory as Found, words};
 
 /// List drives, import/export station and slots, with what is in them. Moves nothing.
 #[derive(clap::Args, Debug)]
@@ -54,12 +54,12 @@ struct Place {
 }
 
 impl Place {
-    fn new(element: &Element) -> Place {
+    fn new(element: &Element, inventory: &Found) -> Place {
         let device = element.device_id.as_ref();
         Place {
             element: element.address,
             full: element.is_full,
-            accessible: element.is_accessible,
+            accessible: !inventory.is_blocked(element),
             cartridge: element.volume_tag.clone(),
             from_element: element.source,
             drive_serial: device.map(|id| id.serial.clone().unwrap_or_else(|| id.shown.clone())),
@@ -101,7 +101,8 @@ pub fn run(args: &Inventory) -> Result<(), CliError> {
         changer.initialize(None)?;
     }
     let inventory = changer.inventory()?;
-    let places = |elements: &[Element]| elements.iter().map(Place::new).collect::<Vec<_>>();
+    let place = |element: &Element| Place::new(element, &inventory);
+    let places = |elements: &[Element]| elements.iter().map(place).collect::<Vec<_>>();
     let identity = changer.identity();
     let document = Document {
         library: format!("{} {}", identity.vendor, identity.product)

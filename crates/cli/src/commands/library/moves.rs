@@ -74,7 +74,7 @@ pub fn mount(args: &Mount) -> Result<(), CliError> {
                 CliError::with(Exit::Busy, format!("drive {serial} holds a cartridge"))
             })?
         }
-        None => free(&inventory.drives, "drive")?,
+        None => free(&inventory, &inventory.drives, "drive")?,
     };
     go(&mut changer, &args.label, from, to, "drive")
 }
@@ -89,7 +89,7 @@ pub fn dismount(args: &Dismount) -> Result<(), CliError> {
     let home = from.source.and_then(|address| inventory.element(address));
     let to = match home.filter(|slot| !slot.is_full) {
         Some(slot) => slot,
-        None => free(&inventory.slots, "slot")?,
+        None => free(&inventory, &inventory.slots, "slot")?,
     };
     go(&mut changer, &args.label, from, to, "slot")
 }
@@ -103,7 +103,7 @@ pub fn import(args: &Import) -> Result<(), CliError> {
         ElementKind::Drive => return Err(in_a_drive(&args.label, from)),
         ElementKind::Slot | ElementKind::Robot => return nothing_to_do(&args.label, from),
     }
-    let to = free(&inventory.slots, "slot")?;
+    let to = free(&inventory, &inventory.slots, "slot")?;
     go(&mut changer, &args.label, from, to, "slot")
 }
 
@@ -116,7 +116,7 @@ pub fn export(args: &Export) -> Result<(), CliError> {
         ElementKind::Drive => return Err(in_a_drive(&args.label, from)),
         ElementKind::Station => return nothing_to_do(&args.label, from),
     }
-    let to = free(&inventory.stations, "place of the station")?;
+    let to = free(&inventory, &inventory.stations, "place of the station")?;
     go(&mut changer, &args.label, from, to, "place of the station")
 }
 
@@ -147,10 +147,14 @@ fn holding<'a>(inventory: &'a Inventory, label: &str) -> Result<&'a Element, Cli
     })
 }
 
-fn free<'a>(elements: &'a [Element], what: &str) -> Result<&'a Element, CliError> {
+fn free<'a>(
+    inventory: &Inventory,
+    elements: &'a [Element],
+    what: &str,
+) -> Result<&'a Element, CliError> {
     elements
         .iter()
-        .find(|element| !element.is_full && element.is_accessible)
+        .find(|element| !element.is_full && !inventory.is_blocked(element))
         .ok_or_else(|| CliError::with(Exit::Busy, format!("every {what} holds a cartridge")))
 }
 
