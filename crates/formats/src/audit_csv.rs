@@ -8,11 +8,11 @@ use std::io::BufRead;
 
 use tapewise_model::Micros;
 
-use crate::block_moves_csv::read_seconds;
 use crate::csv_table::{Table, TableError};
 use crate::deadline::Timestamp;
 use crate::event::{Action, Event, Outcome, Spot};
 use crate::number::{excerpt, parse_u64};
+use crate::time_column::{DURATION, TimeColumn, Units};
 
 /// The columns besides the times, in the order of [`Column`].
 const NAMES: [&str; 15] = [
@@ -52,8 +52,6 @@ enum Column {
     Purpose,
 }
 
-/// Columns that can give a time, with seconds for one of it.
-type Units = [(&'static str, f64); 3];
 const DURATIONS: Units = [
     ("duration_us", 1e-6),
     ("duration_ms", 1e-3),
@@ -81,14 +79,6 @@ pub enum AuditCsvError {
         /// The names found.
         found: String,
     },
-    /// Two columns that say the same.
-    #[error("columns {first} and {second} both give the same time; keep one")]
-    TwoTimes {
-        /// The first.
-        first: &'static str,
-        /// The second.
-        second: &'static str,
-    },
     /// A field that is not what its column says.
     #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
     Field {
@@ -107,15 +97,15 @@ pub enum AuditCsvError {
 pub struct AuditCsv<R> {
     table: Table<R>,
     columns: [Option<usize>; NAMES.len()],
-    time: Option<TimeColumn>,
-    duration: (usize, &'static str, f64),
+    time: Option<Time>,
+    duration: TimeColumn,
     unknown: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
-enum TimeColumn {
+enum Time {
     Stamp(usize),
-    Number(usize, &'static str, f64),
+    Number(TimeColumn),
 }
 
 impl<R: BufRead> AuditCsv<R> {
@@ -131,22 +121,22 @@ impl<R: BufRead> AuditCsv<R> {
         }
         let missing = |wanted| AuditCsvError::MissingColumn {
             wanted,
-            found: table.names().join(", ").chars().take(500).collect(),
+            found: table.shown_names(),
         };
         if columns[Column::Action as usize].is_none() {
             return Err(missing("action"));
         }
-        let duration = one_of(&table, &DURATIONS)?;
+        let duration = TimeColumn::find(&table, &DURATIONS)?;
         let duration =
             duration.ok_or_else(|| missing("duration_us (or duration_ms, duration_s)"))?;
-        let number = one_of(&table, &TIMES)?;
+        let number = TimeColumn::find(&table, &TIMES)?;
         let time = match (table.column(STAMP)?, number) {
-            (Some(_), Some((_, second, _))) => {
-                let first = STAMP;
-                return Err(AuditCsvError::TwoTimes { first, second });
+            (Some(_), Some(number)) => {
+                let (first, second) = (STAMP, number.name);
+                return Err(TableError::TwoTimes { first, second }.into());
             }
-            (Some(at), None) => Some(TimeColumn::Stamp(at)),
-            (None, number) => number.map(|(at, name, unit)| TimeColumn::Number(at, name, unit)),
+            (Some(at), None) => Some(Time::Stamp(at)),
+            (None, number) => number.map(Time::Number),
         };
         let units = DURATIONS.iter().chain(&TIMES).map(|(name, _)| *name);
         let known: Vec<&str> = NAMES.into_iter().chain(units).chain([STAMP]).collect();
@@ -195,24 +185,6 @@ impl<R: BufRead> AuditCsv<R> {
     }
 }
 
-/// The one column of these that is there.
-fn one_of<R: BufRead>(
-    table: &Table<R>,
-    units: &Units,
-) -> Result<Option<(usize, &'static str, f64)>, AuditCsvError> {
-    let mut found = None;
-    for &(name, unit) in units {
-        let Some(at) = table.column(name)? else {
-            continue;
-        };
-        if let Some((_, first, _)) = found.replace((at, name, unit)) {
-            let second = name;
-            return Err(AuditCsvError::TwoTimes { first, second });
-        }
-    }
-    Ok(found)
-}
-
 /// One row of the table.
 struct Row<'a> {
     line: u64,
@@ -221,14 +193,10 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn event(
-        &self,
-        time: Option<TimeColumn>,
-        (took, took_name, took_unit): (usize, &'static str, f64),
-    ) -> Result<Event, AuditCsvError> {
+    fn event(&self, time: Option<Time>, duration: TimeColumn) -> Result<Event, AuditCsvError> {
         let at = match time {
             None => Micros::ZERO,
-            Some(TimeColumn::Stamp(at)) => {
+            Some(Time::Stamp(at)) => {
                 let stamp = Timestamp::parse(self.fields[at].trim());
                 let expected = "a time as 2026-11-21T04:01:25.5Z, with its zone";
                 Micros(
@@ -237,16 +205,13 @@ impl Row<'_> {
                         .unix_us(),
                 )
             }
-            Some(TimeColumn::Number(at, name, unit)) => {
-                let number = self.fields[at].trim().parse::<f64>().ok();
-                let number = number.filter(|number| (number * unit).abs() < 9e9);
-                let number = number.ok_or_else(|| self.wrong(name, at, "a number of this size"))?;
-                Micros::from_secs_f64(number * unit)
-            }
+            Some(Time::Number(column)) => column
+                .instant(self.fields)
+                .ok_or_else(|| self.wrong(column.name, column.at, "a number of this size"))?,
         };
-        let expected = "a time between 0 and a day, in the unit of its column";
-        let took = read_seconds(self.fields[took], took_unit)
-            .ok_or_else(|| self.wrong(took_name, took, expected))?;
+        let took = duration
+            .duration(self.fields)
+            .ok_or_else(|| self.wrong(duration.name, duration.at, DURATION))?;
         let words = "fetch, return, mount, unmount, locate, read-through, read, write, write-filemarks, rewind or pause";
         let action = self.word(Column::Action, words)?;
         let action: Action = action.ok_or_else(|| {

@@ -10,9 +10,7 @@ use tapewise_model::Micros;
 
 use crate::csv_table::{Table, TableError};
 use crate::number::{excerpt, parse_u64};
-
-/// The longest time a move can take, in seconds: a day.
-const MOST_SECONDS: f64 = 86_400.0;
+use crate::time_column::{DURATION, LOCATE, TimeColumn};
 
 /// One move of the head of one volume, by logical block numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +43,6 @@ pub enum BlockMovesError {
         wanted: &'static str,
         /// The names found.
         found: String,
-    },
-    /// Two columns that say the same.
-    #[error("columns {first} and {second} both give the time; keep one")]
-    TwoTimes {
-        /// The first.
-        first: &'static str,
-        /// The second.
-        second: &'static str,
     },
     /// A field that is not what its column says.
     #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
@@ -91,61 +81,25 @@ struct Columns {
     volume: usize,
     from_block: usize,
     to_block: usize,
-    time: usize,
-    unit: &'static Unit,
+    time: TimeColumn,
 }
-
-/// A column of times: its name, and seconds for one of it.
-pub(crate) struct Unit {
-    pub(crate) column: &'static str,
-    pub(crate) seconds: f64,
-}
-
-/// The columns that can give the time of a move.
-pub(crate) const UNITS: [Unit; 3] = [
-    Unit {
-        column: "locate_us",
-        seconds: 1e-6,
-    },
-    Unit {
-        column: "locate_ms",
-        seconds: 1e-3,
-    },
-    Unit {
-        column: "locate_s",
-        seconds: 1.0,
-    },
-];
 
 impl Columns {
     fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, BlockMovesError> {
         let missing = |wanted| BlockMovesError::MissingColumn {
             wanted,
-            found: table.names().join(", ").chars().take(500).collect(),
+            found: table.shown_names(),
         };
         let need = |wanted| table.column(wanted)?.ok_or_else(|| missing(wanted));
-        let mut time = None;
-        for unit in &UNITS {
-            let Some(at) = table.column(unit.column)? else {
-                continue;
-            };
-            if let Some((_, first)) = time.replace((at, unit)) {
-                let first: &Unit = first;
-                return Err(BlockMovesError::TwoTimes {
-                    first: first.column,
-                    second: unit.column,
-                });
-            }
-        }
+        let time = TimeColumn::find(table, &LOCATE)?;
         let (volume, from_block) = (need("volume")?, need("from_block")?);
         let to_block = need("to_block")?;
-        let (time, unit) = time.ok_or_else(|| missing("locate_us (or locate_ms, locate_s)"))?;
+        let time = time.ok_or_else(|| missing("locate_us (or locate_ms, locate_s)"))?;
         Ok(Columns {
             volume,
             from_block,
             to_block,
             time,
-            unit,
         })
     }
 
@@ -163,13 +117,8 @@ impl Columns {
         if volume.is_empty() {
             return Err(wrong("volume", self.volume, "the name of a volume"));
         }
-        let took = read_seconds(fields[self.time], self.unit.seconds).ok_or_else(|| {
-            wrong(
-                self.unit.column,
-                self.time,
-                "a time between 0 and a day, in the unit of its column",
-            )
-        })?;
+        let took = self.time.duration(fields);
+        let took = took.ok_or_else(|| wrong(self.time.name, self.time.at, DURATION))?;
         Ok(BlockMove {
             volume: volume.to_owned(),
             from_block: block("from_block", self.from_block)?,
@@ -178,12 +127,4 @@ impl Columns {
             line,
         })
     }
-}
-
-/// A time written as a number with or without a decimal point, `unit_s` seconds each.
-pub(crate) fn read_seconds(text: &str, unit_s: f64) -> Option<Micros> {
-    let seconds = text.trim_ascii().parse::<f64>().ok()? * unit_s;
-    (0.0..=MOST_SECONDS)
-        .contains(&seconds)
-        .then(|| Micros::from_secs_f64(seconds))
 }

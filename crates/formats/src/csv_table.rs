@@ -62,6 +62,14 @@ pub enum TableError {
         /// The second, from 1.
         second: usize,
     },
+    /// Two columns that give the same time.
+    #[error("columns {first} and {second} both give the time; keep one")]
+    TwoTimes {
+        /// The first.
+        first: &'static str,
+        /// The second.
+        second: &'static str,
+    },
     /// A row with fewer fields than the header.
     #[error(
         "line {line}: {found} fields, the header has {expected}: no {missing}; is a separator or a quote missing?"
@@ -151,6 +159,11 @@ impl<R: BufRead> Table<R> {
     /// The names of the columns, without the blanks around them; some may be empty.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The same for a message, shortened.
+    pub(crate) fn shown_names(&self) -> String {
+        self.names.join(", ").chars().take(500).collect()
     }
 
     pub(crate) fn header_line(&self) -> u64 {

@@ -23,12 +23,13 @@ use std::io::BufRead;
 use serde_json::Value;
 use tapewise_model::Micros;
 
-use crate::block_moves_csv::{BlockMove, read_seconds};
+use crate::block_moves_csv::BlockMove;
 use crate::bounded::{LineError, Lines};
 use crate::cta_tapefile::{CTA_BLOCK_SIZE, CTA_LABEL_OBJECTS};
 use crate::jsonl::without_position;
 use crate::notice::{Notice, Notices};
 use crate::number::{excerpt, parse_u64};
+use crate::time_column::read_seconds;
 
 /// The message of a file that was read.
 const READ: &str = "File successfully read from tape";

@@ -57,6 +57,7 @@ mod bounded;
 mod byte_order;
 mod csv_table;
 mod number;
+mod time_column;
 mod xml;
 mod xml_error;
 

@@ -9,9 +9,9 @@ use std::io::BufRead;
 
 use tapewise_model::Micros;
 
-use crate::block_moves_csv::{UNITS, Unit, read_seconds};
 use crate::csv_table::{Table, TableError};
 use crate::number::{excerpt, parse_u64};
+use crate::time_column::{DURATION, LOCATE, TimeColumn};
 
 /// One measured locate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,16 +53,6 @@ pub enum LocateCsvError {
         /// The names found.
         found: String,
     },
-    /// Two columns that say the same.
-    #[error("line {line}: columns {first} and {second} both give the time; keep one")]
-    TwoTimes {
-        /// Where the header stands.
-        line: u64,
-        /// The first.
-        first: &'static str,
-        /// The second.
-        second: &'static str,
-    },
     /// A field that is not what its column says.
     #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
     Field {
@@ -102,8 +92,7 @@ pub fn read_locates(input: impl BufRead) -> Result<Vec<LocateRecord>, LocateCsvE
 struct Columns {
     volume: Option<usize>,
     places: [usize; 4],
-    time: usize,
-    unit: &'static Unit,
+    time: TimeColumn,
 }
 
 impl Columns {
@@ -116,38 +105,22 @@ impl Columns {
                 None => missing.push(name),
             }
         }
-        let mut times = Vec::new();
-        for unit in &UNITS {
-            times.extend(table.column(unit.column)?.map(|at| (at, unit)));
-        }
-        if times.is_empty() {
+        let time = TimeColumn::find(table, &LOCATE)?;
+        if time.is_none() {
             missing.push("locate_us (or locate_ms, locate_s)");
         }
-        let line = table.header_line();
-        match times.as_slice() {
-            [_, ..] if !missing.is_empty() => {}
-            [(time, unit)] => {
-                return Ok(Columns {
-                    volume: table.column("volume")?,
-                    places,
-                    time: *time,
-                    unit,
-                });
-            }
-            [(_, first), (_, second), ..] => {
-                return Err(LocateCsvError::TwoTimes {
-                    line,
-                    first: first.column,
-                    second: second.column,
-                });
-            }
-            [] => {}
+        match time {
+            Some(time) if missing.is_empty() => Ok(Columns {
+                volume: table.column("volume")?,
+                places,
+                time,
+            }),
+            _ => Err(LocateCsvError::MissingColumns {
+                line: table.header_line(),
+                wanted: missing.join(", "),
+                found: table.shown_names(),
+            }),
         }
-        Err(LocateCsvError::MissingColumns {
-            line,
-            wanted: missing.join(", "),
-            found: table.names().join(", ").chars().take(500).collect(),
-        })
     }
 
     fn locate(&self, line: u64, fields: &[&str]) -> Result<LocateRecord, LocateCsvError> {
@@ -171,10 +144,8 @@ impl Columns {
         };
         let most = i32::MAX as u64;
         let lpos = |place| number(place, most, "a longitudinal position, digits only");
-        let took = read_seconds(fields[self.time], self.unit.seconds).ok_or_else(|| {
-            let expected = "a time between 0 and a day, in the unit of its column";
-            wrong(self.unit.column, self.time, expected)
-        })?;
+        let took = self.time.duration(fields);
+        let took = took.ok_or_else(|| wrong(self.time.name, self.time.at, DURATION))?;
         let volume = self.volume.map(|at| fields[at].trim());
         Ok(LocateRecord {
             volume: volume.filter(|name| !name.is_empty()).map(str::to_owned),
