@@ -3,11 +3,15 @@
 //! - **Medium errors.** A block is bad or it is not: whether it is follows from the seed, the
 //!   cartridge's barcode, the partition and the block's number, so a bad block stays bad whoever
 //!   reads it, and when. Listed blocks are bad in any case. Writing a block anew does not heal it.
+//!   The same of blocks that cannot be written: 03h/0Ch/00h, nothing is on the tape.
 //! - **Resets.** Before a command that needs a ready medium the drive may lose its state: removal
 //!   is allowed again, the tape stands at the beginning, each initiator finds unit attention
 //!   29h/00h.
 //! - **Not ready.** Before such a command the drive may become busy with itself for a while:
 //!   02h/04h/01h until the time is over.
+//! - **Broken drives.** A drive that is listed carries out so many commands that need a ready medium
+//!   after its power came on; each of them after that fails with 04h/44h/00h, until its power comes on
+//!   again.
 //! - **Power loss.** While a block is written the power may fail. Of what was written since the
 //!   last flush an uncertain part, always from the front, is on tape; the rest is gone. The drive
 //!   then comes back as after a reset.
@@ -32,12 +36,16 @@ pub struct Faults {
     pub bad_block: f64,
     /// Blocks that cannot be read.
     pub bad_blocks: Vec<BadBlock>,
+    /// Probability that a block cannot be written.
+    pub bad_write: f64,
     /// Probability of a reset, for each command that needs a medium.
     pub reset: f64,
     /// Probability of a not-ready period, for each command that needs a medium.
     pub not_ready: f64,
     /// How long such a period is, in seconds.
     pub not_ready_s: f64,
+    /// Drives that break down.
+    pub broken_drives: Vec<BrokenDrive>,
     /// Probability that power fails, for each block written.
     pub power_loss: f64,
     /// Probability that a move of the robot fails.
@@ -60,6 +68,16 @@ pub struct BadBlock {
     pub block: u64,
 }
 
+/// A drive that breaks down each time its power is on for long enough.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BrokenDrive {
+    /// The drive, counted from 0.
+    pub drive: u64,
+    /// Commands that need a ready medium which it carries out before.
+    pub after_commands: u64,
+}
+
 impl Faults {
     /// Nothing goes wrong.
     pub fn none() -> Faults {
@@ -75,19 +93,36 @@ impl Faults {
         {
             return true;
         }
-        if self.bad_block <= 0.0 {
-            return false;
-        }
-        let place = crc32fast::hash(barcode.as_bytes());
-        let seed = self.seed ^ u64::from(place) << 32 ^ u64::from(partition) << 24;
-        Random::new(seed, block).unit() < self.bad_block
+        self.bad_block > 0.0 && self.drawn(barcode, partition, block).unit() < self.bad_block
     }
 
-    /// The stream of the device numbered `device`.
+    /// Whether this block cannot be written.
+    pub fn is_unwritable(&self, barcode: &str, partition: u8, block: u64) -> bool {
+        if self.bad_write <= 0.0 {
+            return false;
+        }
+        // The second draw of the block: the first one is whether it can be read.
+        let mut random = self.drawn(barcode, partition, block);
+        random.unit();
+        random.unit() < self.bad_write
+    }
+
+    /// What chance has for a block, always the same.
+    fn drawn(&self, barcode: &str, partition: u8, block: u64) -> Random {
+        let place = crc32fast::hash(barcode.as_bytes());
+        let seed = self.seed ^ u64::from(place) << 32 ^ u64::from(partition) << 24;
+        Random::new(seed, block)
+    }
+
+    /// The stream of a device: drives are numbered from 1 there, as the robot is not one of them.
     pub(crate) fn stream(&self, device: u64) -> FaultStream {
+        let mut broken = self.broken_drives.iter();
         FaultStream {
             faults: self.clone(),
             random: Random::new(self.seed, device),
+            commands_left: broken
+                .find(|broken| broken.drive.checked_add(1) == Some(device))
+                .map(|broken| broken.after_commands),
         }
     }
 }
@@ -97,11 +132,14 @@ impl Faults {
 pub(crate) struct FaultStream {
     pub faults: Faults,
     random: Random,
+    /// Commands until the drive breaks down; none where it does not.
+    commands_left: Option<u64>,
 }
 
 /// What happens to a drive before a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DriveFault {
+    Broken,
     Reset,
     NotReady(Micros),
 }
@@ -116,6 +154,11 @@ pub(crate) enum RobotFault {
 impl FaultStream {
     /// What happens to a drive before a command that needs a medium.
     pub fn before_command(&mut self) -> Option<DriveFault> {
+        match &mut self.commands_left {
+            Some(0) => return Some(DriveFault::Broken),
+            Some(left) => *left -= 1,
+            None => {}
+        }
         let (reset, not_ready) = (self.random.unit(), self.random.unit());
         if reset < self.faults.reset {
             return Some(DriveFault::Reset);

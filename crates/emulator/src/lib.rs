@@ -45,7 +45,7 @@ mod world;
 
 pub use changer::{Element, Elements};
 pub use clock::Clock;
-pub use faults::{BadBlock, Faults};
+pub use faults::{BadBlock, BrokenDrive, Faults};
 pub use kind::{
     Compression, DriveKind, Family, Identity, Landings, Life, Shape, Spread, Transport,
 };

@@ -5,7 +5,9 @@ mod host;
 use host::{Host, Said, check};
 use std::path::Path;
 use std::time::Duration;
-use tapewise_emulator::{BadBlock, CartridgeSpec, Clock, Faults, Library, LibrarySpec};
+use tapewise_emulator::{
+    BadBlock, BrokenDrive, CartridgeSpec, Clock, Faults, Library, LibrarySpec,
+};
 use tapewise_scsi::Transport;
 
 fn with_faults(directory: &Path, name: &str, faults: Faults) -> (Library, Host) {
@@ -93,6 +95,58 @@ fn a_bad_block_stays_bad_and_its_neighbours_are_read() {
         host.locate(0, 4).unwrap();
         assert_eq!(host.read(10).unwrap(), [4; 10]);
     }
+}
+
+#[test]
+fn a_block_that_cannot_be_written_stays_so_and_what_is_before_it_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        bad_write: 0.05,
+        ..Faults::none()
+    };
+    let first = |place: u64| (place..).find(|&block| faults.is_unwritable("TW0001", 0, block));
+    let bad = first(0).unwrap();
+    assert!(first(bad + 1).unwrap() > bad);
+    let (_library, mut host) = with_faults(directory.path(), "library", faults.clone());
+    host.wait_until_ready();
+    for number in 0..bad {
+        host.write(&number.to_le_bytes()).unwrap();
+    }
+    for _ in 0..2 {
+        assert_eq!(host.write(&[0; 8]).unwrap_err(), check(3, 0x0c00));
+    }
+    host.rewind();
+    for number in 0..bad {
+        assert_eq!(host.read(8).unwrap(), number.to_le_bytes());
+    }
+    assert_eq!(
+        host.read(8).unwrap_err().key,
+        8,
+        "nothing of it is on the tape"
+    );
+}
+
+#[test]
+fn a_broken_drive_fails_every_command_until_it_is_switched_off() {
+    let directory = tempfile::tempdir().unwrap();
+    let broken = BrokenDrive {
+        drive: 0,
+        after_commands: 30,
+    };
+    let faults = Faults {
+        broken_drives: vec![broken],
+        ..Faults::none()
+    };
+    let (library, mut host) = with_faults(directory.path(), "library", faults);
+    host.wait_until_ready();
+    let said = (0..40).find_map(|_| host.write(&[7; 10]).err());
+    assert_eq!(said, Some(check(4, 0x4400)));
+    assert_eq!(host.write(&[7; 10]).unwrap_err(), check(4, 0x4400));
+    drop((library, host));
+    let library = Library::open(&directory.path().join("library"), Clock::virtual_time()).unwrap();
+    let mut host = Host::new(library.transport_to_drive(0).unwrap());
+    host.wait_until_ready();
+    host.write(&[7; 10]).unwrap();
 }
 
 #[test]

@@ -216,6 +216,7 @@ impl Drive {
     fn fail_by_chance(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
         match self.faults.before_command() {
             None => Ok(()),
+            Some(DriveFault::Broken) => Err(Check::INTERNAL_FAILURE.into()),
             Some(DriveFault::Reset) => {
                 self.reset(exchange);
                 let attention = self.attentions.take(exchange.nexus);

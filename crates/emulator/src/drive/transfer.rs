@@ -174,8 +174,13 @@ impl Drive {
 
     fn write_block(&mut self, block: &[u8], exchange: &mut Exchange<'_>) -> Result<(), Stop> {
         let (recorded_bytes, gzip_ratio) = self.recorded_bytes(block);
-        let loaded = self.ready()?;
+        let loaded = self.loaded.as_mut().ok_or(Check::NO_MEDIUM)?;
         let (partition, number) = (loaded.partition, loaded.object);
+        let faults = &self.faults.faults;
+        if faults.is_unwritable(&loaded.barcode, partition, number) {
+            exchange.spend(RETRIES);
+            return Err(Check::WRITE_ERROR.into());
+        }
         let written = match loaded.medium.partition_mut(partition) {
             Some(to) => to.write_block(number, block, recorded_bytes, gzip_ratio),
             None => return Err(Check::INTERNAL_FAILURE.into()),
