@@ -1,2 +1,13 @@
 //! Predicts how a tape library responds under load: an event simulation, replications with
 //! intervals, and queueing formulas beside them.
+
+mod distribution;
+mod kernel;
+pub mod library;
+pub mod scenario;
+mod stream;
+
+pub use distribution::{Distribution, Way};
+pub use kernel::Agenda;
+pub use scenario::{Scenario, ScenarioError};
+pub use stream::{Purpose, stream};

@@ -1,0 +1,119 @@
+//! The event kernel: what happens next, in whole microseconds.
+//!
+//! An [`Agenda`] is a heap of events keyed by time and by the order in which they were put down, so
+//! that two events of one microsecond happen in that order on every machine. Time never runs
+//! backwards, and once the heap has grown to its largest size nothing is allocated.
+//!
+//! ```
+//! use tapewise_model::Micros;
+//! use tapewise_sim::Agenda;
+//!
+//! let mut agenda = Agenda::new();
+//! agenda.after(Micros(30), "answer");
+//! agenda.after(Micros(10), "arrival");
+//! assert_eq!(agenda.next(), Some("arrival"));
+//! agenda.after(Micros(20), "second at this time");
+//! assert_eq!(agenda.next(), Some("answer"));
+//! assert_eq!(agenda.now(), Micros(30));
+//! ```
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use tapewise_model::Micros;
+
+/// Events to come, and the time of the last one taken.
+#[derive(Clone, Debug)]
+pub struct Agenda<E> {
+    heap: BinaryHeap<Entry<E>>,
+    now: Micros,
+    sequence: u64,
+}
+
+/// An event at its place in the agenda. The largest entry is the soonest.
+#[derive(Clone, Debug)]
+struct Entry<E> {
+    /// Time in the upper half, sequence in the lower: one comparison for both.
+    key: u128,
+    event: E,
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Entry<E>) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<E> Eq for Entry<E> {}
+
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Entry<E>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<E> Ord for Entry<E> {
+    fn cmp(&self, other: &Entry<E>) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl<E> Default for Agenda<E> {
+    fn default() -> Agenda<E> {
+        Agenda::new()
+    }
+}
+
+impl<E> Agenda<E> {
+    /// An empty agenda at time zero.
+    pub fn new() -> Agenda<E> {
+        Agenda {
+            heap: BinaryHeap::new(),
+            now: Micros::ZERO,
+            sequence: 0,
+        }
+    }
+
+    /// The time of the last event taken; zero before the first.
+    #[inline]
+    pub fn now(&self) -> Micros {
+        self.now
+    }
+
+    /// Puts an event down for a time from now; what would lie in the past happens now.
+    #[inline]
+    pub fn after(&mut self, delay: Micros, event: E) {
+        self.at(Micros(self.now.0.saturating_add(delay.0)), event);
+    }
+
+    /// Puts an event down for a time; what would lie in the past happens now.
+    #[inline]
+    pub fn at(&mut self, time: Micros, event: E) {
+        // Never negative: `now` begins at zero and only grows.
+        let time = time.max(self.now).0 as u128;
+        let key = time << 64 | u128::from(self.sequence);
+        self.sequence += 1;
+        self.heap.push(Entry { key, event });
+    }
+
+    /// Takes the next event and moves the clock to it.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator could not be added to between two events"
+    )]
+    pub fn next(&mut self) -> Option<E> {
+        let entry = self.heap.pop()?;
+        self.now = Micros((entry.key >> 64) as i64);
+        Some(entry.event)
+    }
+
+    /// Number of events to come.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}

@@ -1,0 +1,318 @@
+//! What a drive does with a cartridge, and how long it takes.
+
+use crate::distribution::{Distribution, Way};
+use crate::scenario::{DriveGroup, Scenario, ScenarioError};
+use std::ops::Range;
+use tapewise_model::profile::ProfileError;
+use tapewise_model::{BlockMap, Micros, NominalLayout, Position, Profile, Random};
+use tapewise_order::{
+    Algorithm, Effort, End, Inputs, Options, Problem, Request, Scenarios, Segment, Tape,
+};
+
+/// The times of a group of drives.
+pub(super) struct Mechanics {
+    pub load: Distribution,
+    pub unload: Distribution,
+    motion: Motion,
+}
+
+/// How tape moves.
+enum Motion {
+    Stated {
+        search: Way,
+        rewind: Way,
+        s_per_mb: f64,
+    },
+    Modelled(Box<Modelled>),
+}
+
+/// A drive whose profile has a locate-time model.
+struct Modelled {
+    tape: Tape,
+    map: BlockMap,
+    blocks: u64,
+    rewound: Position,
+}
+
+/// Blocks of modelled cartridges: fine enough beside the tens of metres of a locate.
+const BLOCK_BYTES: u64 = 1_000_000;
+
+/// Arcs looked at for one batch by orders that search: a hundredth of what is usual, as a
+/// replication has thousands of batches.
+const WORK: u64 = 700_000;
+
+/// Where the head is: as a share of the tape, and, where the drive is modelled, its position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    place: f64,
+    position: Position,
+}
+
+/// What is to be read: where, as a share of the whole tape, and how much.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub place: f64,
+    pub size_mb: f64,
+}
+
+/// A search and a read, and which of the round's requests are answered by them.
+#[derive(Clone, Debug)]
+pub(super) struct Leg {
+    pub search: Micros,
+    pub read: Micros,
+    /// Indices into the round's sequence.
+    pub answers: Range<usize>,
+    pub from: Head,
+    pub to: Head,
+}
+
+/// The reads of a mount that are ordered together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    pub legs: Vec<Leg>,
+    /// Indices of the targets, in the order in which they are read.
+    pub sequence: Vec<u32>,
+}
+
+impl Head {
+    /// The position, where the drive is modelled.
+    pub(super) fn position(&self, mechanics: &Mechanics) -> Option<Position> {
+        match mechanics.motion {
+            Motion::Stated { .. } => None,
+            Motion::Modelled(_) => Some(self.position),
+        }
+    }
+}
+
+impl Mechanics {
+    /// The times of a group: those that are stated, and the profile's for the rest.
+    pub(super) fn new(
+        scenario: &Scenario,
+        group: &DriveGroup,
+        key: &str,
+        profile: Option<&Profile>,
+    ) -> Result<Mechanics, ScenarioError> {
+        let mounting = profile.map(Profile::mounting);
+        let known = |time: Option<Micros>| time.map(|t| Distribution::constant(t.as_secs_f64()));
+        let missing = |name: &str| ScenarioError::Value {
+            scenario: scenario.name.clone(),
+            key: format!("{key}.{name}"),
+            reason: match profile {
+                Some(profile) => format!("profile {} does not know it: state it", profile.name),
+                None => "state it, or name a `profile` that knows it".to_owned(),
+            },
+        };
+        let load = group.load_s.clone();
+        let load = load.or_else(|| known(mounting.and_then(|m| m.mount)));
+        let unload = group.unload_s.clone();
+        let unload = unload.or_else(|| known(mounting.and_then(|m| m.unmount)));
+        Ok(Mechanics {
+            load: load.ok_or_else(|| missing("load_s"))?,
+            unload: unload.ok_or_else(|| missing("unload_s"))?,
+            motion: motion(scenario, group, key, profile, &missing)?,
+        })
+    }
+
+    /// A tape that has just been loaded.
+    pub(super) fn rewound(&self) -> Head {
+        Head {
+            place: 0.0,
+            position: match &self.motion {
+                Motion::Stated { .. } => Position::beginning_of_tape(0),
+                Motion::Modelled(model) => model.rewound,
+            },
+        }
+    }
+
+    /// The time to rewind.
+    pub(super) fn rewind(&self, head: &Head, random: &mut Random) -> Micros {
+        match &self.motion {
+            Motion::Stated { rewind, .. } => rewind.time(head.place, random),
+            Motion::Modelled(model) => {
+                let from = model.tape.model.point(&head.position);
+                model.tape.model.rewind(&from)
+            }
+        }
+    }
+
+    /// The mean time of what cannot be shared by the requests of a mount: reading, and searching
+    /// where `alone` says that each is the only one of its mount.
+    pub(super) fn least_mean_s(&self, size_mb: f64, alone: Option<f64>) -> f64 {
+        match &self.motion {
+            Motion::Stated {
+                search, s_per_mb, ..
+            } => size_mb * s_per_mb + alone.map_or(0.0, |place| search.mean(place)),
+            Motion::Modelled(model) => size_mb / model.tape.transfer.rate_mb_s,
+        }
+    }
+
+    /// The mean time of a rewind where it is stated.
+    pub(super) fn rewind_mean_s(&self, place: f64) -> f64 {
+        match &self.motion {
+            Motion::Stated { rewind, .. } => rewind.mean(place),
+            Motion::Modelled(_) => 0.0,
+        }
+    }
+
+    /// Orders a round and prices it.
+    pub(super) fn plan(
+        &self,
+        head: Head,
+        targets: &[Target],
+        order: Algorithm,
+        random: &mut Random,
+        round: &mut Round,
+    ) {
+        round.legs.clear();
+        round.sequence.clear();
+        match &self.motion {
+            Motion::Stated {
+                search, s_per_mb, ..
+            } => {
+                round.sequence.extend(0..targets.len() as u32);
+                if order != Algorithm::Fifo {
+                    let place = |i: &u32| targets[*i as usize].place;
+                    let sequence = &mut round.sequence;
+                    sequence.sort_by(|a, b| place(a).total_cmp(&place(b)).then(a.cmp(b)));
+                }
+                let mut from = head;
+                for index in 0..targets.len() {
+                    let target = targets[round.sequence[index] as usize];
+                    let to = Head {
+                        place: target.place,
+                        ..from
+                    };
+                    let distance = (target.place - from.place).abs();
+                    round.legs.push(Leg {
+                        search: search.time(distance, random),
+                        read: Micros::from_secs_f64(target.size_mb * s_per_mb),
+                        answers: index..index + 1,
+                        from,
+                        to,
+                    });
+                    from = to;
+                }
+            }
+            Motion::Modelled(model) => model.plan(head, targets, order, round),
+        }
+    }
+}
+
+/// How the tape of a group moves: as stated, or as the profile's model says.
+fn motion(
+    scenario: &Scenario,
+    group: &DriveGroup,
+    key: &str,
+    profile: Option<&Profile>,
+    missing: &dyn Fn(&str) -> ScenarioError,
+) -> Result<Motion, ScenarioError> {
+    let refuse = |error: ProfileError| ScenarioError::Profile {
+        scenario: scenario.name.clone(),
+        key: format!("{key}.profile"),
+        error: Box::new(error),
+    };
+    let reads_nothing = scenario.what.size_mb == Distribution::constant(0.0);
+    if let (None, Some(profile)) = (&group.search_s, profile) {
+        if group.rewind_s.is_some() {
+            return Err(ScenarioError::Value {
+                scenario: scenario.name.clone(),
+                key: format!("{key}.rewind_s"),
+                reason: "goes with `search_s`; without it the profile's model rewinds".to_owned(),
+            });
+        }
+        return Modelled::new(profile, group.rate_mb_s)
+            .map(|model| Motion::Modelled(Box::new(model)))
+            .map_err(refuse);
+    }
+    let known = profile.and_then(|profile| profile.handling.rewind_mean_s.as_ref());
+    let known = known.map(|mean| Way::Any(Distribution::constant(mean.value)));
+    let rate = profile.and_then(|profile| profile.transfer.rate_mb_s.as_ref());
+    let s_per_mb = match group.rate_mb_s.or(rate.map(|rate| rate.value)) {
+        Some(rate) => 1.0 / rate,
+        None if reads_nothing => 0.0,
+        None => return Err(missing("rate_mb_s")),
+    };
+    Ok(Motion::Stated {
+        search: group.search_s.clone().ok_or_else(|| missing("search_s"))?,
+        rewind: (group.rewind_s.clone().or(known)).ok_or_else(|| missing("rewind_s"))?,
+        s_per_mb,
+    })
+}
+
+impl Modelled {
+    fn new(profile: &Profile, rate_mb_s: Option<f64>) -> Result<Modelled, ProfileError> {
+        let mut tape = Tape::new(profile, None)?;
+        tape.transfer.rate_mb_s = rate_mb_s.unwrap_or(tape.transfer.rate_mb_s);
+        let map = profile.nominal_map(NominalLayout::Single, BLOCK_BYTES)?;
+        Ok(Modelled {
+            rewound: Position::beginning_of_tape(tape.geometry.lpos_min),
+            // Never empty: a profile's wraps hold something.
+            blocks: map.end_block(0).max(1),
+            tape,
+            map,
+        })
+    }
+
+    fn segment(&self, target: &Target) -> Segment {
+        let count = (target.size_mb * 1e6 / BLOCK_BYTES as f64).ceil() as u64;
+        let count = count.clamp(1, self.blocks);
+        let first_block = (target.place * self.blocks as f64) as u64;
+        let first_block = first_block.min(self.blocks - count);
+        let last_block = first_block + count - 1;
+        let place = |block, after| {
+            let there = self.map.nearest_position(0, block, after);
+            there.unwrap_or(self.rewound)
+        };
+        Segment {
+            first_block,
+            last_block,
+            bytes: (target.size_mb * 1e6) as u64,
+            start: place(first_block, false),
+            end: place(last_block, true),
+        }
+    }
+
+    fn plan(&self, head: Head, targets: &[Target], order: Algorithm, round: &mut Round) {
+        let requests: Vec<Request> = targets
+            .iter()
+            .map(|target| Request::single(self.segment(target)))
+            .collect();
+        let options = Options {
+            head: head.position,
+            end: End::Anywhere,
+            read_through: true,
+        };
+        let problem = Problem::new(self.tape.clone(), options, &requests);
+        let scenarios = Scenarios::none();
+        let mut inputs = Inputs::new(&scenarios);
+        inputs.effort = Effort {
+            work: WORK,
+            prove: false,
+            out_of_time: &|| false,
+        };
+        // A scenario is refused if its order does not apply to every batch.
+        let visits = match order.order(&problem, &inputs) {
+            Some(order) => order.visits().to_vec(),
+            None => (0..problem.len() as u32).collect(),
+        };
+        let mut before = None;
+        let mut from = head;
+        for visit in visits {
+            let what = &problem.visits()[visit as usize];
+            let first = round.sequence.len();
+            round.sequence.extend_from_slice(&what.requests);
+            let to = Head {
+                place: from.place,
+                position: what.segments[what.segments.len() - 1].end,
+            };
+            round.legs.push(Leg {
+                search: problem.motion(before, visit as usize).0 + what.inner_locate,
+                read: what.read,
+                answers: first..round.sequence.len(),
+                from,
+                to,
+            });
+            (before, from) = (Some(visit as usize), to);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What one replication leaves behind: answers, and what each drive and robot did when.
+
+use super::parts::{Part, Parts};
+use serde::{Deserialize, Serialize};
+use tapewise_model::{Micros, Position};
+
+/// One answered request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Its number in order of arrival.
+    pub number: u64,
+    /// When it arrived.
+    pub arrived: Micros,
+    /// From arrival to answer.
+    pub response: Micros,
+    /// Its parts, which sum to the response.
+    pub parts: Parts,
+    /// Library, by its place in the scenario.
+    pub library: u16,
+    /// Cartridge, within its library.
+    pub cartridge: u32,
+    /// Drive, within its library; none where disk answered.
+    pub drive: Option<u16>,
+    /// How urgent it was.
+    pub priority: u8,
+    /// Drive time that cleaning took from the library while it waited for a drive.
+    pub cleaning_meanwhile: Micros,
+    /// Drive time that failures took from the library while it waited for a drive.
+    pub failures_meanwhile: Micros,
+}
+
+/// What a drive or robot did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// The robot brought a cartridge from its slot.
+    Fetch,
+    /// The robot took it back.
+    Return,
+    /// From the cartridge in the drive until it was seen to be ready.
+    Mount,
+    /// From the request until the cartridge could be taken.
+    Unmount,
+    /// To the place of a read.
+    Locate,
+    /// Reading.
+    Read,
+    /// To the beginning of tape.
+    Rewind,
+    /// A cleaning cycle.
+    Clean,
+    /// From a failure to the end of the repair.
+    Repair,
+}
+
+/// One thing that a drive or robot did, for an event log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// What.
+    pub action: Action,
+    /// When it began.
+    pub at: Micros,
+    /// How long it took.
+    pub took: Micros,
+    /// Library, by its place in the scenario.
+    pub library: u16,
+    /// Drive, within its library.
+    pub drive: u16,
+    /// Robot, within its library, for what a robot did.
+    pub robot: Option<u16>,
+    /// Cartridge, within its library.
+    pub cartridge: Option<u32>,
+    /// Where the head was, where the drive is modelled.
+    pub from: Option<Position>,
+    /// Where it was then.
+    pub to: Option<Position>,
+    /// Bytes read.
+    pub bytes: u64,
+}
+
+/// How busy a library was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Drives.
+    pub drives: u64,
+    /// Robots.
+    pub robots: u64,
+    /// What all its drives did, summed; what is missing to drives times duration is idle time.
+    pub drive_time: Parts,
+    /// Cartridges that were brought to a drive.
+    pub mounts: u64,
+    /// Requests read in drives.
+    pub reads: u64,
+    /// Cleaning cycles.
+    pub cleanings: u64,
+    /// Failures.
+    pub failures: u64,
+}
+
+impl Usage {
+    /// The share of `duration` in which a drive was in use or out of order, on average.
+    pub fn drive_share(&self, duration: Micros) -> f64 {
+        share(self.drive_time.total(), self.drives, duration)
+    }
+
+    /// The same without waiting for robots: what the drives' own times and the robots' add up to.
+    pub fn drive_service_share(&self, duration: Micros) -> f64 {
+        let waits = self.drive_time[Part::RobotWait];
+        share(self.drive_time.total() - waits, self.drives, duration)
+    }
+
+    /// The share of `duration` in which a robot moved, on average.
+    pub fn robot_share(&self, duration: Micros) -> f64 {
+        let moved = self.drive_time[Part::Get] + self.drive_time[Part::Put];
+        share(moved, self.robots, duration)
+    }
+}
+
+fn share(time: Micros, servers: u64, duration: Micros) -> f64 {
+    let there = servers as f64 * duration.as_secs_f64();
+    match there > 0.0 {
+        true => time.as_secs_f64() / there,
+        false => 0.0,
+    }
+}
+
+/// Everything that one replication found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Which one.
+    pub replication: u64,
+    /// Every request, in order of arrival.
+    pub answers: Vec<Answer>,
+    /// How busy each library was, from the first arrival to the last answer.
+    pub usage: Vec<Usage>,
+    /// From the beginning to the last answer.
+    pub duration: Micros,
+    /// The highest number of events that were to come at one time.
+    pub events_ahead: usize,
+}

@@ -1,0 +1,260 @@
+//! A scenario made ready: profiles looked up, times complete, load checked.
+
+use super::demand::{running_sums, zipf};
+use super::mechanics::Mechanics;
+use crate::distribution::{Distribution, Way};
+use crate::scenario::{
+    Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, PlacePick,
+    RobotGroup, Scenario, ScenarioError,
+};
+use tapewise_model::Profile;
+use tapewise_model::profile::ProfileError;
+use tapewise_order::Algorithm;
+
+/// A scenario that can be run.
+pub struct Site {
+    pub(super) scenario: Scenario,
+    pub(super) halls: Vec<Hall>,
+    pub(super) order: Algorithm,
+    pub(super) library_weights: Vec<f64>,
+    pub(super) priority_weights: Vec<f64>,
+    pub(super) place_weights: Vec<f64>,
+}
+
+/// A library made ready.
+pub(super) struct Hall {
+    pub kinds: Vec<Kind>,
+    /// Kind of each drive.
+    pub drives: Vec<usize>,
+    pub robots: usize,
+    pub get: Way,
+    pub put: Way,
+    /// Medium and written part of each cartridge.
+    pub cartridges: Vec<(usize, f64)>,
+    /// Running sums of how often each is asked for, where that differs.
+    pub popularity: Vec<f64>,
+    /// How many media there are.
+    pub media: usize,
+}
+
+/// Drives of one kind.
+pub(super) struct Kind {
+    pub mechanics: Mechanics,
+    /// Whether it reads each medium.
+    pub reads: Vec<bool>,
+    pub cleaning: Option<Cleaning>,
+    pub failures: Option<Failures>,
+}
+
+impl Site {
+    /// Makes a scenario ready; `find` knows the profiles by name.
+    ///
+    /// # Errors
+    /// [`ScenarioError`]: an impossible value, a profile that is not there or knows too little, or
+    /// more load than drives or robots could bear in any order.
+    pub fn new(
+        scenario: &Scenario,
+        find: impl Fn(&str) -> Result<Profile, ProfileError>,
+    ) -> Result<Site, ScenarioError> {
+        scenario.check()?;
+        let mut halls = Vec::new();
+        for library in &scenario.libraries {
+            halls.push(hall(scenario, library, &find)?);
+        }
+        let order = Algorithm::from_name(&scenario.policy.order).unwrap_or(Algorithm::Sort);
+        let shares = scenario.libraries.iter().map(|library| library.share);
+        let urgency = scenario.what.priorities.iter().map(|class| class.share);
+        let site = Site {
+            library_weights: running_sums(shares),
+            priority_weights: running_sums(urgency),
+            place_weights: match scenario.what.places {
+                PlacePick::Zipf { parts, exponent } => zipf(parts, exponent),
+                _ => Vec::new(),
+            },
+            scenario: scenario.clone(),
+            halls,
+            order,
+        };
+        site.bears()?;
+        Ok(site)
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// A number that differs between scenarios, for telling whether shards belong together (FNV-1a
+    /// over everything that is stated).
+    pub fn fingerprint(&self) -> u64 {
+        let text = format!("{:?}", self.scenario);
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.scenario.seed
+    }
+
+    /// Requests an hour in the long run, where they do not wait for answers.
+    pub fn per_hour(&self) -> Option<f64> {
+        match &self.scenario.arrivals {
+            Arrivals::Poisson { per_hour }
+            | Arrivals::Renewal { per_hour, .. }
+            | Arrivals::Daily { per_hour, .. } => Some(*per_hour),
+            Arrivals::Bursts {
+                per_hour,
+                a_day,
+                size,
+                ..
+            } => Some(per_hour + a_day * *size as f64 / 24.0),
+            Arrivals::Closed { .. } | Arrivals::Trace { .. } => None,
+        }
+    }
+
+    /// Refuses more load than could be borne in any order. Where requests may share a mount without
+    /// limit only their reads count, as waiting requests gather on their cartridges.
+    fn bears(&self) -> Result<(), ScenarioError> {
+        let Some(per_hour) = self.per_hour() else {
+            return Ok(());
+        };
+        let scenario = &self.scenario;
+        let cache = scenario.cache.as_ref();
+        let missed = 1.0 - cache.and_then(|cache| cache.hit_share).unwrap_or(0.0);
+        // A disk that keeps what was read last answers a share that is not known beforehand.
+        if cache.is_some_and(|cache| cache.size_gb.is_some()) {
+            return Ok(());
+        }
+        let shares: f64 = scenario.libraries.iter().map(|library| library.share).sum();
+        let size_mb = scenario.what.size_mb.mean();
+        for (library, hall) in scenario.libraries.iter().zip(&self.halls) {
+            let per_s = per_hour / 3600.0 * missed * library.share / shares;
+            let written = hall
+                .cartridges
+                .iter()
+                .map(|(_, filled)| filled)
+                .sum::<f64>();
+            let place = written / hall.cartridges.len() as f64 / 2.0;
+            // A cartridge that stays in its drive may be asked for again without a mount.
+            let mounts = match (scenario.policy.most_per_mount, scenario.policy.dismount) {
+                (Some(most), Dismount::AtOnce) => 1.0 / f64::from(most),
+                _ => 0.0,
+            };
+            let exchange = hall.get.mean(0.5) + hall.put.mean(0.5);
+            let quickest = hall.drives.iter().map(|&kind| {
+                let mechanics = &hall.kinds[kind].mechanics;
+                let alone = (mounts == 1.0).then_some(place);
+                let rewind = alone.map_or(0.0, |place| mechanics.rewind_mean_s(place));
+                let mount = exchange + mechanics.load.mean() + mechanics.unload.mean() + rewind;
+                mechanics.least_mean_s(size_mb, alone) + mount * mounts
+            });
+            let served = quickest.fold(0.0, |sum, s| sum + 1.0 / s);
+            let robots = per_s * mounts * exchange / hall.robots as f64;
+            for (what, load) in [("drives", per_s / served), ("robots", robots)] {
+                if load >= 1.0 {
+                    return Err(ScenarioError::Unstable {
+                        scenario: scenario.name.clone(),
+                        library: library.name.clone(),
+                        what,
+                        load,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+type Find<'a> = &'a dyn Fn(&str) -> Result<Profile, ProfileError>;
+
+fn lookup(
+    scenario: &Scenario,
+    key: &str,
+    name: Option<&str>,
+    find: Find,
+) -> Result<Option<Profile>, ScenarioError> {
+    let refuse = |error| ScenarioError::Profile {
+        scenario: scenario.name.clone(),
+        key: format!("{key}.profile"),
+        error: Box::new(error),
+    };
+    name.map(find).transpose().map_err(refuse)
+}
+
+fn hall(scenario: &Scenario, library: &Library, find: Find) -> Result<Hall, ScenarioError> {
+    let mut media: Vec<Option<&str>> = Vec::new();
+    let mut cartridges = Vec::new();
+    for group in &library.cartridges {
+        let name = group.media.as_deref();
+        let medium = media.iter().position(|known| *known == name);
+        let medium = medium.unwrap_or_else(|| {
+            media.push(name);
+            media.len() - 1
+        });
+        cartridges.extend((0..group.count).map(|_| (medium, group.filled)));
+    }
+    let mut kinds = Vec::new();
+    let mut drives = Vec::new();
+    for (number, group) in library.drives.iter().enumerate() {
+        let key = format!("library {}: drive[{number}]", library.name);
+        let profile = lookup(scenario, &key, group.profile.as_deref(), find)?;
+        drives.extend((0..group.count).map(|_| number));
+        kinds.push(Kind {
+            mechanics: Mechanics::new(scenario, group, &key, profile.as_ref())?,
+            reads: media.iter().map(|&medium| reads(group, medium)).collect(),
+            cleaning: group.cleaning.clone(),
+            failures: group.failures.clone(),
+        });
+    }
+    let (get, put) = robot(scenario, library, find)?;
+    let popularity = match scenario.what.cartridges {
+        CartridgePick::Zipf { exponent } => zipf(cartridges.len() as u32, exponent),
+        _ => Vec::new(),
+    };
+    Ok(Hall {
+        kinds,
+        drives,
+        robots: library.robot.count as usize,
+        get,
+        put,
+        cartridges,
+        popularity,
+        media: media.len(),
+    })
+}
+
+fn reads(group: &DriveGroup, medium: Option<&str>) -> bool {
+    let listed = |medium: &str| group.reads.iter().any(|reads| reads == medium);
+    group.reads.is_empty() || medium.is_none_or(listed)
+}
+
+/// What robots take: as stated, or as a profile says.
+fn robot(scenario: &Scenario, library: &Library, find: Find) -> Result<(Way, Way), ScenarioError> {
+    let RobotGroup {
+        profile,
+        get_s,
+        put_s,
+        ..
+    } = &library.robot;
+    let key = format!("library {}: robot", library.name);
+    let profile = lookup(scenario, &key, profile.as_deref(), find)?;
+    let robot = profile.as_ref().map(|profile| &profile.robot);
+    let known = |mean: Option<f64>, deviation: Option<f64>| {
+        let mean = mean?;
+        let cv = deviation.map_or(0.0, |deviation| deviation / mean);
+        Some(Way::Any(Distribution::with_variation(mean, cv)))
+    };
+    let value = |known: &tapewise_model::profile::Known<f64>| known.as_ref().map(|v| v.value);
+    let get = robot.and_then(|r| known(value(&r.fetch_s), value(&r.fetch_sd_s)));
+    let put = robot.and_then(|r| known(value(&r.return_s), value(&r.return_sd_s)));
+    let missing = |name: &str| ScenarioError::Value {
+        scenario: scenario.name.clone(),
+        key: format!("{key}.{name}"),
+        reason: "state it, or name a `profile` that knows it".to_owned(),
+    };
+    Ok((
+        get_s.clone().or(get).ok_or_else(|| missing("get_s"))?,
+        put_s.clone().or(put).ok_or_else(|| missing("put_s"))?,
+    ))
+}

@@ -1,0 +1,455 @@
+//! One replication: the library at work, event by event.
+//!
+//! A request is looked up, waits on its cartridge (for others, while a window is open; then for a
+//! drive), joins a drive when that is chosen for its cartridge, and is answered after its read. Which
+//! part of a response every moment belongs to is kept by drive: each adds up what it did, a request
+//! notes the sums when it joins, and the difference when it is answered is what it waited for.
+
+use super::demand::Demand;
+use super::drive::{Drive, State};
+use super::mechanics::Target;
+use super::parts::{Part, Parts};
+use super::record::{Answer, Record, Run, Usage};
+use super::site::{Hall, Site};
+use super::{cache::Disk, robots::Robots};
+use crate::kernel::Agenda;
+use crate::scenario::{Arrivals, Policy};
+use crate::stream::{Purpose, stream};
+use tapewise_model::{Micros, Random};
+
+/// What can happen.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// A request comes.
+    Arrival,
+    /// A request has been looked up and goes to its cartridge.
+    Queue(u32),
+    /// The window of a cartridge closes, unless it has been opened anew.
+    Window { cartridge: u32, opened: u32 },
+    /// A drive is through with what it does, unless that was cut short.
+    Drive { drive: u32, epoch: u32 },
+    /// A robot has delivered.
+    Robot { hall: u16, robot: u16 },
+    /// A drive fails.
+    Failure { drive: u32 },
+    /// It is repaired.
+    Repaired { drive: u32 },
+    /// An answer arrives.
+    Answered(u32),
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub answer: Answer,
+    /// Over all libraries.
+    pub cartridge: u32,
+    /// As a share of the whole tape.
+    pub place: f64,
+    pub size_mb: f64,
+    /// Since when it waits, where no drive keeps its time.
+    pub since: Micros,
+    /// What its drive had done when it joined.
+    pub joined: Parts,
+    /// Drive time lost to cleaning and failures when it began to wait.
+    pub lost: [Micros; 2],
+}
+
+/// Where a cartridge is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In its slot, and nobody is on the way to it.
+    Slot,
+    /// In a drive, or on the way to or from one.
+    Drive(u32),
+    /// In a drive that failed.
+    Stuck,
+}
+
+/// A cartridge with the requests that wait for it.
+#[derive(Clone, Debug)]
+pub(super) struct Cartridge {
+    pub hall: u16,
+    /// Within its library.
+    pub index: u32,
+    pub place: Place,
+    pub waiting: Vec<u32>,
+    /// When it became ready to be mounted, counted.
+    pub ready: Option<u64>,
+    /// Windows opened so far.
+    pub windows: u32,
+    pub window_open: bool,
+}
+
+/// Drive time of a library that something takes: how many drives now, and the sum so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Loss {
+    count: i64,
+    since: Micros,
+    sum: Micros,
+}
+
+impl Loss {
+    pub(super) fn change(&mut self, now: Micros, by: i64) {
+        *self = Loss {
+            count: self.count + by,
+            since: now,
+            sum: self.sum(now),
+        };
+    }
+
+    pub(super) fn sum(&self, now: Micros) -> Micros {
+        self.sum + Micros(self.count * (now - self.since).0)
+    }
+}
+
+/// What a library is doing.
+pub(super) struct HallState {
+    /// Its first drive, over all libraries.
+    pub first_drive: u32,
+    /// Its first cartridge, over all libraries.
+    pub first_cartridge: u32,
+    pub robots: Robots,
+    /// Cartridges that could be mounted.
+    pub ready: Vec<u32>,
+    /// Drives that could be given a cartridge.
+    pub free: usize,
+    pub lost: [Loss; 2],
+    pub usage: Usage,
+}
+
+/// One replication.
+pub(super) struct World<'a> {
+    pub site: &'a Site,
+    pub agenda: Agenda<Event>,
+    demand: Demand<'a>,
+    pub pending: Vec<Pending>,
+    unused: Vec<u32>,
+    pub cartridges: Vec<Cartridge>,
+    pub drives: Vec<Drive>,
+    pub halls: Vec<HallState>,
+    disk: Disk,
+    answers: Vec<Option<Answer>>,
+    arrived: u64,
+    answered: u64,
+    pub next_ready: u64,
+    pub service: Random,
+    pub robot_times: Random,
+    pub failure_times: Random,
+    pub log: Option<Vec<Record>>,
+    /// Room for what is planned and chosen from, kept so that nothing is allocated for it.
+    pub targets: Vec<Target>,
+    pub free_drives: Vec<Option<u32>>,
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(site: &'a Site, replication: u64, log: bool) -> World<'a> {
+        let random = |purpose| stream(site.seed(), replication, purpose);
+        let mut world = World {
+            site,
+            agenda: Agenda::new(),
+            demand: Demand::new(site, replication),
+            pending: Vec::new(),
+            unused: Vec::new(),
+            cartridges: Vec::new(),
+            drives: Vec::new(),
+            halls: Vec::new(),
+            disk: Disk::new(site.scenario.cache.as_ref()),
+            answers: vec![None; site.scenario.requests as usize],
+            arrived: 0,
+            answered: 0,
+            next_ready: 0,
+            service: random(Purpose::Drives),
+            robot_times: random(Purpose::Robots),
+            failure_times: random(Purpose::Failures),
+            log: log.then(Vec::new),
+            targets: Vec::new(),
+            free_drives: Vec::new(),
+        };
+        for (number, hall) in site.halls.iter().enumerate() {
+            world.furnish(number, hall);
+        }
+        world
+    }
+
+    /// Puts drives, robots and cartridges of a library in their places.
+    fn furnish(&mut self, number: usize, hall: &Hall) {
+        self.halls.push(HallState {
+            first_drive: self.drives.len() as u32,
+            first_cartridge: self.cartridges.len() as u32,
+            robots: Robots::new(hall.robots),
+            ready: Vec::new(),
+            free: hall.drives.len(),
+            lost: [Loss::default(); 2],
+            usage: Usage {
+                drives: hall.drives.len() as u64,
+                robots: hall.robots as u64,
+                ..Usage::default()
+            },
+        });
+        let count = hall.drives.len();
+        for (index, &kind) in hall.drives.iter().enumerate() {
+            let kind_of = &hall.kinds[kind];
+            let drive = self.drives.len() as u32;
+            let mut new = Drive::new(number as u16, index as u16, kind, kind_of);
+            // Drives that were cleaned on one day would all be cleaned on one day.
+            if let Some(cleaning) = &kind_of.cleaning {
+                let part = index as u64 * u64::from(cleaning.every_mounts) / count as u64;
+                new.mounts_since_cleaning = part as u32;
+            }
+            self.drives.push(new);
+            if let Some(failures) = &kind_of.failures {
+                let after = failures.after_hours.sample(&mut self.failure_times);
+                let at = Micros::from_secs_f64(after * 3600.0);
+                self.agenda.after(at, Event::Failure { drive });
+            }
+        }
+        for index in 0..hall.cartridges.len() as u32 {
+            self.cartridges.push(Cartridge {
+                hall: number as u16,
+                index,
+                place: Place::Slot,
+                waiting: Vec::new(),
+                ready: None,
+                windows: 0,
+                window_open: false,
+            });
+        }
+    }
+
+    pub(super) fn policy(&self) -> &'a Policy {
+        &self.site.scenario.policy
+    }
+
+    pub(super) fn now(&self) -> Micros {
+        self.agenda.now()
+    }
+
+    /// Runs until every request is answered. Returns `None` when nothing is left to happen before.
+    pub(super) fn run(mut self, replication: u64) -> Option<(Run, Vec<Record>)> {
+        match &self.site.scenario.arrivals {
+            Arrivals::Closed { users, .. } => {
+                for _ in 0..(*users).min(self.site.scenario.requests) {
+                    self.next_user();
+                }
+            }
+            _ => self.next_arrival(),
+        }
+        let mut events_ahead = 0;
+        while self.answered < self.site.scenario.requests {
+            events_ahead = events_ahead.max(self.agenda.len());
+            let event = self.agenda.next()?;
+            self.happen(event);
+            debug_assert!(self.consistent(), "after {event:?} at {:?}", self.now());
+        }
+        for drive in 0..self.drives.len() as u32 {
+            self.account(drive);
+            let drive = &self.drives[drive as usize];
+            let usage = &mut self.halls[usize::from(drive.hall)].usage;
+            usage.drive_time.add(&drive.spent);
+        }
+        let run = Run {
+            replication,
+            answers: self.answers.into_iter().collect::<Option<_>>()?,
+            usage: self.halls.into_iter().map(|hall| hall.usage).collect(),
+            duration: self.agenda.now(),
+            events_ahead,
+        };
+        Some((run, self.log.unwrap_or_default()))
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrival => self.arrive(),
+            Event::Queue(request) => self.queue(request),
+            Event::Window { cartridge, opened } => {
+                let state = &self.cartridges[cartridge as usize];
+                if state.window_open && state.windows == opened {
+                    self.make_ready(cartridge);
+                }
+            }
+            Event::Drive { drive, epoch } => {
+                if self.drives[drive as usize].epoch == epoch {
+                    self.drive_done(drive);
+                }
+            }
+            Event::Robot { hall, robot } => self.robot_done(hall, robot),
+            Event::Failure { drive } => self.failure(drive),
+            Event::Repaired { drive } => self.repaired(drive),
+            Event::Answered(request) => self.answered(request),
+        }
+    }
+
+    /// Puts the next arrival down, if there is another one.
+    fn next_arrival(&mut self) {
+        if self.arrived < self.site.scenario.requests
+            && let Some(at) = self.demand.next_arrival(self.agenda.now())
+        {
+            self.agenda.at(at, Event::Arrival);
+        }
+    }
+
+    /// Lets a user think, where requests come from users who wait.
+    fn next_user(&mut self) {
+        if let Some(think) = self.demand.think() {
+            self.agenda.after(think, Event::Arrival);
+        }
+    }
+
+    fn arrive(&mut self) {
+        if self.arrived >= self.site.scenario.requests {
+            return; // a user who comes back too late
+        }
+        let wanted = self.demand.take();
+        let hall = &self.halls[usize::from(wanted.library)];
+        let cartridge = hall.first_cartridge + wanted.cartridge;
+        let (_, filled) =
+            self.site.halls[usize::from(wanted.library)].cartridges[wanted.cartridge as usize];
+        let request = Pending {
+            answer: Answer {
+                number: self.arrived,
+                arrived: self.now(),
+                response: Micros::ZERO,
+                parts: Parts::default(),
+                library: wanted.library,
+                cartridge: wanted.cartridge,
+                drive: None,
+                priority: wanted.priority,
+                cleaning_meanwhile: Micros::ZERO,
+                failures_meanwhile: Micros::ZERO,
+            },
+            cartridge,
+            place: wanted.place * filled,
+            size_mb: wanted.size_mb,
+            since: self.now(),
+            joined: Parts::default(),
+            lost: [Micros::ZERO; 2],
+        };
+        self.arrived += 1;
+        self.next_arrival();
+        let slot = match self.unused.pop() {
+            Some(slot) => {
+                self.pending[slot as usize] = request;
+                slot
+            }
+            None => {
+                self.pending.push(request);
+                self.pending.len() as u32 - 1
+            }
+        };
+        let on_disk = wanted.on_disk || self.disk.finds(cartridge, request.place);
+        if let Some(cache) = self.site.scenario.cache.as_ref().filter(|_| on_disk) {
+            let takes = cache.answer_s.time(&mut self.service);
+            self.agenda.after(takes, Event::Answered(slot));
+        } else {
+            let software = &self.site.scenario.libraries[usize::from(wanted.library)].software;
+            let takes = software.request_s.time(&mut self.service);
+            self.agenda.after(takes, Event::Queue(slot));
+        }
+    }
+
+    /// A request begins to wait on its cartridge.
+    fn queue(&mut self, request: u32) {
+        let now = self.now();
+        let waiting = &mut self.pending[request as usize];
+        waiting.answer.parts[Part::System] += now - waiting.since;
+        waiting.since = now;
+        let hall = &self.halls[usize::from(waiting.answer.library)];
+        waiting.lost = [hall.lost[0].sum(now), hall.lost[1].sum(now)];
+        let number = waiting.cartridge;
+        let cartridge = &mut self.cartridges[number as usize];
+        cartridge.waiting.push(request);
+        match cartridge.place {
+            Place::Slot if cartridge.ready.is_none() => self.open_window(number),
+            Place::Drive(drive) if self.drives[drive as usize].state == State::Idle => {
+                self.take_up(drive);
+            }
+            Place::Slot | Place::Drive(_) | Place::Stuck => {}
+        }
+    }
+
+    /// Lets a cartridge wait for more requests, where the policy is to wait.
+    fn open_window(&mut self, number: u32) {
+        let policy = self.policy();
+        let cartridge = &mut self.cartridges[number as usize];
+        let enough = policy.window_requests.unwrap_or(u32::MAX) as usize;
+        if policy.window_s == 0.0 || cartridge.waiting.len() >= enough {
+            return self.make_ready(number);
+        }
+        if !cartridge.window_open {
+            cartridge.window_open = true;
+            cartridge.windows += 1;
+            let closes = Event::Window {
+                cartridge: number,
+                opened: cartridge.windows,
+            };
+            self.agenda
+                .after(Micros::from_secs_f64(policy.window_s), closes);
+        }
+    }
+
+    /// From now on a cartridge waits for a drive.
+    pub(super) fn make_ready(&mut self, number: u32) {
+        let now = self.now();
+        let cartridge = &mut self.cartridges[number as usize];
+        if cartridge.window_open {
+            cartridge.window_open = false;
+            for &request in &cartridge.waiting {
+                let waiting = &mut self.pending[request as usize];
+                waiting.answer.parts[Part::Window] += now - waiting.since;
+                waiting.since = now;
+            }
+        }
+        cartridge.ready = Some(self.next_ready);
+        self.next_ready += 1;
+        let hall = cartridge.hall;
+        self.halls[usize::from(hall)].ready.push(number);
+        self.dispatch(hall);
+    }
+
+    /// The read of a request is over: all that is left is to send the answer.
+    pub(super) fn read_over(&mut self, request: u32) {
+        let now = self.now();
+        let library = self.pending[request as usize].answer.library;
+        let software = &self.site.scenario.libraries[usize::from(library)].software;
+        let takes = software.answer_s.time(&mut self.service);
+        let pending = &mut self.pending[request as usize];
+        pending.since = now;
+        let (cartridge, place, size_mb) = (pending.cartridge, pending.place, pending.size_mb);
+        self.disk.keep(cartridge, place, size_mb);
+        self.agenda.after(takes, Event::Answered(request));
+    }
+
+    fn answered(&mut self, request: u32) {
+        let now = self.now();
+        let pending = &mut self.pending[request as usize];
+        pending.answer.parts[Part::System] += now - pending.since;
+        pending.answer.response = now - pending.answer.arrived;
+        let answer = pending.answer;
+        debug_assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
+        let place = &mut self.answers[answer.number as usize];
+        debug_assert!(place.is_none(), "answered twice: {answer:?}");
+        *place = Some(answer);
+        self.answered += 1;
+        self.unused.push(request);
+        if matches!(self.site.scenario.arrivals, Arrivals::Closed { .. }) {
+            self.next_user();
+        }
+    }
+
+    /// What must hold after every event: no two drives have one cartridge, no robot carries two.
+    fn consistent(&self) -> bool {
+        // Looking at every drive after every event of a large library would take too long.
+        const MOST_DRIVES: usize = 16;
+        let drives = &self.drives[..self.drives.len().min(MOST_DRIVES)];
+        let alone = |index: usize| {
+            let cartridge = drives[index].cartridge;
+            cartridge.is_none()
+                || drives[..index]
+                    .iter()
+                    .all(|drive| drive.cartridge != cartridge)
+        };
+        let halls = self.halls.iter();
+        (0..drives.len()).all(alone) && halls.map(|hall| &hall.robots).all(Robots::carry_one_each)
+    }
+}

@@ -1,0 +1,298 @@
+//! Refuses what parses but cannot be.
+
+use super::{
+    Arrivals, CartridgePick, Dismount, Library, PlacePick, Policy, Requests, Scenario,
+    ScenarioError,
+};
+use tapewise_order::Algorithm;
+
+/// A key and what is wrong with its value.
+type Fault = (String, String);
+
+/// More would not fit in memory with everything that is known of each.
+const MOST_REQUESTS: u64 = 20_000_000;
+
+/// Drives of a library are counted in 16 bits.
+const MOST_DRIVES: u64 = 10_000;
+
+/// Cartridges of a library.
+const MOST_CARTRIDGES: u64 = 10_000_000;
+
+pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    scale(scenario)
+        .and_then(|()| arrivals(scenario))
+        .and_then(|()| requests(&scenario.what))
+        .and_then(|()| policy(&scenario.policy))
+        .and_then(|()| libraries(scenario))
+        .map_err(|(key, reason)| ScenarioError::Value {
+            scenario: scenario.name.clone(),
+            key,
+            reason,
+        })
+}
+
+fn fault<T>(key: impl Into<String>, reason: impl Into<String>) -> Result<T, Fault> {
+    Err((key.into(), reason.into()))
+}
+
+/// Refuses what is not above zero.
+fn positive(key: &str, value: f64) -> Result<(), Fault> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(()),
+        false => fault(key, format!("is {value}; it must be above 0")),
+    }
+}
+
+/// Refuses what is below zero.
+fn not_negative(key: &str, value: f64) -> Result<(), Fault> {
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(()),
+        false => fault(key, format!("is {value}; it must be 0 or more")),
+    }
+}
+
+/// Refuses what is no share of a whole.
+fn share(key: &str, value: f64) -> Result<(), Fault> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => fault(key, format!("is {value}; a share is between 0 and 1")),
+    }
+}
+
+fn counted(key: &str, value: u64, most: u64) -> Result<(), Fault> {
+    match (1..=most).contains(&value) {
+        true => Ok(()),
+        false => fault(key, format!("is {value}; between 1 and {most}")),
+    }
+}
+
+fn scale(scenario: &Scenario) -> Result<(), Fault> {
+    counted("requests", scenario.requests, MOST_REQUESTS)?;
+    counted("replications", scenario.replications, 1_000_000)?;
+    if let Some(precision) = scenario.precision {
+        positive("precision.share", precision.share)?;
+        share("precision.share", precision.share)?;
+        if precision.most < scenario.replications.max(2) || precision.most > 1_000_000 {
+            let least = scenario.replications.max(2);
+            let most = precision.most;
+            return fault(
+                "precision.most",
+                format!("is {most}; between {least} and 1000000"),
+            );
+        }
+        if scenario.replications < 2 {
+            return fault("replications", "is 1; an interval needs at least 2");
+        }
+    }
+    if let Some(cache) = &scenario.cache {
+        match (cache.hit_share, cache.size_gb) {
+            (Some(hits), None) => share("cache.hit_share", hits)?,
+            (None, Some(size)) => positive("cache.size_gb", size)?,
+            _ => return fault("cache", "needs either `hit_share` or `size_gb`"),
+        }
+    }
+    Ok(())
+}
+
+fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
+    match &scenario.arrivals {
+        Arrivals::Poisson { per_hour } => positive("arrivals.per_hour", *per_hour),
+        Arrivals::Renewal { per_hour, cv } => {
+            positive("arrivals.per_hour", *per_hour)?;
+            match *cv <= 100.0 {
+                true => not_negative("arrivals.cv", *cv),
+                false => fault("arrivals.cv", format!("is {cv}; at most 100")),
+            }
+        }
+        Arrivals::Daily { per_hour, shape } => {
+            positive("arrivals.per_hour", *per_hour)?;
+            for weight in shape {
+                not_negative("arrivals.shape", *weight)?;
+            }
+            positive("arrivals.shape (its sum)", shape.iter().sum())
+        }
+        Arrivals::Bursts {
+            per_hour,
+            a_day,
+            size,
+            burst_per_hour,
+        } => {
+            positive("arrivals.per_hour", *per_hour)?;
+            positive("arrivals.a_day", *a_day)?;
+            positive("arrivals.burst_per_hour", *burst_per_hour)?;
+            counted("arrivals.size", *size, scenario.requests)
+        }
+        Arrivals::Closed { users, think_s: _ } => counted("arrivals.users", *users, 1_000_000),
+        Arrivals::Trace { list } => {
+            if (list.len() as u64) < scenario.requests {
+                let (asked, listed) = (scenario.requests, list.len());
+                return fault(
+                    "requests",
+                    format!("is {asked}, but the trace lists {listed}"),
+                );
+            }
+            let mut before = 0.0;
+            for (number, listed) in list.iter().enumerate() {
+                let key = |name: &str| format!("arrivals.list[{number}].{name}");
+                not_negative(&key("at_s"), listed.at_s)?;
+                not_negative(&key("size_mb"), listed.size_mb)?;
+                share(&key("place"), listed.place)?;
+                if listed.at_s < before {
+                    return fault(
+                        key("at_s"),
+                        "is before the one above; sort the list by time",
+                    );
+                }
+                before = listed.at_s;
+                let Some(library) = scenario.libraries.get(listed.library as usize) else {
+                    let there = scenario.libraries.len();
+                    return fault(key("library"), format!("there are {there}, counted from 0"));
+                };
+                let there: u64 = library.cartridges.iter().map(|g| u64::from(g.count)).sum();
+                if u64::from(listed.cartridge) >= there {
+                    return fault(
+                        key("cartridge"),
+                        format!("there are {there}, counted from 0"),
+                    );
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn requests(what: &Requests) -> Result<(), Fault> {
+    match what.cartridges {
+        CartridgePick::Uniform | CartridgePick::InTurn => {}
+        CartridgePick::Zipf { exponent } => not_negative("request.cartridges.exponent", exponent)?,
+        CartridgePick::Clustered { run } if run.is_finite() && run >= 1.0 => {}
+        CartridgePick::Clustered { run } => {
+            return fault("request.cartridges.run", format!("is {run}; at least 1"));
+        }
+    }
+    match what.places {
+        PlacePick::Uniform => {}
+        PlacePick::Steps { count } => {
+            counted("request.places.count", count.into(), u32::MAX.into())?
+        }
+        PlacePick::Zipf { parts, exponent } => {
+            counted("request.places.parts", parts.into(), 1_000_000)?;
+            not_negative("request.places.exponent", exponent)?;
+        }
+    }
+    for class in &what.priorities {
+        positive("request.priorities.share", class.share)?;
+    }
+    Ok(())
+}
+
+fn policy(policy: &Policy) -> Result<(), Fault> {
+    if policy.most_per_mount == Some(0) {
+        return fault("policy.most_per_mount", "is 0; nothing would ever be read");
+    }
+    not_negative("policy.window_s", policy.window_s)?;
+    match policy.window_requests {
+        Some(0) => return fault("policy.window_requests", "is 0; at least 1"),
+        Some(_) if policy.window_s == 0.0 => {
+            return fault(
+                "policy.window_requests",
+                "ends a window: give `window_s` too",
+            );
+        }
+        _ => {}
+    }
+    match (policy.dismount, policy.idle_s) {
+        (Dismount::AfterIdle, Some(idle)) => not_negative("policy.idle_s", idle)?,
+        (Dismount::AfterIdle, None) => {
+            return fault("policy.idle_s", "is needed for `dismount = \"after-idle\"`");
+        }
+        (_, Some(_)) => return fault("policy.idle_s", "needs `dismount = \"after-idle\"`"),
+        _ => {}
+    }
+    // The exact order takes so few requests that a simulation would stop at the first large batch.
+    match Algorithm::from_name(&policy.order) {
+        Some(Algorithm::Opt | Algorithm::Cta) => fault(
+            "policy.order",
+            format!(
+                "`{}` does not apply to every batch; choose another",
+                policy.order
+            ),
+        ),
+        Some(_) => Ok(()),
+        None => {
+            let names: Vec<&str> = Algorithm::ALL.iter().map(|order| order.name()).collect();
+            let (asked, names) = (&policy.order, names.join(", "));
+            fault(
+                "policy.order",
+                format!("no order `{asked}`; there are: {names}"),
+            )
+        }
+    }
+}
+
+fn libraries(scenario: &Scenario) -> Result<(), Fault> {
+    if scenario.libraries.is_empty() {
+        return fault("library", "there is none");
+    }
+    positive(
+        "library.share (their sum)",
+        scenario.libraries.iter().map(|library| library.share).sum(),
+    )?;
+    for (number, library) in scenario.libraries.iter().enumerate() {
+        let earlier = &scenario.libraries[..number];
+        if earlier.iter().any(|other| other.name == library.name) {
+            return fault("library.name", format!("`{}` is there twice", library.name));
+        }
+        one_library(library)
+            .map_err(|(key, reason)| (format!("library {}: {key}", library.name), reason))?;
+    }
+    Ok(())
+}
+
+fn one_library(library: &Library) -> Result<(), Fault> {
+    not_negative("share", library.share)?;
+    counted("robot.count", library.robot.count.into(), 10_000)?;
+    not_negative("software.poll_s", library.software.poll_s)?;
+    let drives = library
+        .drives
+        .iter()
+        .map(|group| u64::from(group.count))
+        .sum();
+    counted("drive.count (of all groups)", drives, MOST_DRIVES)?;
+    let cartridges = library
+        .cartridges
+        .iter()
+        .map(|group| u64::from(group.count))
+        .sum();
+    counted(
+        "cartridge.count (of all groups)",
+        cartridges,
+        MOST_CARTRIDGES,
+    )?;
+    for drive in &library.drives {
+        if let Some(rate) = drive.rate_mb_s {
+            positive("drive.rate_mb_s", rate)?;
+        }
+        if drive.cleaning.as_ref().is_some_and(|c| c.every_mounts == 0) {
+            return fault("drive.cleaning.every_mounts", "is 0; at least 1");
+        }
+        if let Some(failures) = &drive.failures {
+            positive("drive.failures.after_hours", failures.after_hours.mean())?;
+        }
+    }
+    for group in &library.cartridges {
+        positive("cartridge.filled", group.filled)?;
+        share("cartridge.filled", group.filled)?;
+        let Some(media) = &group.media else { continue };
+        let read = |drive: &super::DriveGroup| {
+            drive.count > 0 && (drive.reads.is_empty() || drive.reads.contains(media))
+        };
+        if group.count > 0 && !library.drives.iter().any(read) {
+            return fault(
+                "cartridge.media",
+                format!("no drive reads `{media}`; add it to some drive's `reads`"),
+            );
+        }
+    }
+    Ok(())
+}
