@@ -6,7 +6,7 @@ PAPERS := hillyer cern johnson-miller nersc
 
 PYTHON := target/python/bin
 
-.PHONY: help demo test build check python targets unit reproduce verified bench outside doc clean
+.PHONY: help demo test build check python targets unit reproduce verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -64,6 +64,11 @@ outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside
 	target/outside/bin/pip install --quiet --disable-pip-version-check ./bench
 	cd bench && ../target/outside/bin/python outside.py
+
+simulators: ## SimPy and Ciw on queues with known answers; installs them below target/
+	python3 -m venv target/simulators
+	target/simulators/bin/pip install --quiet --disable-pip-version-check -r bench/simulation.txt
+	target/simulators/bin/python bench/simulation.py
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet

@@ -4,6 +4,7 @@
 mod distribution;
 mod kernel;
 pub mod library;
+pub mod queue;
 pub mod scenario;
 mod stream;
 
