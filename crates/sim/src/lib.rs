@@ -6,6 +6,7 @@ mod kernel;
 pub mod library;
 pub mod queue;
 pub mod scenario;
+pub mod statistics;
 mod stream;
 
 pub use distribution::{Distribution, Way};
