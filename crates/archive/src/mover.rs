@@ -8,6 +8,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | `migrate` | files that lack copies go from the cache onto volumes |
+//! | `segment` | one segment of a volume, written and committed |
+//! | `frames` | copies that are compressed before they are written |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `repack` | what is still wanted of a volume goes onto others |
@@ -17,14 +19,17 @@
 
 mod add;
 mod arriving;
+mod frames;
 mod migrate;
 mod recall;
 mod repack;
+mod segment;
 mod session;
 mod verify;
 
 pub use add::Added;
-pub use migrate::Migrated;
+pub use frames::Precompress;
+pub use migrate::{Compressed, Migrated};
 pub use recall::Recalled;
 pub use repack::Repacked;
 pub use verify::Verified;
@@ -54,6 +59,8 @@ pub struct Settings {
     pub volume_bytes: Option<u64>,
     /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
     pub byte_scale: u64,
+    /// Whether files are compressed before they are written, and how.
+    pub precompress: Option<Precompress>,
     /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
     pub algorithm: Algorithm,
 }
@@ -69,6 +76,7 @@ impl Settings {
             part_bytes: 128 * SEGMENT_BYTES,
             volume_bytes: None,
             byte_scale: 1,
+            precompress: None,
             algorithm: Algorithm::Best,
         }
     }

@@ -1,6 +1,6 @@
 //! Files come into the archive: read once, summed on the way, and safe in the cache when they are acknowledged.
 
-use crate::cache::{Arrived, Cache, CacheError};
+use crate::cache::{Arrived, Cache, CacheError, Incoming};
 use crate::catalogue::{FileId, NewFile, NewStore, RequestId, Terms};
 use crate::deliver::{BadPath, InnerPath, shown};
 use crate::record::{File, Owner};
@@ -82,6 +82,32 @@ pub fn modified_ns(metadata: &std::fs::Metadata) -> i64 {
     seconds.saturating_add(metadata.mtime_nsec())
 }
 
+/// What changes when a file is written to.
+fn stamp(of: &std::fs::Metadata) -> (u64, [i64; 4]) {
+    let (modified, changed) = ((of.mtime(), of.mtime_nsec()), (of.ctime(), of.ctime_nsec()));
+    (of.len(), [modified.0, modified.1, changed.0, changed.1])
+}
+
+/// Copies a file and sums it on the way; how many bytes it has, or more than `most` as soon as it has.
+fn copy_summed(
+    from: &mut std::fs::File,
+    most: u64,
+    summer: &mut Summer,
+    to: &mut Incoming,
+    buffer: &mut [u8],
+) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    loop {
+        let count = from.read(buffer)?;
+        bytes += count as u64;
+        if count == 0 || bytes > most {
+            return Ok(bytes);
+        }
+        summer.update(&buffer[..count]);
+        to.write_all(&buffer[..count])?;
+    }
+}
+
 fn bring_in(
     cache: &Cache,
     source: &Source,
@@ -102,32 +128,12 @@ fn bring_in(
             what: "is not a regular file; links, devices and directories are not stored".to_owned(),
         });
     }
-    let mut incoming = cache.reserve(before.len(), at_ns)?.create()?;
     let kinds = how.also.iter().copied().filter(|kind| *kind != Kind::Xxh3);
     let mut summer = Summer::new(std::iter::once(Kind::Xxh3).chain(kinds));
-    let mut bytes = 0;
-    loop {
-        let count = file.read(buffer).map_err(unreadable)?;
-        if count == 0 {
-            break;
-        }
-        bytes += count as u64;
-        if bytes > before.len() {
-            return Err(StoreError::Changed { path: name() });
-        }
-        summer.update(&buffer[..count]);
-        incoming.write_all(&buffer[..count]).map_err(unreadable)?;
-    }
+    let mut incoming = cache.reserve(before.len(), at_ns)?.create()?;
+    let bytes = copy_summed(&mut file, before.len(), &mut summer, &mut incoming, buffer)
+        .map_err(unreadable)?;
     let after = file.metadata().map_err(unreadable)?;
-    let stamp = |of: &std::fs::Metadata| {
-        (
-            of.len(),
-            of.mtime(),
-            of.mtime_nsec(),
-            of.ctime(),
-            of.ctime_nsec(),
-        )
-    };
     if bytes != before.len() || stamp(&before) != stamp(&after) {
         return Err(StoreError::Changed { path: name() });
     }

@@ -32,7 +32,7 @@ mod writer;
 
 pub use compressed::{Expander, Frame, compress};
 pub use contents::{Consumer, Contents, Wanted};
-pub use label::{LABEL_NAME, Label, read_label};
+pub use label::{LABEL_NAME, Label, is_block_length, read_label};
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};

@@ -15,10 +15,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, SqliteCatalogue};
-use tapewise_archive::mover::{MoveError, Mover, Settings};
+use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings};
 use tapewise_archive::pool::{Pool, PoolError};
 use tapewise_archive::store::StoreError;
-use tapewise_archive::volume::VolumeError;
+use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
 
 /// The file that makes a directory an archive.
@@ -50,6 +50,62 @@ pub struct ArchiveSettings {
     /// Bytes after which a volume takes no more; absent: only its end ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume_bytes: Option<u64>,
+    /// zstd level, 1 to 19, at which files are compressed before they are written; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zstd_level: Option<i32>,
+    /// Seconds that recalls gather before the first of them is served; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_window_s: Option<u64>,
+}
+
+/// What zstd levels can be asked for: those beyond take memory of whoever restores.
+pub const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=19;
+
+impl ArchiveSettings {
+    /// Whether an archive can work with these.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub fn check(&self) -> Result<(), String> {
+        let is_wrong = |key: &str, value: &dyn std::fmt::Display, must: &str| {
+            Err(format!("`{key}` is {value}: it must be {must}"))
+        };
+        let (high, low) = (self.cache_high_bytes, self.cache_low_bytes);
+        let (block, segment) = (u64::from(self.block_bytes), self.segment_bytes);
+        if self.drives.is_empty() {
+            return is_wrong("drives", &"empty", "a list of at least one drive");
+        }
+        if !(1..=8).contains(&self.copies) {
+            return is_wrong("copies", &self.copies, "from 1 to 8");
+        }
+        if high == 0 {
+            return is_wrong("cache_high_bytes", &high, "more than 0");
+        }
+        if low > high {
+            let must = format!("at most `cache_high_bytes`, {high}");
+            return is_wrong("cache_low_bytes", &low, &must);
+        }
+        if !is_block_length(self.block_bytes) {
+            let must = "a multiple of 512 from 8192 to 8388608";
+            return is_wrong("block_bytes", &block, must);
+        }
+        if segment < block {
+            return is_wrong("segment_bytes", &segment, "at least `block_bytes`");
+        }
+        if self.part_bytes < block {
+            return is_wrong("part_bytes", &self.part_bytes, "at least `block_bytes`");
+        }
+        if let Some(bytes) = self.volume_bytes.filter(|bytes| *bytes < block) {
+            return is_wrong("volume_bytes", &bytes, "at least `block_bytes`, or absent");
+        }
+        if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
+            return is_wrong("zstd_level", &level, "from 1 to 19, or absent");
+        }
+        match crate::profiles::load_drive(&self.profile) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("`profile`: {}", error.message())),
+        }
+    }
 }
 
 /// An archive that is open; nobody has touched a drive yet.
@@ -64,6 +120,7 @@ pub struct Archive {
 impl Archive {
     /// Makes an archive in a directory that does not exist or is empty.
     pub fn create(directory: &Path, settings: &ArchiveSettings) -> Result<Archive, CliError> {
+        settings.check().map_err(CliError::input)?;
         let failed = |error: std::io::Error| CliError::failed(error).of(directory.display());
         std::fs::create_dir_all(directory).map_err(failed)?;
         if directory.read_dir().map_err(failed)?.next().is_some() {
@@ -90,10 +147,9 @@ impl Archive {
         })?;
         let settings: ArchiveSettings =
             toml::from_str(&text).map_err(|error| CliError::input(error).of(path.display()))?;
-        if settings.drives.is_empty() || settings.copies == 0 {
-            let what = "an archive needs a drive in `drives`, and `copies` of 1 or more";
-            return Err(CliError::input(what).of(path.display()));
-        }
+        settings
+            .check()
+            .map_err(|what| CliError::input(what).of(path.display()))?;
         let catalogue = SqliteCatalogue::open(&directory.join("catalogue.db"))?;
         Ok(Archive {
             directory: directory.to_owned(),
@@ -201,6 +257,10 @@ impl Archive {
             part_bytes: self.settings.part_bytes,
             volume_bytes: self.settings.volume_bytes,
             byte_scale,
+            precompress: self.settings.zstd_level.map(|level| Precompress {
+                level,
+                threads: std::thread::available_parallelism().map_or(1, usize::from),
+            }),
             ..Settings::of(profile)
         })
     }
@@ -281,5 +341,56 @@ impl From<MoveError> for CliError {
             }
         };
         inner.saying(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usual() -> ArchiveSettings {
+        ArchiveSettings {
+            drives: vec!["emulated:lto8".to_owned()],
+            changers: Vec::new(),
+            profile: "lto8".to_owned(),
+            copies: 1,
+            cache_high_bytes: 1_000_000,
+            cache_low_bytes: 800_000,
+            block_bytes: 262_144,
+            segment_bytes: 1 << 30,
+            part_bytes: 1 << 40,
+            volume_bytes: None,
+            zstd_level: None,
+            batch_window_s: None,
+        }
+    }
+
+    #[test]
+    fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
+        assert_eq!(usual().check(), Ok(()));
+        type Spoil = fn(&mut ArchiveSettings);
+        let cases: [(&str, Spoil); 11] = [
+            ("drives", |settings| settings.drives.clear()),
+            ("profile", |settings| settings.profile = "lto99".to_owned()),
+            ("profile", |settings| {
+                settings.profile = "ibm3584".to_owned()
+            }),
+            ("copies", |settings| settings.copies = 0),
+            ("cache_high_bytes", |settings| settings.cache_high_bytes = 0),
+            ("cache_low_bytes", |settings| {
+                settings.cache_low_bytes = 1_000_001
+            }),
+            ("block_bytes", |settings| settings.block_bytes = 8_000),
+            ("segment_bytes", |settings| settings.segment_bytes = 0),
+            ("part_bytes", |settings| settings.part_bytes = 0),
+            ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
+            ("zstd_level", |settings| settings.zstd_level = Some(20)),
+        ];
+        for (key, spoil) in cases {
+            let mut settings = usual();
+            spoil(&mut settings);
+            let said = settings.check().expect_err(key);
+            assert!(said.contains(&format!("`{key}`")), "{key}: {said}");
+        }
     }
 }

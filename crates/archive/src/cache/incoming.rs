@@ -82,6 +82,16 @@ impl Write for Incoming {
 }
 
 impl Incoming {
+    /// Opens what was written so far for reading, from its beginning.
+    ///
+    /// # Errors
+    /// [`CacheError::Io`].
+    pub fn reread(&self) -> Result<File, CacheError> {
+        let name = incoming(self.named.reservation.key);
+        let opened = self.named.reservation.cache.disk.open(&name);
+        opened.map_err(super::io_error("opening", &name))
+    }
+
     /// Puts the contents on disk and the file in its place.
     pub fn finish(mut self) -> Result<Arrived, CacheError> {
         let key = self.named.reservation.key;

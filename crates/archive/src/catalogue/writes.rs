@@ -1,6 +1,6 @@
 //! Writes: begun before the tape moves, committed after the drive has flushed.
 
-use super::{CacheKey, FileId, Result, VolumeId};
+use super::{FileId, Result, VolumeId};
 use crate::record::{Segment, VolumeState};
 
 /// A write that was begun; its number is never given to another.
@@ -70,10 +70,11 @@ pub struct Migration {
     pub path: Vec<u8>,
     /// Its length.
     pub bytes: u64,
-    /// Where in the cache it lies.
-    pub key: CacheKey,
-    /// When it came into the cache.
-    pub entered_ns: i64,
+    /// When it was stored.
+    pub stored_ns: i64,
+    /// Volumes with some of its copies other than the first that it lacks, lost ones among them:
+    /// that one belongs elsewhere.
+    pub elsewhere: Vec<VolumeId>,
     /// The copies that it lacks and nobody is writing.
     pub missing: Vec<Missing>,
 }

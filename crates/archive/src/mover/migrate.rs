@@ -1,19 +1,17 @@
 //! Files that lack copies go from the cache onto volumes.
 //!
-//! A volume is filled segment by segment: the catalogue notes which copies are begun, the segment is
-//! written and closed, and only when the drive says that the filemark is on the tape are the copies
-//! committed. A volume whose medium fails takes no more, and its files go to another one.
+//! A volume is filled segment by segment, see [`super::segment`]. A volume whose medium fails takes no
+//! more, and its files go to another one. A file that no volume takes keeps nobody else waiting.
 
+use super::segment::Parts;
 use super::{MoveError, Mover};
-use crate::catalogue::{Copy, FileId, Loss, Migration, Part as WrittenPart, VolumeId, Written};
+use crate::catalogue::{FileId, Loss, Migration, VolumeId};
 use crate::pool::Place;
-use crate::record::{File, Volume, VolumeFormat, VolumeState};
-use crate::volume::{Blank, Entry, Label, Member, Part, VolumeError, VolumeWriter};
-use std::collections::HashSet;
-use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
-use std::ops::Range;
+use crate::record::{Volume, VolumeFormat, VolumeState};
+use crate::volume::{Blank, Label, VolumeError, VolumeWriter};
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
-use tapewise_run::{Recorder, RunError};
+use tapewise_run::Recorder;
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
@@ -29,6 +27,8 @@ pub struct Migrated {
     pub segments: u64,
     /// Volumes that were mounted for it.
     pub mounts: u64,
+    /// What was compressed before it was written.
+    pub compressed: Compressed,
     /// Files that stay in the cache because they cannot be written, and why.
     pub refused: Vec<(FileId, String)>,
     /// Volumes that take no more, and cartridges that are not blank though we know nothing of them,
@@ -36,12 +36,32 @@ pub struct Migrated {
     pub volumes_lost: Vec<(String, String)>,
 }
 
-/// A copy that goes onto the volume in the drive.
-struct Job {
-    file: FileId,
-    number: u32,
-    /// Which bytes of the file go into this segment.
-    range: Range<u64>,
+/// Copies that were written as zstd frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compressed {
+    /// How many.
+    pub copies: u64,
+    /// Bytes of their files.
+    pub file_bytes: u64,
+    /// Bytes of their frames.
+    pub frame_bytes: u64,
+    /// Copies that were written as they are because the cache had no room for their frames.
+    pub no_room: u64,
+}
+
+/// Says what waits to be written, at most so many files.
+pub(super) type Waiting<'f> = dyn Fn(&Mover<'_>, usize) -> Result<Vec<Migration>, MoveError> + 'f;
+
+/// What is known while a migration runs.
+#[derive(Default)]
+pub(super) struct Run {
+    pub done: Migrated,
+    /// Files whose contents cannot be written.
+    pub refused: HashSet<FileId>,
+    /// Files that no volume takes.
+    pub homeless: HashSet<FileId>,
+    /// Sums of files of which more parts come.
+    pub parts: Parts,
 }
 
 impl Mover<'_> {
@@ -49,67 +69,73 @@ impl Mover<'_> {
     /// asked to stop.
     ///
     /// # Errors
-    /// [`MoveError`]. What was committed until then stays.
+    /// [`MoveError`]; [`MoveError::NoVolume`] when all was written that a volume takes. What was committed
+    /// until then stays.
     pub fn migrate(&mut self, entered_until_ns: i64) -> Result<Migrated, MoveError> {
-        let mut done = Migrated::default();
-        let mut refused = HashSet::new();
+        self.write_out(&|mover, limit| {
+            Ok(mover.catalogue.next_migrations(entered_until_ns, limit)?)
+        })
+    }
+
+    /// Writes what waits, asking again what that is behind every volume.
+    pub(super) fn write_out(&mut self, waiting: &Waiting<'_>) -> Result<Migrated, MoveError> {
+        let mut run = Run::default();
         loop {
-            let mut waiting = self
-                .catalogue
-                .next_migrations(entered_until_ns, AT_ONCE + refused.len())?;
-            waiting.retain(|migration| !refused.contains(&migration.file));
-            if waiting.is_empty() {
-                return Ok(done);
+            let passed = run.refused.len() + run.homeless.len();
+            let mut batch = waiting(self, AT_ONCE + passed)?;
+            batch.retain(|migration| {
+                !run.refused.contains(&migration.file) && !run.homeless.contains(&migration.file)
+            });
+            if batch.is_empty() {
+                break;
             }
-            let volume = self.volume_for(&waiting, &done)?;
-            self.fill(volume, waiting, &mut refused, &mut done)?;
+            match self.volume_for(&batch, &run.done)? {
+                Some(volume) => self.fill(volume, batch, &mut run)?,
+                None => run
+                    .homeless
+                    .extend(batch.iter().map(|migration| migration.file)),
+            }
+        }
+        match run.homeless.len() {
+            0 => Ok(run.done),
+            files => Err(MoveError::NoVolume {
+                files,
+                volumes: self.catalogue.volumes()?.len(),
+            }),
         }
     }
 
-    /// A volume that takes at least the first of these files.
+    /// Whether the first copy that a file lacks may go onto a volume.
+    fn may_go_onto(&self, id: VolumeId, migration: &Migration) -> bool {
+        !migration.missing.is_empty() && !migration.elsewhere.contains(&id)
+    }
+
+    /// A volume that takes at least one of these files; none where not even a blank cartridge does.
     fn volume_for(
         &mut self,
         waiting: &[Migration],
         done: &Migrated,
-    ) -> Result<VolumeId, MoveError> {
+    ) -> Result<Option<VolumeId>, MoveError> {
         let known = self.catalogue.volumes()?;
-        let present = self.pool.volumes();
-        let is_here = |label: &str| {
-            let is_lost = |lost: &(String, String)| lost.0 == label;
-            if done.volumes_lost.iter().any(is_lost) {
-                return false;
-            }
-            present
-                .get(label)
-                .is_some_and(|place| !matches!(place, Place::Missing(_)))
-        };
-        let first = self.holders(waiting[0].file)?;
+        let present = self.present(done);
         let mut writable: Vec<_> = known
             .iter()
-            .filter(|(id, volume)| {
+            .filter(|(_, volume)| {
                 volume.format == VolumeFormat::Tapewise
                     && matches!(volume.state, VolumeState::Empty | VolumeState::Filling)
-                    && is_here(&volume.label)
-                    && !first.contains(id)
+                    && present.contains(&volume.label)
             })
             .collect();
         // The fullest first, so that few volumes are open at a time.
         writable.sort_by_key(|(_, volume)| std::cmp::Reverse(volume.written_bytes));
-        if let Some((id, _)) = writable.first() {
-            return Ok(*id);
+        let takes_one = |id: VolumeId| waiting.iter().any(|file| self.may_go_onto(id, file));
+        if let Some((id, _)) = writable.iter().find(|(id, _)| takes_one(*id)) {
+            return Ok(Some(*id));
         }
-        let labels: HashSet<&str> = known
-            .iter()
-            .map(|(_, volume)| volume.label.as_str())
-            .collect();
-        let is_blank = |label: &&String| {
-            !labels.contains(label.as_str()) && is_here(label) && !is_cleaning(label)
-        };
-        let Some(label) = present.keys().find(is_blank) else {
-            return Err(MoveError::NoVolume {
-                files: waiting.len(),
-                volumes: known.len(),
-            });
+        let labels: HashSet<&String> = known.iter().map(|(_, volume)| &volume.label).collect();
+        let is_blank = |label: &&String| !labels.contains(label) && !is_cleaning(label);
+        let Some(label) = present.iter().find(is_blank) else {
+            return Ok(None);
         };
         let volume = Volume {
             label: label.clone(),
@@ -120,17 +146,17 @@ impl Mover<'_> {
             next_block: LABEL_END,
             written_bytes: 0,
         };
-        Ok(self.catalogue.add_volume(&volume, (self.now_ns)())?)
+        Ok(Some(self.catalogue.add_volume(&volume, (self.now_ns)())?))
     }
 
-    /// Volumes that hold some of a copy of a file.
-    fn holders(&self, file: FileId) -> Result<HashSet<VolumeId>, MoveError> {
-        let copies = self.catalogue.file(file)?.copies;
-        let volumes = copies
+    /// Labels of the cartridges that can be had, in their order.
+    fn present(&mut self, done: &Migrated) -> BTreeSet<String> {
+        let is_lost = |label: &String| done.volumes_lost.iter().any(|(lost, _)| lost == label);
+        let places = self.pool.volumes();
+        let present = places
             .iter()
-            .flat_map(|copy: &Copy| &copy.segments)
-            .map(|(volume, _)| *volume);
-        Ok(volumes.collect())
+            .filter(|(label, place)| !matches!(place, Place::Missing(_)) && !is_lost(label));
+        present.map(|(label, _)| label.clone()).collect()
     }
 
     /// Writes what it takes of the files that wait onto a volume, until it is full or they are.
@@ -138,13 +164,12 @@ impl Mover<'_> {
         &mut self,
         id: VolumeId,
         waiting: Vec<Migration>,
-        refused: &mut HashSet<FileId>,
-        done: &mut Migrated,
+        run: &mut Run,
     ) -> Result<(), MoveError> {
         let label = self.label(id)?;
         let index = self.pool.mount(&label, self.log)?;
-        done.mounts += 1;
-        let result = self.fill_mounted(id, index, waiting, refused, done);
+        run.done.mounts += 1;
+        let result = self.fill_mounted(id, index, waiting, run);
         match self.let_go(index, result) {
             // The files wait still: another drive takes them.
             Err(error) if error.is_of_the_drive() => Ok(()),
@@ -156,28 +181,28 @@ impl Mover<'_> {
         &mut self,
         id: VolumeId,
         drive: usize,
-        waiting: Vec<Migration>,
-        refused: &mut HashSet<FileId>,
-        done: &mut Migrated,
+        mut waiting: Vec<Migration>,
+        run: &mut Run,
     ) -> Result<(), MoveError> {
         let label = self.label(id)?;
         let mut writer = match self.open_volume(id, drive) {
             Ok(writer) => writer,
             Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
-                return self.lose(id, label, &source, done);
+                return self.lose(id, label, &source, &mut run.done);
             }
             Err(error) => return Err(error),
         };
+        waiting.retain(|migration| self.may_go_onto(id, migration));
         let mut waiting = waiting.into_iter().peekable();
         while waiting.peek().is_some() {
-            let jobs = self.next_segment(id, &mut waiting)?;
-            if jobs.is_empty() {
-                continue;
-            }
-            match self.write_segment(id, drive, &mut writer, &jobs, refused, done)? {
-                After::GoOn => {}
-                After::Full => return Ok(()),
-                After::Lost(source) => return self.lose(id, label, &source, done),
+            let jobs = self.next_segment(&mut waiting)?;
+            match self.write_segment(id, drive, &mut writer, jobs, run) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
+                    return self.lose(id, label, &source, &mut run.done);
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -232,129 +257,6 @@ impl Mover<'_> {
         let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
         Ok(writer.with_segments_of(self.settings.segment_bytes))
     }
-
-    /// The next files that this volume may take, as many as make a segment.
-    fn next_segment(
-        &self,
-        volume: VolumeId,
-        waiting: &mut dyn Iterator<Item = Migration>,
-    ) -> Result<Vec<Job>, MoveError> {
-        let mut jobs = Vec::new();
-        let mut bytes = 0;
-        for migration in waiting {
-            let Some(missing) = migration.missing.first().copied() else {
-                continue;
-            };
-            // Only a file with another copy can have one here already.
-            if missing.number > 1 || missing.from > 0 || migration.missing.len() == 1 {
-                let here = self.holders(migration.file)?.contains(&volume);
-                if here && missing.from == 0 {
-                    continue;
-                }
-            }
-            let to = migration
-                .bytes
-                .min(missing.from.saturating_add(self.settings.part_bytes));
-            bytes += to - missing.from + HEADER_BYTES;
-            jobs.push(Job {
-                file: migration.file,
-                number: missing.number,
-                range: missing.from..to,
-            });
-            if bytes >= self.settings.segment_bytes {
-                break;
-            }
-        }
-        Ok(jobs)
-    }
-
-    fn write_segment(
-        &mut self,
-        id: VolumeId,
-        drive: usize,
-        writer: &mut VolumeWriter,
-        jobs: &[Job],
-        refused: &mut HashSet<FileId>,
-        done: &mut Migrated,
-    ) -> Result<After, MoveError> {
-        let copies: Vec<(FileId, u32)> = jobs.iter().map(|job| (job.file, job.number)).collect();
-        let write = self.catalogue.begin_write(id, &copies, (self.now_ns)())?;
-        let files = jobs
-            .iter()
-            .map(|job| Ok(self.catalogue.file(job.file)?.file));
-        let files: Vec<File> = files.collect::<Result<_, MoveError>>()?;
-        let (cache, part_bytes) = (self.cache, self.settings.part_bytes);
-        let mut entries = jobs.iter().zip(&files).map(|(job, file)| {
-            let opened = cache.read(job.file, None).map_err(Error::other)?;
-            let mut contents = opened.ok_or_else(|| Error::from(ErrorKind::NotFound))?;
-            contents.seek(SeekFrom::Start(job.range.start))?;
-            Ok(Entry {
-                member: member(file, &job.range, part_bytes),
-                contents: Box::new(contents.take(job.range.end - job.range.start)),
-            })
-        });
-        let mut log = self.pool.stamp(drive, self.log);
-        let mut recorder = Recorder::new(self.pool.drive(drive), &mut log, self.stop);
-        let written = match writer.write_segment(&mut recorder, &mut entries) {
-            Ok(written) => written,
-            Err(source) => {
-                self.catalogue.abandon_write(write.id)?;
-                return match is_of_the_volume(&source) {
-                    true => Ok(After::Lost(source)),
-                    false => Err(MoveError::Volume {
-                        label: self.label(id)?,
-                        source,
-                    }),
-                };
-            }
-        };
-        let volume = self.catalogue.volume(id)?;
-        let bytes = volume.written_bytes + written.bytes;
-        let is_full =
-            written.is_full || self.settings.volume_bytes.is_some_and(|most| bytes >= most);
-        let parts = jobs
-            .iter()
-            .zip(&written.files)
-            .map(|(job, placed)| WrittenPart {
-                file: job.file,
-                number: job.number,
-                segment: placed.segment,
-                zstd_bytes: None,
-            });
-        let record = Written {
-            parts: parts.collect(),
-            next_block: written.next_block,
-            bytes: written.bytes,
-            state: match is_full {
-                true => VolumeState::Full,
-                false => VolumeState::Filling,
-            },
-        };
-        let complete = self
-            .catalogue
-            .commit_write(write.id, &record, (self.now_ns)())?;
-        done.files += complete.len() as u64;
-        done.bytes += written.bytes;
-        done.segments += 1;
-        if let (Some(why), Some(job)) = (&written.failed, jobs.get(written.files.len())) {
-            refused.insert(job.file);
-            done.refused.push((job.file, why.to_string()));
-        }
-        if written.files.is_empty() && written.failed.is_none() && !is_full {
-            return Ok(After::Full);
-        }
-        Ok(match is_full {
-            true => After::Full,
-            false => After::GoOn,
-        })
-    }
-}
-
-/// How to go on behind a segment.
-enum After {
-    GoOn,
-    Full,
-    Lost(VolumeError),
 }
 
 /// The block behind the label and its filemark.
@@ -371,27 +273,9 @@ fn is_cleaning(label: &str) -> bool {
     label.starts_with("CLN")
 }
 
-/// What a header takes, about.
-const HEADER_BYTES: u64 = 2048;
-
-/// What the tape is to say of these bytes of a file.
-fn member(file: &File, range: &Range<u64>, part_bytes: u64) -> Member {
-    let member = Member::of(file);
-    match *range == (0..file.bytes) {
-        true => member,
-        false => {
-            let part = Part {
-                number: (range.start / part_bytes) as u32 + 1,
-                of: file.bytes.div_ceil(part_bytes) as u32,
-                offset: range.start,
-            };
-            member.cut(part, range.end - range.start)
-        }
-    }
-}
-
 /// Whether another volume may well take what this one did not.
 fn is_of_the_volume(error: &VolumeError) -> bool {
+    use tapewise_run::RunError;
     use tapewise_scsi::Condition::{DataProtect, Medium};
     let run = match error {
         VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,

@@ -137,7 +137,7 @@ impl Label {
 
 /// Whether blocks of a volume may have this length: tar's records fit in, a name of 4 KiB too, and
 /// READ and WRITE can carry it.
-pub(super) fn is_block_length(bytes: u32) -> bool {
+pub fn is_block_length(bytes: u32) -> bool {
     bytes.is_multiple_of(RECORD_BYTES as u32) && (8 << 10..=8 << 20).contains(&bytes)
 }
 

@@ -1,11 +1,12 @@
 //! A small archive: a library with a robot, two LTO-8 drives, a few cartridges, a cache, a catalogue.
+#![allow(dead_code)] // not every test needs all of it
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
-    Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
+    CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings};
@@ -78,11 +79,18 @@ impl Site {
 
     /// Files of random lengths and contents, stored under `d/NUMBER`.
     pub fn store(&mut self, count: u64, copies: u32, seed: u64) -> Vec<(String, Vec<u8>)> {
-        let from = self.directory.path().join(format!("source-{seed}"));
-        std::fs::create_dir_all(&from).expect("a directory");
         let files: Vec<(String, Vec<u8>)> = (0..count)
             .map(|number| (format!("d{}/{number}", seed), contents(seed, number)))
             .collect();
+        self.store_these(&files, copies);
+        files
+    }
+
+    /// Files with these paths and contents.
+    pub fn store_these(&mut self, files: &[(String, Vec<u8>)], copies: u32) {
+        self.clock += 1;
+        let from = self.directory.path().join(format!("source-{}", self.clock));
+        std::fs::create_dir_all(&from).expect("a directory");
         let sources: Vec<Source> = files
             .iter()
             .enumerate()
@@ -101,9 +109,30 @@ impl Site {
             replace: false,
             also: Vec::new(),
         };
-        self.clock += 1;
         store(&self.cache, &sources, &how, self.clock).expect("stored");
-        files
+    }
+
+    /// Where in the cache a file lies.
+    pub fn in_cache(&self, path: &str) -> PathBuf {
+        let cached = self.catalogue.cached(self.id(path)).expect("a catalogue");
+        let key = cached.expect("a file in the cache").key.0;
+        let place = format!("{:02x}/{key:016x}", key & 0xff);
+        self.directory.path().join("cache").join(place)
+    }
+
+    /// Recalls files and compares every byte.
+    pub fn assert_comes_back(&mut self, files: &[(String, Vec<u8>)], name: &str) {
+        let to = self.destination(name);
+        self.request(&files.iter().collect::<Vec<_>>(), &to);
+        let recalled = self.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!(
+            (recalled.delivered, recalled.failed),
+            (files.len() as u64, vec![])
+        );
+        for (path, contents) in files {
+            let read = std::fs::read(to.join(path)).expect("delivered");
+            assert!(&read == contents, "{path}");
+        }
     }
 
     pub fn request(&mut self, files: &[&(String, Vec<u8>)], to: &Path) -> Vec<RequestId> {

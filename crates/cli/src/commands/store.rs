@@ -1,7 +1,7 @@
 //! `tapewise store`: files into the archive, and onto tape.
 
 use crate::archive::{Archive, now_ns};
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Files, Terms};
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::Migrated;
+use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::store::{Source, StoreTerms, modified_ns, store};
 
 /// Files stored by one transaction.
@@ -42,6 +42,14 @@ pub struct Store {
     /// Only into the cache; tape is for a later `store` without it.
     #[arg(long)]
     later: bool,
+    /// Compress files with zstd before they are written, at this level where one is given [default: as the
+    /// archive has it].
+    ///
+    /// A file that shrinks by less than 3 % is written as it is. Without tapewise `tar` and `zstd -d`
+    /// restore it.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
+        value_parser = clap::value_parser!(i32).range(1..=19))]
+    precompress: Option<i32>,
     /// On whose account it is.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
@@ -52,7 +60,8 @@ pub struct Store {
 
 /// Runs the verb.
 pub fn run(args: &Store) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let mut archive = Archive::open(&args.archive)?;
+    archive.settings.zstd_level = args.precompress.or(archive.settings.zstd_level);
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let under = args.under.clone().unwrap_or_default();
@@ -88,6 +97,14 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             "known      {} of the same length and time, stored before\n",
             units::count(found - sources.len(), "file")
         ))?;
+    }
+    if stored < sources.len() {
+        let said = format!(
+            "interrupted: {} of {} stored and acknowledged",
+            stored,
+            units::count(sources.len(), "file")
+        );
+        return Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"));
     }
     if args.later {
         return Ok(ExitCode::SUCCESS);
@@ -137,6 +154,27 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
         units::count(migrated.segments as usize, "segment"),
         units::count(migrated.mounts as usize, "mount"),
     ))?;
+    let Compressed {
+        copies,
+        file_bytes,
+        frame_bytes,
+        no_room,
+    } = migrated.compressed;
+    if copies > 0 {
+        print(&format!(
+            "compressed {} from {} to {}, {:.2} to 1\n",
+            units::count(copies as usize, "file"),
+            units::bytes(file_bytes),
+            units::bytes(frame_bytes),
+            file_bytes as f64 / frame_bytes as f64
+        ))?;
+    }
+    if no_room > 0 {
+        say(format_args!(
+            "tapewise: {} written as they are: the cache had no room to compress them\n",
+            units::count(no_room as usize, "file")
+        ));
+    }
     for (label, why) in &migrated.volumes_lost {
         say(format_args!(
             "tapewise: volume {label} takes no more: {why}\n"
@@ -150,7 +188,7 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
     }
     Ok(match migrated.refused.is_empty() {
         true => ExitCode::SUCCESS,
-        false => ExitCode::from(crate::error::Exit::Partial as u8),
+        false => ExitCode::from(Exit::Partial as u8),
     })
 }
 

@@ -5,8 +5,8 @@ use super::files::{must_exist, settle};
 use super::rows::{all, checked, insert_segment, one, run};
 use super::volumes::volume;
 use crate::catalogue::{
-    CacheKey, CatalogueError, FileId, Migration, Missing, OpenWrite, Part, Result, VolumeId,
-    WriteId, Writes, Written,
+    CatalogueError, FileId, Migration, Missing, OpenWrite, Part, Result, VolumeId, WriteId, Writes,
+    Written,
 };
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
@@ -247,13 +247,20 @@ fn missing(transaction: &Transaction<'_>, file: FileId, wanted: u32) -> Result<V
         .collect())
 }
 
+/// The volumes that hold some of a file's copies but this one.
+fn elsewhere(transaction: &Transaction<'_>, file: FileId, number: u32) -> Result<Vec<VolumeId>> {
+    let sql = "SELECT DISTINCT segment.volume FROM copy JOIN segment ON segment.copy = copy.id \
+        WHERE copy.file = ?1 AND copy.number != ?2";
+    all(transaction, sql, params![file, number], |row| row.get(0))
+}
+
 fn migrations(
     transaction: &Transaction<'_>,
     entered_until_ns: i64,
     limit: usize,
 ) -> Result<Vec<Migration>> {
-    let sql = "SELECT cached.file, file.path, file.bytes, cached.key, cached.entered_ns, \
-        file.copies_wanted FROM cached JOIN file ON file.id = cached.file \
+    let sql = "SELECT cached.file, file.path, file.bytes, file.created_ns, file.copies_wanted \
+        FROM cached JOIN file ON file.id = cached.file \
         WHERE cached.dirty = 1 AND cached.entered_ns <= ?1 ORDER BY cached.entered_ns, cached.key";
     let mut statement = transaction.prepare_cached(sql)?;
     let mut rows = statement.query([entered_until_ns])?;
@@ -261,17 +268,16 @@ fn migrations(
     while found.len() < limit {
         let Some(row) = rows.next()? else { break };
         let file = row.get(0)?;
-        let missing = missing(transaction, file, row.get(5)?)?;
-        if missing.is_empty() {
+        let missing = missing(transaction, file, row.get(4)?)?;
+        let Some(first) = missing.first() else {
             continue;
-        }
-        let key: CacheKey = row.get(3)?;
+        };
         found.push(Migration {
             file,
             path: row.get(1)?,
             bytes: row.get(2)?,
-            key,
-            entered_ns: row.get(4)?,
+            stored_ns: row.get(3)?,
+            elsewhere: elsewhere(transaction, file, first.number)?,
             missing,
         });
     }

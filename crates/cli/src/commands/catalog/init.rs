@@ -35,6 +35,10 @@ pub struct Init {
     /// Bytes after which a segment is closed with a filemark.
     #[arg(long, value_name = "BYTES")]
     segment_size: Option<u64>,
+    /// Compress files with zstd before they are written, at this level where one is given: 1 is quick, 19
+    /// slow.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
+    precompress: Option<i32>,
 }
 
 /// Runs it.
@@ -55,6 +59,8 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         segment_bytes: args.segment_size.unwrap_or(usual.segment_bytes),
         part_bytes: usual.part_bytes,
         volume_bytes: None,
+        zstd_level: args.precompress,
+        batch_window_s: None,
     };
     Archive::create(&args.directory, &settings)?;
     print(&format!(

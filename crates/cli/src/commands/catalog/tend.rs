@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
 use tapewise_archive::deliver::shown;
+use tapewise_archive::mover::Verified;
 
 /// Read volumes whole, in the order of the tape, and compare every checksum.
 #[derive(clap::Args, Debug)]
@@ -29,27 +30,41 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let mut lost = 0;
-    for label in &args.volumes {
-        let id = volume(&archive, label)?;
-        let found = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.verify(id))?;
-        print(&format!(
-            "{label}: {} right ({}), {} without a known checksum, {} that span volumes, {} lost\n",
-            units::count(found.right as usize, "copy").replace("copys", "copies"),
-            units::bytes(found.bytes),
-            found.unknown,
-            found.parts,
-            found.lost.len()
-        ))?;
-        for (path, why) in &found.lost {
-            say(format_args!("tapewise: {label}: {}: {why}\n", shown(path)));
+    let volumes = args.volumes.iter();
+    let volumes = volumes.map(|label| Ok((label, volume(&archive, label)?)));
+    let volumes: Vec<(&String, VolumeId)> = volumes.collect::<Result<_, CliError>>()?;
+    let (mut lost, mut told) = (0, Ok(()));
+    archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        for (label, id) in volumes {
+            let found = mover.verify(id)?;
+            match say_verified(label, &found) {
+                Ok(more) => lost += more,
+                Err(error) => told = Err(error),
+            }
         }
-        lost += found.lost.len();
-    }
+        Ok(())
+    })?;
+    told?;
     Ok(match lost {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),
     })
+}
+
+/// Says what was found on a volume; how many copies are lost.
+fn say_verified(label: &str, found: &Verified) -> Result<usize, CliError> {
+    print(&format!(
+        "{label}: {} right ({}), {} without a known checksum, {} that span volumes, {} lost\n",
+        units::count(found.right as usize, "copy").replace("copys", "copies"),
+        units::bytes(found.bytes),
+        found.unknown,
+        found.parts,
+        found.lost.len()
+    ))?;
+    for (path, why) in &found.lost {
+        say(format_args!("tapewise: {label}: {}: {why}\n", shown(path)));
+    }
+    Ok(found.lost.len())
 }
 
 /// Bring what is still wanted of a volume onto others, and forget the volume.

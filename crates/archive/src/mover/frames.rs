@@ -1,0 +1,135 @@
+//! Copies that are compressed before they are written: zstd frames, made in the cache by several threads.
+//!
+//! A tar header needs the length of what follows it, so a segment's frames are made before its first block
+//! is written; the drive then runs at its own rate. A file that hardly shrinks is written as it is.
+
+use super::migrate::{Compressed, Run};
+use super::segment::Job;
+use super::{MoveError, Mover};
+use crate::cache::{Cache, CacheError, Incoming};
+use crate::sums::{Kind, Sum};
+use crate::volume::{Frame, compress};
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How files are compressed before they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precompress {
+    /// zstd's level: 1 is quick, 3 usual, 19 slow.
+    pub level: i32,
+    /// Files compressed at the same time.
+    pub threads: usize,
+}
+
+/// A frame, in the cache until its segment is closed.
+pub(super) struct Squeezed {
+    pub frame: Frame,
+    pub incoming: Incoming,
+}
+
+/// What came of compressing a file.
+enum Outcome {
+    Frame(Squeezed),
+    /// It hardly shrinks.
+    Plain,
+    /// The cache has no room for its frame.
+    NoRoom,
+    /// It cannot be read, or is not what the catalogue says.
+    Wrong(String),
+}
+
+impl Compressed {
+    /// Counts a copy that was written.
+    pub(super) fn count(&mut self, job: &Job) {
+        if let Some(squeezed) = &job.frame {
+            self.copies += 1;
+            self.file_bytes += job.record.bytes;
+            self.frame_bytes += squeezed.frame.bytes;
+        }
+    }
+}
+
+impl Mover<'_> {
+    /// Compresses the files of a segment. One whose contents are wrong is refused and left out.
+    pub(super) fn squeeze(
+        &self,
+        jobs: &mut Vec<Job>,
+        how: Precompress,
+        run: &mut Run,
+    ) -> Result<(), MoveError> {
+        let (cache, at_ns) = (self.cache, (self.now_ns)());
+        let next = AtomicUsize::new(0);
+        let outcomes = Mutex::new(Vec::new());
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(index) else { break };
+                let outcome = squeezed(cache, job, how.level, at_ns);
+                let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+                outcomes.push((index, outcome));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..how.threads.min(jobs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut outcomes = outcomes
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        outcomes.sort_by_key(|(index, _)| *index);
+        for (index, outcome) in outcomes {
+            let job = &mut jobs[index];
+            match outcome? {
+                Outcome::Frame(squeezed) => job.frame = Some(squeezed),
+                Outcome::Plain => {}
+                Outcome::NoRoom => run.done.compressed.no_room += 1,
+                Outcome::Wrong(why) => {
+                    run.refused.insert(job.file);
+                    run.done.refused.push((job.file, why));
+                }
+            }
+        }
+        jobs.retain(|job| !run.refused.contains(&job.file));
+        Ok(())
+    }
+}
+
+/// The frame of a file, where that is worth it.
+fn squeezed(cache: &Cache, job: &Job, level: i32, at_ns: i64) -> Result<Outcome, CacheError> {
+    let bytes = job.record.bytes;
+    if !job.is_whole() {
+        // A frame can only be continued by who has made it.
+        return Ok(Outcome::Plain);
+    }
+    // What saves less than 3 in 100 is not worth a `zstd -d` to whoever restores it.
+    let most = bytes - bytes.div_ceil(33);
+    if most == 0 {
+        return Ok(Outcome::Plain);
+    }
+    let mut incoming = match cache.reserve(most, at_ns) {
+        Ok(reservation) => reservation.create()?,
+        Err(CacheError::Full { .. } | CacheError::TooLarge { .. }) => return Ok(Outcome::NoRoom),
+        Err(error) => return Err(error),
+    };
+    let Some(mut contents) = cache.read(job.file, None)? else {
+        return Ok(Outcome::Wrong("it is not in the cache any more".to_owned()));
+    };
+    let frame = match compress(&mut contents, bytes, level, &mut incoming) {
+        Ok(frame) => frame,
+        Err(error) if error.kind() == ErrorKind::QuotaExceeded => return Ok(Outcome::Plain),
+        Err(error) => return Ok(Outcome::Wrong(error.to_string())),
+    };
+    let found = Sum {
+        kind: Kind::Xxh3,
+        value: frame.file_xxh3.to_be_bytes().to_vec(),
+    };
+    let known = job.record.sums.iter().find(|sum| sum.kind == Kind::Xxh3);
+    if let Some(known) = known.filter(|known| **known != found) {
+        let why = format!("its contents have {found}, not {known} as was said");
+        return Ok(Outcome::Wrong(why));
+    }
+    Ok(Outcome::Frame(Squeezed { frame, incoming }))
+}

@@ -1,0 +1,268 @@
+//! From the cache onto volumes: nobody waits for what no volume takes, what is damaged is never written,
+//! and what is compressed before it is written comes back with tapewise and without.
+
+mod site;
+
+use site::Site;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use tapewise_archive::catalogue::{Copy, CopyState, Files, Volumes};
+use tapewise_archive::mover::{MoveError, Precompress};
+use tapewise_emulator::Faults;
+use tapewise_scsi::commands::ReadOutcome;
+
+fn copies(site: &Site, path: &str) -> Vec<Copy> {
+    site.catalogue.file(site.id(path)).expect("a file").copies
+}
+
+/// Files that shrink, with names from a prefix.
+fn texts(prefix: &str, count: u64) -> Vec<(String, Vec<u8>)> {
+    let text = |number: u64| {
+        let line = format!("frame {number} of the only copy of a film\n");
+        line.repeat(200 + 40 * number as usize).into_bytes()
+    };
+    (0..count)
+        .map(|number| (format!("{prefix}/{number}"), text(number)))
+        .collect()
+}
+
+const QUICK: Precompress = Precompress {
+    level: 3,
+    threads: 2,
+};
+
+#[test]
+fn a_file_that_no_volume_takes_keeps_no_other_one_waiting() {
+    let mut site = Site::new(1, 2, Faults::none());
+    // Three copies and two cartridges: the third one has no place.
+    let greedy = site.store(4, 3, 1);
+    let modest = site.store(30, 1, 2);
+    let error = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect_err("no third volume");
+    assert!(
+        matches!(
+            error,
+            MoveError::NoVolume {
+                files: 4,
+                volumes: 2
+            }
+        ),
+        "{error}"
+    );
+    for (path, _) in &greedy {
+        let states: Vec<CopyState> = copies(&site, path).iter().map(|copy| copy.state).collect();
+        assert_eq!(states, [CopyState::Whole; 2], "{path}");
+    }
+    for (path, _) in &modest {
+        assert_eq!(copies(&site, path).len(), 1, "{path}");
+    }
+    site.assert_integrity();
+}
+
+#[test]
+fn two_copies_in_parts_find_volumes_that_hold_nothing_of_each_other() {
+    let mut site = Site::new(1, 5, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    site.settings.volume_bytes = Some(48 << 10);
+    let files = site.store(12, 2, 5);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!((migrated.files, migrated.refused.len()), (12, 0));
+    site.assert_integrity();
+    site.empty_cache();
+    site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn a_file_that_was_damaged_in_the_cache_is_never_written() {
+    for (part_bytes, precompress) in [(1 << 30, None), (16 << 10, None), (1 << 30, Some(QUICK))] {
+        let mut site = Site::new(1, 2, Faults::none());
+        site.settings.part_bytes = part_bytes;
+        site.settings.precompress = precompress;
+        let mut files = site.store(12, 1, 3);
+        let more = texts("t", 6);
+        site.store_these(&more, 1);
+        files.extend(more);
+        for path in ["d3/1", "t/4"] {
+            let place = site.in_cache(path);
+            let mut contents = std::fs::read(&place).expect("a file of the cache");
+            *contents.last_mut().expect("a byte") ^= 1;
+            std::fs::write(&place, contents).expect("written");
+        }
+        let migrated = site
+            .mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        assert_eq!(
+            (migrated.files, migrated.refused.len()),
+            (16, 2),
+            "{part_bytes} {migrated:?}"
+        );
+        for (file, why) in &migrated.refused {
+            assert!(why.contains("xxh3:"), "{file:?}: {why}");
+        }
+        for path in ["d3/1", "t/4"] {
+            assert_eq!(copies(&site, path), [], "{path}");
+        }
+        // Put right by hand, it goes to tape as if nothing had been.
+        for path in ["d3/1", "t/4"] {
+            let (_, contents) = files.iter().find(|(name, _)| name == path).expect("a file");
+            std::fs::write(site.in_cache(path), contents).expect("written");
+        }
+        let migrated = site
+            .mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        assert_eq!((migrated.files, migrated.refused.len()), (2, 0));
+        site.empty_cache();
+        site.assert_comes_back(&files, "back");
+        site.assert_integrity();
+    }
+}
+
+#[test]
+fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
+    let mut site = Site::new(1, 4, Faults::none());
+    site.settings.precompress = Some(QUICK);
+    let mut files = texts("t", 30);
+    site.store_these(&files, 2);
+    let noise = site.store(12, 2, 3);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!((migrated.files, migrated.refused.len()), (42, 0));
+    let text_bytes: u64 = 2 * files.iter().map(|(_, text)| text.len() as u64).sum::<u64>();
+    let compressed = migrated.compressed;
+    assert_eq!(
+        (compressed.copies, compressed.file_bytes, compressed.no_room),
+        (60, text_bytes, 0)
+    );
+    assert!(compressed.frame_bytes * 10 < text_bytes, "{compressed:?}");
+    for (path, _) in &files {
+        assert!(
+            copies(&site, path)
+                .iter()
+                .all(|copy| copy.zstd_bytes.is_some()),
+            "{path}"
+        );
+    }
+    for (path, _) in &noise {
+        assert!(
+            copies(&site, path)
+                .iter()
+                .all(|copy| copy.zstd_bytes.is_none()),
+            "{path}"
+        );
+    }
+    site.assert_integrity();
+    site.empty_cache();
+    files.extend(noise);
+    site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn a_cartridge_holds_more_files_when_they_are_compressed_before_they_are_written() {
+    let on_tape = |precompress: Option<Precompress>| {
+        let mut site = Site::new(1, 2, Faults::none());
+        site.settings.precompress = precompress;
+        site.store_these(&texts("t", 20), 1);
+        site.mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        let volumes = site.catalogue.volumes().expect("a catalogue");
+        volumes
+            .iter()
+            .map(|(_, volume)| volume.written_bytes)
+            .sum::<u64>()
+    };
+    let (plain, squeezed) = (on_tape(None), on_tape(Some(QUICK)));
+    assert!(squeezed * 5 < plain, "{squeezed} of {plain}");
+    // The number of threads changes nothing.
+    let one = Precompress {
+        threads: 1,
+        ..QUICK
+    };
+    assert_eq!(squeezed, on_tape(Some(one)));
+}
+
+#[test]
+fn without_room_for_a_frame_a_file_is_written_as_it_is_and_that_is_counted() {
+    let mut site = Site::new(1, 2, Faults::none());
+    site.settings.precompress = Some(QUICK);
+    let big = ("big".to_owned(), b"so and so on, ".repeat(40_000_000 / 14));
+    site.store_these(std::slice::from_ref(&big), 1);
+    // Somebody else fills the cache up.
+    let full = site.cache.reserve((1 << 30) - 50_000_000, 1).expect("room");
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!(
+        (migrated.compressed.copies, migrated.compressed.no_room),
+        (0, 1)
+    );
+    drop(full);
+    site.empty_cache();
+    site.assert_comes_back(&[big], "back");
+}
+
+/// The bytes of a cartridge's tape files.
+fn tape_files(site: &mut Site, label: &str) -> Vec<Vec<u8>> {
+    let drive = site.pool.mount(label, &mut site.events).expect("mounted");
+    let drive = site.pool.drive(drive);
+    drive.rewind().expect("rewound");
+    let mut files = vec![Vec::new()];
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match drive.read(&mut buffer).expect("read") {
+            ReadOutcome::Block { bytes } => {
+                files.last_mut().expect("a file").extend(&buffer[..bytes]);
+            }
+            ReadOutcome::Filemark => files.push(Vec::new()),
+            ReadOutcome::EndOfData => return files,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tar_and_zstd_alone_restore_what_was_compressed() {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !has("tar") || !has("zstd") {
+        eprintln!("SKIPPED: there is no tar or no zstd here, restoring with them was not tried");
+        return;
+    }
+    let mut site = Site::new(1, 1, Faults::none());
+    site.settings.precompress = Some(QUICK);
+    let files = texts("t", 8);
+    site.store_these(&files, 1);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    let label = site.catalogue.volumes().expect("a catalogue")[0]
+        .1
+        .label
+        .clone();
+    let to = site.destination("by-hand");
+    for segment in tape_files(&mut site, &label)
+        .iter()
+        .filter(|file| !file.is_empty())
+    {
+        let mut tar = Command::new("tar")
+            .args(["-x", "--warning=no-unknown-keyword"])
+            .current_dir(&to)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("tar starts");
+        let mut into = tar.stdin.take().expect("a pipe");
+        into.write_all(segment).expect("tar takes it");
+        drop(into);
+        assert!(tar.wait().expect("tar ends").success());
+    }
+    for (path, contents) in &files {
+        let zst = to.join(format!("{path}.zst"));
+        let done = Command::new("zstd").args(["-q", "-d"]).arg(&zst).status();
+        assert!(done.expect("zstd starts").success(), "{path}");
+        assert!(
+            &std::fs::read(to.join(path)).expect("restored") == contents,
+            "{path}"
+        );
+    }
+}
