@@ -1,6 +1,7 @@
 //! Libraries at work: requests, cartridges, drives, robots, disk.
 
 mod cache;
+mod cause;
 mod demand;
 mod dispatch;
 mod drive;
@@ -11,6 +12,7 @@ mod robots;
 mod site;
 mod world;
 
+pub use cause::{Cause, Slow};
 pub use parts::{Part, Parts};
 pub use record::{Action, Answer, Record, Run, Usage};
 pub use site::Site;

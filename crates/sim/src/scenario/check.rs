@@ -69,6 +69,9 @@ fn counted(key: &str, value: u64, most: u64) -> Result<(), Fault> {
 fn scale(scenario: &Scenario) -> Result<(), Fault> {
     counted("requests", scenario.requests, MOST_REQUESTS)?;
     counted("replications", scenario.replications, 1_000_000)?;
+    if scenario.replications < 2 {
+        return fault("replications", "is 1; an interval needs at least 2");
+    }
     if let Some(precision) = scenario.precision {
         positive("precision.share", precision.share)?;
         share("precision.share", precision.share)?;
@@ -79,9 +82,6 @@ fn scale(scenario: &Scenario) -> Result<(), Fault> {
                 "precision.most",
                 format!("is {most}; between {least} and 1000000"),
             );
-        }
-        if scenario.replications < 2 {
-            return fault("replications", "is 1; an interval needs at least 2");
         }
     }
     if let Some(cache) = &scenario.cache {

@@ -1,0 +1,309 @@
+//! Replications of a scenario: made in parallel, divided over machines, put together again.
+//!
+//! A replication depends on the scenario, the seed and its number, and on nothing else, so it does
+//! not matter on which thread or machine it is made: a [`Study`] of all replications is the same,
+//! byte for byte, as its shards [merged](Study::merge).
+
+use crate::library::{Part, Parts, Run, Site, Slow, Stalled, Usage};
+use crate::scenario::WarmUp;
+use crate::statistics::{Histogram, Pilot, StatisticsError, replications_needed, warm_up};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use tapewise_model::Micros;
+
+/// How often an interval is to hold the truth.
+pub const LEVEL: f64 = 0.95;
+
+/// Percentiles that are reported.
+pub const PERCENTILES: [u8; 8] = [5, 10, 25, 50, 75, 90, 95, 99];
+
+/// Slowest responses that are kept of each replication and of a study.
+const SLOWEST: usize = 10;
+
+/// What one replication comes to, in integers, so that it survives any file unchanged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Which replication.
+    pub replication: u64,
+    /// Requests that count: all but those cut off as warm-up.
+    pub requests: u64,
+    /// Requests cut off.
+    pub cut: u64,
+    /// Whether the cut fell in the first half; if not, half is cut off, and nothing is proven.
+    pub settled: bool,
+    /// Sum of the responses, in microseconds.
+    pub sum_us: u128,
+    /// Sum of their squares.
+    pub squares_us2: u128,
+    /// [`PERCENTILES`] of the responses.
+    pub percentiles: [Micros; PERCENTILES.len()],
+    /// Mean response of each quarter of all requests: a queue that grows is seen here.
+    pub quarters: [Micros; 4],
+    /// Parts of the responses, summed.
+    pub parts: Parts,
+    /// How busy each library was, warm-up included.
+    pub usage: Vec<Usage>,
+    /// From the first arrival to the last answer.
+    pub duration: Micros,
+    /// The slowest responses, slowest first.
+    pub slowest: Vec<Slow>,
+}
+
+impl Summary {
+    /// Mean response in seconds.
+    pub fn mean_s(&self) -> f64 {
+        self.sum_us as f64 / self.requests as f64 / 1e6
+    }
+
+    /// Variance of the responses in square seconds.
+    pub fn variance_s2(&self) -> f64 {
+        // Exact in integers: n times the squares less the square of the sum.
+        let n = u128::from(self.requests);
+        let spread = (n * self.squares_us2).saturating_sub(self.sum_us * self.sum_us);
+        spread as f64 / (n * (n - 1).max(1)) as f64 / 1e12
+    }
+
+    /// The mean of a part in seconds.
+    pub fn part_s(&self, part: Part) -> f64 {
+        self.parts[part].as_secs_f64() / self.requests as f64
+    }
+
+    /// Cuts the warm-up off a run and adds the rest up.
+    ///
+    /// # Errors
+    /// [`StatisticsError`] for a run that is too short for a warm-up to be looked for.
+    pub fn new(run: &Run, rule: WarmUp, seen: &mut Histogram) -> Result<Summary, StudyError> {
+        let count = run.answers.len();
+        let (cut, settled) = match rule {
+            WarmUp::Keep => (0, true),
+            WarmUp::Automatic => {
+                let seconds = |answer: &crate::library::Answer| answer.response.as_secs_f64();
+                let responses: Vec<f64> = run.answers.iter().map(seconds).collect();
+                match warm_up(&responses) {
+                    Ok(cut) => (cut, true),
+                    Err(StatisticsError::NotSettled { .. }) => (count / 2, false),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
+        let counted = &run.answers[cut..];
+        let mut sorted: Vec<Micros> = counted.iter().map(|answer| answer.response).collect();
+        sorted.sort_unstable();
+        let percentile = |percent: u8| {
+            let rank = (sorted.len() * usize::from(percent)).div_ceil(100);
+            sorted[rank.max(1) - 1]
+        };
+        let mut parts = Parts::default();
+        for answer in counted {
+            parts.add(&answer.parts);
+            seen.push(answer.response)?;
+        }
+        let square = |time: &Micros| (time.0 as u128) * (time.0 as u128);
+        Ok(Summary {
+            replication: run.replication,
+            requests: counted.len() as u64,
+            cut: cut as u64,
+            settled,
+            sum_us: sorted.iter().map(|time| time.0 as u128).sum(),
+            squares_us2: sorted.iter().map(square).sum(),
+            percentiles: PERCENTILES.map(percentile),
+            quarters: quarters(run),
+            parts,
+            usage: run.usage.clone(),
+            duration: run.duration,
+            slowest: run.slowest(cut, SLOWEST),
+        })
+    }
+}
+
+fn quarters(run: &Run) -> [Micros; 4] {
+    let count = run.answers.len();
+    std::array::from_fn(|quarter| {
+        let part = &run.answers[quarter * count / 4..(quarter + 1) * count / 4];
+        let sum: Micros = part.iter().map(|answer| answer.response).sum();
+        Micros(sum.0 / part.len().max(1) as i64)
+    })
+}
+
+/// A part of the replications: those whose number leaves `index` when divided by `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which, from 0.
+    pub index: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Shard {
+    /// All replications.
+    pub const WHOLE: Shard = Shard { index: 0, of: 1 };
+}
+
+/// Replications of a scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// [`Site::fingerprint`].
+    pub fingerprint: u64,
+    /// Replications of the whole.
+    pub replications: u64,
+    /// The part that this is.
+    pub shard: Shard,
+    /// What each came to, in their order.
+    pub summaries: Vec<Summary>,
+    /// All responses that count.
+    pub histogram: Histogram,
+}
+
+/// Why a study cannot be made or put together.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// A replication stopped.
+    #[error(transparent)]
+    Stalled(#[from] Stalled),
+    /// Something cannot be computed of so few or such values.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+    /// There is no such shard.
+    #[error("shard {index}/{of}: shards are counted from 0 and there must be fewer than replications ({replications})")]
+    NoSuchShard {
+        /// Which was asked for.
+        index: u64,
+        /// Of how many.
+        of: u64,
+        /// Replications of the whole.
+        replications: u64,
+    },
+    /// The number of replications is not known beforehand.
+    #[error("scenario {scenario}: with `precision` the number of replications is found on the way, so they cannot be divided; state `replications` alone")]
+    Undivided {
+        /// The scenario's name.
+        scenario: String,
+    },
+    /// The shards are not those of one study.
+    #[error("these shards are not the parts of one study: {reason}")]
+    Apart {
+        /// What is missing, twice there or different.
+        reason: String,
+    },
+}
+
+impl Site {
+    /// Makes the replications of a shard, on as many threads as rayon has: as many as the scenario
+    /// states, or more until the mean is as sure as it is to be.
+    ///
+    /// # Errors
+    /// [`StudyError`].
+    pub fn study(&self, shard: Shard) -> Result<Study, StudyError> {
+        let scenario = self.scenario();
+        let (index, of, replications) = (shard.index, shard.of, scenario.replications);
+        if index >= of || of > replications {
+            return Err(StudyError::NoSuchShard {
+                index,
+                of,
+                replications,
+            });
+        }
+        let mut study = Study {
+            scenario: scenario.name.clone(),
+            seed: scenario.seed,
+            fingerprint: self.fingerprint(),
+            replications: scenario.replications,
+            shard,
+            summaries: Vec::new(),
+            histogram: Histogram::default(),
+        };
+        let numbers = (index..replications).step_by(of as usize).collect();
+        study.add(self, numbers)?;
+        let Some(precision) = scenario.precision else {
+            return Ok(study);
+        };
+        if shard != Shard::WHOLE {
+            return Err(StudyError::Undivided {
+                scenario: scenario.name.clone(),
+            });
+        }
+        // The deviation that a forecast rests on is itself an estimate: look again with each step.
+        loop {
+            let means: Vec<f64> = study.summaries.iter().map(Summary::mean_s).collect();
+            let mean = means.iter().sum::<f64>() / means.len() as f64;
+            let pilot = Pilot {
+                metric: "mean response",
+                values: &means,
+                half_width: precision.share * mean,
+            };
+            let most = precision.most as usize;
+            let needed = replications_needed(&[pilot], LEVEL, most)?.replications as u64;
+            if needed <= study.replications {
+                return Ok(study);
+            }
+            study.add(self, (study.replications..needed).collect())?;
+            study.replications = needed;
+        }
+    }
+}
+
+impl Study {
+    fn add(&mut self, site: &Site, numbers: Vec<u64>) -> Result<(), StudyError> {
+        let rule = site.scenario().warm_up;
+        let made = numbers.into_par_iter().map(|replication| {
+            let mut seen = Histogram::default();
+            let summary = Summary::new(&site.run(replication)?, rule, &mut seen)?;
+            Ok((summary, seen))
+        });
+        for (summary, seen) in made.collect::<Result<Vec<_>, StudyError>>()? {
+            self.summaries.push(summary);
+            self.histogram.join(&seen);
+        }
+        Ok(())
+    }
+
+    /// Puts shards together, in any order: the same, byte for byte, as the study made at once.
+    ///
+    /// # Errors
+    /// [`StudyError::Apart`] where they are not all the parts of one study.
+    pub fn merge(mut shards: Vec<Study>) -> Result<Study, StudyError> {
+        let apart = |reason: String| Err(StudyError::Apart { reason });
+        shards.sort_by_key(|study| study.shard.index);
+        let mut rest = shards.into_iter();
+        let Some(mut whole) = rest.next() else {
+            return apart("there is none".to_owned());
+        };
+        for study in rest {
+            if study.fingerprint != whole.fingerprint {
+                let (one, other) = (&whole.scenario, &study.scenario);
+                return apart(format!("{one} and {other} are different scenarios"));
+            }
+            whole.summaries.extend(study.summaries);
+            whole.histogram.join(&study.histogram);
+        }
+        whole.summaries.sort_by_key(|summary| summary.replication);
+        whole.shard = Shard::WHOLE;
+        let numbers = whole.summaries.iter().map(|summary| summary.replication);
+        if let Some((place, found)) = (0..).zip(numbers).find(|(place, found)| place != found) {
+            return match place < found {
+                true => apart(format!("replication {place} is missing")),
+                false => apart(format!("replication {found} is there twice")),
+            };
+        }
+        match (whole.summaries.len() as u64, whole.replications) {
+            (found, all) if found != all => apart(format!("{found} of {all} replications")),
+            _ => Ok(whole),
+        }
+    }
+
+    /// The slowest responses of all replications, slowest first.
+    pub fn slowest(&self) -> Vec<Slow> {
+        let mut all: Vec<&Slow> = (self.summaries.iter())
+            .flat_map(|summary| &summary.slowest)
+            .collect();
+        all.sort_by(|a, b| {
+            let earlier = (a.replication, a.number).cmp(&(b.replication, b.number));
+            b.response.cmp(&a.response).then(earlier)
+        });
+        all.into_iter().take(SLOWEST).cloned().collect()
+    }
+}
