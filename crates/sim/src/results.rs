@@ -160,7 +160,9 @@ impl LibraryUse {
             mounts_per_hour: interval(&|s| {
                 usage(s).mounts as f64 * 3600.0 / s.duration.as_secs_f64().max(1e-6)
             })?,
-            reads_per_mount: interval(&|s| usage(s).reads as f64 / (usage(s).mounts.max(1)) as f64)?,
+            reads_per_mount: interval(&|s| {
+                usage(s).reads as f64 / (usage(s).mounts.max(1)) as f64
+            })?,
             cleanings: sum(|usage| usage.cleanings),
             failures: sum(|usage| usage.failures),
         })

@@ -168,7 +168,9 @@ pub enum StudyError {
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
     /// There is no such shard.
-    #[error("shard {index}/{of}: shards are counted from 0 and there must be fewer than replications ({replications})")]
+    #[error(
+        "shard {index}/{of}: shards are counted from 0 and there must be fewer than replications ({replications})"
+    )]
     NoSuchShard {
         /// Which was asked for.
         index: u64,
@@ -178,7 +180,9 @@ pub enum StudyError {
         replications: u64,
     },
     /// The number of replications is not known beforehand.
-    #[error("scenario {scenario}: with `precision` the number of replications is found on the way, so they cannot be divided; state `replications` alone")]
+    #[error(
+        "scenario {scenario}: with `precision` the number of replications is found on the way, so they cannot be divided; state `replications` alone"
+    )]
     Undivided {
         /// The scenario's name.
         scenario: String,

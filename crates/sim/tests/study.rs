@@ -1,0 +1,114 @@
+//! Studies: the same bytes on any number of threads and machines, and what is not steady is said.
+
+use tapewise_sim::library::Site;
+use tapewise_sim::{Results, Scenario, Shard, Steady, Study, StudyError};
+
+fn site(change: impl Fn(&mut Scenario)) -> Site {
+    let text = r#"
+        name = "small"
+        requests = 600
+        replications = 6
+        warm_up = "keep"
+        arrivals = { pattern = "poisson", per_hour = 60 }
+        [[library]]
+        name = "library"
+        robot = { get_s = { near = 3, far = 9 }, put_s = { mean = 5, cv = 0.2 } }
+        cartridge = [{ count = 50 }]
+        [[library.drive]]
+        count = 3
+        load_s = 15
+        unload_s = { least = 10, most = 20 }
+        search_s = { near = 5, far = 80 }
+        rewind_s = { near = 2, far = 70 }
+    "#;
+    let mut scenario = Scenario::from_toml(text).expect("a scenario");
+    change(&mut scenario);
+    Site::new(&scenario, tapewise_model::profile::find).expect("a site")
+}
+
+fn on_threads(threads: usize, site: &Site) -> Study {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let study = pool.expect("threads").install(|| site.study(Shard::WHOLE));
+    study.expect("a study")
+}
+
+#[test]
+fn one_thread_and_two_give_the_same() {
+    let site = site(|_| ());
+    assert_eq!(on_threads(1, &site), on_threads(2, &site));
+}
+
+#[test]
+fn another_seed_gives_another_study() {
+    let other = site(|scenario| scenario.seed = 2);
+    assert_ne!(
+        on_threads(1, &site(|_| ())).summaries,
+        on_threads(1, &other).summaries
+    );
+}
+
+#[test]
+fn shards_in_any_order_merge_to_the_whole() {
+    let site = site(|_| ());
+    let shard = |index| site.study(Shard { index, of: 4 }).expect("a shard");
+    let merged = Study::merge(vec![shard(2), shard(0), shard(3), shard(1)]);
+    assert_eq!(merged.expect("a whole"), on_threads(1, &site));
+}
+
+#[test]
+fn shards_that_are_missing_twice_there_or_of_another_scenario_are_refused() {
+    let site_of_one = site(|_| ());
+    let shard = |index| site_of_one.study(Shard { index, of: 3 }).expect("a shard");
+    let other = site(|scenario| scenario.seed = 2);
+    let other = other.study(Shard { index: 1, of: 3 }).expect("a shard");
+    let reason = |shards| Study::merge(shards).expect_err("apart").to_string();
+    assert!(reason(vec![shard(0), shard(2)]).contains("replication 1 is missing"));
+    assert!(reason(vec![shard(0), shard(1), shard(1), shard(2)]).contains("twice"));
+    assert!(reason(vec![shard(0), shard(1)]).contains("is missing"));
+    assert!(reason(vec![shard(0), other, shard(2)]).contains("different scenarios"));
+    assert!(reason(vec![]).contains("none"));
+    let none = site_of_one.study(Shard { index: 3, of: 3 });
+    assert!(matches!(none, Err(StudyError::NoSuchShard { .. })));
+}
+
+#[test]
+fn replications_are_made_until_the_mean_is_as_sure_as_wanted() {
+    let site = site(|scenario| {
+        scenario.precision = Some(tapewise_sim::scenario::Precision {
+            share: 0.02,
+            most: 1000,
+        });
+    });
+    let study = site.study(Shard::WHOLE).expect("a study");
+    let results = Results::new(site.scenario(), &study).expect("results");
+    assert!(study.replications > 6, "six are not enough for 2 %");
+    assert!(results.mean_s.half_width <= 0.0201 * results.mean_s.estimate);
+}
+
+#[test]
+fn a_queue_that_grows_is_not_steady() {
+    // One request a mount takes some 150 s of a drive: three drives bear about 70 an hour.
+    let growing = site(|scenario| {
+        scenario.arrivals = tapewise_sim::scenario::Arrivals::Poisson { per_hour: 100.0 };
+        scenario.what.cartridges = tapewise_sim::scenario::CartridgePick::InTurn;
+        scenario.policy.affinity = false;
+        scenario.policy.most_per_mount = Some(1);
+        scenario.policy.dismount = tapewise_sim::scenario::Dismount::WhenNeeded;
+    });
+    let results = |site: &Site| {
+        let study = site.study(Shard::WHOLE).expect("a study");
+        Results::new(site.scenario(), &study).expect("results")
+    };
+    assert!(matches!(results(&growing).steady, Steady::Growing { .. }));
+    assert_eq!(results(&site(|_| ())).steady, Steady::Yes);
+}
+
+#[test]
+fn parts_of_the_mean_response_sum_to_it() {
+    let site = site(|_| ());
+    let study = on_threads(1, &site);
+    let results = Results::new(site.scenario(), &study).expect("results");
+    let parts: f64 = results.parts.iter().map(|part| part.s.estimate).sum();
+    assert!((parts - results.mean_s.estimate).abs() < 1e-6);
+    assert_eq!(results.requests, 3600);
+}
