@@ -11,6 +11,7 @@
 //! | [`catalogue`] | which file lies where: SQLite, behind a trait |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
 //! | [`pool`] | drives and robots: who mounts what, and what happens when one of them fails |
+//! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
@@ -20,6 +21,7 @@ pub mod deliver;
 pub mod ltfs;
 pub mod mover;
 pub mod pool;
+pub mod pull_list;
 pub mod record;
 pub mod store;
 pub mod stream;

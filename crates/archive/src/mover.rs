@@ -15,10 +15,12 @@
 //! | `repack` | what is still wanted of a volume goes onto others |
 //! | `add` | a cartridge of others is read whole and added to the catalogue |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
+//! | `choice` | which volume is read next |
 //! | `session` | a volume in a drive, with its map and its event log |
 
 mod add;
 mod arriving;
+mod choice;
 mod frames;
 mod migrate;
 mod recall;
@@ -28,6 +30,7 @@ mod session;
 mod verify;
 
 pub use add::Added;
+pub(crate) use choice::next_volume;
 pub use frames::Precompress;
 pub use migrate::{Compressed, Migrated};
 pub use recall::Recalled;
@@ -158,6 +161,21 @@ impl MoveError {
 }
 
 impl MoveError {
+    /// What the label of the cartridge in the drive says, where it is another than was asked for.
+    fn other_cartridge(&self) -> Option<String> {
+        match self {
+            MoveError::Volume {
+                source: VolumeError::OtherVolume { found_barcode, .. },
+                ..
+            } => Some(found_barcode.clone()),
+            MoveError::Volume {
+                source: VolumeError::NoLabel { why },
+                ..
+            } => Some(format!("nothing of ours: {why}")),
+            _ => None,
+        }
+    }
+
     /// Whether this volume cannot be had, while others can.
     fn is_of_the_volume(&self) -> bool {
         match self {

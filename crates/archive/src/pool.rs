@@ -21,12 +21,14 @@ mod clean;
 mod desk;
 mod error;
 mod library;
+mod person;
 mod station;
 pub mod stress;
 mod work;
 
 pub use bay::Stamp;
 pub use error::{Blame, PoolError};
+pub use person::{Answer, Person};
 pub use work::{Pace, WorkError};
 
 use bay::{Bay, Holds, Site, State};
@@ -41,15 +43,6 @@ use tapewise_scsi::{Changer, TapeDrive};
 /// How many drives a volume is tried in before it is given up: one that fails in two is more likely
 /// to be the cause.
 const TRIES: usize = 2;
-
-/// A person who is the changer of drives without a robot.
-pub trait Person: Send {
-    /// Asks for a cartridge to be put into a drive; false when it is not to be had.
-    fn insert(&mut self, volume: &str, drive: &str) -> bool;
-
-    /// Says that a cartridge has come out of a drive and is to be taken.
-    fn take(&mut self, volume: &str, drive: &str);
-}
 
 /// Drives with the robots and persons that load them.
 pub struct Pool {
@@ -156,6 +149,14 @@ impl Pool {
     /// When there is no drive of this number.
     pub fn drive(&mut self, index: usize) -> &mut TapeDrive {
         &mut self.bays[index].drive
+    }
+
+    /// Whether a person loads this drive.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn is_loaded_by_hand(&self, index: usize) -> bool {
+        self.bays[index].site == Site::ByHand
     }
 
     /// A log for what a recorder does with a drive from now on: its events say of which drive and

@@ -4,9 +4,10 @@
 //! front of the tapes; `events.jsonl` everything that the drives did. One process moves files at a
 //! time: it holds the lock of the cache.
 
-use crate::device::Devices;
+use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
 use crate::output::say;
+use crate::person::Terminal;
 use serde::{Deserialize, Serialize};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, SqliteCatalogue};
 use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings};
-use tapewise_archive::pool::{Pool, PoolError};
+use tapewise_archive::pool::{Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
@@ -158,16 +159,21 @@ impl Archive {
         })
     }
 
-    /// Its cache, which only one process has at a time; what a killed one left is put right.
+    /// Its cache, which only one process has at a time: busy where another one works.
     pub fn cache(&self) -> Result<Cache, CliError> {
+        self.cache_if_free()?.map_err(|busy| {
+            let hint = "another tapewise works on this archive: wait for it";
+            CliError::with(Exit::Busy, busy).hint(hint)
+        })
+    }
+
+    /// Its cache, or who has it; what a killed process left is put right.
+    pub fn cache_if_free(&self) -> Result<Result<Cache, std::io::Error>, CliError> {
         let path = self.directory.join("cache");
-        let disk = Directory::open(&path).map_err(|error| {
-            let exit = match error.kind() {
-                std::io::ErrorKind::ResourceBusy => Exit::Busy,
-                _ => Exit::Failed,
-            };
-            CliError::with(exit, error).hint("another tapewise works on this archive: wait for it")
-        })?;
+        let disk = match Directory::open(&path) {
+            Err(busy) if busy.kind() == std::io::ErrorKind::ResourceBusy => return Ok(Err(busy)),
+            opened => opened.map_err(CliError::failed)?,
+        };
         let water = Water {
             high_bytes: self.settings.cache_high_bytes,
             low_bytes: self.settings.cache_low_bytes,
@@ -186,14 +192,25 @@ impl Archive {
                 path.display()
             ));
         }
-        Ok(cache)
+        Ok(Ok(cache))
+    }
+
+    /// Whether a person loads its drives.
+    pub fn is_loaded_by_hand(&self) -> bool {
+        self.settings.changers.is_empty()
+    }
+
+    /// How its volumes are, as far as it is known before a drive is opened.
+    pub fn settings_on_paper(&self) -> Result<Settings, CliError> {
+        let scale = byte_scale_on_paper(&self.settings.drives[0])?;
+        self.mover_settings(scale.unwrap_or(1))
     }
 
     /// Opens drives and robots, and lets `work` move files until it has done or is interrupted.
     pub fn with_mover<T>(
         &self,
         cache: &Cache,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
         quiet: bool,
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
@@ -212,7 +229,11 @@ impl Archive {
                 say(format_args!("{line}\n"));
             }
         });
-        let mut pool = Pool::new(drives, robots, None, listener)?;
+        let person: Option<Box<dyn Person>> = match self.is_loaded_by_hand() {
+            true => Some(Box::new(Terminal::new(stop))),
+            false => None,
+        };
+        let mut pool = Pool::new(drives, robots, person, listener)?;
         let settings = self.mover_settings(devices.byte_scale(&names[0])?.unwrap_or(1))?;
         let path = self.directory.join("events.jsonl");
         let log = crate::log_file::append(&path);
@@ -304,7 +325,8 @@ impl From<PoolError> for CliError {
             | PoolError::AllBusy { .. }
             | PoolError::Reserved { .. } => Exit::Busy,
             PoolError::WrongCartridge { .. } => Exit::Refused,
-            PoolError::NotGiven { .. } => Exit::NotReady,
+            PoolError::NotGiven { .. } | PoolError::NobodyThere { .. } => Exit::NotReady,
+            PoolError::Stopped { .. } => Exit::Interrupted,
             _ => Exit::Hardware,
         };
         CliError::with(exit, error)

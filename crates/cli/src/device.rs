@@ -3,7 +3,7 @@
 mod emulated;
 mod in_use;
 
-pub use emulated::{ScaledBlock, new_kind, profile_name};
+pub use emulated::{ScaledBlock, byte_scale_on_paper, new_kind, profile_name};
 pub use in_use::host_holders;
 
 use crate::error::{CliError, Exit};

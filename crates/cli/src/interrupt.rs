@@ -4,7 +4,7 @@ use crate::error::{CliError, Exit};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that the first interrupt sets, so that a log or a file ends whole; the second one ends the program at once.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CliError> {
@@ -15,4 +15,9 @@ pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CliError> {
         .and_then(|_| flag::register(SIGINT, Arc::clone(&stop)))
         .map_err(CliError::failed)?;
     Ok(stop)
+}
+
+/// Whether it was interrupted.
+pub fn is_set(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
 }

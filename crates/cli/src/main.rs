@@ -11,6 +11,7 @@ mod interrupt;
 mod judge;
 mod log_file;
 mod output;
+mod person;
 mod placement;
 mod plan_document;
 mod plot;

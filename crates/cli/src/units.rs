@@ -1,6 +1,6 @@
 //! Quantities as people say them.
 
-use tapewise_model::Geometry;
+use tapewise_model::{Geometry, Micros};
 
 /// Bytes in decimal units, three digits.
 pub fn bytes(bytes: u64) -> String {
@@ -59,6 +59,16 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
+/// A time that a person waits: whole minutes, or hours and minutes.
+pub fn about(time: Micros) -> String {
+    let minutes = (time.as_secs_f64() / 60.0).round() as u64;
+    match minutes {
+        0 => "1 min".to_owned(),
+        1..120 => format!("{minutes} min"),
+        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
+    }
+}
+
 /// Processor time.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
@@ -80,6 +90,13 @@ mod tests {
         assert_eq!(metres(62_123.0), "62 km");
         assert_eq!(metres(5_120.0), "5.1 km");
         assert_eq!(seconds(0.0004), "<1 ms");
+    }
+
+    #[test]
+    fn a_wait_is_said_in_minutes() {
+        assert_eq!(about(Micros(20_000_000)), "1 min");
+        assert_eq!(about(Micros(41 * 60_000_000)), "41 min");
+        assert_eq!(about(Micros(125 * 60_000_000)), "2 h 05 min");
     }
 
     #[test]

@@ -59,6 +59,13 @@ impl Transport for EmulatedTransport {
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
         let mut world = self.world();
+        if let Target::Drive(number) = self.target {
+            let handed = world.look_for_a_hand(number);
+            handed.map_err(|error| TransportError::Io {
+                device: self.name.clone(),
+                source: std::io::Error::other(error),
+            })?;
+        }
         let mut exchange = Exchange::new(*cdb, data, world.clock.now(), self.nexus);
         let done = match self.target {
             Target::Drive(number) => world.drives[number].execute(&mut exchange),

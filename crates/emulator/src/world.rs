@@ -225,6 +225,32 @@ impl World {
         }
     }
 
+    /// In a library without a robot, a person may leave the barcode of a cartridge in the file
+    /// `insert-NUMBER`: it goes into that drive as soon as there is none or only one that was unloaded,
+    /// which is taken out. The file is gone then.
+    pub fn look_for_a_hand(&mut self, number: usize) -> Result<(), LibraryError> {
+        if self.spec.robot.is_some() || self.drives[number].is_threaded() {
+            return Ok(());
+        }
+        let path = self.directory.join(format!("insert-{number}"));
+        let barcode = match fs::read_to_string(&path) {
+            Ok(text) => text.trim().to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(source) => return Err(LibraryError::Io { path, source }),
+        };
+        // It is being written.
+        if barcode.is_empty() {
+            return Ok(());
+        }
+        let drive = Element::Drive(number as u16);
+        let held = self.shelf.at(self.elements().address(drive));
+        if let Some(held) = held.map(|held| held.barcode.clone()) {
+            self.take_by_hand(&held)?;
+        }
+        self.insert_by_hand(drive, &barcode)?;
+        fs::remove_file(&path).map_err(|source| LibraryError::Io { path, source })
+    }
+
     pub fn take_by_hand(&mut self, barcode: &str) -> Result<(), LibraryError> {
         let Some(address) = self.shelf.element_of(barcode) else {
             return Err(LibraryError::Missing {

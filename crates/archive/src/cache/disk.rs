@@ -2,7 +2,7 @@
 
 use rustix::fs::FlockOperation;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What a cache does to its directory; all names are relative to it.
@@ -41,23 +41,34 @@ impl Directory {
     pub fn open(root: &Path) -> io::Result<Directory> {
         fs::create_dir_all(root)?;
         let mut options = OpenOptions::new();
-        let lock = options
+        let mut lock = options
             .create(true)
             .truncate(false)
             .write(true)
             .open(root.join(LOCK))?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
             if error == rustix::io::Errno::WOULDBLOCK {
-                let text = format!("{} is the cache of another process", root.display());
+                let who = holder(root).map_or("another process".to_owned(), |id| {
+                    format!("process {id}, which works with it")
+                });
+                let text = format!("{} is the cache of {who}", root.display());
                 return io::Error::new(io::ErrorKind::ResourceBusy, text);
             }
             io::Error::from(error)
         })?;
+        lock.set_len(0)?;
+        lock.write_all(std::process::id().to_string().as_bytes())?;
         Ok(Directory {
             root: root.to_owned(),
             _lock: lock,
         })
     }
+}
+
+/// Who has the cache, as it wrote into the lock; a process that has just taken it has not yet.
+fn holder(root: &Path) -> Option<u32> {
+    let text = fs::read_to_string(root.join(LOCK)).ok()?;
+    text.parse().ok()
 }
 
 /// Adds the files below a directory; what is neither file nor directory is nobody's.

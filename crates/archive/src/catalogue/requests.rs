@@ -161,6 +161,10 @@ pub trait Requests: Send + Sync {
     /// Writes recalls into the journal, all or none.
     fn submit(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>>;
 
+    /// As [`Requests::submit`], but a recall of a file to a place that has no answer yet is not
+    /// written down twice: its request is given, whoever asked for it.
+    fn join(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>>;
+
     /// A request.
     fn request(&self, id: RequestId) -> Result<Request>;
 

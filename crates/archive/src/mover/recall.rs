@@ -5,6 +5,7 @@
 //! What a volume cannot give is asked of the file's other copies before the request fails.
 
 use super::arriving::{Arrived, Arriving};
+use super::choice::next_volume;
 use super::{MoveError, Mover};
 use crate::cache::Cache;
 use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeQueue, Waiting};
@@ -80,28 +81,10 @@ impl Mover<'_> {
         }
     }
 
-    /// The volume to read next: the highest priority first, then what is in a drive, then where the
-    /// most waits, then where it waits longest.
     fn choose(&self, volumes: Vec<VolumeQueue>, parts: &Parts) -> Option<VolumeQueue> {
-        let volumes = volumes.into_iter().filter_map(|mut queue| {
-            queue.waiting.retain(|waiting| parts.is_next(waiting));
-            (!queue.waiting.is_empty()).then_some(queue)
-        });
-        let drives = self.pool.status();
-        let mounted: HashSet<&String> = drives
-            .iter()
-            .filter_map(|drive| drive.volume.as_ref())
-            .collect();
-        volumes.max_by_key(|queue| {
-            let priority = queue.waiting.iter().map(|waiting| waiting.priority).max();
-            let oldest = queue.waiting.iter().map(|waiting| waiting.created_ns).min();
-            (
-                priority,
-                mounted.contains(&queue.label),
-                queue.waiting.len(),
-                std::cmp::Reverse(oldest),
-            )
-        })
+        let drives = self.pool.status().into_iter();
+        let mounted = drives.filter_map(|drive| drive.volume).collect();
+        next_volume(volumes, &|request| parts.come(request), &mounted)
     }
 
     /// A file that the cache has, or that is empty.
@@ -242,16 +225,9 @@ struct Partial {
 }
 
 impl Parts {
-    /// Whether what a volume has of a request is what comes next: parts are read in file order.
-    fn is_next(&self, waiting: &Waiting) -> bool {
-        let come = self
-            .0
-            .get(&waiting.request)
-            .map_or(0, |partial| partial.bytes);
-        waiting
-            .segments
-            .first()
-            .is_none_or(|segment| segment.file_offset == come)
+    /// Bytes of a request that have come.
+    fn come(&self, request: RequestId) -> u64 {
+        self.0.get(&request).map_or(0, |partial| partial.bytes)
     }
 }
 
@@ -298,11 +274,7 @@ impl Deliverer<'_> {
         let waiting = &self.waiting[want];
         let arriving = self.open.remove(&want).flatten();
         let file = self.catalogue.file(waiting.file)?.file;
-        let before = self
-            .parts
-            .0
-            .get(&waiting.request)
-            .map_or(0, |partial| partial.bytes);
+        let before = self.parts.come(waiting.request);
         let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
         let come = before + here;
         if come < waiting.zstd_bytes.unwrap_or(file.bytes) {

@@ -22,9 +22,17 @@ impl Mover<'_> {
     ) -> Result<Outcome, MoveError> {
         let record = self.catalogue.volume(volume)?;
         let label = record.label.clone();
-        let index = self.pool.mount(&label, self.log)?;
-        let result = self.read_mounted(index, &record, wants, name, receiver);
-        self.let_go(index, result)
+        loop {
+            let index = self.pool.mount(&label, self.log)?;
+            let result = self.read_mounted(index, &record, wants, name, receiver);
+            match (&result, self.pool.is_loaded_by_hand(index)) {
+                (Err(error), true) if let Some(found) = error.other_cartridge() => {
+                    // The person took another one: it is given out, and they are asked again.
+                    self.pool.reject(index, &found, self.log)?;
+                }
+                _ => return self.let_go(index, result),
+            }
+        }
     }
 
     fn read_mounted(

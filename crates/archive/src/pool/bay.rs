@@ -39,6 +39,17 @@ pub(super) enum State {
     Aside { why: String },
 }
 
+/// What a drive says of a cartridge in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// There is none.
+    Empty,
+    /// There is one that is not loaded: it may be on its way out.
+    Unloaded,
+    /// It is loaded, or being loaded.
+    Taken,
+}
+
 /// One drive of the pool.
 pub(super) struct Bay {
     pub drive: TapeDrive,
@@ -49,6 +60,8 @@ pub(super) struct Bay {
     pub mounts: u64,
     /// The drive asked to be cleaned.
     pub is_dirty: bool,
+    /// The volume that was given out to a person, who may not have taken it yet.
+    pub gave_out: Option<String>,
     /// When the pool was made, on the drive's clock.
     began: Duration,
 }
@@ -76,6 +89,7 @@ impl Bay {
             state: State::Idle { since: began },
             mounts: 0,
             is_dirty: false,
+            gave_out: None,
             began,
         }
     }
@@ -149,26 +163,40 @@ impl Bay {
         }
     }
 
-    /// Whether there is a cartridge in it, loaded or not.
-    pub fn has_cartridge(&mut self) -> Result<bool, PoolError> {
+    /// Whether there is a cartridge in it.
+    pub fn presence(&mut self) -> Result<Presence, PoolError> {
         let asked = past_attentions(&mut self.drive, |drive| {
             drive.wait_until_ready(Duration::ZERO)
         });
         match asked {
-            Ok(()) => Ok(true),
+            Ok(()) => Ok(Presence::Taken),
             Err(error) => match error.condition() {
-                Some(Condition::NotReady(NotReady::NoMedium)) => Ok(false),
-                Some(Condition::NotReady(_)) => Ok(true),
+                Some(Condition::NotReady(NotReady::NoMedium)) => Ok(Presence::Empty),
+                Some(Condition::NotReady(NotReady::NeedsLoad)) => Ok(Presence::Unloaded),
+                Some(Condition::NotReady(_)) => Ok(Presence::Taken),
                 _ => Err(self.blamed(error.into())),
             },
         }
+    }
+
+    /// Whether there is a cartridge in it that may be this volume: any but another one that it has
+    /// just given out.
+    pub fn may_hold(&mut self, volume: &str) -> Result<bool, PoolError> {
+        Ok(match self.presence()? {
+            Presence::Empty => {
+                self.gave_out = None;
+                false
+            }
+            Presence::Unloaded => self.gave_out.as_ref().is_none_or(|last| last == volume),
+            Presence::Taken => true,
+        })
     }
 
     /// Waits until the cartridge that was put in can be read; a drive that does not load by itself is
     /// told to.
     pub fn load(&mut self, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
         let began = self.drive.now();
-        while !self.has_cartridge()? {
+        while self.presence()? == Presence::Empty {
             if self.drive.now() >= began + SEEN_LIMIT {
                 return Err(self.failed("it does not see the cartridge that was put into it"));
             }

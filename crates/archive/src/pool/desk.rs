@@ -13,7 +13,7 @@ use tapewise_scsi::commands::ElementKind;
 /// What all drives share: robots, the person, whoever listens.
 pub(super) struct Desk {
     pub libraries: Vec<Library>,
-    person: Option<Box<dyn Person>>,
+    pub person: Option<Box<dyn Person>>,
     pub listener: Listener,
     /// How often each cleaning cartridge was used.
     pub cleanings: BTreeMap<String, u64>,
@@ -102,21 +102,7 @@ impl Desk {
                 self.home_of(volume, false)?;
                 self.carry(bay, library, volume, address, Action::Fetch, log)?;
             }
-            Site::ByHand => {
-                let name = bay.name();
-                // What is in it may be the volume; its label on tape will tell.
-                if !bay.has_cartridge()?
-                    && !self
-                        .person
-                        .as_mut()
-                        .is_some_and(|person| person.insert(volume, &name))
-                {
-                    return Err(PoolError::NotGiven {
-                        volume: volume.to_owned(),
-                    });
-                }
-                bay.holds = Holds::Volume(volume.to_owned());
-            }
+            Site::ByHand => self.insert(bay, volume)?,
         }
         Ok(())
     }
@@ -135,6 +121,7 @@ impl Desk {
             }
             Site::ByHand => {
                 bay.holds = Holds::Nothing;
+                bay.gave_out = Some(volume.to_owned());
                 let name = bay.name();
                 if let Some(person) = &mut self.person {
                     person.take(volume, &name);

@@ -151,8 +151,20 @@ pub enum PoolError {
         holds: String,
     },
     /// The person has not got the cartridge, or would not give it.
-    #[error("{volume} was not put in")]
+    #[error("{volume} was asked for and not put in")]
     NotGiven {
+        /// Its label.
+        volume: String,
+    },
+    /// A cartridge must be put in by hand, and nobody is there.
+    #[error("{volume} must be put in by hand, and nobody is there to do it")]
+    NobodyThere {
+        /// Its label.
+        volume: String,
+    },
+    /// The person wants it to stop.
+    #[error("stopped while {volume} was asked for; what was asked for stays in the queue")]
+    Stopped {
         /// Its label.
         volume: String,
     },

@@ -13,6 +13,7 @@ use crate::search::SearchArgs;
 use clap::ArgGroup;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Bring files back from tape, in the order in which they are there soonest.
 ///
@@ -36,10 +37,19 @@ pub struct Recall {
     /// their extended attributes say.
     #[arg(long, value_name = "DIR")]
     ltfs_mount: Option<PathBuf>,
-    /// Archive made by `tapewise catalog init`: its files come from its cache and from the tapes in its
-    /// library, several volumes one after the other.
-    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT)]
+    /// Archive made by `tapewise catalog init`: its files come from its cache and from its tapes. Several
+    /// may ask at once: one process works, for all. Where drives have no robot, the pull list is
+    /// printed, and each cartridge asked for at the terminal.
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT, conflicts_with_all = ["sums", "replace", "no_mhl"])]
     archive: Option<PathBuf>,
+    /// With --archive: only print the pull list: which cartridges are needed, in the order in which
+    /// they go into the drives, and how long each is read.
+    #[arg(long, requires = "archive")]
+    pull_list: bool,
+    /// With --archive: before a cartridge is mounted, wait until the oldest request is so old, so that
+    /// requests of others are read together with it [default: batch_window_s of archive.toml].
+    #[arg(long, value_name = "TIME", requires = "archive", value_parser = humantime::parse_duration)]
+    batch_window: Option<Duration>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
@@ -58,8 +68,9 @@ pub struct Recall {
     /// With --ltfs: go on without names that the index does not have; they are said.
     #[arg(long, requires = "ltfs")]
     ignore_missing: bool,
-    /// With --ltfs: print what became of every file as JSON; with --dry-run the plan.
-    #[arg(long, requires = "ltfs")]
+    /// With --ltfs: print what became of every file as JSON; with --dry-run the plan. With
+    /// --pull-list: print the list as JSON.
+    #[arg(long, conflicts_with = "ltfs_mount")]
     json: bool,
     /// With --ltfs: append everything that the drive does to this event log.
     #[arg(long, value_name = "LOG", requires = "ltfs")]

@@ -50,16 +50,7 @@ impl Libraries {
         let Some(library) = place_and_part(name).and_then(|(place, _)| self.opened(place)) else {
             return Ok(None);
         };
-        let cartridges = library.spec().cartridges;
-        let mut scales: Vec<u64> = cartridges.iter().map(|one| one.scale).collect();
-        scales.sort_unstable();
-        scales.dedup();
-        match scales[..] {
-            [scale] => Ok(Some(scale)),
-            _ => Err(CliError::input(
-                "the cartridges of the library have several scales: which one is in the drive is not known",
-            )),
-        }
+        scale(&library.spec()).map(Some)
     }
 
     /// As [`super::Devices::new_scaled`].
@@ -136,6 +127,28 @@ pub fn profile_name(name: &str, product: &str) -> Option<String> {
             .min_by_key(|kind| kind.name.len())
     };
     kind.or_else(named).map(|kind| kind.name)
+}
+
+/// As [`super::Devices::byte_scale`], for a device that nobody opens: from what its library is made of.
+pub fn byte_scale_on_paper(name: &str) -> Result<Option<u64>, CliError> {
+    let Some((place, _)) = place_and_part(name).filter(|(place, _)| is_library(place)) else {
+        return Ok(None);
+    };
+    scale(&LibrarySpec::read(Path::new(place))?).map(Some)
+}
+
+/// What a byte stands for on the cartridges of a library.
+fn scale(library: &LibrarySpec) -> Result<u64, CliError> {
+    let cartridges = library.cartridges.iter();
+    let mut scales: Vec<u64> = cartridges.map(|one| one.scale).collect();
+    scales.sort_unstable();
+    scales.dedup();
+    match scales[..] {
+        [scale] => Ok(scale),
+        _ => Err(CliError::input(
+            "the cartridges of the library have several scales: which one is in the drive is not known",
+        )),
+    }
 }
 
 /// Place and part of an emulated device's name; `None` for others.

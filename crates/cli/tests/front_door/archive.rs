@@ -6,7 +6,6 @@ mod real_target;
 
 use crate::program::Desk;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{CacheRecords, SqliteCatalogue};

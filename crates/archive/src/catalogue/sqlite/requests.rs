@@ -9,7 +9,8 @@ use crate::catalogue::{
 };
 use crate::record::Segment;
 use rusqlite::{Row, Transaction, params};
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
     created_ns, started_ns, done_ns FROM request";
@@ -199,6 +200,24 @@ impl Requests for SqliteCatalogue {
                 .iter()
                 .map(|recall| submit(transaction, recall, at_ns));
             submitted.collect()
+        })
+    }
+
+    fn join(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
+        self.write(|transaction| {
+            let sql = format!("{REQUEST} WHERE done_ns IS NULL AND kind = 'recall'");
+            let open = all(transaction, &sql, [], request_of)?.into_iter();
+            let mut open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = open
+                .map(|request| ((request.file, request.place), request.id))
+                .collect();
+            let joined = recalls.iter().map(|recall| {
+                let key = (recall.file, recall.destination.clone());
+                match open.entry(key) {
+                    Entry::Occupied(there) => Ok(*there.get()),
+                    Entry::Vacant(new) => Ok(*new.insert(submit(transaction, recall, at_ns)?)),
+                }
+            });
+            joined.collect()
         })
     }
 

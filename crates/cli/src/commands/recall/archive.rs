@@ -1,16 +1,20 @@
 //! `tapewise recall --archive`: files of an archive, from its cache and its tapes.
 
+mod pull_list;
+mod queue;
+
 use super::Recall;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
+use std::collections::HashSet;
 use std::io::{BufReader, IsTerminal};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{FileId, Files, NewRecall, Requests, Terms};
+use std::time::Duration;
+use tapewise_archive::catalogue::{FileId, Files, RequestId, RequestState, Requests};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::list::{Name, Separator, read_list};
@@ -19,35 +23,24 @@ use tapewise_formats::list::{Name, Separator, read_list};
 pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let archive = Archive::open(directory)?;
     let files = wanted(args, &archive)?;
-    std::fs::create_dir_all(&args.to)
-        .map_err(|error| CliError::failed(error).of(args.to.display()))?;
-    let to = args
-        .to
-        .canonicalize()
-        .map_err(|error| CliError::failed(error).of(args.to.display()))?;
-    let cache = archive.cache()?;
+    if args.pull_list || args.dry_run {
+        pull_list::print(&archive, &files, args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.json {
+        return Err(CliError::input(
+            "--json with --archive goes with --pull-list or --dry-run",
+        ));
+    }
+    let failed = |error| CliError::failed(error).of(args.to.display());
+    std::fs::create_dir_all(&args.to).map_err(failed)?;
+    let to = args.to.canonicalize().map_err(failed)?;
     let stop = stop_on_interrupt()?;
-    let recalls: Vec<NewRecall> = files
-        .iter()
-        .map(|&file| NewRecall {
-            file,
-            terms: Terms::default(),
-            destination: Some(to.as_os_str().as_bytes().to_vec()),
-        })
-        .collect();
-    let recalled = archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        // What an interrupted run of the same command still wants is not asked for twice.
-        let waiting = archive.catalogue.unanswered()?;
-        let is_new = |recall: &&NewRecall| {
-            !waiting
-                .iter()
-                .any(|old| old.file == recall.file && old.place == recall.destination)
-        };
-        let new: Vec<NewRecall> = recalls.iter().filter(is_new).cloned().collect();
-        archive.catalogue.submit(&new, now_ns())?;
-        mover.recall()
-    })?;
-    told(&archive, &recalled)
+    let asked = queue::ask(&archive, &files, &to)?;
+    let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
+    let window = args.batch_window.unwrap_or(usual);
+    let worked = queue::answered(&archive, &asked, window, &stop, args.quiet)?;
+    told(&archive, &asked, worked.as_ref())
 }
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
@@ -81,10 +74,11 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
     };
     let list = list.map_err(|error| CliError::input(error).of(&name))?;
     let mut files = Vec::new();
+    let mut seen = HashSet::new();
     let mut missing: Vec<&Name> = Vec::new();
     for wanted in &list.names {
         match archive.catalogue.live_file(&wanted.bytes)? {
-            Some(file) if !files.contains(&file) => files.push(file),
+            Some(file) if seen.insert(file) => files.push(file),
             Some(_) => {}
             None => missing.push(wanted),
         }
@@ -101,34 +95,70 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
     }
 }
 
-fn told(archive: &Archive, recalled: &Recalled) -> Result<ExitCode, CliError> {
+/// What became of the requests, and what this process did for it.
+fn told(
+    archive: &Archive,
+    asked: &[RequestId],
+    worked: Option<&Recalled>,
+) -> Result<ExitCode, CliError> {
+    let (mut delivered, mut bytes, mut failed) = (0, 0, 0);
+    for &request in asked {
+        let request = archive.catalogue.request(request)?;
+        let file = archive.catalogue.file(request.file)?.file;
+        match request.state {
+            RequestState::Delivered => {
+                delivered += 1;
+                bytes += file.bytes;
+            }
+            RequestState::Failed | RequestState::Cancelled => {
+                failed += 1;
+                let why = request.reason.as_deref().unwrap_or(request.state.name());
+                say(format_args!("tapewise: {}: {why}\n", shown(&file.path)));
+            }
+            RequestState::Queued | RequestState::Started => {}
+        }
+    }
+    let how = match worked {
+        Some(work) => format!(
+            "{} without the tape, {}",
+            work.at_hand,
+            units::count(work.mounts as usize, "mount")
+        ),
+        None => "by another tapewise".to_owned(),
+    };
     print(&format!(
-        "delivered  {} ({}), {} without the tape, {}\n",
-        units::count(recalled.delivered as usize, "file"),
-        units::bytes(recalled.bytes),
-        recalled.at_hand,
-        units::count(recalled.mounts as usize, "mount"),
+        "delivered  {} ({}), {how}\n",
+        units::count(delivered, "file"),
+        units::bytes(bytes),
     ))?;
-    if recalled.unverified > 0 {
+    let nothing = Recalled::default();
+    let work = worked.unwrap_or(&nothing);
+    if work.delivered > delivered as u64 {
         print(&format!(
-            "unverified {}: nobody ever said what their contents sum up to\n",
-            units::count(recalled.unverified as usize, "file")
+            "for others {}\n",
+            units::count(work.delivered as usize - delivered, "file")
         ))?;
     }
-    for (request, why) in &recalled.failed {
-        let file = archive.catalogue.request(*request)?.file;
-        let path = archive.catalogue.file(file)?.file.path;
-        say(format_args!("tapewise: {}: {why}\n", shown(&path)));
+    if work.unverified > 0 {
+        print(&format!(
+            "unverified {}: nobody ever said what their contents sum up to\n",
+            units::count(work.unverified as usize, "file")
+        ))?;
     }
-    for (label, why) in &recalled.unavailable {
+    for (label, why) in &work.unavailable {
         say(format_args!(
             "tapewise: volume {label}: {why}; what waits for it stays in the queue\n"
         ));
     }
-    Ok(
-        match recalled.failed.is_empty() && recalled.unavailable.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::from(Exit::Partial as u8),
-        },
-    )
+    let waiting = asked.len() - delivered - failed;
+    if waiting > 0 {
+        print(&format!(
+            "waiting    {}: the same command goes on\n",
+            units::count(waiting, "file")
+        ))?;
+    }
+    Ok(match failed + waiting {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(Exit::Partial as u8),
+    })
 }

@@ -1,0 +1,88 @@
+//! Drives without a robot: a person is told what to put in, and the drive is asked whether it is there.
+
+use super::bay::{Bay, Holds, Presence};
+use super::desk::Desk;
+use super::error::PoolError;
+use std::time::Duration;
+
+/// A person who is the changer of drives without a robot.
+pub trait Person: Send {
+    /// Asks for a cartridge to be put into a drive. Whether it has come, the drive is asked too.
+    fn ask(&mut self, volume: &str, drive: &str);
+
+    /// What the person has said since; to be waited for a moment, so that whoever asks again and
+    /// again does nothing in vain.
+    fn answer(&mut self) -> Answer;
+
+    /// Says that a cartridge has come out of a drive and is to be taken.
+    fn take(&mut self, volume: &str, drive: &str);
+}
+
+/// What a person says who was asked for a cartridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing so far.
+    Nothing,
+    /// It is in the drive.
+    Inserted,
+    /// It is not to be had; work may go on with others.
+    Skipped,
+    /// Nobody is there who could put in anything.
+    Gone,
+    /// Stop here.
+    Stop,
+}
+
+/// How long a drive may take to notice a cartridge that a person has put in.
+const SEEN_LIMIT: Duration = Duration::from_secs(60);
+
+/// How often it is asked meanwhile.
+const POLL: Duration = Duration::from_secs(1);
+
+impl Desk {
+    /// Has a person put a volume into a drive. What is in it already may be the volume, unless it came
+    /// out of the drive just now: its label on tape will tell.
+    pub(super) fn insert(&mut self, bay: &mut Bay, volume: &str) -> Result<(), PoolError> {
+        if !bay.may_hold(volume)? {
+            self.ask(bay, volume)?;
+        }
+        bay.gave_out = None;
+        bay.holds = Holds::Volume(volume.to_owned());
+        Ok(())
+    }
+
+    fn ask(&mut self, bay: &mut Bay, volume: &str) -> Result<(), PoolError> {
+        let name = bay.name();
+        let label = volume.to_owned();
+        let Some(person) = &mut self.person else {
+            return Err(PoolError::NobodyThere { volume: label });
+        };
+        person.ask(volume, &name);
+        loop {
+            match person.answer() {
+                Answer::Inserted if is_seen(bay)? => return Ok(()),
+                Answer::Inserted => {
+                    (self.listener)(&format!("{name} sees no cartridge"));
+                    person.ask(volume, &name);
+                }
+                Answer::Nothing if bay.may_hold(volume)? => return Ok(()),
+                Answer::Nothing => {}
+                Answer::Skipped => return Err(PoolError::NotGiven { volume: label }),
+                Answer::Gone => return Err(PoolError::NobodyThere { volume: label }),
+                Answer::Stop => return Err(PoolError::Stopped { volume: label }),
+            }
+        }
+    }
+}
+
+/// Whether there is a cartridge, whichever: a person has said so.
+fn is_seen(bay: &mut Bay) -> Result<bool, PoolError> {
+    let began = bay.drive.now();
+    while bay.presence()? == Presence::Empty {
+        if bay.drive.now() >= began + SEEN_LIMIT {
+            return Ok(false);
+        }
+        bay.drive.wait(POLL);
+    }
+    Ok(true)
+}

@@ -1,0 +1,103 @@
+//! The pull list: which cartridges a recall needs, in the order in which they go in.
+
+use crate::archive::Archive;
+use crate::error::CliError;
+use crate::{output, units};
+use serde::Serialize;
+use std::collections::HashSet;
+use tapewise_archive::catalogue::{FileId, Files, RequestKind, Requests};
+use tapewise_archive::deliver::shown;
+use tapewise_archive::pull_list::{PullList, pull_list};
+
+/// The list as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    /// Files that need no cartridge.
+    at_hand: usize,
+    cartridges: Vec<Cartridge<'a>>,
+}
+
+#[derive(Serialize)]
+struct Cartridge<'a> {
+    volume: &'a str,
+    files: usize,
+    bytes: u64,
+    drive_time_us: i64,
+}
+
+/// Prints what the recall of these files needs; nothing is asked for.
+pub fn print(archive: &Archive, files: &[FileId], as_json: bool) -> Result<(), CliError> {
+    let list = of_files(archive, files)?;
+    if as_json {
+        let cartridges = list.pulls.iter().map(|pull| Cartridge {
+            volume: &pull.label,
+            files: pull.files,
+            bytes: pull.bytes,
+            drive_time_us: pull.drive_time.0,
+        });
+        return output::json(&Document {
+            format: "tapewise-pull-list",
+            version: 1,
+            at_hand: list.at_hand,
+            cartridges: cartridges.collect(),
+        });
+    }
+    output::print(&words(archive, &list))
+}
+
+/// What a person has to put in for all that is in the queue: said before anything moves.
+pub fn say_of_queue(archive: &Archive) -> Result<(), CliError> {
+    let open = archive.catalogue.unanswered()?;
+    let mut seen = HashSet::new();
+    let files: Vec<FileId> = open
+        .iter()
+        .filter(|request| request.kind == RequestKind::Recall && seen.insert(request.file))
+        .map(|request| request.file)
+        .collect();
+    let list = of_files(archive, &files)?;
+    output::say(words(archive, &list));
+    Ok(())
+}
+
+fn of_files(archive: &Archive, files: &[FileId]) -> Result<PullList, CliError> {
+    let list = pull_list(
+        archive.catalogue.as_ref(),
+        files,
+        &archive.settings_on_paper()?,
+    )?;
+    for &file in &list.stranded {
+        let path = archive.catalogue.file(file)?.file.path;
+        output::say(format_args!(
+            "tapewise: {}: no copy of the file is whole\n",
+            shown(&path)
+        ));
+    }
+    Ok(list)
+}
+
+/// A line for each cartridge.
+fn words(archive: &Archive, list: &PullList) -> String {
+    let drive = match archive.settings.drives.as_slice() {
+        [drive] => drive.as_str(),
+        _ => "a drive",
+    };
+    let mut text = String::new();
+    for pull in &list.pulls {
+        text.push_str(&format!(
+            "insert {} into {drive}: {}, {}, about {}\n",
+            pull.label,
+            units::count(pull.files, "file"),
+            units::bytes(pull.bytes),
+            units::about(pull.drive_time)
+        ));
+    }
+    if list.at_hand > 0 {
+        text.push_str(&format!(
+            "no cartridge for {}\n",
+            units::count(list.at_hand, "file")
+        ));
+    }
+    text
+}

@@ -1,0 +1,113 @@
+//! The archive's queue: several ask, one process works, and each waits for its own answers.
+//!
+//! Whoever has the archive's cache carries out all that is asked for, by whomever, and looks for more
+//! between volumes. The others look at the catalogue; when the cache is free and they still have no
+//! answer, the next of them goes on with the work.
+
+use super::pull_list;
+use crate::archive::{Archive, now_ns};
+use crate::error::{CliError, Exit};
+use crate::interrupt::is_set;
+use crate::output::say;
+use crate::units;
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, Requests, Terms};
+use tapewise_archive::mover::Recalled;
+
+/// How often those who wait look whether they have been answered.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Asks for files. What an earlier run of the same command, or another process, has asked for and not
+/// got yet is not asked for twice.
+pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Vec<RequestId>, CliError> {
+    let recalls: Vec<NewRecall> = files
+        .iter()
+        .map(|&file| NewRecall {
+            file,
+            terms: Terms::default(),
+            destination: Some(to.as_os_str().as_bytes().to_vec()),
+        })
+        .collect();
+    Ok(archive.catalogue.join(&recalls, now_ns())?)
+}
+
+/// Waits until all requests are answered, or have been found to wait for volumes that cannot be had.
+/// What this process did itself, for whomever; nothing where others did all.
+pub fn answered(
+    archive: &Archive,
+    asked: &[RequestId],
+    window: Duration,
+    stop: &Arc<AtomicBool>,
+    quiet: bool,
+) -> Result<Option<Recalled>, CliError> {
+    let asked: HashSet<RequestId> = asked.iter().copied().collect();
+    let mut said = None;
+    loop {
+        let open = archive.catalogue.unanswered()?;
+        let left = open.iter().filter(|one| asked.contains(&one.id)).count();
+        if left == 0 {
+            return Ok(None);
+        }
+        let busy = match archive.cache_if_free()? {
+            Ok(cache) => {
+                gather(archive, window, stop)?;
+                if archive.is_loaded_by_hand() {
+                    pull_list::say_of_queue(archive)?;
+                }
+                let worked = archive.with_mover(&cache, stop, quiet, |mover| mover.recall());
+                if worked.is_err() && archive.is_loaded_by_hand() {
+                    say("tapewise: still to be put in:\n");
+                    pull_list::say_of_queue(archive)?;
+                }
+                return worked.map(Some);
+            }
+            Err(busy) => busy.to_string(),
+        };
+        if !quiet && said.as_ref() != Some(&busy) {
+            say(format_args!(
+                "tapewise: {busy}; {} in its queue\n",
+                units::count(left, "request")
+            ));
+            said = Some(busy);
+        }
+        go_on(stop)?;
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Waits until the oldest request that needs a tape is as old as the window, so that others may join
+/// it before a cartridge moves.
+fn gather(archive: &Archive, window: Duration, stop: &AtomicBool) -> Result<(), CliError> {
+    if window.is_zero() {
+        return Ok(());
+    }
+    let window_ns = i64::try_from(window.as_nanos()).unwrap_or(i64::MAX);
+    loop {
+        let queue = archive.catalogue.recall_queue()?;
+        let waiting = queue.volumes.iter().flat_map(|volume| &volume.waiting);
+        let oldest = waiting.map(|waiting| waiting.created_ns).min();
+        let age_ns = oldest.map(|oldest| now_ns().saturating_sub(oldest));
+        // Nothing waits for a tape; or the clock was set back: nobody waits for ever.
+        if age_ns.is_none_or(|age| age >= window_ns || age < 0) {
+            return Ok(());
+        }
+        go_on(stop)?;
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn go_on(stop: &AtomicBool) -> Result<(), CliError> {
+    match is_set(stop) {
+        false => Ok(()),
+        true => Err(CliError::with(
+            Exit::Interrupted,
+            "interrupted; what was asked for stays in the archive's queue",
+        )
+        .hint("the same command goes on from here")),
+    }
+}
