@@ -60,10 +60,15 @@ impl Deterministic {
         let mut below = 0.0;
         let states = (0..terms).map(|state| {
             // The other way round the circle is the conjugate: re re' + im im'.
-            let sum: f64 = (0..terms)
-                .map(|at| (values[at], circle[at * state % terms]))
-                .map(|(value, turn)| value.re * turn.re + value.im * turn.im)
-                .sum();
+            let mut sum = 0.0;
+            let mut at = 0;
+            for value in &values {
+                sum += value.re * circle[at].re + value.im * circle[at].im;
+                at += state;
+                if at >= terms {
+                    at -= terms;
+                }
+            }
             below += sum / terms as f64;
             below.clamp(0.0, 1.0)
         });
@@ -91,16 +96,15 @@ impl Deterministic {
     /// 2001).
     pub fn waits_longer_than(&self, time_s: f64) -> f64 {
         let periods = (time_s / self.load.service_s()).floor() + 1.0;
-        let mean = self.load.arrivals_per_s() * (periods * self.load.service_s() - time_s);
+        let left_s = (periods * self.load.service_s() - time_s).max(0.0);
+        let mean = self.load.arrivals_per_s() * left_s;
         let last = periods * f64::from(self.load.servers()) - 1.0;
-        // All terms are positive. Begun at the largest, none underflows that matters.
-        let mut poisson = (-mean).exp();
-        let mut served = 0.0;
-        let mut arrivals = 0.0;
-        while arrivals <= last && (arrivals < mean || poisson > 1e-18) {
-            served += poisson * self.at_most_waiting(last - arrivals);
+        // In logarithms, because e^(-u) alone is out of range for a thousand servers.
+        let (mut served, mut arrivals, mut log_poisson) = (0.0, 0.0, -mean);
+        while arrivals <= last && (arrivals < mean || log_poisson > -40.0) {
+            served += log_poisson.exp() * self.at_most_waiting(last - arrivals);
             arrivals += 1.0;
-            poisson *= mean / arrivals;
+            log_poisson += (mean / arrivals).ln();
         }
         (1.0 - served).clamp(0.0, 1.0)
     }
@@ -180,7 +184,7 @@ fn zeros(load: &Load) -> impl Iterator<Item = Complex> {
             let next = turn.times(zero.minus_one().scaled(utilisation).exp());
             let step = (next.re - zero.re).abs() + (next.im - zero.im).abs();
             zero = next;
-            if step < 1e-16 {
+            if step < 4e-16 {
                 break;
             }
         }

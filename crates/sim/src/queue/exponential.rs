@@ -42,18 +42,21 @@ impl Exponential {
 
     /// Share of requests whose response takes longer than `time_s`.
     ///
-    /// The sum of wait and service: `e^(-mu t) (1 + C (1 - e^(-mu t d)) / d)` with `d = c - 1 - a`,
-    /// the limit `C mu t` of the fraction where `d` is zero.
+    /// The sum of wait and service: `e^(-mu t) + C (e^(-mu t) - e^(-(c mu - lambda) t)) / d` with
+    /// `d = c - 1 - a`, the limit `C mu t e^(-mu t)` of the second term where `d` is zero.
     pub fn responds_later_than(&self, time_s: f64) -> f64 {
         let services = time_s / self.load.service_s();
         let spare = f64::from(self.load.servers()) - 1.0 - self.load.offered();
+        let served = (-services).exp();
         let waited = if spare == 0.0 {
-            services
+            services * served
+        } else if (services * spare).abs() < 1.0 {
+            // Keeps the digits where the two powers are nearly the same.
+            -(-services * spare).exp_m1() / spare * served
         } else {
-            // `exp_m1` keeps the digits where `spare` is small.
-            -(-services * spare).exp_m1() / spare
+            (served - (-self.drain_per_s() * time_s).exp()) / spare
         };
-        (-services).exp() * (1.0 + self.waits * waited)
+        served + self.waits * waited
     }
 
     /// The wait that a share `p` of requests does not exceed, in seconds.

@@ -99,5 +99,8 @@ pub fn single_server_wait_variance_s2(
 /// Variance of a wait of this mean if those who wait do so exponentially long: exact for M/M/c,
 /// a fifth too much for M/D/1 at a utilisation of 0.7. In s^2.
 pub(super) fn exponential_wait_variance_s2(mean_s: f64, waiting_probability: f64) -> f64 {
+    if waiting_probability == 0.0 {
+        return 0.0;
+    }
     mean_s * mean_s * (2.0 / waiting_probability - 1.0)
 }

@@ -96,8 +96,11 @@ impl Nested {
         let drive_wait_s = match among {
             None => wait_s,
             // The chain is exponential; what less variation saves is as in a station without a
-            // robot.
-            Some(waits) => waits.drive_s * wait_s / Exponential::new(drives).mean_wait_s(),
+            // robot. So many drives that a wait is below the least number save nothing.
+            Some(waits) => match Exponential::new(drives).mean_wait_s() {
+                0.0 => waits.drive_s,
+                exponential_s => waits.drive_s * wait_s / exponential_s,
+            },
         };
         Ok(Steady {
             robot_wait_s,

@@ -89,6 +89,16 @@ fn next_to_saturation_the_mean_is_known_and_the_distribution_refused() {
     ));
 }
 
+/// So many that `e^(-a)` is no number: nobody waits, and nothing overflows.
+#[test]
+fn a_thousand_servers_neither_overflow_nor_underflow() {
+    let solved = Deterministic::new(station(0.95, 1_000)).unwrap();
+    let few = Exponential::new(station(0.95, 1_000)).waiting_probability();
+    let waits = solved.waiting_probability();
+    assert!(waits > 0.5 * few && waits < few, "{waits} {few}");
+    assert!(solved.mean_wait_s() > 0.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

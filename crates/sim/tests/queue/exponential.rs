@@ -24,6 +24,13 @@ fn responses_of_one_server_are_exponential() {
     }
 }
 
+#[test]
+fn next_to_saturation_far_quantiles_are_still_those_of_an_exponential() {
+    let solved = Exponential::new(station(0.9999, 1));
+    let found = solved.response_quantile_s(0.999_999).unwrap();
+    assert_close(found, 1e6f64.ln() / 1e-4, 1e-6);
+}
+
 /// `c - 1 = a`: the fraction in the response's distribution becomes a limit.
 #[test]
 fn the_response_is_continuous_where_its_fraction_is_zero_by_zero() {

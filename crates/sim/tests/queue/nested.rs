@@ -25,7 +25,8 @@ fn library(requests_per_hour: f64, drives: u32, robot_arrivals: RobotArrivals) -
 fn recursion(library: &Nested, requests: usize, seed: u64) -> (f64, f64) {
     let mut random = Random::new(seed, 0);
     let mut free_s = vec![0.0f64; library.drives as usize];
-    let (mut now_s, mut robot_free_s) = (0.0f64, 0.0f64);
+    let mut robot_free_s = vec![0.0f64; library.robots as usize];
+    let mut now_s = 0.0f64;
     let (mut drive_waits_s, mut robot_waits_s) = (0.0, 0.0);
     // Uniform of this mean and variance.
     let width_s = (12.0 * library.drive_variance_s2).sqrt();
@@ -33,9 +34,10 @@ fn recursion(library: &Nested, requests: usize, seed: u64) -> (f64, f64) {
         now_s += exponential_s(&mut random, 1.0 / library.arrivals_per_s);
         let drive = first_free(&free_s);
         let has_drive_s = now_s.max(free_s[drive]);
-        let has_robot_s = has_drive_s.max(robot_free_s);
-        robot_free_s = has_robot_s + library.robot_s;
-        free_s[drive] = robot_free_s + library.drive_s + width_s * (random.unit() - 0.5);
+        let robot = first_free(&robot_free_s);
+        let has_robot_s = has_drive_s.max(robot_free_s[robot]);
+        robot_free_s[robot] = has_robot_s + library.robot_s;
+        free_s[drive] = robot_free_s[robot] + library.drive_s + width_s * (random.unit() - 0.5);
         drive_waits_s += has_drive_s - now_s;
         robot_waits_s += has_robot_s - has_drive_s;
     }
@@ -60,6 +62,18 @@ fn a_recursion_finds_the_waits_of_the_view_from_the_drives() {
     }
 }
 
+/// Two robots as one of twice the speed and a delay.
+#[test]
+fn two_robots_carry_what_one_cannot() {
+    let one = library(600.0, 14, RobotArrivals::FromDrives);
+    assert!(one.solve().is_err(), "one robot does 360 an hour");
+    let two = Nested { robots: 2, ..one };
+    let (drive_wait_s, robot_wait_s) = recursion(&two, 400_000, 5);
+    let found = two.solve().unwrap();
+    assert_close(found.robot_wait_s, robot_wait_s, 0.1);
+    assert_close(found.drive_wait_s, drive_wait_s, 0.1);
+}
+
 #[test]
 fn without_end_of_drives_both_views_of_the_robot_are_the_same() {
     let poisson = library(250.0, 3_000, RobotArrivals::Poisson)
@@ -69,6 +83,7 @@ fn without_end_of_drives_both_views_of_the_robot_are_the_same() {
         .solve()
         .unwrap();
     assert_close(among.robot_wait_s, poisson.robot_wait_s, 0.01);
+    assert!(among.drive_wait_s < 1e-9 && poisson.drive_wait_s < 1e-9);
 }
 
 #[test]
