@@ -160,6 +160,13 @@ impl Cache {
         }
     }
 
+    /// Bytes that can come in before it holds more than its low water, all gone that may go.
+    pub fn room(&self, at_ns: i64) -> Result<u64, CacheError> {
+        let holds = self.0.records.cache_holds(at_ns)?;
+        let kept = holds.dirty_bytes + holds.pinned_bytes + self.usage().reserved_bytes;
+        Ok(self.0.water.low_bytes.saturating_sub(kept))
+    }
+
     /// Makes room for a file of at most `bytes`, by evicting others where it has to.
     pub fn reserve(&self, bytes: u64, at_ns: i64) -> Result<Reservation, CacheError> {
         let Water {

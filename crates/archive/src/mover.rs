@@ -12,6 +12,7 @@
 //! | `frames` | copies that are compressed before they are written |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
+//! | `tiers` | what is due goes from the cache onto tape, and from quick volumes onto others |
 //! | `repack` | what is still wanted of a volume goes onto others |
 //! | `add` | a cartridge of others is read whole and added to the catalogue |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
@@ -27,6 +28,7 @@ mod recall;
 mod repack;
 mod segment;
 mod session;
+mod tiers;
 mod verify;
 
 pub use add::Added;
@@ -35,6 +37,7 @@ pub use frames::Precompress;
 pub use migrate::{Compressed, Migrated};
 pub use recall::Recalled;
 pub use repack::Repacked;
+pub use tiers::{Due, Moved, Tier, due};
 pub use verify::Verified;
 
 use crate::cache::{Cache, CacheError};
@@ -64,6 +67,9 @@ pub struct Settings {
     pub byte_scale: u64,
     /// Whether files are compressed before they are written, and how.
     pub precompress: Option<Precompress>,
+    /// The pools of volumes that files go through as they age, the first one first; none where every volume
+    /// takes every file.
+    pub tiers: Vec<Tier>,
     /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
     pub algorithm: Algorithm,
 }
@@ -80,6 +86,7 @@ impl Settings {
             volume_bytes: None,
             byte_scale: 1,
             precompress: None,
+            tiers: Vec::new(),
             algorithm: Algorithm::Best,
         }
     }
@@ -118,8 +125,8 @@ pub enum MoveError {
     Deliver(#[from] DeliverError),
     /// Files wait for tape, and there is none.
     #[error(
-        "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect or hold a copy \
-         already, and no blank cartridge is in the library. Add cartridges, then start again: nothing is lost"
+        "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect, of another tier or \
+         hold a copy already, and no blank cartridge is in the library. Add cartridges, then start again: nothing is lost"
     )]
     NoVolume {
         /// Files that wait.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
-use tapewise_archive::catalogue::{CatalogueError, SqliteCatalogue};
-use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings};
+use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
+use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier};
 use tapewise_archive::pool::{Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
@@ -57,6 +57,31 @@ pub struct ArchiveSettings {
     /// Seconds that recalls gather before the first of them is served; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_window_s: Option<u64>,
+    /// The pools of volumes that files go through as they age; absent: every volume takes every file.
+    #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<TierSettings>,
+}
+
+/// One pool of volumes in `archive.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TierSettings {
+    /// What it is called.
+    pub name: String,
+    /// Labels of its volumes: a pattern with * ? [a-z].
+    pub volumes: String,
+    /// Days after which files come to it.
+    pub after_days: u32,
+}
+
+impl From<&TierSettings> for Tier {
+    fn from(tier: &TierSettings) -> Tier {
+        Tier {
+            name: tier.name.clone(),
+            volumes: Pattern::Glob(tier.volumes.clone().into_bytes()),
+            after_ns: i64::from(tier.after_days).saturating_mul(86_400_000_000_000),
+        }
+    }
 }
 
 /// What zstd levels can be asked for: those beyond take memory of whoever restores.
@@ -102,10 +127,26 @@ impl ArchiveSettings {
         if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
             return is_wrong("zstd_level", &level, "from 1 to 19, or absent");
         }
-        match crate::profiles::load_drive(&self.profile) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("`profile`: {}", error.message())),
+        if let Err(error) = crate::profiles::load_drive(&self.profile) {
+            return Err(format!("`profile`: {}", error.message()));
         }
+        for (number, tier) in self.tiers.iter().enumerate() {
+            let before = &self.tiers[..number];
+            if tier.volumes.is_empty() {
+                return is_wrong("tier.volumes", &"empty", "a pattern of labels, as A*L8");
+            }
+            if before.iter().any(|other| other.name == tier.name) {
+                return is_wrong("tier.name", &tier.name, "another one for every tier");
+            }
+            if let Some(last) = before
+                .last()
+                .filter(|last| last.after_days >= tier.after_days)
+            {
+                let must = format!("more than the {} of tier {}", last.after_days, last.name);
+                return is_wrong("tier.after_days", &tier.after_days, &must);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -270,7 +311,8 @@ impl Archive {
         Ok(done?)
     }
 
-    fn mover_settings(&self, byte_scale: u64) -> Result<Settings, CliError> {
+    /// How its volumes are written.
+    pub fn mover_settings(&self, byte_scale: u64) -> Result<Settings, CliError> {
         let profile = crate::profiles::load_drive(&self.settings.profile)?;
         Ok(Settings {
             block_bytes: self.settings.block_bytes,
@@ -278,6 +320,7 @@ impl Archive {
             part_bytes: self.settings.part_bytes,
             volume_bytes: self.settings.volume_bytes,
             byte_scale,
+            tiers: self.settings.tiers.iter().map(Tier::from).collect(),
             precompress: self.settings.zstd_level.map(|level| Precompress {
                 level,
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -384,6 +427,15 @@ mod tests {
             volume_bytes: None,
             zstd_level: None,
             batch_window_s: None,
+            tiers: vec![tier("fast", 0), tier("deep", 90)],
+        }
+    }
+
+    fn tier(name: &str, after_days: u32) -> TierSettings {
+        TierSettings {
+            name: name.to_owned(),
+            volumes: "A*".to_owned(),
+            after_days,
         }
     }
 
@@ -391,7 +443,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 11] = [
+        let cases: [(&str, Spoil); 14] = [
             ("drives", |settings| settings.drives.clear()),
             ("profile", |settings| settings.profile = "lto99".to_owned()),
             ("profile", |settings| {
@@ -407,6 +459,13 @@ mod tests {
             ("part_bytes", |settings| settings.part_bytes = 0),
             ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
             ("zstd_level", |settings| settings.zstd_level = Some(20)),
+            ("tier.volumes", |settings| settings.tiers[1].volumes.clear()),
+            ("tier.name", |settings| {
+                settings.tiers[1].name = "fast".to_owned()
+            }),
+            ("tier.after_days", |settings| {
+                settings.tiers[1].after_days = 0
+            }),
         ];
         for (key, spoil) in cases {
             let mut settings = usual();

@@ -145,6 +145,18 @@ pub enum CatalogueError {
         /// The copy.
         number: u32,
     },
+    /// The file has not as many other whole copies as are wanted, or the copy is being written.
+    #[error("copy {number} of file {} is kept: {wanted} are wanted, and {others} others are whole", .file.0)]
+    CopyNeeded {
+        /// The file.
+        file: FileId,
+        /// The copy.
+        number: u32,
+        /// Copies that are wanted.
+        wanted: u32,
+        /// Whole copies besides.
+        others: u32,
+    },
     /// Two copies on one volume are one copy.
     #[error("volume {label} holds copy {number} of file {}: another copy belongs on another volume", .file.0)]
     SameVolume {

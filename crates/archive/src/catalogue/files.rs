@@ -178,6 +178,9 @@ pub trait Files: Send + Sync {
     /// Notes that a copy was read and found right.
     fn note_verified(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 
+    /// Takes a whole or lost copy out of the catalogue; an error where fewer others are whole than wanted.
+    fn drop_copy(&self, id: FileId, number: u32) -> Result<()>;
+
     /// Notes that a copy could not be read. If the file lies in the cache it is migrated again.
     fn mark_lost(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 }

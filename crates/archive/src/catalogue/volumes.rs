@@ -27,6 +27,8 @@ pub struct OnVolume {
     pub path: Vec<u8>,
     /// The number of the copy.
     pub number: u32,
+    /// When the file was stored.
+    pub stored_ns: i64,
     /// Whether the file is still wanted; what is not, a repack leaves behind.
     pub live: bool,
     /// The segment.

@@ -36,6 +36,22 @@ pub struct Migrated {
     pub volumes_lost: Vec<(String, String)>,
 }
 
+impl Migrated {
+    /// Adds what another migration did.
+    pub(super) fn add(&mut self, other: Migrated) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.segments += other.segments;
+        self.mounts += other.mounts;
+        self.compressed.copies += other.compressed.copies;
+        self.compressed.file_bytes += other.compressed.file_bytes;
+        self.compressed.frame_bytes += other.compressed.frame_bytes;
+        self.compressed.no_room += other.compressed.no_room;
+        self.refused.extend(other.refused);
+        self.volumes_lost.extend(other.volumes_lost);
+    }
+}
+
 /// Copies that were written as zstd frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compressed {
@@ -106,8 +122,12 @@ impl Mover<'_> {
     }
 
     /// Whether the first copy that a file lacks may go onto a volume.
-    fn may_go_onto(&self, id: VolumeId, migration: &Migration) -> bool {
-        !migration.missing.is_empty() && !migration.elsewhere.contains(&id)
+    fn may_go_onto(&self, id: VolumeId, label: &str, migration: &Migration) -> bool {
+        let has_place = || {
+            self.settings
+                .has_place_on(label, migration.stored_ns, (self.now_ns)())
+        };
+        !migration.missing.is_empty() && !migration.elsewhere.contains(&id) && has_place()
     }
 
     /// A volume that takes at least one of these files; none where not even a blank cartridge does.
@@ -128,12 +148,21 @@ impl Mover<'_> {
             .collect();
         // The fullest first, so that few volumes are open at a time.
         writable.sort_by_key(|(_, volume)| std::cmp::Reverse(volume.written_bytes));
-        let takes_one = |id: VolumeId| waiting.iter().any(|file| self.may_go_onto(id, file));
-        if let Some((id, _)) = writable.iter().find(|(id, _)| takes_one(*id)) {
+        let takes_one = |(id, volume): &&&(VolumeId, Volume)| {
+            let mut waiting = waiting.iter();
+            waiting.any(|file| self.may_go_onto(*id, &volume.label, file))
+        };
+        if let Some((id, _)) = writable.iter().find(takes_one) {
             return Ok(Some(*id));
         }
         let labels: HashSet<&String> = known.iter().map(|(_, volume)| &volume.label).collect();
-        let is_blank = |label: &&String| !labels.contains(label) && !is_cleaning(label);
+        let now_ns = (self.now_ns)();
+        let is_blank = |label: &&String| {
+            let mut waiting = waiting.iter();
+            !labels.contains(label)
+                && !is_cleaning(label)
+                && waiting.any(|file| self.settings.has_place_on(label, file.stored_ns, now_ns))
+        };
         let Some(label) = present.iter().find(is_blank) else {
             return Ok(None);
         };
@@ -192,7 +221,7 @@ impl Mover<'_> {
             }
             Err(error) => return Err(error),
         };
-        waiting.retain(|migration| self.may_go_onto(id, migration));
+        waiting.retain(|migration| self.may_go_onto(id, &label, migration));
         let mut waiting = waiting.into_iter().peekable();
         while waiting.peek().is_some() {
             let jobs = self.next_segment(&mut waiting)?;

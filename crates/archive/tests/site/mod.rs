@@ -45,7 +45,7 @@ impl Site {
         let pool = pool(&library, drives);
         let catalogue = SqliteCatalogue::open(&directory.path().join("catalogue.db"));
         let catalogue = Arc::new(catalogue.expect("a catalogue"));
-        let cache = open_cache(&directory.path().join("cache"), &catalogue);
+        let cache = open_cache(&directory.path().join("cache"), &catalogue, BIG);
         let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
         settings.block_bytes = 8192;
         settings.segment_bytes = 256 << 10;
@@ -75,6 +75,44 @@ impl Site {
             now_ns: &|| now,
         };
         work(&mut mover)
+    }
+
+    /// The time.
+    pub fn now_ns(&self) -> i64 {
+        self.clock
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, ns: i64) {
+        self.clock += ns;
+    }
+
+    /// The cache again, with other water marks.
+    pub fn reopen_cache(&mut self, high_bytes: u64, low_bytes: u64) {
+        let path = self.directory.path().join("cache");
+        // The lock goes with whoever has it, so another directory stands in while it is opened.
+        let aside = self.directory.path().join("aside");
+        self.cache = open_cache(
+            &aside,
+            &Arc::new(SqliteCatalogue::in_memory().expect("one")),
+            BIG,
+        );
+        let water = Water {
+            high_bytes,
+            low_bytes,
+        };
+        self.cache = open_cache(&path, &self.catalogue, water);
+    }
+
+    /// Somebody else labels a cartridge.
+    pub fn overwrite(&mut self, label: &str) {
+        let drive = self.pool.mount(label, &mut self.events).expect("mounted");
+        self.pool.drive(drive).rewind().expect("rewound");
+        self.pool.drive(drive).write(&[7; 80]).expect("written");
+        let marked = self.pool.drive(drive).write_filemarks(1, false);
+        marked.expect("written");
+        let dismounted = self.pool.dismount(drive, &mut self.events);
+        dismounted.expect("dismounted");
     }
 
     /// Files of random lengths and contents, stored under `d/NUMBER`.
@@ -189,12 +227,14 @@ pub fn pool(library: &Library, drives: u16) -> Pool {
     Pool::new(drives.collect(), vec![changer], None, Box::new(|_| {})).expect("a pool")
 }
 
-pub fn open_cache(path: &Path, catalogue: &Arc<SqliteCatalogue>) -> Cache {
+/// A cache that nothing fills.
+const BIG: Water = Water {
+    high_bytes: 1 << 30,
+    low_bytes: 1 << 29,
+};
+
+pub fn open_cache(path: &Path, catalogue: &Arc<SqliteCatalogue>, water: Water) -> Cache {
     let disk = Box::new(Directory::open(path).expect("a directory"));
-    let water = Water {
-        high_bytes: 1 << 30,
-        low_bytes: 1 << 29,
-    };
     let (cache, _) = Cache::open(disk, Arc::clone(catalogue) as _, water).expect("a cache");
     cache
 }

@@ -3,6 +3,7 @@
 mod add;
 mod find;
 mod init;
+mod move_off;
 mod tend;
 
 use crate::error::CliError;
@@ -22,7 +23,8 @@ enum What {
     Find(find::Find),
     Volumes(find::VolumesArgs),
     Verify(tend::Verify),
-    Repack(tend::Repack),
+    Migrate(move_off::Migrate),
+    Repack(move_off::Repack),
     Check(tend::Check),
     Backup(tend::Backup),
 }
@@ -35,7 +37,8 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Find(args) => find::run(args),
         What::Volumes(args) => find::volumes(args),
         What::Verify(args) => tend::verify(args),
-        What::Repack(args) => tend::repack(args),
+        What::Migrate(args) => move_off::migrate(args),
+        What::Repack(args) => move_off::repack(args),
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
     }

@@ -109,8 +109,9 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     if args.later {
         return Ok(ExitCode::SUCCESS);
     }
-    let migrated =
-        archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate(now_ns()))?;
+    let migrated = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        mover.migrate(mover.settings.due_until_ns(now_ns()))
+    })?;
     told(&migrated)
 }
 

@@ -334,6 +334,31 @@ impl Files for SqliteCatalogue {
         )
     }
 
+    fn drop_copy(&self, file: FileId, number: u32) -> Result<()> {
+        let sql = "SELECT copy.id, copy.state = 'writing', file.copies_wanted, \
+            (SELECT count(*) FROM copy AS other WHERE other.file = file.id \
+                AND other.number != copy.number AND other.state = 'whole') \
+            FROM copy JOIN file ON file.id = copy.file WHERE file.id = ?1 AND copy.number = ?2";
+        self.write(|transaction| {
+            let found = one(transaction, sql, params![file, number], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?;
+            let (copy, is_written, wanted, others): (i64, bool, u32, u32) =
+                found.ok_or(CatalogueError::NoCopy { file, number })?;
+            if is_written || others < wanted {
+                return Err(CatalogueError::CopyNeeded {
+                    file,
+                    number,
+                    wanted,
+                    others,
+                });
+            }
+            run(transaction, "DELETE FROM segment WHERE copy = ?1", [copy])?;
+            run(transaction, "DELETE FROM copy WHERE id = ?1", [copy])?;
+            Ok(())
+        })
+    }
+
     fn mark_lost(&self, id: FileId, number: u32, at_ns: i64) -> Result<()> {
         let sql =
             "UPDATE copy SET state = 'lost', open_write = NULL WHERE file = ?1 AND number = ?2";

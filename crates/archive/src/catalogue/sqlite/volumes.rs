@@ -257,7 +257,7 @@ impl Volumes for SqliteCatalogue {
 
     fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
         let sql = format!(
-            "SELECT file.id, file.path, copy.number, file.state = 'live', {SEGMENT} FROM segment \
+            "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, {SEGMENT} FROM segment \
             JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
             WHERE segment.volume = ?1 AND copy.state != 'lost' \
             ORDER BY partition, first_block, byte_offset, copy, file_offset"
@@ -270,7 +270,8 @@ impl Volumes for SqliteCatalogue {
                     path: row.get(1)?,
                     number: row.get(2)?,
                     live: row.get(3)?,
-                    segment: segment(row, 4)?,
+                    stored_ns: row.get(4)?,
+                    segment: segment(row, 5)?,
                 })
             })
         })

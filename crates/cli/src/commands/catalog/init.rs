@@ -61,6 +61,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         volume_bytes: None,
         zstd_level: args.precompress,
         batch_window_s: None,
+        tiers: Vec::new(),
     };
     Archive::create(&args.directory, &settings)?;
     print(&format!(

@@ -1,6 +1,6 @@
 //! `tapewise catalog verify`, `repack`, `check`, `backup`: that what is kept stays right.
 
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
@@ -67,41 +67,6 @@ fn say_verified(label: &str, found: &Verified) -> Result<usize, CliError> {
     Ok(found.lost.len())
 }
 
-/// Bring what is still wanted of a volume onto others, and forget the volume.
-///
-/// Its files are read into the cache, the volume is taken out of the catalogue, and the files are
-/// written elsewhere. The cartridge is not touched.
-#[derive(clap::Args, Debug)]
-pub struct Repack {
-    /// The archive.
-    #[arg(long, value_name = "DIR")]
-    archive: PathBuf,
-    /// Label of the volume.
-    #[arg(value_name = "VOLUME")]
-    volume: String,
-    /// Say nothing on standard error but errors.
-    #[arg(short, long)]
-    quiet: bool,
-}
-
-/// Runs it.
-pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
-    let cache = archive.cache()?;
-    let stop = stop_on_interrupt()?;
-    let id = volume(&archive, &args.volume)?;
-    let (repacked, migrated) = archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        let repacked = mover.repack(id)?;
-        Ok((repacked, mover.migrate(now_ns())?))
-    })?;
-    print(&format!(
-        "{}: {} read, the volume is forgotten\n",
-        args.volume,
-        units::count(repacked.staged.delivered as usize, "file")
-    ))?;
-    super::super::store::told(&migrated)
-}
-
 /// Look for contradictions in the catalogue.
 #[derive(clap::Args, Debug)]
 pub struct Check {
@@ -144,7 +109,7 @@ pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
+pub(super) fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
     match archive.catalogue.find_volume(label)? {
         Some((id, _)) => Ok(id),
         None => Err(

@@ -1,0 +1,131 @@
+//! `tapewise catalog migrate` and `repack`: files go from where they are to where they belong.
+
+use super::tend::volume;
+use crate::archive::{Archive, now_ns};
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::output::{print, say};
+use crate::units;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_archive::mover::{Moved, due};
+
+/// Move what is due: from the cache onto tape, and from tier to tier.
+///
+/// The tiers stand in archive.toml: pools of volumes, told by their labels, and after how many days files
+/// come to each. Volumes are read in portions that the cache has room for and in our order; a copy is
+/// dropped from the catalogue when those of the next tier are on tape. Killed at any moment, the same
+/// command goes on.
+#[derive(clap::Args, Debug)]
+pub struct Migrate {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Say what would be moved, and move nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    if args.dry_run {
+        return say_due(&archive);
+    }
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due())?;
+    told(&moved)
+}
+
+/// Prints what is due, a line for each volume and tier.
+fn say_due(archive: &Archive) -> Result<ExitCode, CliError> {
+    // How many bytes of tape a byte stands for does not matter to what is due.
+    let settings = archive.mover_settings(1)?;
+    let due = due(archive.catalogue.as_ref(), &settings, now_ns())?;
+    for due in &due {
+        let from = due.from.as_ref().map_or("cache", |(_, label)| label);
+        let to = due.to.and_then(|to| settings.tiers.get(to));
+        print(&format!(
+            "{from} -> {}: {}, {}\n",
+            to.map_or("tape", |tier| &tier.name),
+            units::count(due.files.len(), "file"),
+            units::bytes(due.bytes)
+        ))?;
+    }
+    if due.is_empty() {
+        print("nothing is due\n")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bring what is still wanted of a volume onto others, and forget the volume.
+///
+/// It is read in portions that the cache has room for, its files are written elsewhere, and the volume is
+/// taken out of the catalogue. The cartridge is not touched.
+#[derive(clap::Args, Debug)]
+pub struct Repack {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Label of the volume.
+    #[arg(value_name = "VOLUME")]
+    volume: String,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let cache = archive.cache()?;
+    let stop = stop_on_interrupt()?;
+    let id = volume(&archive, &args.volume)?;
+    let repacked = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.repack(id))?;
+    print(&format!(
+        "{}: {} read, the volume is {}\n",
+        args.volume,
+        units::count(repacked.moved.files as usize, "file"),
+        match repacked.forgotten {
+            Some(_) => "forgotten",
+            None => "kept, for what stays on it",
+        }
+    ))?;
+    told(&repacked.moved)
+}
+
+/// Says what was moved.
+fn told(moved: &Moved) -> Result<ExitCode, CliError> {
+    if moved.files > 0 {
+        print(&format!(
+            "moved      {} from volume to volume, {} read\n",
+            units::count(moved.files as usize, "file"),
+            units::bytes(moved.staged_bytes)
+        ))?;
+    }
+    for label in &moved.emptied {
+        say(format_args!(
+            "tapewise: nothing on volume {label} is wanted any more: `catalog repack` forgets it\n"
+        ));
+    }
+    for (label, why) in &moved.unavailable {
+        say(format_args!(
+            "tapewise: volume {label} could not be read: {why}\n"
+        ));
+    }
+    for (file, why) in &moved.failed {
+        say(format_args!(
+            "tapewise: file {} stays where it is: {why}\n",
+            file.0
+        ));
+    }
+    let written = super::super::store::told(&moved.migrated)?;
+    Ok(match moved.failed.is_empty() {
+        true => written,
+        false => ExitCode::from(Exit::Partial as u8),
+    })
+}
