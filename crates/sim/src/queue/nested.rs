@@ -19,6 +19,9 @@ pub enum RobotArrivals {
     /// Poisson, whatever waits already: what is usual, and too long near saturation.
     Poisson,
     /// From so many drives, of which each has one request at the robot at most.
+    ///
+    /// Good to 15 % up to a robot utilisation of 0.83; at 0.94 with twelve drives the wait for the
+    /// robot is a third too short. Simulate there.
     FromDrives,
 }
 

@@ -62,6 +62,22 @@ fn a_recursion_finds_the_waits_of_the_view_from_the_drives() {
     }
 }
 
+/// Near the robot's own limit the view from the drives is a third too short, and Poisson twice too
+/// long: `docs/method/queueing.md` says so, and this is where it comes from.
+#[test]
+fn next_to_the_robots_limit_both_views_are_off_as_documented() {
+    let busy = library(340.0, 12, RobotArrivals::FromDrives);
+    let (_, robot_wait_s) = recursion(&busy, 1_000_000, 7);
+    let among_s = busy.solve().unwrap().robot_wait_s;
+    assert!(among_s > 0.6 * robot_wait_s && among_s < robot_wait_s);
+    let open = Nested {
+        drives: 1_000,
+        robot_arrivals: RobotArrivals::Poisson,
+        ..busy
+    };
+    assert!(open.solve().unwrap().robot_wait_s > 1.5 * robot_wait_s);
+}
+
 /// Two robots as one of twice the speed and a delay.
 #[test]
 fn two_robots_carry_what_one_cannot() {
