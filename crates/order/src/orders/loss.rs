@@ -102,18 +102,25 @@ impl Side {
         }
         self.stamp[city as usize] += 1;
     }
+}
 
-    fn offer(&mut self, city: usize, arc: Arc) {
-        let arcs = &mut self.arcs[city];
-        if arcs.len() == KEPT_ARCS {
-            self.truncated[city] = true;
-            if arc >= arcs[KEPT_ARCS - 1] {
-                return;
-            }
-            arcs.pop();
+/// No list is full yet: every arc belongs to it.
+const NO_LIMIT: Micros = Micros(i64::MAX);
+
+/// Puts an arc into a city's list, shortest first, if it is among its best, and gives the time above
+/// which no other arc is.
+fn keep(arcs: &mut Vec<Arc>, arc: Arc) -> Micros {
+    if arcs.len() == KEPT_ARCS {
+        if arc >= arcs[KEPT_ARCS - 1] {
+            return arcs[KEPT_ARCS - 1].0;
         }
-        let place = arcs.partition_point(|kept| *kept < arc);
-        arcs.insert(place, arc);
+        arcs.pop();
+    }
+    let place = arcs.partition_point(|kept| *kept < arc);
+    arcs.insert(place, arc);
+    match arcs.len() == KEPT_ARCS {
+        true => arcs[KEPT_ARCS - 1].0,
+        false => NO_LIMIT,
     }
 }
 
@@ -152,15 +159,28 @@ impl<'a> Search<'a> {
         let mut search = Search::new(problem);
         let n = problem.len();
         let mut times = vec![Micros::ZERO; n];
+        let mut limits = vec![NO_LIMIT; n];
+        let (tails, heads) = (&mut search.tails, &mut search.heads);
         for tail in 0..=n {
             problem.arcs((tail < n).then_some(tail), &mut times);
-            for (head, &time) in times.iter().enumerate() {
-                if head != tail {
-                    search.tails.offer(tail, (time, head as u32));
-                    search.heads.offer(head, (time, tail as u32));
+            let (outward, mut limit) = (&mut tails.arcs[tail], NO_LIMIT);
+            // Nearly every arc is too long for both of its cities: two comparisons, and on.
+            for (head, (&time, head_limit)) in times.iter().zip(&mut limits).enumerate() {
+                if (time > limit && time > *head_limit) || head == tail {
+                    continue;
+                }
+                if time <= limit {
+                    limit = keep(outward, (time, head as u32));
+                }
+                if time <= *head_limit {
+                    *head_limit = keep(&mut heads.arcs[head], (time, tail as u32));
                 }
             }
         }
+        // A visit has an arc to and from each of the others, and one from the head.
+        tails.truncated.fill(n.saturating_sub(1) > KEPT_ARCS);
+        tails.truncated[n] = n > KEPT_ARCS;
+        heads.truncated.fill(n > KEPT_ARCS);
         search
     }
 
@@ -291,44 +311,31 @@ impl<'a> Search<'a> {
     /// Fills a city's list with its best arcs to and from all cities that are still open.
     fn scan(&mut self, city: u32, outward: bool) {
         let n = self.problem.len() as u32;
-        let others = std::mem::take(if outward {
-            &mut self.heads.open
-        } else {
-            &mut self.tails.open
-        });
-        let side = if outward {
-            &mut self.tails
-        } else {
-            &mut self.heads
+        let (side, others) = match outward {
+            true => (&mut self.tails, &self.heads.open),
+            false => (&mut self.heads, &self.tails.open),
         };
-        side.arcs[city as usize].clear();
-        side.truncated[city as usize] = false;
-        for &other in &others {
-            let (tail, head) = if outward {
-                (city, other)
-            } else {
-                (other, city)
+        let arcs = &mut side.arcs[city as usize];
+        arcs.clear();
+        let (mut limit, mut allowed) = (NO_LIMIT, 0);
+        for &other in others {
+            let (tail, head) = match outward {
+                true => (city, other),
+                false => (other, city),
             };
             if tail == head || self.path_start[tail as usize] == head {
                 continue;
             }
-            let time = if tail == n {
-                self.problem.first_arc(head as usize)
-            } else {
-                self.problem.arc(tail as usize, head as usize)
+            let time = match tail == n {
+                true => self.problem.first_arc(head as usize),
+                false => self.problem.arc(tail as usize, head as usize),
             };
-            let side = if outward {
-                &mut self.tails
-            } else {
-                &mut self.heads
-            };
-            side.offer(city as usize, (time, other));
+            allowed += 1;
+            if time <= limit {
+                limit = keep(arcs, (time, other));
+            }
         }
-        if outward {
-            self.heads.open = others
-        } else {
-            self.tails.open = others
-        }
+        side.truncated[city as usize] = allowed > KEPT_ARCS;
     }
 
     /// The paths found, sorted by their first visits.
