@@ -1,6 +1,7 @@
 //! A picture of the head's path: the orders of one batch side by side, as SVG.
 
 mod axis;
+pub mod bars;
 mod canvas;
 pub mod chart;
 pub mod figure;

@@ -3,6 +3,7 @@
 mod hours;
 mod input;
 mod mounts;
+mod picture;
 mod prices;
 mod report;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use crate::error::CliError;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
 use mounts::Mount;
+use picture::By;
 use prices::Pricer;
 use report::{Priced, Report};
 use std::path::PathBuf;
@@ -49,6 +51,18 @@ pub struct Audit {
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
+    /// Draw where the hours went, and what other orders would have cost, as SVG into this file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// What the picture's hours are divided by.
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        default_value_t,
+        requires = "plot"
+    )]
+    plot_by: By,
 }
 
 fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
@@ -65,6 +79,12 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
     let report = audit(args)?;
     for notice in &report.notices {
         say(format_args!("tapewise: {notice}\n"));
+    }
+    if let Some(path) = &args.plot {
+        let svg = picture::draw(&report, args.plot_by)?;
+        output::write(Some(path), |out| {
+            out.write_all(svg.as_bytes()).map_err(CliError::failed)
+        })?;
     }
     let text = match args.json {
         true => format!("{:#}\n", report.json()),

@@ -1,6 +1,6 @@
 //! The audit as tables for a person, and as JSON for a program.
 
-use super::hours::{Hours, Spent, sorted};
+use super::hours::{Hours, Ledger, Spent, sorted};
 use super::input::Logs;
 use super::mounts::Mount;
 use super::prices::{ORDERS, Prices};
@@ -64,8 +64,8 @@ pub struct Sums {
     pub as_read: Micros,
     /// On the way in each of [`ORDERS`]; `None` where one does not apply to every mount.
     pub orders: [Option<Micros>; ORDERS.len()],
-    /// For each mount, by how much the model is off, as a share of the measured time.
-    errors: Vec<f64>,
+    /// For each mount, by what factor the model is off, either way: 1 where it is exact.
+    factors: Vec<f64>,
     repeated: usize,
     cut_short: usize,
     failed: u64,
@@ -99,16 +99,19 @@ impl Report {
             for (sum, price) in sums.orders.iter_mut().zip(prices.orders) {
                 *sum = sum.zip(price).map(|(sum, price)| sum + price);
             }
-            if moving > Micros::ZERO {
-                sums.errors
-                    .push(share(prices.as_read - moving, moving).abs());
-            }
+            sums.factors
+                .extend(factor(prices.as_read, moving).map(|factor| factor.max(1.0 / factor)));
             sums.repeated += prices.repeated;
             sums.cut_short += usize::from(prices.cut_short);
             sums.failed += priced.mount.failed;
         }
-        sums.errors.sort_by(f64::total_cmp);
+        sums.factors.sort_by(f64::total_cmp);
         sums
+    }
+
+    /// Where the hours went.
+    pub fn ledger(&self) -> &Ledger {
+        &self.logs.mounts.ledger
     }
 
     fn priced(&self) -> impl Iterator<Item = (&Priced, &Prices)> {
@@ -295,7 +298,9 @@ impl Sums {
         let mut both = ORDERS.iter().zip(self.orders);
         let has_stand_in = both.any(|(&origin, time)| origin == Origin::StandIn && time.is_some());
         table.note(match has_stand_in {
-            true => "RAO is a stand-in: only the drive itself can tell its order",
+            true => {
+                "RAO is a stand-in: no log tells what the drive would have recommended; `order --judge` asks it"
+            }
             false => {
                 "- : the drive has no order of its own, or the order does not apply to its tape"
             }
@@ -303,35 +308,51 @@ impl Sums {
         table
     }
 
-    /// How far the model is off where it can be checked.
+    /// How far the model is off where it can be checked, and what follows for the other orders.
     fn trust(&self) -> String {
-        let off = self.as_read - self.locating;
-        let side = if off < Micros::ZERO { "less" } else { "more" };
-        let percent = 100.0 * share(off, self.locating).abs();
+        let (model, measured) = (self.as_read, self.locating);
+        let Some(factor) = factor(model, measured) else {
+            return format!(
+                "cannot be told: {measured} of locating was measured, the model says {model}"
+            );
+        };
         let mut text = format!(
-            "the model says {} of locating where {} was measured: {percent:.1} % {side}",
-            self.as_read, self.locating
+            "as read the model says {model} of locating, {factor:.2} times the {measured} measured"
         );
-        if let (Some(half), Some(worst)) =
-            (self.errors.get(self.errors.len() / 2), self.errors.last())
-            && self.errors.len() > 1
+        if let (Some(half), Some(worst)) = (
+            self.factors.get(self.factors.len() / 2),
+            self.factors.last(),
+        ) && self.factors.len() > 1
         {
             text.push_str(&format!(
-                "; half of the mounts within {:.1} %, the worst {:.1} %",
-                100.0 * half,
-                100.0 * worst
+                "; half of the mounts are within a factor of {half:.2}, the worst is off by {worst:.2}"
             ));
         }
-        text.push_str("; other orders, with other moves, can be further off");
+        text.push_str(match factor.max(1.0 / factor) {
+            off if off <= GOOD_FACTOR => {
+                ". It knows these moves; those of other orders are shorter, and it can be further off there"
+            }
+            off if off <= FAIR_FACTOR => {
+                ". It tells which order is shorter, hardly by how much: fit a profile to these logs (`tapewise fit`)"
+            }
+            _ => {
+                ". What it says of other orders is worth nothing: this is another drive, or the blocks lie elsewhere. \
+                 Fit a profile to these logs (`tapewise fit`), or give the cartridge's --map"
+            }
+        });
         text
     }
 }
 
-fn share(part: Micros, whole: Micros) -> f64 {
-    match whole {
-        Micros::ZERO => 0.0,
-        whole => part.as_secs_f64() / whole.as_secs_f64(),
-    }
+/// Up to this factor the model is taken to know the moves of a log, and up to this one to know which of
+/// two orders is shorter: what orders differ by.
+const GOOD_FACTOR: f64 = 1.1;
+const FAIR_FACTOR: f64 = 1.4;
+
+/// How many times the measured time the model's is; none where either is nothing.
+fn factor(model: Micros, measured: Micros) -> Option<f64> {
+    let both = model > Micros::ZERO && measured > Micros::ZERO;
+    both.then(|| model.as_secs_f64() / measured.as_secs_f64())
 }
 
 fn or_dash(time: Option<Micros>) -> String {

@@ -1,0 +1,142 @@
+//! Bars that are stacked of parts: what something consists of, row by row.
+
+use super::axis;
+use super::canvas::{self, Anchor, Canvas, Font};
+use super::panel::{GREY, INK};
+use crate::error::CliError;
+use plotters::style::{Color, RGBColor};
+
+/// What bars are made of.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What the legend says.
+    pub name: &'static str,
+    /// The colour.
+    pub colour: RGBColor,
+}
+
+/// One row.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What stands in front of it.
+    pub name: String,
+    /// How much of each part, in the unit of the axis.
+    pub amounts: Vec<f64>,
+}
+
+/// Rows on one axis.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// Above them.
+    pub title: String,
+    /// What the axis counts, with its unit.
+    pub unit: &'static str,
+    /// What the bars are made of.
+    pub parts: Vec<Part>,
+    /// The rows, from above.
+    pub bars: Vec<Bar>,
+}
+
+const WIDTH_PX: f64 = 960.0;
+/// Room for the names of bars, and for the sums behind them.
+const X_PX: [f64; 2] = [230.0, 880.0];
+const TITLE_PX: f64 = 44.0;
+/// The head of some rows with its legend, a row, and the axis below.
+const HEAD_PX: f64 = 58.0;
+const ROW_PX: f64 = 26.0;
+const FOOT_PX: f64 = 58.0;
+const BAR_PX: f64 = 17.0;
+/// Longer names are cut.
+const NAME_CHARACTERS: usize = 30;
+const TICKS: usize = 7;
+const GRID: RGBColor = RGBColor(228, 228, 228);
+
+/// Rows of stacked bars below each other as SVG text, each with an axis of its own from zero.
+///
+/// # Errors
+/// Where the picture cannot be made.
+pub fn stacked(title: &str, groups: &[Rows]) -> Result<String, CliError> {
+    let height_of = |rows: &Rows| HEAD_PX + rows.bars.len() as f64 * ROW_PX + FOOT_PX;
+    let height_px = TITLE_PX + groups.iter().map(height_of).sum::<f64>();
+    canvas::page(WIDTH_PX as u32, height_px as u32, |canvas| {
+        canvas.words(title, (24.0, 26.0), Anchor::Start, font(17.0, true))?;
+        let mut top = TITLE_PX;
+        for rows in groups {
+            draw(canvas, rows, top)?;
+            top += height_of(rows);
+        }
+        Ok(())
+    })
+}
+
+fn font(px: f64, bold: bool) -> Font {
+    let colour = if bold { INK } else { GREY };
+    Font { px, bold, colour }
+}
+
+fn draw(canvas: &Canvas, rows: &Rows, top: f64) -> Result<(), CliError> {
+    canvas.words(
+        &rows.title,
+        (24.0, top + 12.0),
+        Anchor::Start,
+        font(14.0, true),
+    )?;
+    legend(canvas, &rows.parts, top + 36.0)?;
+    let sum = |bar: &Bar| bar.amounts.iter().sum::<f64>();
+    let most = rows.bars.iter().map(sum).fold(0.0, f64::max).max(1e-9);
+    let across = |amount: f64| X_PX[0] + amount / most * (X_PX[1] - X_PX[0]);
+    let first = top + HEAD_PX;
+    let bottom = first + rows.bars.len() as f64 * ROW_PX;
+    for tick in axis::round_ticks(0.0, most, TICKS) {
+        let x = across(tick.at);
+        canvas.line(&[(x, first - 4.0), (x, bottom)], GRID.to_rgba(), 1.0)?;
+        let at = (x, bottom + 12.0);
+        canvas.words(&tick.label, at, Anchor::Middle, font(12.0, false))?;
+    }
+    let middle = (X_PX[0] + X_PX[1]) / 2.0;
+    canvas.words(
+        rows.unit,
+        (middle, bottom + 32.0),
+        Anchor::Middle,
+        font(12.0, false),
+    )?;
+    for (number, bar) in rows.bars.iter().enumerate() {
+        let y = first + (number as f64 + 0.5) * ROW_PX;
+        let name: String = bar.name.chars().take(NAME_CHARACTERS).collect();
+        canvas.words(&name, (X_PX[0] - 10.0, y), Anchor::End, font(12.0, false))?;
+        let mut from = 0.0;
+        for (part, amount) in rows.parts.iter().zip(&bar.amounts) {
+            let ends = [across(from), across(from + amount)];
+            let corners = [(ends[0], y - BAR_PX / 2.0), (ends[1], y + BAR_PX / 2.0)];
+            canvas.bar(corners, part.colour.to_rgba())?;
+            from += amount;
+        }
+        let sum = shown(from);
+        canvas.words(
+            &sum,
+            (across(from) + 8.0, y),
+            Anchor::Start,
+            font(12.0, false),
+        )?;
+    }
+    Ok(())
+}
+
+fn legend(canvas: &Canvas, parts: &[Part], y: f64) -> Result<(), CliError> {
+    let mut x = 24.0;
+    for part in parts {
+        let swatch = [(x, y - 5.0), (x + 14.0, y + 5.0)];
+        canvas.bar(swatch, part.colour.to_rgba())?;
+        canvas.words(part.name, (x + 20.0, y), Anchor::Start, font(12.0, false))?;
+        x += 20.0 + part.name.chars().count() as f64 * 6.6 + 22.0;
+    }
+    Ok(())
+}
+
+/// A sum with as many digits as can be told apart.
+fn shown(sum: f64) -> String {
+    match sum {
+        sum if sum >= 100.0 => format!("{sum:.0}"),
+        sum => format!("{sum:.1}"),
+    }
+}
