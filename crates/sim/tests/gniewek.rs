@@ -1,7 +1,7 @@
 //! The nine cases of Gniewek et al. 1999 against what was measured.
 
 use tapewise_sim::Scenario;
-use tapewise_sim::library::{Part, Run, Site};
+use tapewise_sim::library::{Cause, Part, Run, Site};
 
 const TEXT: &str = include_str!("../../../scenarios/gniewek-1999.toml");
 
@@ -38,21 +38,74 @@ fn moments(run: &Run) -> (f64, f64) {
     )
 }
 
+/// Where one run of 1,000 retrievals lies in 95 of 100 seeds: mean, and variance.
+fn bands(case: &str) -> [(f64, f64); 2] {
+    let site = site(case);
+    let runs: Vec<(f64, f64)> = (0..200)
+        .map(|replication| moments(&site.run(replication).expect("a run")))
+        .collect();
+    let band = |of: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = runs.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        (values[5], values[194])
+    };
+    [band(|run| run.0), band(|run| run.1)]
+}
+
+fn inside(band: (f64, f64), value: f64) -> bool {
+    // The paper prints one decimal.
+    band.0 - 0.05 <= value && value <= band.1 + 0.05
+}
+
 #[test]
-fn with_little_load_the_mean_and_the_spread_are_those_measured() {
-    for (case, mean, variance) in MEASURED.into_iter().filter(|(_, mean, _)| *mean < 31.0) {
-        let site = site(case);
-        let runs: Vec<(f64, f64)> = (0..20)
-            .map(|r| moments(&site.run(r).expect("a run")))
-            .collect();
-        let average = |of: fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / 20.0;
-        let (found, spread) = (average(|run| run.0), average(|run| run.1));
-        assert!((found - mean).abs() < 0.5, "{case}: {found} for {mean}");
-        assert!(
-            (spread / variance - 1.0).abs() < 0.25,
-            "{case}: {spread} for {variance}"
-        );
+fn what_was_measured_lies_where_95_of_100_runs_lie() {
+    let mut outside = Vec::new();
+    let mut of_variance = Vec::new();
+    for (case, mean, variance) in MEASURED {
+        let [means, variances] = bands(case);
+        if !inside(means, mean) {
+            outside.push((case, mean, means));
+        }
+        if !inside(variances, variance) {
+            of_variance.push((case, variance, variances));
+        }
     }
+    // The claim is 8 of 9; see scenarios/gniewek-1999.toml for the two numbers that were fitted.
+    assert!(outside.len() <= 1, "means: {outside:?}");
+    assert!(of_variance.len() <= 1, "variances: {of_variance:?}");
+}
+
+#[test]
+fn a_robot_that_stands_by_while_drives_unload_explains_the_times_before_the_change() {
+    let [means, variances] = bands("150-4 before");
+    assert!(inside(means, 48.0), "{means:?}");
+    // Figure 2; at the edge, as those are not the arrivals of the paper.
+    assert!(
+        variances.0 < 1.1 * 455.8 && 455.8 < variances.1,
+        "{variances:?}"
+    );
+}
+
+#[test]
+fn the_two_orders_of_unload_and_acquire_see_the_same_requests() {
+    let (before, after) = (site("150-4 before"), site("150-4"));
+    let (before, after) = (before.run(7).expect("a run"), after.run(7).expect("a run"));
+    let arrivals = |run: &Run| -> Vec<_> {
+        let answers = run.answers.iter();
+        answers
+            .map(|answer| (answer.arrived, answer.cartridge))
+            .collect()
+    };
+    assert_eq!(arrivals(&before), arrivals(&after));
+    assert!(moments(&before).0 > moments(&after).0);
+}
+
+#[test]
+fn the_slowest_of_150_4_come_at_the_end_of_bursts() {
+    let run = site("150-4").run(1).expect("a run");
+    let slowest = run.slowest(0, 10);
+    let burst = |slow: &&tapewise_sim::library::Slow| matches!(slow.cause, Cause::Burst { .. });
+    assert!(slowest.iter().filter(burst).count() >= 5, "{slowest:?}");
 }
 
 #[test]

@@ -61,6 +61,8 @@ pub(super) struct Drive {
     /// Requests that have joined since the cartridge was mounted.
     served: u32,
     pub mounts_since_cleaning: u32,
+    /// The robot at work on it, within its library.
+    pub robot: u16,
     /// It will fail as soon as no robot is at work on it.
     fails: bool,
     load_began: Micros,
@@ -86,6 +88,7 @@ impl Drive {
             leg: 0,
             served: 0,
             mounts_since_cleaning: 0,
+            robot: 0,
             fails: false,
             load_began: Micros::ZERO,
         }
@@ -242,7 +245,10 @@ impl<'a> World<'a> {
                     false => self.settle(drive),
                 }
             }
-            State::Unloading => self.ask_robot(drive, false),
+            State::Unloading => match self.waits_for_unload(self.drives[drive as usize].hall) {
+                true => self.carry(drive, false),
+                false => self.ask_robot(drive, false),
+            },
             State::Cleaning => {
                 let (now, hall) = (self.now(), self.drives[drive as usize].hall);
                 self.halls[usize::from(hall)].lost[0].change(now, -1);
@@ -452,9 +458,17 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn dismount(&mut self, drive: u32) {
-        if !self.drives[drive as usize].rewound {
+        let state = &self.drives[drive as usize];
+        if !state.rewound {
             return self.rewind(drive, true);
         }
+        match self.waits_for_unload(state.hall) {
+            true => self.ask_robot(drive, false),
+            false => self.unload(drive),
+        }
+    }
+
+    pub(super) fn unload(&mut self, drive: u32) {
         let takes = self.kind(drive).mechanics.unload.time(&mut self.service);
         self.begin(drive, State::Unloading, takes);
     }
@@ -503,11 +517,13 @@ impl<'a> World<'a> {
 
     /// A drive fails, at once or when no robot is at work on it.
     pub(super) fn failure(&mut self, number: u32) {
+        let stands_by = self.waits_for_unload(self.drives[number as usize].hall);
         let drive = &mut self.drives[number as usize];
         match drive.state {
             State::WaitsForGet | State::Getting | State::WaitsForPut | State::Putting => {
                 drive.fails = true;
             }
+            State::Unloading if stands_by => drive.fails = true,
             _ => self.fail(number),
         }
     }

@@ -113,6 +113,11 @@ impl Mechanics {
         })
     }
 
+    /// Whether a locate-time model says what its moves cost.
+    pub(super) fn is_modelled(&self) -> bool {
+        matches!(self.motion, Motion::Modelled(_))
+    }
+
     /// A tape that has just been loaded.
     pub(super) fn rewound(&self) -> Head {
         Head {

@@ -61,7 +61,7 @@ impl Site {
         for library in &scenario.libraries {
             halls.push(hall(scenario, library, &find)?);
         }
-        let order = Algorithm::from_name(&scenario.policy.order).unwrap_or(Algorithm::Sort);
+        let order = order(scenario, &halls)?;
         let shares = scenario.libraries.iter().map(|library| library.share);
         let urgency = scenario.what.priorities.iter().map(|class| class.share);
         let site = Site {
@@ -150,7 +150,13 @@ impl Site {
                 mechanics.least_mean_s(size_mb, alone) + mount * mounts
             });
             let served = quickest.fold(0.0, |sum, s| sum + 1.0 / s);
-            let robots = per_s * mounts * exchange / hall.robots as f64;
+            let unloads = hall.kinds.iter().map(|kind| kind.mechanics.unload.mean());
+            let stands_by = match library.robot.waits_for_unload {
+                true => unloads.fold(f64::INFINITY, f64::min),
+                false => 0.0,
+            };
+            let robot_s = exchange + stands_by + 2.0 * library.robot.settle_s.mean();
+            let robots = per_s * mounts * robot_s / hall.robots as f64;
             for (what, load) in [("drives", per_s / served), ("robots", robots)] {
                 if load >= 1.0 {
                     return Err(ScenarioError::Unstable {
@@ -163,6 +169,25 @@ impl Site {
             }
         }
         Ok(())
+    }
+}
+
+/// The order of reads in a mount. Those that price moves need a model that says what a move costs.
+fn order(scenario: &Scenario, halls: &[Hall]) -> Result<Algorithm, ScenarioError> {
+    let refuse = |reason: &str| ScenarioError::Value {
+        scenario: scenario.name.clone(),
+        key: "policy.order".to_owned(),
+        reason: format!("`{}` {reason}", scenario.policy.order),
+    };
+    let kinds = || halls.iter().flat_map(|hall| &hall.kinds);
+    match Algorithm::from_name(&scenario.policy.order) {
+        Some(simple @ (Algorithm::Fifo | Algorithm::Sort)) => Ok(simple),
+        Some(order) if kinds().all(|kind| kind.mechanics.is_modelled()) => Ok(order),
+        Some(_) => Err(refuse(
+            "needs drives whose profile has a locate-time model; with stated searches there are \
+             fifo and sort",
+        )),
+        None => Err(refuse("is no order")),
     }
 }
 

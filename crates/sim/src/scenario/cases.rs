@@ -13,8 +13,7 @@ pub(super) fn cases(text: &str) -> Result<Vec<Scenario>, ScenarioError> {
     let Some(cases) = common.remove("case") else {
         // From the text, so that a message shows the line.
         let scenario: Scenario = toml::from_str(text).map_err(|error| refuse("", error))?;
-        scenario.check()?;
-        return Ok(vec![scenario]);
+        return Ok(vec![one_by_one(scenario)?]);
     };
     let cases: Vec<Table> = cases
         .try_into()
@@ -33,7 +32,7 @@ pub(super) fn cases(text: &str) -> Result<Vec<Scenario>, ScenarioError> {
         let mut whole = Value::Table(common.clone());
         lay_over(&mut whole, Value::Table(case));
         let scenario: Scenario = whole.try_into().map_err(|error| refuse(&place, error))?;
-        scenario.check()?;
+        let scenario = one_by_one(scenario)?;
         if scenarios.iter().any(|other| other.name == scenario.name) {
             return Err(ScenarioError::Toml {
                 place,
@@ -45,8 +44,41 @@ pub(super) fn cases(text: &str) -> Result<Vec<Scenario>, ScenarioError> {
     Ok(scenarios)
 }
 
-/// Tables are laid over key by key, and lists of tables one by one; anything else is replaced.
+/// The same scenario with each of several like libraries on its own.
+fn one_by_one(scenario: Scenario) -> Result<Scenario, ScenarioError> {
+    scenario.check()?;
+    let mut libraries = Vec::new();
+    for library in &scenario.libraries {
+        for number in 1..=library.count {
+            let mut one = library.clone();
+            if library.count > 1 {
+                one.name = format!("{} {number}", library.name);
+            }
+            one.share /= f64::from(library.count);
+            one.count = 1;
+            libraries.push(one);
+        }
+    }
+    let scenario = Scenario {
+        libraries,
+        ..scenario
+    };
+    scenario.check()?;
+    Ok(scenario)
+}
+
+/// Keys that say which other keys a table has.
+const KINDS: [&str; 2] = ["pattern", "pick"];
+
+/// Tables of one kind are laid over key by key, and lists of tables one by one; anything else is
+/// replaced.
 fn lay_over(below: &mut Value, above: Value) {
+    let kind = |value: &Value, key: &str| value.get(key).cloned();
+    let another = |key: &&str| kind(&above, key).is_some_and(|new| kind(below, key) != Some(new));
+    if KINDS.iter().any(another) {
+        *below = above;
+        return;
+    }
     match (below, above) {
         (Value::Table(below), Value::Table(above)) => {
             for (key, value) in above {

@@ -120,7 +120,7 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             positive("arrivals.per_hour", *per_hour)?;
             positive("arrivals.a_day", *a_day)?;
             positive("arrivals.burst_per_hour", *burst_per_hour)?;
-            counted("arrivals.size", *size, scenario.requests)
+            counted("arrivals.size", *size, MOST_REQUESTS)
         }
         Arrivals::Closed { users, think_s: _ } => counted("arrivals.users", *users, 1_000_000),
         Arrivals::Trace { list } => {
@@ -251,6 +251,7 @@ fn libraries(scenario: &Scenario) -> Result<(), Fault> {
 
 fn one_library(library: &Library) -> Result<(), Fault> {
     not_negative("share", library.share)?;
+    counted("count", library.count.into(), 1000)?;
     counted("robot.count", library.robot.count.into(), 10_000)?;
     not_negative("software.poll_s", library.software.poll_s)?;
     let drives = library

@@ -9,7 +9,10 @@ use serde::Deserialize;
 pub struct Library {
     /// Its name in results.
     pub name: String,
-    /// Weight among the libraries: how many of the requests it gets.
+    /// Libraries like this one; they are named with a number behind.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// Weight among the libraries: how many of the requests it gets, or they get together.
     #[serde(default = "whole")]
     pub share: f64,
     /// Its robots.
@@ -33,6 +36,10 @@ fn one() -> u32 {
     1
 }
 
+fn at_once() -> Distribution {
+    Distribution::constant(0.0)
+}
+
 /// The robots of a library, each of which carries one cartridge at a time for any drive.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +53,13 @@ pub struct RobotGroup {
     pub get_s: Option<Way>,
     /// From drive to slot.
     pub put_s: Option<Way>,
+    /// From one move to the next, at least: reporting, moving off.
+    #[serde(default = "at_once")]
+    pub settle_s: Distribution,
+    /// Whether software takes hold of a robot before it asks a drive to unload, so that the robot
+    /// stands by meanwhile; else the drive unloads first.
+    #[serde(default)]
+    pub waits_for_unload: bool,
     /// Whether what waits to be read goes before what is to be put back.
     #[serde(default)]
     pub gets_first: bool,
@@ -127,8 +141,8 @@ pub struct Software {
 impl Default for Software {
     fn default() -> Software {
         Software {
-            request_s: Distribution::constant(0.0),
-            answer_s: Distribution::constant(0.0),
+            request_s: at_once(),
+            answer_s: at_once(),
             poll_s: 0.0,
         }
     }

@@ -1,0 +1,255 @@
+//! Scenario files: what is wrong is refused with its key and the reason, and those in scenarios/ run.
+
+use tapewise_model::profile;
+use tapewise_sim::library::Site;
+use tapewise_sim::{Results, Scenario, ScenarioError, Shard};
+
+const GOOD: &str = r#"
+name = "good"
+requests = 200
+replications = 2
+warm_up = "keep"
+[arrivals]
+pattern = "poisson"
+per_hour = 30
+[request]
+cartridges = { pick = "uniform" }
+[policy]
+most_per_mount = 4
+[[library]]
+name = "one"
+robot = { get_s = 5, put_s = 5 }
+drive = [{ count = 2, load_s = 10, unload_s = 10, search_s = 20, rewind_s = 20 }]
+cartridge = [{ count = 10 }]
+"#;
+
+fn refused(text: &str) -> String {
+    let refused = Scenario::from_toml(text)
+        .and_then(|scenario| Site::new(&scenario, profile::find).map(|_| ()));
+    refused.expect_err(text).to_string()
+}
+
+#[test]
+fn every_mistake_is_refused_with_its_key_and_the_reason() {
+    for (was, is, expected) in [
+        ("requests = 200", "requests = 0", "requests: is 0"),
+        (
+            "replications = 2",
+            "replications = 1",
+            "an interval needs at least 2",
+        ),
+        (
+            "replications = 2",
+            "replicatons = 2",
+            "unknown field `replicatons`",
+        ),
+        ("per_hour = 30", "per_hour = -3", "arrivals.per_hour: is -3"),
+        (
+            "per_hour = 30",
+            "per_hour = 3000",
+            "unstable: drives of library one",
+        ),
+        ("\"poisson\"", "\"poison\"", "unknown variant `poison`"),
+        (
+            "most_per_mount = 4",
+            "most_per_mount = 0",
+            "nothing would ever be read",
+        ),
+        (
+            "most_per_mount = 4",
+            "window_s = -1",
+            "policy.window_s: is -1",
+        ),
+        (
+            "most_per_mount = 4",
+            "window_requests = 3",
+            "give `window_s` too",
+        ),
+        (
+            "most_per_mount = 4",
+            "dismount = \"after-idle\"",
+            "policy.idle_s: is needed",
+        ),
+        ("most_per_mount = 4", "idle_s = 3", "policy.idle_s: needs"),
+        (
+            "most_per_mount = 4",
+            "order = \"fastest\"",
+            "no order `fastest`; there are: fifo",
+        ),
+        (
+            "most_per_mount = 4",
+            "order = \"best\"",
+            "needs drives whose profile has a locate-time model",
+        ),
+        ("\"uniform\"", "\"zipf\"", "missing field `exponent`"),
+        (
+            "{ pick = \"uniform\" }",
+            "{ pick = \"clustered\", run = 0.5 }",
+            "run: is 0.5",
+        ),
+        ("load_s = 10", "load_s = -10", "`mean` is -10"),
+        ("load_s = 10, ", "", "drive[0].load_s: state it"),
+        (
+            "count = 2, ",
+            "count = 2, profile = \"lto99\", ",
+            "no profile `lto99`",
+        ),
+        (
+            "count = 2, ",
+            "count = 2, rate_mb_s = 0, ",
+            "drive.rate_mb_s: is 0",
+        ),
+        (
+            "count = 2, ",
+            "count = 0, ",
+            "drive.count (of all groups): is 0",
+        ),
+        ("get_s = 5, ", "", "robot.get_s: state it"),
+        (
+            "count = 10",
+            "count = 10, media = \"lto9\", filled = 1.5",
+            "filled: is 1.5",
+        ),
+        (
+            "[policy]",
+            "[cache]\nhit_share = 1.5\nanswer_s = 1\n[policy]",
+            "cache.hit_share: is 1.5",
+        ),
+        (
+            "[policy]",
+            "[cache]\nanswer_s = 1\n[policy]",
+            "either `hit_share` or `size_gb`",
+        ),
+        (
+            "name = \"one\"",
+            "name = \"one\"\nshare = 0",
+            "library.share (their sum): is 0",
+        ),
+        (
+            "[arrivals]",
+            "[precision]\nshare = 2\n[arrivals]",
+            "precision.share: is 2",
+        ),
+    ] {
+        assert!(GOOD.contains(was), "{was}");
+        let error = refused(&GOOD.replacen(was, is, 1));
+        assert!(error.contains(expected), "{is}: {error}");
+    }
+    assert!(Scenario::from_toml(GOOD).is_ok());
+}
+
+#[test]
+fn a_cartridge_that_no_drive_reads_is_refused() {
+    let text = GOOD
+        .replace("count = 10", "count = 10, media = \"lto9\"")
+        .replace("count = 2, ", "count = 2, reads = [\"lto8\"], ");
+    assert!(refused(&text).contains("no drive reads `lto9`"));
+}
+
+#[test]
+fn load_that_robots_cannot_bear_is_refused_before_it_is_simulated() {
+    let text = GOOD
+        .replace("most_per_mount = 4", "most_per_mount = 1")
+        .replace("count = 2", "count = 20")
+        .replace("per_hour = 30", "per_hour = 400");
+    let scenario = Scenario::from_toml(&text).expect("a scenario");
+    let error = Site::new(&scenario, profile::find).err();
+    let Some(ScenarioError::Unstable { what, load, .. }) = error else {
+        panic!("not refused: {error:?}");
+    };
+    assert_eq!(what, "robots");
+    assert!((load - 400.0 * 10.0 / 3600.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_trace_is_checked_request_by_request() {
+    let trace = |list: &str| {
+        let arrivals = format!("pattern = \"trace\"\nlist = [{list}]");
+        let text = GOOD.replace("pattern = \"poisson\"\nper_hour = 30", &arrivals);
+        text.replace("requests = 200", "requests = 2")
+    };
+    let good = "{ at_s = 1, cartridge = 0, place = 0.5 }, { at_s = 2, cartridge = 9, place = 1 }";
+    let scenario = Scenario::from_toml(&trace(good)).expect("a trace");
+    let site = Site::new(&scenario, profile::find).expect("a site");
+    let run = site.run(0).expect("a run");
+    assert_eq!(run.answers[1].cartridge, 9);
+    assert_eq!(run.answers[1].arrived.0, 2_000_000);
+    for (was, is, expected) in [
+        (
+            "cartridge = 9",
+            "cartridge = 10",
+            "list[1].cartridge: there are 10",
+        ),
+        ("at_s = 2", "at_s = 0", "list[1].at_s: is before"),
+        ("place = 1 ", "place = 1.1", "list[1].place: is 1.1"),
+    ] {
+        let error = refused(&trace(&good.replace(was, is)));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn cases_state_only_what_differs() {
+    let text = format!(
+        "{GOOD}\n[[case]]\nname = \"a\"\narrivals = {{ per_hour = 10 }}\n\
+         [[case]]\nname = \"b\"\narrivals = {{ pattern = \"closed\", users = 3, think_s = 9 }}\n\
+         library = [{{ drive = [{{ count = 7 }}] }}]\n"
+    );
+    let cases = Scenario::cases(&text).expect("two cases");
+    assert_eq!(cases.len(), 2);
+    assert_eq!(
+        cases[0].libraries,
+        Scenario::from_toml(GOOD).unwrap().libraries
+    );
+    assert_eq!(cases[1].libraries[0].drives[0].count, 7);
+    let cases_refused = Scenario::from_toml(&text).expect_err("two").to_string();
+    assert!(cases_refused.contains("2 cases"));
+    let twice = Scenario::cases(&text.replace("\"b\"", "\"a\""));
+    assert!(
+        twice
+            .expect_err("twice")
+            .to_string()
+            .contains("another case")
+    );
+}
+
+#[test]
+fn libraries_that_are_alike_share_the_requests() {
+    let text = GOOD.replace("name = \"one\"", "name = \"one\"\ncount = 3");
+    let scenario = Scenario::from_toml(&text).expect("a scenario");
+    let names: Vec<&str> = scenario.libraries.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["one 1", "one 2", "one 3"]);
+    let run = Site::new(&scenario, profile::find)
+        .expect("a site")
+        .run(0)
+        .expect("a run");
+    for library in 0..3 {
+        let share = run.answers.iter().filter(|a| a.library == library).count();
+        assert!((40..100).contains(&share), "{share} of 200");
+    }
+}
+
+#[test]
+fn every_scenario_file_runs_and_says_what_came_of_it() {
+    let files = [
+        include_str!("../../../scenarios/gniewek-1999.toml"),
+        include_str!("../../../scenarios/nersc-2001.toml"),
+        include_str!("../../../scenarios/lto9-site.toml"),
+        include_str!("../../../scenarios/data-carousel.toml"),
+        include_str!("../../../scenarios/bank-1999.toml"),
+    ];
+    for text in files {
+        for mut scenario in Scenario::cases(text).expect("cases") {
+            (scenario.requests, scenario.replications) = (600, 2);
+            let site = Site::new(&scenario, profile::find).expect("a site");
+            let study = site.study(Shard::WHOLE).expect("a study");
+            let results = Results::new(&scenario, &study).expect("results");
+            assert!(
+                results.mean_s.estimate > 1.0,
+                "{}: {results:?}",
+                scenario.name
+            );
+            assert!(!results.slowest.is_empty());
+        }
+    }
+}
