@@ -5,6 +5,7 @@
 //! | [`record`] | volumes, files, copies, segments, requests: the words all others share |
 //! | [`sums`] | checksums on the way, and the lists that people keep of them |
 //! | [`deliver`] | files appear in a destination whole, verified and never outside of it |
+//! | [`read`] | what is wanted of a tape, read in our order; learns the tape meanwhile |
 //! | [`stream`] | blocks between drive and disk on threads of their own, in buffers that are used again |
 //! | [`volume`] | our volumes: a label that explains itself, tar segments between filemarks |
 //! | [`ltfs`] | LTFS volumes, read from the tape without a mount |
@@ -22,6 +23,7 @@ pub mod ltfs;
 pub mod mover;
 pub mod pool;
 pub mod pull_list;
+pub mod read;
 pub mod record;
 pub mod store;
 pub mod stream;

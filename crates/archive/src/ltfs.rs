@@ -12,14 +12,11 @@
 //! | [`label`] | the VOL1 label and what the cartridge's memory says of the volume |
 //! | [`volume`] | both labels and the newest index of a volume, and whether it is whole |
 //! | [`wanted`] | the blocks that hold a file, or a range of its bytes |
-//! | [`read`] | reads what is wanted in our order, and learns the tape while it reads |
 //! | [`deliver`] | makes files of what is read |
 
 pub mod deliver;
 pub mod label;
-pub mod read;
 pub mod volume;
 pub mod wanted;
 
 mod blocks;
-mod unpack;

@@ -179,6 +179,10 @@ impl MoveError {
                 source: VolumeError::NoLabel { why },
                 ..
             } => Some(format!("nothing of ours: {why}")),
+            MoveError::Volume {
+                source: VolumeError::NotLtfs { why },
+                ..
+            } => Some(format!("no LTFS volume: {why}")),
             _ => None,
         }
     }
@@ -219,7 +223,7 @@ pub struct Mover<'a> {
     /// Set by whoever wants it to stop.
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
-    pub now_ns: &'a dyn Fn() -> i64,
+    pub now_ns: &'a (dyn Fn() -> i64 + Sync),
 }
 
 /// What a process that was killed had left open.

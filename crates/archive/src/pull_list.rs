@@ -5,12 +5,11 @@
 use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
-use crate::ltfs::read::{Cartridge, TapeRead};
 use crate::mover::{MoveError, Settings, next_volume};
-use crate::record::{Segment, Volume, VolumeFormat};
+use crate::read::{Cartridge, Known, TapeRead};
+use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
-use tapewise_model::{Micros, NominalLayout, Position};
-use tapewise_order::Tape;
+use tapewise_model::{Micros, Position};
 
 /// A cartridge that is to be mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +20,8 @@ pub struct Pull {
     pub files: usize,
     /// Bytes that are read of it.
     pub bytes: u64,
-    /// From the cartridge in the drive until it can be taken, on nominal geometry and as the profile
-    /// has it.
+    /// From the cartridge in the drive until it can be taken, on nominal geometry, what was recorded at
+    /// writing, and as the profile has it.
     pub drive_time: Micros,
 }
 
@@ -161,24 +160,20 @@ impl Settings {
             label: volume.label.clone(),
             what,
         };
-        let tape = Tape::new(&self.profile, None).map_err(|error| no_map(error.to_string()))?;
-        let layout = match volume.format {
-            VolumeFormat::Ltfs => self.profile.ltfs_layout(),
-            _ => None,
-        };
-        let tape_bytes = u64::from(volume.block_bytes).saturating_mul(self.byte_scale);
-        let map = self
-            .profile
-            .nominal_map(layout.unwrap_or(NominalLayout::Single), tape_bytes)
-            .map_err(|error| no_map(error.to_string()))?;
-        let head = Position::beginning_of_tape(tape.geometry.lpos_min);
-        let cartridge = Cartridge {
-            tape,
-            map,
+        let known = Known {
+            profile: &self.profile,
+            format: volume.format,
             block_bytes: u64::from(volume.block_bytes),
             byte_scale: self.byte_scale,
-            algorithm: self.algorithm,
+            written: wants,
         };
+        let (cartridge, _) =
+            Cartridge::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
+        let cartridge = Cartridge {
+            algorithm: self.algorithm,
+            ..cartridge
+        };
+        let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
         let read = TapeRead::new(&cartridge, head, wants, false);
         let (_, plan) = read.map_err(|error| no_map(error.to_string()))?.plan();
         let seconds = |known: &tapewise_model::profile::Known<f64>| {

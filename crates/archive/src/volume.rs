@@ -21,7 +21,6 @@
 //! that is to span volumes is cut into [`Part`]s before it is written ([`parts`]).
 
 mod compressed;
-mod contents;
 mod label;
 mod member;
 mod pack;
@@ -31,12 +30,14 @@ mod tar_records;
 mod writer;
 
 pub use compressed::{Expander, Frame, compress};
-pub use contents::{Consumer, Contents, Wanted};
 pub use label::{LABEL_NAME, Label, is_block_length, read_label};
+pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};
 pub use tar::{Found, Kind, Located, Trouble, Wrong};
+pub(crate) use tar::{is_header, printable};
+pub(crate) use writer::ASK_PLACE_BYTES;
 pub use writer::{Blank, Placed, VolumeWriter, Written};
 
 use tapewise_run::RunError;
@@ -82,6 +83,18 @@ pub enum VolumeError {
         found: String,
         /// The barcode on the label.
         found_barcode: String,
+    },
+    /// The cartridge of an LTFS volume does not begin as one.
+    #[error("the cartridge is not the LTFS volume of the catalogue: {why}; nothing was read")]
+    NotLtfs {
+        /// What stands there instead.
+        why: String,
+    },
+    /// An LTFS volume whose places in the catalogue were computed for another layout than it has.
+    #[error("the LTFS volume is not laid out as the catalogue has it: {why}; nothing was read")]
+    OtherLayout {
+        /// The difference.
+        why: String,
     },
     /// The catalogue and the tape disagree on where the volume ends.
     #[error(

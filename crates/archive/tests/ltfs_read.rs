@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::deliver::{Delivered, Destination};
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, NotWanted, Wanted};
-use tapewise_archive::ltfs::read::{Cartridge, Outcome as ReadOutcome, Progress, TapeRead};
 use tapewise_archive::ltfs::volume::LtfsVolume;
 use tapewise_archive::ltfs::wanted::{ByteRange, WantError, segments};
-use tapewise_archive::record::Segment;
+use tapewise_archive::read::{Cartridge, Outcome as ReadOutcome, Progress, TapeRead};
+use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::event::{Action, Event, Outcome as Ended};
 use tapewise_formats::ltfs_extent::LtfsLayout;
@@ -33,6 +33,7 @@ fn cartridge() -> Cartridge {
     Cartridge {
         tape: Tape::new(&lto8, None).expect("a tape"),
         map: lto8.nominal_map(layout, BLOCK_BYTES as u64).expect("a map"),
+        format: VolumeFormat::Ltfs,
         block_bytes: BLOCK_BYTES as u64,
         byte_scale: 1,
         algorithm: Algorithm::Best,

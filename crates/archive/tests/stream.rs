@@ -79,11 +79,11 @@ fn what_is_read_comes_out_in_order_through_the_same_few_buffers() {
     let mut own = Buffer::new(512);
     let mut seen = Seen::default();
     for round in 1..=3 {
-        read_ahead(&mut ring, &mut seen, |sink| {
+        let (done, unheard) = read_ahead(&mut ring, &mut seen, |sink| {
             read(&mut own, sink, 1)?;
             read(&mut own, sink, 2)
-        })
-        .expect("all of it");
+        });
+        done.and(unheard).expect("all of it");
         assert_eq!((seen.begun, seen.ended), (2 * round, 2 * round));
     }
     let expected = (0..100u64).filter(|block| block % 10 != 9);
@@ -113,11 +113,11 @@ fn a_sink_that_fails_ends_the_reading_with_its_own_words_at_the_latest_at_the_pi
         let mut seen = failing;
         let mut ring = Ring::new(4, 512);
         let mut own = Buffer::new(512);
-        let failed = read_ahead(&mut ring, &mut seen, |sink| {
+        let (failed, unheard) = read_ahead(&mut ring, &mut seen, |sink| -> Result<()> {
             read(&mut own, sink, 1)?;
             panic!("the piece was said to have ended");
         });
-        let failed: Result<()> = failed;
+        unheard.expect("an error is said once");
         let said = failed.expect_err("an error").to_string();
         assert!(
             ["the sink is full", "the sum is wrong"].contains(&said.as_str()),
@@ -126,7 +126,8 @@ fn a_sink_that_fails_ends_the_reading_with_its_own_words_at_the_latest_at_the_pi
         assert_eq!(seen.ended, 0);
         // The ring makes up for what was lost.
         let mut whole = Seen::default();
-        read_ahead(&mut ring, &mut whole, |sink| read(&mut own, sink, 1)).expect("all of it");
+        let (done, unheard) = read_ahead(&mut ring, &mut whole, |sink| read(&mut own, sink, 1));
+        done.and(unheard).expect("all of it");
         assert_eq!(whole.blocks.len(), 90);
     }
 }
@@ -136,14 +137,32 @@ fn a_drive_that_fails_in_a_piece_may_begin_it_again_or_go_on_elsewhere() {
     let mut ring = Ring::new(4, 512);
     let mut own = Buffer::new(512);
     let mut seen = Seen::default();
-    read_ahead(&mut ring, &mut seen, |sink| {
+    let (done, unheard) = read_ahead(&mut ring, &mut seen, |sink| {
         sink.begin(&piece(1))?;
         own.fill(512);
         sink.item(&piece(1), 0, Item::Block(&mut own))?;
         read(&mut own, sink, 1)
-    })
-    .expect("all of it");
+    });
+    done.and(unheard).expect("all of it");
     assert_eq!((seen.begun, seen.ended, seen.blocks.len()), (2, 1, 91));
+}
+
+#[test]
+fn what_the_sink_says_behind_the_last_block_of_a_piece_that_was_given_up_is_not_lost() {
+    let mut ring = Ring::new(4, 512);
+    let mut own = Buffer::new(512);
+    let mut seen = Seen {
+        fails_at_block: Some(0),
+        ..Seen::default()
+    };
+    let (given_up, unheard) = read_ahead(&mut ring, &mut seen, |sink| -> Result<()> {
+        sink.begin(&piece(1))?;
+        own.fill(512);
+        sink.item(&piece(1), 0, Item::Block(&mut own))
+    });
+    given_up.expect("the drive could not know");
+    let said = unheard.expect_err("an error").to_string();
+    assert_eq!(said, "the sink is full");
 }
 
 #[test]

@@ -1,59 +1,73 @@
-//! Pieces of a plan become contents of files, on another thread than the drive's.
+//! Files of our volumes and of others' tar tapes, read in our order.
 
 mod tape;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tape::*;
-use tapewise_archive::stream::{Ring, read_ahead};
-use tapewise_archive::volume::{Blank, Consumer, Contents, VolumeWriter, Wanted};
+use tapewise_archive::read::{Cartridge, Known, Lost, Outcome, Receiver, TapeRead};
+use tapewise_archive::record::{Segment, VolumeFormat};
+use tapewise_archive::volume::{Blank, Found, VolumeWriter, scan};
 use tapewise_emulator::{BadBlock, LibrarySpec};
 use tapewise_formats::event::Event;
-use tapewise_run::{Piece, Recorder, Report, Step, carry_out};
+use tapewise_model::profile;
+use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
 const BLOCK: u32 = 8 << 10;
 
 /// Keeps everything.
 #[derive(Default)]
-struct Kept {
+struct Kept<'s> {
     begun: BTreeMap<usize, Vec<u8>>,
     whole: BTreeMap<usize, Vec<u8>>,
-    refused: BTreeMap<usize, String>,
+    lost: BTreeMap<usize, String>,
+    /// Threads that it was called on.
+    threads: BTreeSet<String>,
     /// Fails when this one ends.
     fails_at: Option<usize>,
+    /// Asks to stop when this one ends.
+    stops_at: Option<(usize, &'s AtomicBool)>,
 }
 
-impl Consumer for Kept {
-    fn begin(&mut self, index: usize) -> Result<()> {
-        self.begun.insert(index, Vec::new());
+impl Receiver for Kept<'_> {
+    fn begin(&mut self, want: usize) -> Result<()> {
+        self.begun.insert(want, Vec::new());
         Ok(())
     }
 
-    fn bytes(&mut self, index: usize, file_offset: u64, bytes: &[u8]) -> Result<()> {
-        let kept = self.begun.get_mut(&index).expect("begun");
-        assert_eq!(kept.len() as u64, file_offset);
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> Result<()> {
+        let thread = std::thread::current().id();
+        self.threads.insert(format!("{thread:?}"));
+        let kept = self.begun.get_mut(&want).expect("begun");
+        assert_eq!(kept.len() as u64, offset);
         kept.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end(&mut self, index: usize) -> Result<()> {
-        if self.fails_at == Some(index) {
+    fn end(&mut self, want: usize) -> Result<()> {
+        if self.fails_at == Some(want) {
             return Err(Error::other("the destination is full"));
         }
-        let whole = self.begun.remove(&index).expect("begun");
-        assert!(self.whole.insert(index, whole).is_none(), "delivered twice");
+        if let Some((at, stop)) = self.stops_at
+            && at == want
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let whole = self.begun.remove(&want).expect("begun");
+        assert!(self.whole.insert(want, whole).is_none(), "delivered twice");
         Ok(())
     }
 
-    fn refuse(&mut self, index: usize, why: &str) -> Result<()> {
-        self.refused.insert(index, why.to_owned());
+    fn lost(&mut self, want: usize, why: &Lost) -> Result<()> {
+        assert!(self.lost.insert(want, why.to_string()).is_none());
         Ok(())
     }
 }
 
-/// Files of all lengths, written in two segments; gives what a catalogue has of them.
-fn write(drive: &mut TapeDrive) -> (Vec<Vec<u8>>, Vec<Wanted>) {
+/// Files of all lengths, written in two segments, and where they are.
+fn write(drive: &mut TapeDrive) -> (Vec<Vec<u8>>, Vec<Segment>) {
     let files: Vec<Vec<u8>> = (0..40u64)
         .map(|n| contents(n, (n * n * 31) as usize))
         .collect();
@@ -61,92 +75,81 @@ fn write(drive: &mut TapeDrive) -> (Vec<Vec<u8>>, Vec<Wanted>) {
     let mut recorder = Recorder::new(drive, &mut log, &NEVER);
     let writer = VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required);
     let mut writer = writer.expect("labelled").with_segments_of(500_000);
-    let mut wanted = Vec::new();
-    while wanted.len() < files.len() {
-        let from = wanted.len();
-        let name = |n: usize| format!("{}/file-{n}", "d".repeat(n * 5)).into_bytes();
-        let mut entries =
-            (from..files.len()).map(|n| entry(&name(n)[usize::from(n == 0)..], &files[n]));
+    let mut segments = Vec::new();
+    while segments.len() < files.len() {
+        let name = |n: usize| format!("{}/file-{n}", "d".repeat(1 + n * 5)).into_bytes();
+        let mut entries = (segments.len()..files.len()).map(|n| entry(&name(n), &files[n]));
         let written = writer
             .write_segment(&mut recorder, &mut entries)
             .expect("written");
-        wanted.extend(written.files.iter().enumerate().map(|(at, placed)| Wanted {
-            segment: placed.segment,
-            name: name(from + at)[usize::from(from + at == 0)..].to_vec(),
-        }));
+        segments.extend(written.files.iter().map(|placed| placed.segment));
     }
-    (files, wanted)
+    (files, segments)
 }
 
-/// A piece for each, the last one first.
-fn steps(wanted: &[Wanted]) -> Vec<Step> {
-    let read = |(visit, wanted): (usize, &Wanted)| {
-        Step::Read(Piece {
-            visit: visit as u32,
-            segment: 0,
-            partition: 0,
-            first_block: wanted.segment.first_block,
-            last_block: wanted.segment.last_block,
-        })
+fn recall(
+    drive: &mut TapeDrive,
+    (format, block_bytes): (VolumeFormat, u32),
+    wants: &[Vec<Segment>],
+    kept: &mut Kept<'_>,
+    stop: &AtomicBool,
+) -> std::result::Result<Outcome, RunError> {
+    let known = Known {
+        profile: &profile::find("lto8").expect("a profile"),
+        format,
+        block_bytes: u64::from(block_bytes),
+        byte_scale: 1,
+        written: wants,
     };
-    wanted.iter().enumerate().rev().map(read).collect()
-}
-
-fn recall(drive: &mut TapeDrive, steps: &[Step], wanted: &[Wanted], kept: &mut Kept) -> Report {
+    let (cartridge, _) = Cartridge::in_drive(drive, &known).expect("a map");
+    let (head, learns) = cartridge.head(drive).expect("a head");
     let mut log = Vec::<Event>::new();
-    let mut recorder = Recorder::new(drive, &mut log, &NEVER);
-    recorder.expect_blocks(BLOCK as usize);
-    let mut ring = Ring::new(3, BLOCK as usize);
-    let mut sink = Contents::new(wanted.to_vec(), kept);
-    let report = read_ahead(&mut ring, &mut sink, |ahead| {
-        carry_out(steps, &mut recorder, &|visit| visit.to_string(), ahead)
-    });
-    assert_eq!(sink.left().is_empty(), report.is_complete());
-    report
+    let mut recorder = Recorder::new(drive, &mut log, stop);
+    let read = TapeRead::new(&cartridge, head, wants, learns).expect("one partition");
+    read.run(&mut recorder, &|want| want.to_string(), kept, &mut |_| {})
+}
+
+const OURS: (VolumeFormat, u32) = (VolumeFormat::Tapewise, BLOCK);
+
+fn each(segments: &[Segment]) -> Vec<Vec<Segment>> {
+    segments.iter().map(|segment| vec![*segment]).collect()
 }
 
 #[test]
-fn every_file_comes_back_alone_and_all_of_them_in_one_piece() {
+fn every_file_comes_back_on_another_thread_than_the_drives() {
     let directory = tempfile::tempdir().expect("a directory");
     let (_library, mut drive) = drive(directory.path());
-    let (files, wanted) = write(&mut drive);
-    let whole_tape = Step::Read(Piece {
-        visit: 0,
-        segment: 0,
-        partition: 0,
-        first_block: 0,
-        last_block: wanted.last().expect("files").segment.last_block,
-    });
-    for steps in [steps(&wanted), vec![whole_tape]] {
-        let mut kept = Kept::default();
-        let report = recall(&mut drive, &steps, &wanted, &mut kept);
-        assert!(report.is_complete(), "{report:?}");
-        assert!(kept.refused.is_empty(), "{:?}", kept.refused);
-        assert!(kept.whole.into_values().eq(files.iter().cloned()));
-    }
-}
-
-#[test]
-fn what_is_not_the_file_of_the_catalogue_is_refused_and_the_others_come() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let (_library, mut drive) = drive(directory.path());
-    let (files, mut wanted) = write(&mut drive);
-    wanted[5].name = b"another".to_vec();
-    wanted[6].segment.byte_offset += 1;
-    wanted[7].segment.bytes += 1;
-    wanted[8].segment.byte_offset = u64::MAX;
-    wanted[30].segment.first_block -= 1;
+    let (files, segments) = write(&mut drive);
     let mut kept = Kept::default();
-    let report = recall(&mut drive, &steps(&wanted), &wanted, &mut kept);
-    assert!(report.is_complete(), "{report:?}");
-    let refused: Vec<usize> = kept.refused.keys().copied().collect();
-    assert_eq!(refused, [5, 6, 7, 8, 30], "{:?}", kept.refused);
+    let outcome = recall(&mut drive, OURS, &each(&segments), &mut kept, &NEVER);
+    assert_eq!(outcome.expect("a run").lost, []);
+    assert!(kept.lost.is_empty(), "{:?}", kept.lost);
+    assert!(kept.whole.into_values().eq(files.iter().cloned()));
+    let here = format!("{:?}", std::thread::current().id());
+    assert!(!kept.threads.contains(&here));
+}
+
+#[test]
+fn what_is_not_the_file_of_the_catalogue_is_lost_and_the_others_come() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let (files, mut segments) = write(&mut drive);
+    segments[6].byte_offset += 1;
+    segments[7].bytes += 1;
+    segments[8].byte_offset = u64::MAX;
+    segments[30].first_block -= 1;
+    let mut kept = Kept::default();
+    let outcome = recall(&mut drive, OURS, &each(&segments), &mut kept, &NEVER);
+    assert_eq!(outcome.expect("a run").lost.len(), 4);
+    let lost: Vec<usize> = kept.lost.keys().copied().collect();
+    assert_eq!(lost, [6, 7, 8, 30], "{:?}", kept.lost);
+    assert!(kept.lost[&6].contains("no tar header where a file of 1116 bytes begins"));
+    let longer = &kept.lost[&7];
     assert!(
-        kept.refused[&5].contains("\"another\""),
-        "{}",
-        kept.refused[&5]
+        longer.contains("of 1519 bytes where a file of 1520 bytes begins"),
+        "{longer}"
     );
-    assert_eq!(kept.whole.len(), files.len() - 5);
+    assert_eq!(kept.whole.len(), files.len() - 4);
     assert!(kept.whole.iter().all(|(at, whole)| *whole == files[*at]));
 }
 
@@ -160,30 +163,89 @@ fn a_block_that_cannot_be_read_costs_the_files_in_it_and_no_others() {
         block: 40,
     }];
     let (_library, mut drive) = drive_of(spec, directory.path());
-    let (files, wanted) = write(&mut drive);
-    let bad =
-        |wanted: &Wanted| (wanted.segment.first_block..=wanted.segment.last_block).contains(&40);
-    let lost = wanted.iter().filter(|wanted| bad(wanted)).count();
-    assert!(lost > 0);
+    let (files, segments) = write(&mut drive);
+    let is_bad = |segment: &&Segment| (segment.first_block..=segment.last_block).contains(&40);
+    let bad = segments.iter().filter(is_bad).count();
+    assert!(bad > 0);
     let mut kept = Kept::default();
-    let report = recall(&mut drive, &steps(&wanted), &wanted, &mut kept);
-    assert_eq!(report.unread.len(), lost);
-    assert_eq!(kept.whole.len(), files.len() - lost);
+    let outcome = recall(&mut drive, OURS, &each(&segments), &mut kept, &NEVER);
+    assert_eq!(outcome.expect("a run").lost.len(), bad);
+    assert_eq!(kept.whole.len(), files.len() - bad);
     assert!(kept.whole.iter().all(|(at, whole)| *whole == files[*at]));
 }
 
 #[test]
-fn a_consumer_that_fails_ends_the_run_with_its_own_words_and_its_piece_is_not_delivered() {
+fn a_receiver_that_fails_ends_the_run_with_its_own_words() {
     let directory = tempfile::tempdir().expect("a directory");
     let (_library, mut drive) = drive(directory.path());
-    let (files, wanted) = write(&mut drive);
+    let (files, segments) = write(&mut drive);
     let mut kept = Kept {
         fails_at: Some(20),
         ..Kept::default()
     };
-    let report = recall(&mut drive, &steps(&wanted), &wanted, &mut kept);
-    let said = report.stopped_by.expect("an error").to_string();
+    let ended = recall(&mut drive, OURS, &each(&segments), &mut kept, &NEVER);
+    let said = ended.expect_err("an error").to_string();
     assert!(said.contains("the destination is full"), "{said}");
-    assert_eq!(report.delivered.len(), files.len() - 21);
-    assert_eq!(kept.whole.len(), files.len() - 21);
+    assert!(!kept.whole.contains_key(&20) && kept.whole.len() < files.len());
+    assert!(kept.whole.iter().all(|(at, whole)| *whole == files[*at]));
+}
+
+#[test]
+fn a_run_that_is_asked_to_stop_keeps_what_has_come_and_loses_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let (files, segments) = write(&mut drive);
+    let stop = AtomicBool::new(false);
+    let mut kept = Kept {
+        stops_at: Some((20, &stop)),
+        ..Kept::default()
+    };
+    let ended = recall(&mut drive, OURS, &each(&segments), &mut kept, &stop);
+    assert!(matches!(ended, Err(RunError::Interrupted)), "{ended:?}");
+    assert!(kept.whole.contains_key(&20) && kept.whole.len() < files.len());
+    assert!(kept.whole.iter().all(|(at, whole)| *whole == files[*at]));
+    assert!(kept.lost.is_empty());
+}
+
+#[test]
+fn archives_of_others_in_blocks_of_several_lengths_come_back_by_the_places_that_a_scan_found() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let mut files = Vec::new();
+    drive.rewind().expect("rewound");
+    // Not even a multiple of a tar record: contents begin and end anywhere in a block.
+    for (nth, block_bytes) in [10_240, 700, 4_096, 33_333].into_iter().enumerate() {
+        let mut builder = ::tar::Builder::new(Vec::new());
+        for length in [1, 512, 30_000, 99_999] {
+            let bytes = contents(files.len() as u64, length);
+            let mut header = ::tar::Header::new_gnu();
+            header.set_size(length as u64);
+            header.set_mode(0o644);
+            builder
+                .append_data(&mut header, format!("{nth}/{length}"), bytes.as_slice())
+                .expect("appended");
+            files.push(bytes);
+        }
+        let archive = builder.into_inner().expect("an archive");
+        for block in archive.chunks(block_bytes) {
+            drive.write(block).expect("written");
+        }
+        drive.write_filemarks(1, false).expect("written");
+    }
+    let mut segments = Vec::new();
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let scanned = scan(&mut recorder, &mut |found| {
+        match found {
+            Found::Member(located) => segments.push(located.segment),
+            Found::Trouble(trouble) => panic!("{trouble:?}"),
+        }
+        Ok(())
+    });
+    let longest = scanned.expect("scanned").longest_block;
+    let mut kept = Kept::default();
+    let how = (VolumeFormat::Tar, longest);
+    let outcome = recall(&mut drive, how, &each(&segments), &mut kept, &NEVER);
+    assert_eq!(outcome.expect("a run").lost, []);
+    assert!(kept.whole.into_values().eq(files.iter().cloned()));
 }

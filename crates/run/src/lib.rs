@@ -11,6 +11,7 @@ pub mod measure;
 mod recorder;
 mod step;
 mod wear;
+mod wrap_ends;
 
 pub use buffer::Buffer;
 pub use carry_out::{Report, Sink, Unread, carry_on, carry_out, remaining};
@@ -18,3 +19,4 @@ pub use error::RunError;
 pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};
 pub use wear::Odometer;
+pub use wrap_ends::wrap_ends;

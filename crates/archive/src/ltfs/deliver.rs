@@ -1,10 +1,10 @@
 //! Files of an LTFS volume on their way into a destination.
 
-use super::read::{Lost, Receiver};
 use super::wanted::{ByteRange, WantError, segments};
 use crate::deliver::{
     BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata,
 };
+use crate::read::{Lost, Receiver};
 use crate::record::Segment;
 use crate::sums::{Kind, Sum, base64_decoded};
 use std::collections::BTreeMap;
@@ -122,8 +122,8 @@ pub enum Missing {
     Delivery(#[from] DeliverError),
 }
 
-/// What is said when a file has arrived or is known not to.
-pub type Said<'a> = &'a mut dyn FnMut(Result<Delivered, Missing>);
+/// What is said, on the receiver's thread, when a file has arrived or is known not to.
+pub type Said<'a> = &'a mut (dyn FnMut(Result<Delivered, Missing>) + Send);
 
 /// Takes what is read and makes files of it.
 pub struct Deliveries<'a> {

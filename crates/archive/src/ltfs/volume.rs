@@ -268,6 +268,15 @@ impl LtfsVolume {
     }
 }
 
+/// What the label at the beginning of partition 0 says, without a look at the index.
+///
+/// # Errors
+/// [`LtfsError`] where the cartridge does not begin as an LTFS volume does.
+pub fn label_in_drive(drive: &mut TapeDrive) -> Result<LtfsLabel, LtfsError> {
+    let (_, label) = read_label(&mut Blocks::new(drive), 0)?;
+    Ok(label)
+}
+
 /// The layout, with the letters in the order of the tape's partitions: `label` is that of partition 0.
 fn layout(label: &LtfsLabel) -> LtfsLayout {
     let mut layout = LtfsLayout::from_label(label);

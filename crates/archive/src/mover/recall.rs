@@ -9,8 +9,10 @@ use super::choice::next_volume;
 use super::{MoveError, Mover};
 use crate::cache::Cache;
 use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeQueue, Waiting};
-use crate::deliver::{Delivery, Destination, Expected, InnerPath, Metadata, Presence};
-use crate::ltfs::read::{Lost, Receiver};
+use crate::deliver::{
+    DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
+};
+use crate::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -36,6 +38,8 @@ pub struct Recalled {
     pub unavailable: Vec<(String, String)>,
     /// Volumes read, each time counted.
     pub mounts: u64,
+    /// Labels of the volumes read, each with whence it was known where their blocks lie.
+    pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
     pub learned: u64,
 }
@@ -87,40 +91,67 @@ impl Mover<'_> {
         next_volume(volumes, &|request| parts.come(request), &mounted)
     }
 
-    /// A file that the cache has, or that is empty.
+    /// A file that the cache has, or that is empty. What its destination does not take is this
+    /// request's affair alone, unless nothing more fits there.
     fn deliver_at_hand(
         &mut self,
         request: RequestId,
         file: FileId,
         done: &mut Recalled,
     ) -> Result<(), MoveError> {
+        let now_ns = (self.now_ns)();
         let entry = self.catalogue.file(file)?;
-        let place = self.catalogue.request(request)?.place;
-        if place.is_none() && entry.cached.is_none() {
-            // An empty file: it needs no tape, but a place.
-            let arrived = self.cache.reserve(0, (self.now_ns)())?.create()?.finish()?;
-            self.cache.stage(arrived, file, (self.now_ns)())?;
-        }
-        if let Some(place) = place {
-            let target = Target::new(&place, &entry.file)?;
-            if let Some(mut delivery) = target.begin()? {
-                if entry.file.bytes > 0 {
-                    let Some(contents) = self.cache.read(file, Some((self.now_ns)()))? else {
-                        // Evicted since the queue was looked at: it is asked of the tape next.
-                        return Ok(());
-                    };
-                    copy(contents, &mut delivery, &entry.file.path)?;
-                }
-                let delivered = delivery.finish()?;
-                done.unverified += u64::from(delivered.sums.is_empty());
+        let handed = match self.catalogue.request(request)?.place {
+            Some(place) => self.hand_over(file, &entry.file, &place, now_ns),
+            None if entry.cached.is_none() => {
+                // An empty file: it needs no tape, but a place.
+                let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
+                self.cache.stage(arrived, file, now_ns)?;
+                Ok(Handed::Over { verified: true })
             }
+            None => Ok(Handed::Over { verified: true }),
+        };
+        match handed {
+            Ok(Handed::Over { verified }) => {
+                done.unverified += u64::from(!verified);
+                self.catalogue.answer(request, &Answer::Delivered, now_ns)?;
+                done.delivered += 1;
+                done.at_hand += 1;
+                done.bytes += entry.file.bytes;
+                Ok(())
+            }
+            // It is asked of the tape next.
+            Ok(Handed::Gone) => Ok(()),
+            Err(MoveError::Deliver(error)) if !error.is_full() => {
+                let why = error.to_string();
+                self.catalogue
+                    .answer(request, &Answer::Failed(why.clone()), now_ns)?;
+                done.failed.push((request, why));
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
-        self.catalogue
-            .answer(request, &Answer::Delivered, (self.now_ns)())?;
-        done.delivered += 1;
-        done.at_hand += 1;
-        done.bytes += entry.file.bytes;
-        Ok(())
+    }
+
+    /// Delivers a file of the cache, or an empty one, unless it is there already.
+    fn hand_over(
+        &self,
+        id: FileId,
+        file: &File,
+        place: &[u8],
+        now_ns: i64,
+    ) -> Result<Handed, MoveError> {
+        let Some(mut delivery) = Target::new(place, file)?.begin()? else {
+            return Ok(Handed::Over { verified: true });
+        };
+        if file.bytes > 0 {
+            let Some(contents) = self.cache.read(id, Some(now_ns))? else {
+                return Ok(Handed::Gone);
+            };
+            copy(contents, &mut delivery, &file.path)?;
+        }
+        let verified = !delivery.finish()?.sums.is_empty();
+        Ok(Handed::Over { verified })
     }
 
     fn recall_volume(
@@ -147,15 +178,29 @@ impl Mover<'_> {
             now_ns: self.now_ns,
             waiting: &queue.waiting,
             open: HashMap::new(),
-            refused: HashSet::new(),
+            settled: HashSet::new(),
+            again: HashSet::new(),
             parts,
             done,
         };
-        let outcome = self.read_volume(queue.volume, &wants, &name, &mut receiver)?;
+        let read = self.read_volume(queue.volume, &wants, usize::MAX, &name, &mut receiver)?;
         done.mounts += 1;
-        done.learned += outcome.learned as u64;
+        done.learned += read.outcome.learned as u64;
+        done.positions
+            .push((queue.label.clone(), read.whence.to_string()));
         Ok(())
     }
+}
+
+/// What became of a file that was at hand.
+enum Handed {
+    /// It is where it was to go.
+    Over {
+        /// Whether there was a sum to compare, or nothing to be compared.
+        verified: bool,
+    },
+    /// Evicted since the queue was looked at.
+    Gone,
 }
 
 /// Hands a file of the cache on.
@@ -218,6 +263,7 @@ impl Target {
 struct Parts(HashMap<RequestId, Partial>);
 
 struct Partial {
+    file: File,
     /// None where the file turned out to be there already.
     arriving: Option<Arriving>,
     /// Bytes that have come, as they stand on the tapes.
@@ -235,60 +281,64 @@ impl Parts {
 struct Deliverer<'a> {
     catalogue: &'a dyn Catalogue,
     cache: &'a Cache,
-    now_ns: &'a dyn Fn() -> i64,
+    now_ns: &'a (dyn Fn() -> i64 + Sync),
     waiting: &'a [Waiting],
-    /// What is on its way, by the number of the want; none where the file is there already.
-    open: HashMap<usize, Option<Arriving>>,
-    /// What was answered at its beginning: its bytes come all the same.
-    refused: HashSet<usize>,
+    /// What is on its way, by the number of the want, with what came of it from other volumes.
+    open: HashMap<usize, Partial>,
+    /// What was answered or queued again before its end: its bytes come all the same.
+    settled: HashSet<usize>,
+    /// Parts that began a second time behind parts of other volumes: the file has to begin anew.
+    again: HashSet<usize>,
     parts: &'a mut Parts,
     done: &'a mut Recalled,
 }
 
 impl Deliverer<'_> {
-    fn open(&mut self, want: usize) -> Result<Option<Arriving>, MoveError> {
+    fn open(&mut self, want: usize) -> Result<Partial, MoveError> {
         let waiting = &self.waiting[want];
-        if let Some(partial) = self.parts.0.get_mut(&waiting.request) {
-            return Ok(partial.arriving.take());
+        if let Some(partial) = self.parts.0.remove(&waiting.request) {
+            return Ok(partial);
         }
         let is_frame = waiting.zstd_bytes.is_some();
-        let file = self.catalogue.file(waiting.file)?.file;
-        let Some(place) = self.catalogue.request(waiting.request)?.place else {
-            if self.catalogue.cached(waiting.file)?.is_some() {
-                return Ok(None);
-            }
-            let arriving = Arriving::into_cache(self.cache, &file, is_frame, (self.now_ns)())?;
-            return Ok(Some(arriving));
+        let entry = self.catalogue.file(waiting.file)?;
+        let file = entry.file;
+        let arriving = match self.catalogue.request(waiting.request)?.place {
+            None if entry.cached.is_some() => None,
+            None => Some(Arriving::into_cache(
+                self.cache,
+                &file,
+                is_frame,
+                (self.now_ns)(),
+            )?),
+            Some(place) => match Target::new(&place, &file)?.begin()? {
+                None => None,
+                Some(delivery) => {
+                    let arriving = Arriving::into_directory(delivery, is_frame);
+                    Some(arriving.map_err(|source| MoveError::Copy {
+                        path: file.path.clone(),
+                        source,
+                    })?)
+                }
+            },
         };
-        let Some(delivery) = Target::new(&place, &file)?.begin()? else {
-            return Ok(None);
-        };
-        let arriving = Arriving::into_directory(delivery, is_frame);
-        arriving.map(Some).map_err(|source| MoveError::Copy {
-            path: file.path,
-            source,
+        Ok(Partial {
+            file,
+            arriving,
+            bytes: 0,
         })
     }
 
-    fn close(&mut self, want: usize) -> Result<(), MoveError> {
+    fn close(&mut self, want: usize, mut partial: Partial) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
-        let arriving = self.open.remove(&want).flatten();
-        let file = self.catalogue.file(waiting.file)?.file;
-        let before = self.parts.come(waiting.request);
         let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
-        let come = before + here;
-        if come < waiting.zstd_bytes.unwrap_or(file.bytes) {
-            let partial = Partial {
-                arriving,
-                bytes: come,
-            };
+        partial.bytes += here;
+        if partial.bytes < waiting.zstd_bytes.unwrap_or(partial.file.bytes) {
             self.parts.0.insert(waiting.request, partial);
             // The rest comes from another volume.
             return Ok(self.catalogue.requeue(&[waiting.request])?);
         }
-        self.parts.0.remove(&waiting.request);
-        let now_ns = (self.now_ns)();
-        if let Some(arriving) = arriving {
+        let (file, now_ns) = (partial.file, (self.now_ns)());
+        if let Some(arriving) = partial.arriving {
             match arriving.finish(self.cache, waiting.file, &file, now_ns) {
                 Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
                 Ok(Arrived::Whole) => {
@@ -324,44 +374,84 @@ impl Deliverer<'_> {
 
     fn fail(&mut self, want: usize, why: String) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
+        self.parts.0.remove(&request);
         self.catalogue
             .answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
         self.done.failed.push((request, why));
         Ok(())
     }
+
+    /// Bytes of a file cannot be taken: where that is the file's affair the others go on.
+    fn not_taken(&mut self, want: usize, error: Error) -> Result<(), Error> {
+        let inner = error.get_ref();
+        let settled = match inner.and_then(|inner| inner.downcast_ref::<DeliverError>()) {
+            // More than the file has: other contents than the catalogue's.
+            Some(error @ DeliverError::Beyond { .. }) => self.try_another(want, error.to_string()),
+            Some(error) if !error.is_full() => self.fail(want, error.to_string()),
+            // Not the disk: what was read is no zstd frame.
+            None if self.waiting[want].zstd_bytes.is_some() && error.raw_os_error().is_none() => {
+                self.try_another(want, error.to_string())
+            }
+            _ => return Err(error),
+        };
+        self.open.remove(&want);
+        self.settled.insert(want);
+        settled.map_err(Error::other)
+    }
 }
 
 impl Receiver for Deliverer<'_> {
     fn begin(&mut self, want: usize) -> Result<(), Error> {
-        let arriving = match self.open(want) {
+        if self.settled.contains(&want) || self.again.contains(&want) {
+            return Ok(());
+        }
+        let before: u64 = self.waiting[want]
+            .segments
+            .first()
+            .map_or(0, |segment| segment.file_offset);
+        if self.open.remove(&want).is_some() && before > 0 {
+            // What came of the other parts went with what came of this one.
+            self.again.insert(want);
+            return Ok(());
+        }
+        let partial = match self.open(want) {
             // Something else has its name, or its directory is gone: that is this request's affair.
             Err(MoveError::Deliver(error)) if !error.is_full() => {
-                self.refused.insert(want);
+                self.settled.insert(want);
                 return self.fail(want, error.to_string()).map_err(Error::other);
             }
-            arriving => arriving.map_err(Error::other)?,
+            partial => partial.map_err(Error::other)?,
         };
-        self.open.insert(want, arriving);
+        self.open.insert(want, partial);
         Ok(())
     }
 
     fn bytes(&mut self, want: usize, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        match self.open.get_mut(&want) {
-            Some(Some(arriving)) => arriving.push(bytes),
-            _ => Ok(()),
+        let arriving = self.open.get_mut(&want);
+        match arriving.and_then(|partial| partial.arriving.as_mut()) {
+            Some(arriving) => match arriving.push(bytes) {
+                Ok(()) => Ok(()),
+                Err(error) => self.not_taken(want, error),
+            },
+            None => Ok(()),
         }
     }
 
     fn end(&mut self, want: usize) -> Result<(), Error> {
-        match self.refused.remove(&want) {
-            true => Ok(()),
-            false => self.close(want).map_err(Error::other),
+        if self.again.remove(&want) {
+            let request = self.waiting[want].request;
+            return self.catalogue.requeue(&[request]).map_err(Error::other);
+        }
+        match self.open.remove(&want) {
+            Some(partial) => self.close(want, partial).map_err(Error::other),
+            None => Ok(()),
         }
     }
 
     fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
         self.open.remove(&want);
-        match self.refused.remove(&want) {
+        self.again.remove(&want);
+        match self.settled.remove(&want) {
             true => Ok(()),
             false => self
                 .try_another(want, why.to_string())

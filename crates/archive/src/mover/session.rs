@@ -2,29 +2,39 @@
 
 use super::{MoveError, Mover};
 use crate::catalogue::VolumeId;
-use crate::ltfs::read::{Cartridge, Outcome, Receiver, TapeRead};
+use crate::ltfs::volume::{LtfsError, label_in_drive};
+use crate::read::{Cartridge, Known, Lost, NoMap, Outcome, Receiver, TapeRead, Whence, position};
 use crate::record::{Segment, Volume, VolumeFormat};
 use crate::volume::{VolumeError, read_label};
-use tapewise_model::{BlockMap, EndOfWrap, NominalLayout, Position};
-use tapewise_order::Tape;
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_model::Position;
 use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
+/// How a volume was read.
+pub(super) struct VolumeRead {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Whence it was known where its blocks lie.
+    pub whence: Whence,
+}
+
 impl Mover<'_> {
     /// Mounts a volume, sees by its label on tape that it is the one, and reads what is wanted of
-    /// it, in our order.
+    /// it: so many at once in our order, all of those before any of the next.
     pub(super) fn read_volume(
         &mut self,
         volume: VolumeId,
         wants: &[Vec<Segment>],
+        at_once: usize,
         name: &dyn Fn(usize) -> String,
         receiver: &mut dyn Receiver,
-    ) -> Result<Outcome, MoveError> {
+    ) -> Result<VolumeRead, MoveError> {
         let record = self.catalogue.volume(volume)?;
         let label = record.label.clone();
         loop {
             let index = self.pool.mount(&label, self.log)?;
-            let result = self.read_mounted(index, &record, wants, name, receiver);
+            let result = self.read_mounted(index, &record, (wants, at_once), name, receiver);
             match (&result, self.pool.is_loaded_by_hand(index)) {
                 (Err(error), true) if let Some(found) = error.other_cartridge() => {
                     // The person took another one: it is given out, and they are asked again.
@@ -39,10 +49,10 @@ impl Mover<'_> {
         &mut self,
         index: usize,
         record: &Volume,
-        wants: &[Vec<Segment>],
+        (wants, at_once): (&[Vec<Segment>], usize),
         name: &dyn Fn(usize) -> String,
         receiver: &mut dyn Receiver,
-    ) -> Result<Outcome, MoveError> {
+    ) -> Result<VolumeRead, MoveError> {
         let label = &record.label;
         let run = |source: RunError| MoveError::Run {
             label: label.clone(),
@@ -50,23 +60,40 @@ impl Mover<'_> {
         };
         let mut log = self.pool.stamp(index, self.log);
         let drive = self.pool.drive(index);
-        if record.format == VolumeFormat::Tapewise {
-            let mut recorder = Recorder::new(drive, &mut log, self.stop);
-            check_label(record, &mut recorder)?;
-        }
-        let cartridge = self.settings.cartridge(record, drive)?;
-        let here = drive
-            .physical_position()
-            .map_err(|error| run(error.into()))?;
-        let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
-        let read = TapeRead::new(&cartridge, head, wants, here.is_some());
-        let read = read.map_err(|error| MoveError::NoMap {
-            label: label.clone(),
-            what: error.to_string(),
-        })?;
         let mut recorder = Recorder::new(drive, &mut log, self.stop);
-        read.run(&mut recorder, name, receiver, &mut |_| {})
-            .map_err(run)
+        check_label(record, &mut recorder).map_err(|source| MoveError::Volume {
+            label: label.clone(),
+            source,
+        })?;
+        let drive = recorder.drive();
+        let (cartridge, whence) = self.settings.in_drive(record, wants, drive)?;
+        let (mut head, learns) = cartridge.head(drive).map_err(|error| run(error.into()))?;
+        recorder.forget_head();
+        let mut outcome = Outcome::default();
+        for (nth, batch) in wants.chunks(at_once).enumerate() {
+            let first = nth * at_once;
+            let read = TapeRead::new(&cartridge, head, batch, learns);
+            let read = read.map_err(|error| MoveError::NoMap {
+                label: label.clone(),
+                what: error.to_string(),
+            })?;
+            let mut receiver = Behind {
+                first,
+                receiver: &mut *receiver,
+            };
+            let name = |want: usize| name(first + want);
+            let done = read
+                .run(&mut recorder, &name, &mut receiver, &mut |_| {})
+                .map_err(run)?;
+            outcome.replans += done.replans;
+            outcome.learned += done.learned;
+            let lost = done.lost.into_iter();
+            outcome
+                .lost
+                .extend(lost.map(|(want, why)| (first + want, why)));
+            head = head_now(&recorder, &cartridge).unwrap_or(head);
+        }
+        Ok(VolumeRead { outcome, whence })
     }
 
     /// The drive is free again; one that failed is set aside.
@@ -85,62 +112,126 @@ impl Mover<'_> {
     }
 }
 
-/// Another cartridge than the catalogue's, whatever its barcode says, is not read.
-fn check_label(record: &Volume, recorder: &mut Recorder<'_>) -> Result<(), MoveError> {
-    let wrong = |source| MoveError::Volume {
-        label: record.label.clone(),
-        source,
-    };
-    let found = read_label(recorder).map_err(wrong)?;
-    match found.uuid == record.uuid {
-        true => Ok(()),
-        false => Err(wrong(VolumeError::OtherVolume {
-            expected: record.uuid.clone(),
-            found: found.uuid,
-            found_barcode: found.barcode,
-        })),
+impl super::Settings {
+    /// A volume in a drive, and whence its map is.
+    fn in_drive(
+        &self,
+        record: &Volume,
+        wants: &[Vec<Segment>],
+        drive: &mut TapeDrive,
+    ) -> Result<(Cartridge, Whence), MoveError> {
+        let known = Known {
+            profile: &self.profile,
+            format: record.format,
+            block_bytes: u64::from(record.block_bytes),
+            byte_scale: self.byte_scale,
+            written: wants,
+        };
+        let label = record.label.clone();
+        let (cartridge, whence) =
+            Cartridge::in_drive(drive, &known).map_err(|error| match error {
+                NoMap::Drive(source) => MoveError::Run { label, source },
+                error => MoveError::NoMap {
+                    label,
+                    what: error.to_string(),
+                },
+            })?;
+        let algorithm = self.algorithm;
+        Ok((
+            Cartridge {
+                algorithm,
+                ..cartridge
+            },
+            whence,
+        ))
     }
 }
 
-impl super::Settings {
-    /// What ordering needs to know of the cartridge in a drive: the drive's own table of wrap ends,
-    /// or nominal geometry where it has none.
-    fn cartridge(&self, volume: &Volume, drive: &mut TapeDrive) -> Result<Cartridge, MoveError> {
-        let no_map = |what: String| MoveError::NoMap {
-            label: volume.label.clone(),
-            what,
-        };
-        let of_drive = |source| MoveError::Run {
-            label: volume.label.clone(),
-            source: RunError::Scsi(source),
-        };
-        let tape = Tape::new(&self.profile, None).map_err(|error| no_map(error.to_string()))?;
-        let tape_bytes = u64::from(volume.block_bytes).saturating_mul(self.byte_scale);
-        let table = drive.end_of_wrap_table().map_err(of_drive)?;
-        let map = match table.filter(|table| !table.is_empty()) {
-            Some(table) => {
-                let ends = table.iter().map(|end| EndOfWrap {
-                    wrap: end.wrap,
-                    // The standard has partitions 0 to 3.
-                    partition: end.partition as u8,
-                    block: end.block,
-                });
-                let ends: Vec<EndOfWrap> = ends.collect();
-                let usual = self.profile.wrap_blocks(tape_bytes).ok();
-                BlockMap::from_end_of_wrap(&tape.geometry, &ends, usual)
-                    .map_err(|error| no_map(error.to_string()))?
-            }
-            None => self
-                .profile
-                .nominal_map(NominalLayout::Single, tape_bytes)
-                .map_err(|error| no_map(error.to_string()))?,
-        };
-        Ok(Cartridge {
-            tape,
-            map,
-            block_bytes: u64::from(volume.block_bytes),
-            byte_scale: self.byte_scale,
-            algorithm: self.algorithm,
-        })
+/// Where the head is: as the drive told, else by the map.
+fn head_now(recorder: &Recorder<'_>, cartridge: &Cartridge) -> Option<Position> {
+    let spot = recorder.head()?;
+    let by_map = || {
+        let map = &cartridge.map;
+        map.nearest_position(spot.partition, spot.block?, false)
+    };
+    position(&spot).or_else(by_map)
+}
+
+/// A receiver whose wants are numbered from another one on.
+struct Behind<'r> {
+    first: usize,
+    receiver: &'r mut dyn Receiver,
+}
+
+impl Receiver for Behind<'_> {
+    fn begin(&mut self, want: usize) -> std::io::Result<()> {
+        self.receiver.begin(self.first + want)
     }
+
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.receiver.bytes(self.first + want, offset, bytes)
+    }
+
+    fn end(&mut self, want: usize) -> std::io::Result<()> {
+        self.receiver.end(self.first + want)
+    }
+
+    fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()> {
+        self.receiver.lost(self.first + want, why)
+    }
+}
+
+/// Another cartridge than the catalogue's, whatever its barcode says, is not read. A tape of others
+/// without a label of its own is known by its barcode alone; the headers in it are compared.
+fn check_label(record: &Volume, recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
+    let (found, found_barcode) = match record.format {
+        VolumeFormat::Tapewise => {
+            let label = read_label(recorder)?;
+            (label.uuid, label.barcode)
+        }
+        VolumeFormat::Ltfs => {
+            recorder.forget_head();
+            (ltfs_uuid(record, recorder.drive())?, "LTFS".to_owned())
+        }
+        VolumeFormat::Tar | VolumeFormat::Blocks => return Ok(()),
+    };
+    match found.eq_ignore_ascii_case(&record.uuid) {
+        true => Ok(()),
+        false => Err(VolumeError::OtherVolume {
+            expected: record.uuid.clone(),
+            found,
+            found_barcode,
+        }),
+    }
+}
+
+/// The UUID in the label of an LTFS volume, whose layout must be the one that the catalogue's places
+/// were computed with.
+fn ltfs_uuid(record: &Volume, drive: &mut TapeDrive) -> Result<String, VolumeError> {
+    let label = label_in_drive(drive).map_err(|error| match error {
+        LtfsError::Scsi(error) => VolumeError::Run(error.into()),
+        error => VolumeError::NotLtfs {
+            why: error.to_string(),
+        },
+    })?;
+    let is_it = label.volume_uuid.eq_ignore_ascii_case(&record.uuid);
+    let assumed = LtfsLayout::assumed().with_block_size(u64::from(record.block_bytes));
+    if is_it && label.block_size != assumed.block_size {
+        let (on_tape, known) = (label.block_size, assumed.block_size);
+        return Err(VolumeError::OtherLayout {
+            why: format!(
+                "its blocks have {on_tape} bytes, and the places in the catalogue were computed for {known}: its \
+                 index must be added with --block-size {on_tape}"
+            ),
+        });
+    }
+    if is_it && label.partition != assumed.index_partition {
+        return Err(VolumeError::OtherLayout {
+            why: format!(
+                "its partition 0 is \"{}\", and the places in the catalogue were computed for \"{}\"",
+                label.partition, assumed.index_partition
+            ),
+        });
+    }
+    Ok(label.volume_uuid)
 }

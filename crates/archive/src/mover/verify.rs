@@ -2,7 +2,7 @@
 
 use super::{MoveError, Mover};
 use crate::catalogue::{Catalogue, CatalogueError, OnVolume, VolumeId};
-use crate::ltfs::read::{Lost, Receiver};
+use crate::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use crate::sums::{Sum, Summer};
 use std::collections::HashMap;
@@ -35,21 +35,19 @@ impl Mover<'_> {
     pub fn verify(&mut self, volume: VolumeId) -> Result<Verified, MoveError> {
         let mut found = Verified::default();
         let copies = copies(self.catalogue.contents(volume)?);
-        for copies in copies.chunks(AT_ONCE) {
-            let wants: Vec<Vec<Segment>> = copies
-                .iter()
-                .map(|(_, segments)| segments.clone())
-                .collect();
-            let mut checker = Checker {
-                catalogue: self.catalogue,
-                now_ns: self.now_ns,
-                copies,
-                open: HashMap::new(),
-                found: &mut found,
-            };
-            let name = |want: usize| format!("verify {}", copies[want].0.file.0);
-            self.read_volume(volume, &wants, &name, &mut checker)?;
-        }
+        let wants: Vec<Vec<Segment>> = copies
+            .iter()
+            .map(|(_, segments)| segments.clone())
+            .collect();
+        let mut checker = Checker {
+            catalogue: self.catalogue,
+            now_ns: self.now_ns,
+            copies: &copies,
+            open: HashMap::new(),
+            found: &mut found,
+        };
+        let name = |want: usize| format!("verify {}", copies[want].0.file.0);
+        self.read_volume(volume, &wants, AT_ONCE, &name, &mut checker)?;
         Ok(found)
     }
 }
@@ -74,7 +72,7 @@ fn copies(contents: Vec<OnVolume>) -> Vec<(OnVolume, Vec<Segment>)> {
 /// Sums what it is given.
 struct Checker<'a> {
     catalogue: &'a dyn Catalogue,
-    now_ns: &'a dyn Fn() -> i64,
+    now_ns: &'a (dyn Fn() -> i64 + Sync),
     copies: &'a [(OnVolume, Vec<Segment>)],
     /// Copies whose bytes come: what they must sum up to, and their sums so far.
     open: HashMap<usize, (File, Summer)>,

@@ -16,7 +16,8 @@ enum Passed {
 }
 
 /// Runs `read` with a sink that hands everything on to `sink` on another thread, and gives what
-/// `read` gave.
+/// `read` gave, and why the sink failed if that came too late for `read` to hear of it: behind the
+/// last block of a piece that was given up.
 ///
 /// The end of a piece waits until the sink has ended it, so that whoever reads may say that the piece
 /// was delivered. What the sink says against a piece comes out of the next call, at the latest out of
@@ -25,24 +26,24 @@ pub fn read_ahead<T>(
     ring: &mut Ring,
     sink: &mut (dyn Sink + Send),
     read: impl FnOnce(&mut dyn Sink) -> T,
-) -> T {
+) -> (T, Result<()>) {
     let (give_back, free) = ring.lend();
     // All buffers may be on their way, each behind the beginning of a piece.
     let (pass, passed) = sync_channel(2 * ring.count);
     let (say, said) = sync_channel(1);
-    let (result, free) = thread::scope(|scope| {
+    let (result, unheard, free) = thread::scope(|scope| {
         let taking = scope.spawn(move || take(sink, &passed, &give_back, &say));
         let mut ahead = Ahead { free, pass, said };
         let result = read(&mut ahead);
-        let Ahead { free, pass, .. } = ahead;
+        let Ahead { free, pass, said } = ahead;
         drop(pass);
         if let Err(panic) = taking.join() {
             resume_unwind(panic);
         }
-        (result, free)
+        (result, said.try_recv().unwrap_or(Ok(())), free)
     });
     ring.take_back(&free);
-    result
+    (result, unheard)
 }
 
 /// Takes what is passed until there is no more, or the sink fails.

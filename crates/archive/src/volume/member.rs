@@ -6,7 +6,7 @@ use std::io::Write;
 use std::ops::Range;
 
 /// Bytes of a tar record: headers and contents are filled up to it.
-pub(super) const RECORD_BYTES: usize = 512;
+pub(crate) const RECORD_BYTES: usize = 512;
 
 /// What a volume says of a file, or of the part of it that follows.
 ///

@@ -449,7 +449,7 @@ fn padding(bytes: u64) -> u64 {
 }
 
 /// Whether the header's own sum is right: over its bytes, unsigned or, by old tars, signed.
-pub(super) fn is_header(record: &[u8; RECORD_BYTES]) -> bool {
+pub(crate) fn is_header(record: &[u8; RECORD_BYTES]) -> bool {
     let Ok(told) = ::tar::Header::from_byte_slice(record).cksum() else {
         return false;
     };
@@ -480,6 +480,6 @@ fn kind_of(letter: u8, name: &[u8], is_sparse: bool) -> Kind {
 }
 
 /// A name for people.
-pub(super) fn printable(name: &[u8]) -> String {
+pub(crate) fn printable(name: &[u8]) -> String {
     String::from_utf8_lossy(name).chars().take(200).collect()
 }

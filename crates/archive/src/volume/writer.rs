@@ -23,7 +23,7 @@ pub enum Blank {
 
 /// Bytes after which the drive is asked again where the head is, when a file begins: a quarter of a
 /// metre on LTO-8.
-const ASK_PLACE_BYTES: u64 = 16 << 20;
+pub(crate) const ASK_PLACE_BYTES: u64 = 16 << 20;
 
 /// Bytes in flight between disk and drive, where nobody says otherwise.
 const RING_BYTES: usize = 16 << 20;

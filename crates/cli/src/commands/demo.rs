@@ -6,7 +6,7 @@ mod recall;
 use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
 use self::recall::Delivery;
 use crate::batch::Batch;
-use crate::commands::{drive, fit};
+use crate::commands::fit;
 use crate::error::{CliError, Exit};
 use crate::placement::{Placed, PlacementArgs, place};
 use crate::search::{Row, SearchArgs, compute};
@@ -196,7 +196,7 @@ impl<'a> World<'a> {
     /// [2/5]: maps the cartridge.
     fn look(&self) -> Result<(), CliError> {
         let mut drive = self.drive()?;
-        let table = drive::map::table(&mut drive)?
+        let table = tapewise_run::wrap_ends(&mut drive)?
             .ok_or_else(|| CliError::failed("the emulated LTO-8 has no table of wrap ends"))?;
         line(format_args!(
             "[2/5] look    end-of-wrap table read from the drive: {}, exact; profile {DRIVE} (estimate)",

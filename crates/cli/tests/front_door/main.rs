@@ -5,6 +5,7 @@
 
 mod archive;
 mod bad_input;
+mod catalog_add;
 mod drives;
 mod evidence;
 mod first_minutes;

@@ -2,6 +2,7 @@
 
 use crate::error::RunError;
 use crate::recorder::{Item, Recorder};
+use crate::wrap_ends::wrap_ends;
 use tapewise_formats::event::Spot;
 use tapewise_model::{BlockMap, EndOfWrap, Layout, Micros, NominalLayout, Profile};
 
@@ -220,7 +221,7 @@ fn current_table(
     recorder: &mut Recorder<'_>,
     blocks: u64,
 ) -> Result<Option<Vec<EndOfWrap>>, RunError> {
-    let Some(table) = wrap_ends(recorder)? else {
+    let Some(table) = wrap_ends(recorder.drive())? else {
         return Ok(None);
     };
     let is_current = |end: &EndOfWrap| end.partition == 0 && end.block == blocks;
@@ -229,27 +230,7 @@ fn current_table(
     }
     recorder.unmount()?;
     recorder.mount()?;
-    wrap_ends(recorder)
-}
-
-fn wrap_ends(recorder: &mut Recorder<'_>) -> Result<Option<Vec<EndOfWrap>>, RunError> {
-    let Some(told) = recorder.drive().end_of_wrap_table()? else {
-        return Ok(None);
-    };
-    let entries = told.iter().map(|end| {
-        let partition = u8::try_from(end.partition).map_err(|_| {
-            RunError::Unsuitable(format!(
-                "table of wrap ends: wrap {} is said to be in partition {}",
-                end.wrap, end.partition
-            ))
-        })?;
-        Ok(EndOfWrap {
-            wrap: end.wrap,
-            partition,
-            block: end.block,
-        })
-    });
-    entries.collect::<Result<_, RunError>>().map(Some)
+    wrap_ends(recorder.drive())
 }
 
 /// The fewest blocks a cartridge must hold for places to differ.

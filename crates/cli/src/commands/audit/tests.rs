@@ -4,7 +4,6 @@ use super::hours::{Ledger, Spent};
 use super::picture::{self, By};
 use super::{Audit, audit};
 use crate::batch::Batch;
-use crate::commands::drive;
 use crate::commands::fit::fit;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::output;
@@ -91,7 +90,7 @@ fn library(directory: &Path) -> Library {
     // The table is that of the load: what was written since is not in it.
     drive.load().unwrap();
     drive.wait_until_loaded(LOAD_LIMIT).unwrap();
-    let map = MapFile::EndOfWrap(drive::map::table(&mut drive).unwrap().unwrap());
+    let map = MapFile::EndOfWrap(tapewise_run::wrap_ends(&mut drive).unwrap().unwrap());
     output::write(Some(&directory.join("map.csv")), |mut out| {
         write_map(&mut out, &map).unwrap();
         Ok(())

@@ -112,7 +112,7 @@ fn check(
     let mut answers = Answers::new(drive);
     answers.of_the_drive(drive)?;
     let opcodes = answers::opcodes(drive)?;
-    let table = map::table(drive)?;
+    let table = tapewise_run::wrap_ends(drive)?;
     let mode = optional(drive.mode(0x3f))?;
     let density = mode.and_then(|mode| Some(mode.block?.density));
     let chosen = judge::choose(args.profile.as_deref(), density, drive)?;

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::{device, output, units};
 use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, ProbedPlace, write_map};
-use tapewise_model::EndOfWrap;
+use tapewise_run::wrap_ends;
 use tapewise_scsi::TapeDrive;
 use tapewise_scsi::commands::ModePage;
 
@@ -29,7 +29,7 @@ pub struct Map {
 pub fn run(args: &Map) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(&args.device)?;
     drive.wait_until_ready(super::READY_LIMIT)?;
-    let map = match table(&mut drive)? {
+    let map = match wrap_ends(&mut drive)? {
         Some(table) if table.is_empty() => {
             return Err(CliError::failed(
                 "the cartridge has no data: there is nothing to map",
@@ -56,26 +56,6 @@ pub fn run(args: &Map) -> Result<(), CliError> {
     output::write(Some(&args.output), |mut out| {
         write_map(&mut out, &map).map_err(CliError::failed)
     })
-}
-
-/// The drive's own table, where it has one.
-pub fn table(drive: &mut TapeDrive) -> Result<Option<Vec<EndOfWrap>>, CliError> {
-    let Some(told) = drive.end_of_wrap_table()? else {
-        return Ok(None);
-    };
-    let entries = told.iter().map(|end| {
-        Ok(EndOfWrap {
-            wrap: end.wrap,
-            partition: u8::try_from(end.partition).map_err(|_| {
-                CliError::failed(format!(
-                    "table of wrap ends: wrap {} is said to be in partition {}",
-                    end.wrap, end.partition
-                ))
-            })?,
-            block: end.block,
-        })
-    });
-    entries.collect::<Result<_, CliError>>().map(Some)
 }
 
 /// Goes to evenly spread blocks and to the end of data of each partition, and asks where that is.

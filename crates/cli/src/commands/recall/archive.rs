@@ -9,7 +9,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{BufReader, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,6 +40,13 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked, window, &stop, args.quiet)?;
+    if let (Some(worked), false) = (&worked, args.quiet) {
+        // A volume that was read several times is named once.
+        let positions: BTreeSet<&(String, String)> = worked.positions.iter().collect();
+        for (label, whence) in positions {
+            say(format_args!("tapewise: {label}: positions: {whence}\n"));
+        }
+    }
     told(&archive, &asked, worked.as_ref())
 }
 

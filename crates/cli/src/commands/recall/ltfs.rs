@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination};
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
-use tapewise_archive::ltfs::read::{Outcome, Progress, TapeRead};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
+use tapewise_archive::read::{Outcome, Progress, TapeRead};
 use tapewise_archive::record::Segment;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventWriter, Header};
@@ -27,7 +27,7 @@ use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// Says something on standard error, unless nothing is to be said.
-type Say<'a> = &'a dyn Fn(&dyn std::fmt::Display);
+type Say<'a> = &'a (dyn Fn(&dyn std::fmt::Display) + Sync);
 
 /// Runs the mode.
 pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
@@ -65,10 +65,9 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     common::say_check(&check, &say);
     let wanted = without_those_there(chosen.wanted, &check);
     let byte_scale = devices.byte_scale(name)?.unwrap_or(1);
-    let (cartridge, provenance) =
-        tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
-    say(&format_args!("positions: {provenance}"));
-    let (head, learns) = tape::head(&mut drive, &cartridge)?;
+    let (cartridge, whence) = tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
+    say(&format_args!("positions: {whence}"));
+    let (head, learns) = cartridge.head(&mut drive)?;
     let wants: Vec<Vec<Segment>> = wanted.iter().map(|one| one.segments.clone()).collect();
     let read = TapeRead::new(&cartridge, head, &wants, learns).map_err(CliError::input)?;
     let (problem, plan) = read.plan();

@@ -143,10 +143,10 @@ impl Choice {
             wanted: Vec::new(),
             left_out: Vec::new(),
         };
-        let mut links = 0;
+        let mut links = Vec::new();
         for (file, range) in picked {
             if file.symlink.is_some() && matches!(self, Choice::All) {
-                links += 1;
+                links.push(file.path.as_str());
                 continue;
             }
             let sums = match InnerPath::new(&file.path) {
@@ -168,11 +168,11 @@ impl Choice {
                 }
             }
         }
-        if links > 0 {
-            say(&format_args!(
-                "{} left out: links are not made",
-                units::count(links, "symbolic link")
-            ));
+        if !links.is_empty() {
+            let count = units::count(links.len(), "symbolic link");
+            let verb = if links.len() == 1 { "is" } else { "are" };
+            let named = some_of(links.iter());
+            say(&format_args!("{count} {verb} not made: {named}"));
         }
         let known = chosen
             .wanted
@@ -197,26 +197,14 @@ fn refuse_unknown(
     why: &str,
     say: Say<'_>,
 ) -> Result<(), CliError> {
-    const SHOWN: usize = 3;
     if names.is_empty() {
         return Ok(());
     }
-    let some: Vec<String> = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| {
-            format!(
-                "line {}: {}",
-                name.line,
-                String::from_utf8_lossy(&name.bytes)
-            )
-        })
-        .collect();
-    let more = match names.len() > SHOWN {
-        true => format!("; and {} more", names.len() - SHOWN),
-        false => String::new(),
-    };
-    let said = format!("{called}: {why}: {}{more}", some.join("; "));
+    let lines = names.iter().map(|name| {
+        let text = String::from_utf8_lossy(&name.bytes);
+        format!("line {}: {text}", name.line)
+    });
+    let said = format!("{called}: {why}: {}", some_of(lines));
     if !args.ignore_missing {
         return Err(CliError::input(said).hint(
             "names are paths in the volume, byte for byte; --ignore-missing goes on without them",
@@ -224,4 +212,21 @@ fn refuse_unknown(
     }
     say(&said);
     Ok(())
+}
+
+/// The first few of some names, and how many more there are.
+fn some_of(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
+    const SHOWN: usize = 3;
+    let more = names.len().saturating_sub(SHOWN);
+    let mut said = String::new();
+    for (nth, name) in names.take(SHOWN).enumerate() {
+        if nth > 0 {
+            said.push_str("; ");
+        }
+        said.push_str(name.as_ref());
+    }
+    if more > 0 {
+        said.push_str(&format!("; and {more} more"));
+    }
+    said
 }

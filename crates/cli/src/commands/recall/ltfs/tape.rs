@@ -1,13 +1,12 @@
-//! The cartridge in the drive: where its blocks lie, and where the head is.
+//! The cartridge in the drive: its profile, and where its blocks lie.
 
-use crate::commands::drive::map;
 use crate::error::CliError;
-use crate::{profiles, units};
-use tapewise_archive::ltfs::read::Cartridge;
+use crate::profiles;
+use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
+use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::ltfs_extent::LtfsLayout;
-use tapewise_model::{BlockMap, Position, PositionSource, Profile};
-use tapewise_order::{Algorithm, Tape};
+use tapewise_model::Profile;
 use tapewise_scsi::TapeDrive;
 
 /// Any mode page has the block descriptor in front; this one every LTO drive has.
@@ -43,73 +42,24 @@ pub fn profile(asked: Option<&str>, drive: &mut TapeDrive) -> Result<(Profile, S
     ))
 }
 
-/// What is known of the cartridge, and whence: the drive's own table of wrap ends, else the nominal
-/// geometry, which is put right by what the drive tells while it reads.
+/// What is known of the cartridge, and whence.
 pub fn cartridge(
     drive: &mut TapeDrive,
     profile: &Profile,
     layout: &LtfsLayout,
     byte_scale: u64,
-) -> Result<(Cartridge, String), CliError> {
-    let tape = Tape::new(profile, None)?;
-    let recorded_bytes = layout.block_size.saturating_mul(byte_scale);
-    let table = map::table(drive)?.filter(|table| !table.is_empty());
-    let (map, provenance) = match table {
-        Some(table) => {
-            let wraps = units::count(table.len(), "wrap");
-            let wrap_blocks = profile.wrap_blocks(recorded_bytes).ok();
-            let map = BlockMap::from_end_of_wrap(&tape.geometry, &table, wrap_blocks);
-            let map =
-                map.map_err(|e| CliError::failed(format!("the drive's table of wrap ends: {e}")))?;
-            (
-                map,
-                format!("the drive's table of wrap ends, {wraps} with data"),
-            )
-        }
-        None => {
-            let layout = profile.ltfs_layout().ok_or_else(|| {
-                CliError::input(format!(
-                    "profile {}: its partitions are not known",
-                    profile.name
-                ))
-            })?;
-            let map = profile.nominal_map(layout, recorded_bytes)?;
-            let error = map.share_error() * 100.0;
-            let title = &profile.title;
-            (
-                map,
-                format!(
-                    "nominal geometry of {title}, taken as +-{error} %, learned while it is read"
-                ),
-            )
-        }
-    };
-    let cartridge = Cartridge {
-        tape,
-        map,
+) -> Result<(Cartridge, Whence), CliError> {
+    let known = Known {
+        profile,
+        format: VolumeFormat::Ltfs,
         block_bytes: layout.block_size,
         byte_scale,
-        algorithm: Algorithm::Best,
+        written: &[],
     };
-    Ok((cartridge, provenance))
-}
-
-/// Where the head is, and whether the drive will tell that after every read. A drive that does not is
-/// rewound, so that it is known once.
-pub fn head(drive: &mut TapeDrive, cartridge: &Cartridge) -> Result<(Position, bool), CliError> {
-    let told = drive.physical_position()?;
-    let partition = drive.position()?.partition;
-    if let Some((wrap, lpos)) = told.and_then(|told| Some((told.wrap?, told.lpos))) {
-        let head = Position {
-            partition,
-            wrap,
-            lpos,
-            source: PositionSource::Recorded,
-            error_lpos: 0,
-        };
-        return Ok((head, true));
-    }
-    drive.locate(0, 0)?;
-    let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
-    Ok((head, false))
+    Cartridge::in_drive(drive, &known).map_err(|error| match error {
+        NoMap::Drive(error) => error.into(),
+        NoMap::Profile(error) => error.into(),
+        error @ NoMap::Table(_) => CliError::failed(error),
+        error @ NoMap::NoPartitions { .. } => CliError::input(error),
+    })
 }

@@ -2,32 +2,29 @@
 //!
 //! What to read next follows from where things are believed to lie; every read tells where they do,
 //! and what still waits is then ordered anew from where the head is ([`tapewise_order::replan`]). A
-//! place that cannot be read is left, tried once more when all else has been read, and said.
+//! place that cannot be read is left, tried once more when all else has been read, and said. The
+//! drive stays on the caller's thread; what was read is taken by another one ([`crate::stream`]).
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `cartridge` | where blocks lie and where the head is, and whence that is known |
+//! | `unpack` | from blocks to the bytes of files |
 
-use super::unpack::{State, Unpack};
+mod cartridge;
+mod unpack;
+
+pub use cartridge::{Cartridge, Known, NoMap, Whence};
+
 use crate::record::Segment;
+use crate::stream::{Ring, read_ahead};
 use tapewise_formats::event::Spot;
-use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource};
+use tapewise_model::{LearnedMap, Micros, Position, PositionSource};
 use tapewise_order::replan::{Again, Policy, Recall, Replanner};
 use tapewise_order::{
-    Algorithm, End, Inputs, Options, Order, Plan, Problem, Request, Scenarios, Tape, sort,
+    Algorithm, End, Inputs, Options, Order, Plan, Problem, Request, Scenarios, sort,
 };
 use tapewise_run::{Recorder, Report, RunError, carry_on, steps};
-
-/// The drive with the cartridge in it, as far as ordering needs them.
-#[derive(Clone, Debug)]
-pub struct Cartridge {
-    /// How long the drive takes.
-    pub tape: Tape,
-    /// Where blocks are believed to lie.
-    pub map: BlockMap,
-    /// Bytes of a block.
-    pub block_bytes: u64,
-    /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
-    pub byte_scale: u64,
-    /// How what waits is ordered: ours, unless another order is to stand beside it.
-    pub algorithm: Algorithm,
-}
+use unpack::{State, Unpack};
 
 /// Why something that was wanted cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +32,7 @@ pub enum Lost {
     /// The place cannot be read: sense in words.
     #[error("{0}")]
     Unreadable(String),
-    /// A block of another length than the index implies.
+    /// A block of another length than index or catalogue imply.
     #[error("partition {partition}, block {block}: {bytes} bytes where the index has {expected}")]
     BlockLength {
         /// The partition.
@@ -55,12 +52,26 @@ pub enum Lost {
         /// The block.
         block: u64,
     },
+    /// On a volume of tar archives another member than the catalogue's, or none.
+    #[error(
+        "partition {partition}, block {block}: {found} where a file of {expected} bytes begins"
+    )]
+    Header {
+        /// The partition.
+        partition: u8,
+        /// The block in which the contents should begin.
+        block: u64,
+        /// What stands before them.
+        found: String,
+        /// Bytes of the contents, as the catalogue has them.
+        expected: u64,
+    },
 }
 
-/// Takes what is read. What is wanted is known by its number.
+/// Takes what is read, on another thread than the drive's. What is wanted is known by its number.
 ///
 /// An error ends the run. What goes wrong with one file only is for the receiver to remember.
-pub trait Receiver {
+pub trait Receiver: Send {
     /// It begins, from its first byte, also where some of it came before.
     ///
     /// # Errors
@@ -85,6 +96,10 @@ pub trait Receiver {
     /// As for [`Receiver::begin`].
     fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()>;
 }
+
+/// Bytes that may be on their way between drive and receiver: a tenth of a second of an LTO drive,
+/// so that a disk may pause as long.
+const RING_BYTES: usize = 16 << 20;
 
 /// Reads of a batch that the map learns from: placing anew what waits takes as long as there is much
 /// of it, and a thousand places tell more than enough of a tape.
@@ -120,6 +135,7 @@ pub struct TapeRead<'a> {
     cartridge: &'a Cartridge,
     recall: Recall,
     head: Position,
+    ring: Ring,
     outcome: Outcome,
     done: usize,
     bytes: u64,
@@ -164,11 +180,13 @@ impl<'a> TapeRead<'a> {
             let known = recall.arrive(want as u64, request);
             debug_assert!(known.is_ok(), "{known:?}");
         }
+        let block_bytes = cartridge.block_bytes.max(1) as usize;
         Ok(TapeRead {
             wants,
             cartridge,
             recall,
             head,
+            ring: Ring::new(RING_BYTES / block_bytes, block_bytes),
             outcome: Outcome::default(),
             done: 0,
             bytes: 0,
@@ -337,9 +355,13 @@ impl<'a> TapeRead<'a> {
             self.head = last.end;
         }
         let together = ids.iter().map(|&id| id as usize);
-        let mut unpack = Unpack::new(self.wants, self.cartridge.block_bytes, receiver, together);
+        let mut unpack = Unpack::new(self.wants, self.cartridge, receiver, together);
         let mut report = Report::default();
-        carry_on(&steps, recorder, &named, &mut unpack, &mut report)?;
+        let (read, taken) = read_ahead(&mut self.ring, &mut unpack, |ahead| {
+            carry_on(&steps, recorder, &named, ahead, &mut report)
+        });
+        read?;
+        taken.map_err(RunError::Sink)?;
         Ok((unpack.into_states(), report))
     }
 
