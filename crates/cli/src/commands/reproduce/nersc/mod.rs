@@ -6,6 +6,7 @@
 
 mod drive;
 mod library;
+mod migrate;
 mod sizing;
 
 use super::claims::{Ours, Paper, Report};
