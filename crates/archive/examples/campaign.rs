@@ -39,39 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = |at: usize, usual: u64| numbers.get(at).copied().unwrap_or(usual);
     let (files, cartridges, recalls) = (number(0, 100_000), number(1, 200), number(2, 20_000));
     let directory = tempfile::tempdir()?;
-    let mut spec = LibrarySpec::with_robot(
-        "ibm3584",
-        "lto8",
-        DRIVES,
-        cartridges as u16 + 10,
-        cartridges as u16,
-        7,
-    );
-    spec.cartridges
-        .iter_mut()
-        .for_each(|cartridge| cartridge.scale = SCALE);
-    let library = Library::create(
-        &directory.path().join("library"),
-        &spec,
-        Clock::virtual_time(),
-    )?;
+    let library = library(directory.path(), u16::try_from(cartridges)?)?;
     let mut site = Site::new(directory.path(), &library, files / cartridges)?;
-
     let began = Instant::now();
-    let sums = site.store(directory.path(), files)?;
-    let migrated = site.mover(|mover| mover.migrate(i64::MAX))??;
-    println!(
-        "store   {} files on {} volumes, {} mounts, in {:.0} s of this machine's time",
-        migrated.files,
-        site.catalogue.volumes()?.len(),
-        migrated.mounts,
-        began.elapsed().as_secs_f64()
-    );
-    site.report("store");
-    site.cache.evict(u64::MAX, site.clock)?;
-    assert_eq!(site.cache.usage().held_bytes, 0);
+    let sums = site.fill(directory.path(), files)?;
 
-    let began = Instant::now();
     let mut ids: Vec<FileId> = sums.keys().copied().collect();
     Random::new(5, 5).shuffle(&mut ids);
     ids.truncate(recalls as usize);
@@ -85,24 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("CTA's SLTF", Algorithm::Cta),
     ] {
         site.settings.algorithm = algorithm;
-        let to = directory.path().join(name);
-        std::fs::create_dir(&to)?;
-        let mut delivered = 0;
-        for batch in ids.chunks(BATCH) {
-            site.submit(batch, &to)?;
-            let recalled = site.mover(|mover| mover.recall())??;
-            assert!(recalled.failed.is_empty(), "{:?}", recalled.failed);
-            delivered += recalled.delivered;
-        }
-        let mut right = 0;
-        for id in &ids {
-            let path = String::from_utf8(site.catalogue.file(*id)?.file.path)?;
-            let read = std::fs::read(to.join(path))?;
-            right += u64::from(xxhash_rust::xxh3::xxh3_64(&read) == sums[id]);
-        }
-        site.report(name);
-        println!("{:14} {delivered} delivered, {right} checksums right", "");
-        assert_eq!((delivered, right), (recalls, recalls));
+        site.recall(name, directory.path(), &ids, &sums)?;
     }
     println!(
         "in {:.0} s of this machine's time",
@@ -110,6 +65,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     assert_eq!(site.catalogue.integrity()?, Vec::<String>::new());
     Ok(())
+}
+
+/// A library of blank cartridges that lie beside its drives.
+fn library(directory: &Path, cartridges: u16) -> Result<Library, Box<dyn Error>> {
+    let slots = cartridges.saturating_add(10);
+    let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", DRIVES, slots, cartridges, 7);
+    spec.cartridges
+        .iter_mut()
+        .for_each(|cartridge| cartridge.scale = SCALE);
+    let place = directory.join("library");
+    Ok(Library::create(&place, &spec, Clock::virtual_time())?)
 }
 
 struct Site {
@@ -203,6 +169,57 @@ impl Site {
             sums.extend(stored.into_iter().map(|(id, _)| id).zip(contents));
         }
         Ok(sums)
+    }
+
+    /// Stores files, brings them onto tape and empties the cache; their numbers and XXH3.
+    fn fill(
+        &mut self,
+        directory: &Path,
+        files: u64,
+    ) -> Result<BTreeMap<FileId, u64>, Box<dyn Error>> {
+        let began = Instant::now();
+        let sums = self.store(directory, files)?;
+        let migrated = self.mover(|mover| mover.migrate(i64::MAX))??;
+        println!(
+            "store   {} files on {} volumes, {} mounts, in {:.0} s of this machine's time",
+            migrated.files,
+            self.catalogue.volumes()?.len(),
+            migrated.mounts,
+            began.elapsed().as_secs_f64()
+        );
+        self.report("store");
+        self.cache.evict(u64::MAX, self.clock)?;
+        assert_eq!(self.cache.usage().held_bytes, 0);
+        Ok(sums)
+    }
+
+    /// Recalls these files batch by batch into a new directory, and compares every checksum.
+    fn recall(
+        &mut self,
+        name: &str,
+        directory: &Path,
+        ids: &[FileId],
+        sums: &BTreeMap<FileId, u64>,
+    ) -> Result<(), Box<dyn Error>> {
+        let to = directory.join(name);
+        std::fs::create_dir(&to)?;
+        let mut delivered = 0;
+        for batch in ids.chunks(BATCH) {
+            self.submit(batch, &to)?;
+            let recalled = self.mover(|mover| mover.recall())??;
+            assert!(recalled.failed.is_empty(), "{:?}", recalled.failed);
+            delivered += recalled.delivered;
+        }
+        let mut right = 0;
+        for id in ids {
+            let path = String::from_utf8(self.catalogue.file(*id)?.file.path)?;
+            let read = std::fs::read(to.join(path))?;
+            right += u64::from(xxhash_rust::xxh3::xxh3_64(&read) == sums[id]);
+        }
+        self.report(name);
+        println!("{:14} {delivered} delivered, {right} checksums right", "");
+        assert_eq!((delivered, right), (ids.len() as u64, ids.len() as u64));
+        Ok(())
     }
 
     fn submit(&mut self, files: &[FileId], to: &Path) -> Result<(), CatalogueError> {
