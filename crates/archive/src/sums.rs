@@ -145,6 +145,17 @@ impl FromStr for Sum {
 #[derive(Clone)]
 pub struct Summer(Vec<State>);
 
+impl std::io::Write for Summer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[derive(Clone)]
 enum State {
     Crc32(crc32fast::Hasher),

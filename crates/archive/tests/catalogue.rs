@@ -61,3 +61,30 @@ fn a_backup_appears_whole_over_the_last_one_and_can_be_opened() {
         Vec::<String>::new()
     );
 }
+
+#[test]
+fn no_type_of_a_database_stands_in_the_interface() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut left = vec![source.clone()];
+    let mut with = Vec::new();
+    while let Some(directory) = left.pop() {
+        for entry in std::fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let inner = path.strip_prefix(&source).expect("below").to_owned();
+            match path.is_dir() {
+                true => left.push(path),
+                false
+                    if std::fs::read_to_string(&path)
+                        .is_ok_and(|text| text.contains("rusqlite")) =>
+                {
+                    with.push(inner);
+                }
+                false => {}
+            }
+        }
+    }
+    let is_behind = |path: &std::path::PathBuf| {
+        path.starts_with("catalogue/sqlite") || path.ends_with("sqlite.rs")
+    };
+    assert!(with.len() > 3 && with.iter().all(is_behind), "{with:?}");
+}

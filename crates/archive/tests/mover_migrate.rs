@@ -6,8 +6,9 @@ mod site;
 use site::Site;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use tapewise_archive::catalogue::{Copy, CopyState, Files, Volumes};
+use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes};
 use tapewise_archive::mover::{MoveError, Precompress};
+use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
 use tapewise_scsi::commands::ReadOutcome;
 
@@ -158,6 +159,115 @@ fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
     site.empty_cache();
     files.extend(noise);
     site.assert_comes_back(&files, "back");
+    let volumes = site.catalogue.volumes().expect("a catalogue");
+    for (id, volume) in volumes {
+        let verified = site.mover(|mover| mover.verify(id)).expect("verified");
+        let found = (verified.right, verified.parts, verified.lost.len());
+        assert_eq!(found, (42, 0, 0), "{}", volume.label);
+    }
+}
+
+#[test]
+fn compressed_copies_are_known_again_when_the_catalogue_was_lost() {
+    let mut site = Site::new(1, 2, Faults::none());
+    site.settings.precompress = Some(QUICK);
+    let mut files = texts("t", 12);
+    site.store_these(&files, 1);
+    files.extend(site.store(8, 1, 3));
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    let (id, volume) = site.catalogue.volumes().expect("a catalogue").remove(0);
+    let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 9);
+    assert_eq!(forgotten.expect("forgotten").retired, 20);
+    let added = site
+        .mover(|mover| mover.add_tape(&volume.label))
+        .expect("added");
+    assert_eq!(
+        (added.files, added.left_out.len(), added.troubles.len()),
+        (20, 0, 0)
+    );
+    site.assert_integrity();
+    site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn a_tape_of_others_that_is_known_by_a_list_of_blocks_is_read_and_not_verified() {
+    let mut site = Site::new(1, 2, Faults::none());
+    let labels: Vec<String> = site.pool.volumes().into_keys().collect();
+    let label = labels[0].clone();
+    let block = |number: u8| vec![number; 4096];
+    let drive = site.pool.mount(&label, &mut site.events).expect("mounted");
+    for number in 0..40 {
+        let written = site.pool.drive(drive).write(&block(number));
+        written.expect("written");
+    }
+    site.pool
+        .drive(drive)
+        .write_filemarks(1, false)
+        .expect("written");
+    site.pool
+        .dismount(drive, &mut site.events)
+        .expect("dismounted");
+    let volume = Volume {
+        label: label.clone(),
+        uuid: format!("blocks:{label}"),
+        format: VolumeFormat::Blocks,
+        state: VolumeState::Full,
+        block_bytes: 4096,
+        next_block: 0,
+        written_bytes: 0,
+    };
+    let listed = |first: u64, count: u64, offset: u64, bytes: u64| Recorded {
+        file: File {
+            path: format!("{label}/{first}").into_bytes(),
+            bytes,
+            modified_ns: 0,
+            mode: 0o644,
+            sums: Vec::new(),
+        },
+        owner: Owner::default(),
+        zstd_bytes: None,
+        segments: vec![Segment {
+            partition: 0,
+            first_block: first,
+            last_block: first + count - 1,
+            byte_offset: offset,
+            bytes,
+            file_offset: 0,
+            start: None,
+            end: None,
+        }],
+    };
+    let files = [
+        listed(30, 3, 0, 3 * 4096),
+        listed(2, 1, 100, 50),
+        listed(11, 2, 4000, 196),
+    ];
+    site.catalogue
+        .add_recorded(&volume, &files, 5)
+        .expect("added");
+    let bytes =
+        |first: u8, count: u8| -> Vec<u8> { (first..first + count).flat_map(block).collect() };
+    let wanted = [
+        (format!("{label}/30"), bytes(30, 3)),
+        (format!("{label}/2"), bytes(2, 1)[100..150].to_vec()),
+        (format!("{label}/11"), bytes(11, 2)[4000..4196].to_vec()),
+    ];
+    let to = site.destination("back");
+    site.request(&wanted.iter().collect::<Vec<_>>(), &to);
+    let recalled = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!(
+        (recalled.delivered, recalled.unverified, recalled.failed),
+        (3, 3, vec![])
+    );
+    for (path, contents) in &wanted {
+        assert_eq!(
+            &std::fs::read(to.join(path)).expect("delivered"),
+            contents,
+            "{path}"
+        );
+    }
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub struct Recorded {
     pub file: File,
     /// Whose it is.
     pub owner: Owner,
+    /// Length of the zstd frame that it is there; none where it is the contents as they are.
+    pub zstd_bytes: Option<u64>,
     /// Where its bytes are, in file order; none for an empty file of LTFS.
     pub segments: Vec<Segment>,
 }
@@ -29,6 +31,8 @@ pub struct OnVolume {
     pub number: u32,
     /// When the file was stored.
     pub stored_ns: i64,
+    /// Length of the zstd frame that the copy is; none where it is the contents as they are.
+    pub zstd_bytes: Option<u64>,
     /// Whether the file is still wanted; what is not, a repack leaves behind.
     pub live: bool,
     /// The segment.

@@ -43,7 +43,7 @@ impl Mover<'_> {
         }
         recorded.retain(|recorded| {
             let bytes: u64 = recorded.segments.iter().map(|segment| segment.bytes).sum();
-            let is_whole = bytes == recorded.file.bytes;
+            let is_whole = bytes == recorded.zstd_bytes.unwrap_or(recorded.file.bytes);
             if !is_whole {
                 let why = format!("{bytes} of its {} bytes are here", recorded.file.bytes);
                 added.left_out.push((recorded.file.path.clone(), why));
@@ -112,8 +112,8 @@ fn file(located: &Located, label: &str, is_ours: bool) -> Result<File, String> {
         MemberKind::Directory => return Err("a directory".to_owned()),
         MemberKind::Other(kind) => return Err(format!("type {:?}", char::from(kind))),
     }
-    if member.zstd_of.is_some() {
-        return Err("a compressed copy: restore it with tar and zstd".to_owned());
+    if member.zstd_of.is_some() && member.part.is_some() {
+        return Err("a part of a compressed copy: restore it with tar and zstd".to_owned());
     }
     let mut path = Vec::new();
     if !is_ours {
@@ -122,13 +122,13 @@ fn file(located: &Located, label: &str, is_ours: bool) -> Result<File, String> {
     }
     path.extend_from_slice(&member.path);
     let path = InnerPath::new(&path).map_err(|error| error.to_string())?;
-    let sum = match member.part {
-        Some(_) => member.file_xxh3,
-        None => member.xxh3,
+    let sum = match member.part.is_some() || member.zstd_of.is_some() {
+        true => member.file_xxh3,
+        false => member.xxh3,
     };
     Ok(File {
         path: path.as_bytes().to_vec(),
-        bytes: member.bytes,
+        bytes: member.zstd_of.unwrap_or(member.bytes),
         modified_ns: member.modified_ns,
         mode: member.mode,
         sums: sum.map(|sum| vec![xxh3(sum)]).unwrap_or_default(),
@@ -171,6 +171,7 @@ fn join(recorded: &mut Vec<Recorded>, mut file: File, located: &Located) {
             let new = Recorded {
                 file,
                 owner: Owner::default(),
+                zstd_bytes: located.member.zstd_of.map(|_| located.member.bytes),
                 segments: vec![located.segment],
             };
             match same {

@@ -5,6 +5,7 @@ use crate::catalogue::{Catalogue, CatalogueError, OnVolume, VolumeId};
 use crate::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use crate::sums::{Sum, Summer};
+use crate::volume::Expander;
 use std::collections::HashMap;
 use std::io::Error;
 
@@ -75,19 +76,51 @@ struct Checker<'a> {
     now_ns: &'a (dyn Fn() -> i64 + Sync),
     copies: &'a [(OnVolume, Vec<Segment>)],
     /// Copies whose bytes come: what they must sum up to, and their sums so far.
-    open: HashMap<usize, (File, Summer)>,
+    open: HashMap<usize, (File, Contents)>,
     found: &'a mut Verified,
+}
+
+/// What a copy stands for, summed: the bytes on the tape, or what a frame of them was made of.
+enum Contents {
+    Plain(Summer),
+    Frame(Expander<'static, Summer>),
+    Broken(String),
+}
+
+impl Contents {
+    fn push(&mut self, bytes: &[u8]) {
+        match self {
+            Contents::Plain(summer) => summer.update(bytes),
+            Contents::Frame(expander) => {
+                if let Err(error) = expander.push(bytes) {
+                    *self = Contents::Broken(error.to_string());
+                }
+            }
+            Contents::Broken(_) => {}
+        }
+    }
+
+    fn finish(self) -> Result<Vec<Sum>, String> {
+        match self {
+            Contents::Plain(summer) => Ok(summer.finish()),
+            Contents::Frame(expander) => match expander.finish() {
+                Ok(summer) => Ok(summer.finish()),
+                Err(error) => Err(error.to_string()),
+            },
+            Contents::Broken(why) => Err(why),
+        }
+    }
 }
 
 impl Checker<'_> {
     fn close(&mut self, want: usize) -> Result<(), CatalogueError> {
-        let Some((file, summer)) = self.open.remove(&want) else {
+        let Some((file, contents)) = self.open.remove(&want) else {
             return Ok(());
         };
         let (copy, segments) = &self.copies[want];
         let bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
         self.found.bytes += bytes;
-        if bytes < file.bytes {
+        if bytes < copy.zstd_bytes.unwrap_or(file.bytes) {
             self.found.parts += 1;
             return Ok(());
         }
@@ -95,7 +128,10 @@ impl Checker<'_> {
             self.found.unknown += 1;
             return Ok(());
         }
-        let sums = summer.finish();
+        let sums = match contents.finish() {
+            Ok(sums) => sums,
+            Err(why) => return self.lose(want, format!("its zstd frame is broken: {why}")),
+        };
         match file.sums.iter().find(|known| !sums.contains(known)) {
             None => {
                 self.found.right += 1;
@@ -127,13 +163,17 @@ impl Receiver for Checker<'_> {
             .map_err(Error::other)?
             .file;
         let summer = Summer::new(file.sums.iter().map(|sum| sum.kind));
-        self.open.insert(want, (file, summer));
+        let contents = match self.copies[want].0.zstd_bytes {
+            Some(_) => Contents::Frame(Expander::new(summer)?),
+            None => Contents::Plain(summer),
+        };
+        self.open.insert(want, (file, contents));
         Ok(())
     }
 
     fn bytes(&mut self, want: usize, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        if let Some((_, summer)) = self.open.get_mut(&want) {
-            summer.update(bytes);
+        if let Some((_, contents)) = self.open.get_mut(&want) {
+            contents.push(bytes);
         }
         Ok(())
     }

@@ -83,6 +83,7 @@ pub fn recorded(path: &str, first_block: u64, bytes: u64) -> Recorded {
     Recorded {
         file: file(path, bytes),
         owner: Owner::default(),
+        zstd_bytes: None,
         segments: vec![segment(first_block, bytes, 0)],
     }
 }

@@ -1,6 +1,7 @@
 //! `tapewise catalog`: what lies where, and whether it is still right.
 
 mod add;
+mod blocks;
 mod find;
 mod init;
 mod move_off;

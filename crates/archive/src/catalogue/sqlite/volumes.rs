@@ -72,7 +72,7 @@ fn check_segments(recorded: &Recorded, format: VolumeFormat) -> Result<()> {
             .checked_add(segment.bytes)
             .ok_or_else(|| wrong(format!("a segment of {} bytes", segment.bytes)))?;
     }
-    let bytes = recorded.file.bytes;
+    let bytes = recorded.zstd_bytes.unwrap_or(recorded.file.bytes);
     if end > bytes || (end < bytes && !holes) {
         return Err(wrong(format!(
             "its segments end at byte {end}, the file has {bytes}"
@@ -129,9 +129,9 @@ fn insert_recorded(
             insert_file(transaction, &recorded.file, &recorded.owner, live, at_ns)?
         }
     };
-    let sql = "INSERT INTO copy (file, number, state, written_ns) \
-        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2 FROM copy WHERE file = ?1";
-    run(transaction, sql, params![file, at_ns])?;
+    let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
+        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1";
+    run(transaction, sql, params![file, at_ns, recorded.zstd_bytes])?;
     let copy = transaction.last_insert_rowid();
     for segment in &recorded.segments {
         insert_segment(transaction, volume, copy, segment)?;
@@ -257,7 +257,8 @@ impl Volumes for SqliteCatalogue {
 
     fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
         let sql = format!(
-            "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, {SEGMENT} FROM segment \
+            "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, \
+            copy.zstd_bytes, {SEGMENT} FROM segment \
             JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
             WHERE segment.volume = ?1 AND copy.state != 'lost' \
             ORDER BY partition, first_block, byte_offset, copy, file_offset"
@@ -271,7 +272,8 @@ impl Volumes for SqliteCatalogue {
                     number: row.get(2)?,
                     live: row.get(3)?,
                     stored_ns: row.get(4)?,
-                    segment: segment(row, 5)?,
+                    zstd_bytes: row.get(5)?,
+                    segment: segment(row, 6)?,
                 })
             })
         })

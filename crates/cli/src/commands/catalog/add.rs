@@ -1,5 +1,6 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
+use super::blocks::add_blocks;
 use crate::archive::{Archive, now_ns};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -17,7 +18,8 @@ use tapewise_archive::sums::ltfs_index_sum;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
 
-/// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them.
+/// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them, any tape
+/// by a list of blocks.
 ///
 /// Files appear in the archive below the cartridge's label; `find` says which tape holds them, and
 /// `recall --archive` brings them back. Such cartridges are read and never written.
@@ -26,10 +28,13 @@ pub struct Add {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Indexes of LTFS volumes, as XML; each is named like its cartridge's label, A00012L6.xml.
-    #[arg(value_name = "INDEX.xml")]
+    /// Indexes of LTFS volumes, as XML, each named like its cartridge's label, A00012L6.xml; or lists of
+    /// files and blocks, in the CSV of requests, with the labels in a column `volume`.
+    ///
+    /// Files that are known by their blocks only are delivered unverified.
+    #[arg(value_name = "INDEX.xml|LIST.csv")]
     indexes: Vec<PathBuf>,
-    /// Bytes of a block of these volumes [default: 524288].
+    /// Bytes of a block of these volumes [default: 524288 for LTFS; a list needs it].
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
     block_size: Option<u64>,
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
@@ -44,11 +49,18 @@ pub struct Add {
 /// Runs it.
 pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     if args.indexes.is_empty() && args.tapes.is_empty() {
-        return Err(CliError::input("give INDEX.xml or --tape LABEL"));
+        return Err(CliError::input("give INDEX.xml, LIST.csv or --tape LABEL"));
     }
     let archive = Archive::open(&args.archive)?;
     for index in &args.indexes {
-        add_index(&archive, args, index).map_err(|error| error.of(index.display()))?;
+        let is_list = index
+            .extension()
+            .is_some_and(|extension| extension == "csv");
+        let added = match is_list {
+            true => add_blocks(&archive, index, args.block_size),
+            false => add_index(&archive, args, index),
+        };
+        added.map_err(|error| error.of(index.display()))?;
     }
     if args.tapes.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -65,7 +77,11 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
+pub(super) fn told(
+    label: &str,
+    files: usize,
+    left_out: &[(Vec<u8>, String)],
+) -> Result<(), CliError> {
     for (path, why) in left_out {
         say(format_args!(
             "tapewise: {label}: {}: left out: {why}\n",
@@ -125,6 +141,7 @@ fn of_index(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorde
             sums: wanted.expected.sums,
         },
         owner: Owner::default(),
+        zstd_bytes: None,
         segments: wanted.segments,
     })
 }
