@@ -71,6 +71,7 @@ fn with_ltfs(site: &mut Site, label: &str, block_bytes: u32) -> Vec<(String, Vec
                     sums: vec![],
                 },
                 owner: Owner::default(),
+                zstd_bytes: None,
                 segments: wanted.segments,
             }
         })

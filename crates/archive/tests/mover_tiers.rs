@@ -131,7 +131,10 @@ fn two_copies_move_to_two_volumes_and_the_old_ones_are_emptied() {
     site.empty_cache();
     site.pass(28 * DAY_NS);
     let moved = site.mover(|mover| mover.migrate_due()).expect("moved");
-    assert_eq!((moved.dropped, moved.emptied.len()), (50, 2));
+    assert_eq!(
+        (moved.files, moved.dropped, moved.emptied.len()),
+        (25, 50, 2)
+    );
     assert_all_on(&site, &files, 1, 2);
     site.assert_integrity();
 }

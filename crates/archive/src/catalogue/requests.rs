@@ -171,9 +171,6 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
-    /// When the oldest of the recalls was asked for that nobody has begun with.
-    fn oldest_queued_ns(&self) -> Result<Option<i64>>;
-
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
 

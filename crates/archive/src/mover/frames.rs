@@ -58,11 +58,12 @@ impl Mover<'_> {
         how: Precompress,
         run: &mut Run,
     ) -> Result<(), MoveError> {
-        let (cache, at_ns) = (self.cache, (self.now_ns)());
+        let (cache, stop, at_ns) = (self.cache, self.stop, (self.now_ns)());
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(Vec::new());
         let work = || {
-            loop {
+            // Whoever is interrupted writes nothing of this segment.
+            while !stop.load(Ordering::Relaxed) {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(job) = jobs.get(index) else { break };
                 let outcome = squeezed(cache, job, how.level, at_ns);
@@ -120,6 +121,7 @@ fn squeezed(cache: &Cache, job: &Job, level: i32, at_ns: i64) -> Result<Outcome,
     let frame = match compress(&mut contents, bytes, level, &mut incoming) {
         Ok(frame) => frame,
         Err(error) if error.kind() == ErrorKind::QuotaExceeded => return Ok(Outcome::Plain),
+        Err(error) if error.kind() == ErrorKind::StorageFull => return Ok(Outcome::NoRoom),
         Err(error) => return Ok(Outcome::Wrong(error.to_string())),
     };
     let found = Sum {

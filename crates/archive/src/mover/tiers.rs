@@ -321,6 +321,7 @@ impl Mover<'_> {
         if entry.state != FileState::Live || !missing(&entry, &staying).is_empty() {
             return Ok(());
         }
+        let dropped = moved.dropped;
         for copy in entry.copies.iter().filter(|copy| !is_on(copy, &staying)) {
             match copy.state {
                 CopyState::Writing => self.catalogue.drop_part(file, copy.number)?,
@@ -330,7 +331,7 @@ impl Mover<'_> {
             }
             moved.dropped += 1;
         }
-        moved.files += 1;
+        moved.files += u64::from(moved.dropped > dropped);
         Ok(())
     }
 }

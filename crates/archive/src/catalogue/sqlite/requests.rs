@@ -230,12 +230,6 @@ impl Requests for SqliteCatalogue {
         self.read(|transaction| all(transaction, &sql, [], request_of))
     }
 
-    fn oldest_queued_ns(&self) -> Result<Option<i64>> {
-        let sql = "SELECT min(created_ns) FROM request WHERE kind = 'recall' AND state = 'queued'";
-        let oldest = self.read(|transaction| one(transaction, sql, [], |row| row.get(0)))?;
-        Ok(oldest.flatten())
-    }
-
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
         let sql = "UPDATE request SET state = 'started', started_ns = ?2 WHERE id = ?1";
         self.write(|transaction| {
