@@ -90,21 +90,34 @@ fn stamp(of: &std::fs::Metadata) -> (u64, [i64; 4]) {
 
 /// Copies a file and sums it on the way; how many bytes it has, or more than `most` as soon as it has.
 fn copy_summed(
+    name: &str,
     from: &mut std::fs::File,
     most: u64,
     summer: &mut Summer,
     to: &mut Incoming,
     buffer: &mut [u8],
-) -> std::io::Result<u64> {
+) -> Result<u64, StoreError> {
     let mut bytes = 0;
     loop {
-        let count = from.read(buffer)?;
+        let read = from.read(buffer);
+        let count = read.map_err(|error| unreadable(name, &error))?;
         bytes += count as u64;
         if count == 0 || bytes > most {
             return Ok(bytes);
         }
         summer.update(&buffer[..count]);
-        to.write_all(&buffer[..count])?;
+        let written = to.write_all(&buffer[..count]);
+        written.map_err(|source| CacheError::Write {
+            path: name.to_owned(),
+            source,
+        })?;
+    }
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> StoreError {
+    StoreError::Unreadable {
+        path: name.to_owned(),
+        what: error.to_string(),
     }
 }
 
@@ -115,25 +128,22 @@ fn bring_in(
     buffer: &mut [u8],
     at_ns: i64,
 ) -> Result<(Arrived, NewStore), StoreError> {
-    let name = || shown(source.from.as_os_str().as_bytes());
-    let unreadable = |error: std::io::Error| StoreError::Unreadable {
-        path: name(),
-        what: error.to_string(),
-    };
-    let mut file = std::fs::File::open(&source.from).map_err(unreadable)?;
-    let before = file.metadata().map_err(unreadable)?;
+    let name = shown(source.from.as_os_str().as_bytes());
+    let failed = |error: std::io::Error| unreadable(&name, &error);
+    let mut file = std::fs::File::open(&source.from).map_err(failed)?;
+    let before = file.metadata().map_err(failed)?;
     if !before.is_file() {
         return Err(StoreError::Unreadable {
-            path: name(),
+            path: name,
             what: "is not a regular file; links, devices and directories are not stored".to_owned(),
         });
     }
     let kinds = how.also.iter().copied().filter(|kind| *kind != Kind::Xxh3);
     let mut summer = Summer::new(std::iter::once(Kind::Xxh3).chain(kinds));
     let mut incoming = cache.reserve(before.len(), at_ns)?.create()?;
-    let bytes = copy_summed(&mut file, before.len(), &mut summer, &mut incoming, buffer)
-        .map_err(unreadable)?;
-    let after = file.metadata().map_err(unreadable)?;
+    let most = before.len();
+    let bytes = copy_summed(&name, &mut file, most, &mut summer, &mut incoming, buffer)?;
+    let after = file.metadata().map_err(failed)?;
     if bytes != before.len() || stamp(&before) != stamp(&after) {
         return Err(StoreError::Changed { path: name() });
     }

@@ -173,7 +173,7 @@ fn a_cache_full_of_what_must_stay_says_what_holds_it() {
     assert_eq!(
         error.to_string(),
         "the cache is full: 101 bytes wanted, high water is 1000; 1 files with 400 bytes are not on tape \
-         yet (migrate), 1 with 300 bytes are pinned (unpin), 200 bytes are reserved by transfers"
+         yet, 1 with 300 bytes are pinned, 200 bytes are reserved by transfers"
     );
     let error = cache.reserve(1001, 5).err().expect("too large");
     assert!(matches!(error, CacheError::TooLarge { .. }));

@@ -213,7 +213,7 @@ impl Archive {
         let path = self.directory.join("cache");
         let disk = match Directory::open(&path) {
             Err(busy) if busy.kind() == std::io::ErrorKind::ResourceBusy => return Ok(Err(busy)),
-            opened => opened.map_err(CliError::failed)?,
+            opened => opened.map_err(|error| CliError::failed(error).of(path.display()))?,
         };
         let water = Water {
             high_bytes: self.settings.cache_high_bytes,
@@ -352,7 +352,10 @@ impl From<CatalogueError> for CliError {
 
 impl From<CacheError> for CliError {
     fn from(error: CacheError) -> CliError {
-        CliError::failed(error)
+        match error {
+            CacheError::TooLarge { .. } => CliError::input(error).hint("raise cache_high_bytes"),
+            _ => CliError::failed(error),
+        }
     }
 }
 
@@ -401,9 +404,8 @@ impl From<MoveError> for CliError {
                 _ => CliError::failed(""),
             },
             MoveError::NoMap { .. } => CliError::input(""),
-            MoveError::Deliver(_) | MoveError::Copy { .. } | MoveError::NoVolume { .. } => {
-                CliError::failed("")
-            }
+            MoveError::NoVolume { .. } => CliError::with(Exit::Partial, ""),
+            MoveError::Deliver(_) | MoveError::Copy { .. } => CliError::failed(""),
         };
         inner.saying(message)
     }

@@ -19,6 +19,14 @@ pub enum CacheError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// What came in could not be written into it.
+    #[error("cache: writing {path} into it: {source}")]
+    Write {
+        /// The file that was to come in.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The marks contradict each other.
     #[error("a cache's low water of {low_bytes} bytes is above its high water of {high_bytes}")]
     Water {
@@ -28,7 +36,9 @@ pub enum CacheError {
         low_bytes: u64,
     },
     /// No cache of this size takes such a file.
-    #[error("{wanted_bytes} bytes never fit a cache of {high_bytes}: store it straight to tape")]
+    #[error(
+        "a file of {wanted_bytes} bytes never fits a cache of {high_bytes} (cache_high_bytes in archive.toml)"
+    )]
     TooLarge {
         /// What was wanted.
         wanted_bytes: u64,
@@ -37,7 +47,7 @@ pub enum CacheError {
     },
     /// There is no room, and nothing that may go.
     #[error(
-        "the cache is full: {wanted_bytes} bytes wanted, high water is {high_bytes}; {} files with {} bytes are not on tape yet (migrate), {} with {} bytes are pinned (unpin), {reserved_bytes} bytes are reserved by transfers",
+        "the cache is full: {wanted_bytes} bytes wanted, high water is {high_bytes}; {} files with {} bytes are not on tape yet, {} with {} bytes are pinned, {reserved_bytes} bytes are reserved by transfers",
         .holds.dirty_files, .holds.dirty_bytes, .holds.pinned_files, .holds.pinned_bytes
     )]
     Full {

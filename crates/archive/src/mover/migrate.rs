@@ -196,7 +196,15 @@ impl Mover<'_> {
         run: &mut Run,
     ) -> Result<(), MoveError> {
         let label = self.label(id)?;
-        let index = self.pool.mount(&label, self.log)?;
+        let index = match self.pool.mount(&label, self.log).map_err(MoveError::from) {
+            Ok(index) => index,
+            // Dropped, held by a drive that failed, used by others: the next volume takes the files.
+            Err(error) if error.is_of_the_volume() => {
+                run.done.volumes_lost.push((label, error.to_string()));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         run.done.mounts += 1;
         let result = self.fill_mounted(id, index, waiting, run);
         match self.let_go(index, result) {

@@ -9,10 +9,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_archive::cache::{Cache, CacheError};
 use tapewise_archive::catalogue::{Files, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Compressed, Migrated};
-use tapewise_archive::store::{Source, StoreTerms, modified_ns, store};
+use tapewise_archive::store::{Source, StoreError, StoreTerms, modified_ns, store};
 
 /// Files stored by one transaction.
 const AT_ONCE: usize = 1000;
@@ -81,13 +84,13 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         replace: args.replace,
         also: Vec::new(),
     };
-    let mut stored = 0;
-    for some in sources.chunks(AT_ONCE) {
-        if stop.load(std::sync::atomic::Ordering::Relaxed) {
-            break;
-        }
-        stored += store(&cache, some, &how, now_ns())?.len();
-    }
+    let to_tape = |all| to_tape(&archive, &cache, &stop, args, all);
+    let make_room = || match args.later {
+        true => Ok(false),
+        false => told(&to_tape(true)?).map(|_| true),
+    };
+    let portion = archive.settings.cache_high_bytes / 4;
+    let stored = in_portions(&cache, &sources, &how, portion, &stop, &make_room)?;
     print(&format!(
         "stored     {} in the cache, acknowledged\n",
         units::count(stored, "file")
@@ -109,10 +112,82 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     if args.later {
         return Ok(ExitCode::SUCCESS);
     }
-    let migrated = archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        mover.migrate(mover.settings.due_until_ns(now_ns()))
-    })?;
-    told(&migrated)
+    told(&to_tape(false)?)
+}
+
+/// Brings to tape what is due; or all, where the cache has no room for it to wait.
+fn to_tape(
+    archive: &Archive,
+    cache: &Cache,
+    stop: &Arc<AtomicBool>,
+    args: &Store,
+    all: bool,
+) -> Result<Migrated, CliError> {
+    let migrated = archive.with_mover(cache, stop, args.quiet, |mover| {
+        mover.migrate(match all {
+            true => now_ns(),
+            false => mover.settings.due_until_ns(now_ns()),
+        })
+    });
+    migrated.map_err(|error| {
+        let again = args.archive.display();
+        error.or_hint(&format!(
+            "what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape"
+        ))
+    })
+}
+
+/// Stores files, a thousand or so many bytes at a time, until it is asked to stop; how many were. Where what
+/// is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
+fn in_portions(
+    cache: &Cache,
+    sources: &[Source],
+    how: &StoreTerms,
+    portion_bytes: u64,
+    stop: &AtomicBool,
+    make_room: &dyn Fn() -> Result<bool, CliError>,
+) -> Result<usize, CliError> {
+    let mut stored = 0;
+    while stored < sources.len() && !stop.load(Ordering::Relaxed) {
+        let count = together(&sources[stored..], portion_bytes)?;
+        let some = &sources[stored..stored + count];
+        let result = match store(cache, some, how, now_ns()) {
+            Err(StoreError::Cache(CacheError::Full { .. })) if make_room()? => {
+                store(cache, some, how, now_ns())
+            }
+            result => result,
+        };
+        result.map_err(|error| unstored(error, stored))?;
+        stored += count;
+    }
+    Ok(stored)
+}
+
+/// How many of the first files one transaction stores.
+fn together(sources: &[Source], portion_bytes: u64) -> Result<usize, CliError> {
+    let mut bytes = 0u64;
+    for (number, source) in sources.iter().take(AT_ONCE).enumerate() {
+        let failed = |error: std::io::Error| CliError::input(error).of(source.from.display());
+        let file = std::fs::metadata(&source.from).map_err(failed)?;
+        bytes = bytes.saturating_add(file.len());
+        if number > 0 && bytes > portion_bytes {
+            return Ok(number);
+        }
+    }
+    Ok(sources.len().min(AT_ONCE))
+}
+
+/// What a person is told who wanted to store more than could be.
+fn unstored(error: StoreError, stored: usize) -> CliError {
+    let is_of_the_cache = matches!(error, StoreError::Cache(_));
+    let error = CliError::from(error);
+    match is_of_the_cache {
+        true => error.or_hint(&format!(
+            "{} before it were acknowledged and are safe, nothing else was: make room, then the same command goes on",
+            units::count(stored, "file")
+        )),
+        false => error,
+    }
 }
 
 /// Those that are not in the archive: so the same command goes on after it was killed. Another file

@@ -8,6 +8,7 @@ mod bad_input;
 mod catalog_add;
 mod drives;
 mod evidence;
+mod faults;
 mod first_minutes;
 mod fit;
 mod goals;

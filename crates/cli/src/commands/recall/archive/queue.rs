@@ -64,7 +64,11 @@ pub fn answered(
                     say("tapewise: still to be put in:\n");
                     pull_list::say_of_queue(archive)?;
                 }
-                return worked.map(Some);
+                return worked.map(Some).map_err(|error| {
+                    error.or_hint(
+                        "what has arrived is whole, the rest stays in the queue: the same command goes on",
+                    )
+                });
             }
             Err(busy) => busy.to_string(),
         };
