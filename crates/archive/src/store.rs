@@ -145,7 +145,7 @@ fn bring_in(
     let bytes = copy_summed(&name, &mut file, most, &mut summer, &mut incoming, buffer)?;
     let after = file.metadata().map_err(failed)?;
     if bytes != before.len() || stamp(&before) != stamp(&after) {
-        return Err(StoreError::Changed { path: name() });
+        return Err(StoreError::Changed { path: name });
     }
     let record = File {
         path: source.path.as_bytes().to_vec(),
