@@ -17,11 +17,13 @@
 //! | `add` | a cartridge of others is read whole and added to the catalogue |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
+//! | `drives` | recalls on all drives at once |
 //! | `session` | a volume in a drive, with its map and its event log |
 
 mod add;
 mod arriving;
 mod choice;
+mod drives;
 mod frames;
 mod migrate;
 mod recall;
@@ -168,6 +170,18 @@ impl MoveError {
 }
 
 impl MoveError {
+    /// The error of the drive, where that is to blame; otherwise the same again.
+    fn of_drive(self) -> Result<RunError, MoveError> {
+        match self {
+            MoveError::Run { source, .. }
+            | MoveError::Volume {
+                source: VolumeError::Run(source) | VolumeError::Abandoned { source, .. },
+                ..
+            } if Blame::of_run(&source) == Blame::Drive => Ok(source),
+            other => Err(other),
+        }
+    }
+
     /// What the label of the cartridge in the drive says, where it is another than was asked for.
     fn other_cartridge(&self) -> Option<String> {
         match self {
@@ -201,6 +215,9 @@ impl MoveError {
                     | PoolError::InUse { .. }
                     | PoolError::Unusable { .. }
                     | PoolError::WrongCartridge { .. }
+                    | PoolError::WrongLabel { .. }
+                    | PoolError::DriveFailed { .. }
+                    | PoolError::Reserved { .. }
                     | PoolError::NotGiven { .. }
             ),
             _ => false,
@@ -219,7 +236,7 @@ pub struct Mover<'a> {
     /// How volumes are written.
     pub settings: &'a Settings,
     /// Where events go.
-    pub log: &'a mut dyn Log,
+    pub log: &'a mut (dyn Log + Send),
     /// Set by whoever wants it to stop.
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.

@@ -29,7 +29,7 @@ mod work;
 pub use bay::Stamp;
 pub use error::{Blame, PoolError};
 pub use person::{Answer, Person};
-pub use work::{Pace, WorkError};
+pub use work::{Fit, Pace, Trouble, Work, WorkError};
 
 use bay::{Bay, Holds, Site, State};
 use desk::Desk;
@@ -48,6 +48,7 @@ const TRIES: usize = 2;
 pub struct Pool {
     bays: Vec<Bay>,
     desk: Mutex<Desk>,
+    pace: Pace,
 }
 
 /// Whoever is told what happens, before a robot moves too.
@@ -135,7 +136,13 @@ impl Pool {
         Ok(Pool {
             bays,
             desk: Mutex::new(desk),
+            pace: Pace::default(),
         })
+    }
+
+    /// Drives work at this pace from now on: see [`Pool::work_off`].
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
     }
 
     /// Drives, counted from 0.
@@ -291,15 +298,9 @@ impl Pool {
         log: &mut dyn Log,
     ) -> Result<(), PoolError> {
         let bay = &mut self.bays[index];
-        let expected = bay.volume().unwrap_or("nothing").to_owned();
-        let name = bay.name();
-        lock(&self.desk).say(&format!(
-            "{name}: {expected} was asked for, the label on tape says {found}"
-        ));
-        if bay.site == Site::ByHand && bay.volume().is_some() {
-            bay.holds = Holds::Volume(found.to_owned());
-        }
-        self.dismount(index, log)
+        reject(bay, &self.desk, found, log)?;
+        bay.release();
+        Ok(())
     }
 
     /// Sets a drive aside: it is used no more. Its cartridge is brought back where that can be done,
@@ -383,6 +384,11 @@ impl Pool {
         }
     }
 
+    /// Why no drive is left for a volume.
+    pub(crate) fn none_for(&self, volume: &str) -> PoolError {
+        self.none_left(volume, &[])
+    }
+
     /// Nobody can take the volume, and why.
     fn none_left(&self, volume: &str, passed_over: &[(usize, PoolError)]) -> PoolError {
         let is_passed = |index| passed_over.iter().any(|(one, _)| *one == index);
@@ -447,6 +453,24 @@ fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), 
         true => lock(desk).clean(bay),
         false => Ok(()),
     }
+}
+
+/// Gives out or brings back a cartridge that is not the volume it was taken for.
+fn reject(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    found: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    let expected = bay.volume().unwrap_or("nothing").to_owned();
+    let name = bay.name();
+    lock(desk).say(&format!(
+        "{name}: {expected} was asked for, the label on tape says {found}"
+    ));
+    if bay.site == Site::ByHand && bay.volume().is_some() {
+        bay.holds = Holds::Volume(found.to_owned());
+    }
+    dismount(bay, desk, log)
 }
 
 /// Brings back what is in a drive that failed, or that cannot use it.

@@ -30,7 +30,7 @@ fn a_drive_that_asks_for_it_is_cleaned_and_the_cleaning_cartridge_returned() {
     let index = bench.mount("TW0001").unwrap();
     move_tape(&mut bench, index);
     bench.dismount(index);
-    assert!(bench.has_said("asks to be cleaned"));
+    assert!(bench.has_said("is to be cleaned"));
     let once = BTreeMap::from([("CLN001".to_owned(), 1)]);
     assert_eq!(bench.pool.cleanings(), once);
     assert_eq!(bench.shelves()["CLN001"], [home(3)]);
@@ -47,4 +47,24 @@ fn that_there_is_no_cleaning_cartridge_is_said_and_work_goes_on() {
     bench.pool.release(index);
     assert_eq!(bench.mount("TW0002").unwrap(), index);
     assert!(bench.has_said("no cleaning cartridge"));
+}
+
+#[test]
+fn a_drive_is_cleaned_when_a_person_wants_it_and_its_volume_goes_home_first() {
+    let mut bench = Bench::new(&with_cleaner(spec(1, 2)));
+    let index = bench.mount("TW0001").unwrap();
+    bench.pool.release(index);
+    let cleaner = bench.pool.clean(index, &mut bench.log).unwrap();
+    assert_eq!(cleaner, "CLN001");
+    let shelves = bench.shelves();
+    assert_eq!(
+        (&shelves["TW0001"], &shelves["CLN001"]),
+        (&vec![home(1)], &vec![home(3)])
+    );
+    let mut without = Bench::new(&spec(1, 1));
+    let error = without.pool.clean(0, &mut without.log).unwrap_err();
+    assert!(
+        matches!(error, tapewise_archive::pool::PoolError::NoCleaner { .. }),
+        "{error}"
+    );
 }

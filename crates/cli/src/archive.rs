@@ -17,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
 use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier};
-use tapewise_archive::pool::{Person, Pool, PoolError};
+use tapewise_archive::pool::{Pace, Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
@@ -274,7 +274,12 @@ impl Archive {
             true => Some(Box::new(Terminal::new(stop))),
             false => None,
         };
+        let pace = match devices.share_a_clock() {
+            true => Pace::Turns,
+            false => Pace::Threads,
+        };
         let mut pool = Pool::new(drives, robots, person, listener)?;
+        pool.set_pace(pace);
         let settings = self.mover_settings(devices.byte_scale(&names[0])?.unwrap_or(1))?;
         let path = self.directory.join("events.jsonl");
         let log = crate::log_file::append(&path);
@@ -370,8 +375,10 @@ impl From<PoolError> for CliError {
             | PoolError::InUse { .. }
             | PoolError::AllBusy { .. }
             | PoolError::Reserved { .. } => Exit::Busy,
-            PoolError::WrongCartridge { .. } => Exit::Refused,
-            PoolError::NotGiven { .. } | PoolError::NobodyThere { .. } => Exit::NotReady,
+            PoolError::WrongCartridge { .. } | PoolError::WrongLabel { .. } => Exit::Refused,
+            PoolError::NoCleaner { .. }
+            | PoolError::NotGiven { .. }
+            | PoolError::NobodyThere { .. } => Exit::NotReady,
             PoolError::Stopped { .. } => Exit::Interrupted,
             _ => Exit::Hardware,
         };

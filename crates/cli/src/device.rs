@@ -75,6 +75,11 @@ impl Devices {
         scale.map_err(|error| error.of(name))
     }
 
+    /// Whether time passes only by what commands take, on a clock that all devices share.
+    pub fn share_a_clock(&self) -> bool {
+        self.libraries.share_a_clock()
+    }
+
     fn transport(
         &mut self,
         name: &str,

@@ -1,24 +1,25 @@
-//! What waits for a volume is read together, in our order, and delivered.
+//! What waits for a volume is read together, in our order, and delivered; see [`super::drives`] for which
+//! drive reads what.
 //!
 //! A file is delivered when it has its name, after its sums matched; then its request is answered. A
 //! mover that is killed between the two finds the file there and answers without reading it again.
 //! What a volume cannot give is asked of the file's other copies before the request fails.
 
+use super::MoveError;
 use super::arriving::{Arrived, Arriving};
-use super::choice::next_volume;
-use super::{MoveError, Mover};
-use crate::cache::Cache;
-use crate::catalogue::{Answer, Catalogue, CopyState, FileId, RequestId, VolumeQueue, Waiting};
+use super::session::With;
+use crate::catalogue::{Answer, CopyState, FileId, RequestId, Waiting};
 use crate::deliver::{
     DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
 };
 use crate::read::{Lost, Receiver};
-use crate::record::{File, Segment};
+use crate::record::File;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{Error, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What recalls did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,62 +45,31 @@ pub struct Recalled {
     pub learned: u64,
 }
 
-impl Mover<'_> {
-    /// Serves all recalls that are queued, volume after volume.
-    ///
-    /// # Errors
-    /// [`MoveError`]; what was started and not answered is queued again.
-    pub fn recall(&mut self) -> Result<Recalled, MoveError> {
-        let mut done = Recalled::default();
-        let mut parts = Parts::default();
-        let mut unavailable = HashSet::new();
-        loop {
-            let queue = self.catalogue.recall_queue()?;
-            for (request, file) in queue.at_hand {
-                self.deliver_at_hand(request, file, &mut done)?;
-            }
-            for (request, _) in queue.stranded {
-                let why = "no copy of the file is whole".to_owned();
-                self.catalogue
-                    .answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
-                done.failed.push((request, why));
-            }
-            let mut volumes = queue.volumes;
-            volumes.retain(|queue| !unavailable.contains(&queue.volume));
-            let Some(next) = self.choose(volumes, &parts) else {
-                return Ok(done);
-            };
-            match self.recall_volume(&next, &mut parts, &mut done) {
-                Ok(()) => {}
-                Err(error) => {
-                    self.catalogue.requeue_started()?;
-                    if error.is_of_the_volume() {
-                        // What has another copy is read there.
-                        unavailable.insert(next.volume);
-                        done.unavailable.push((next.label, error.to_string()));
-                    } else if !error.is_of_the_drive() {
-                        return Err(error);
-                    }
-                }
-            }
-        }
+impl Recalled {
+    /// What another drive did as well.
+    pub(super) fn add(&mut self, other: Recalled) {
+        self.delivered += other.delivered;
+        self.bytes += other.bytes;
+        self.at_hand += other.at_hand;
+        self.unverified += other.unverified;
+        self.failed.extend(other.failed);
+        self.unavailable.extend(other.unavailable);
+        self.mounts += other.mounts;
+        self.positions.extend(other.positions);
+        self.learned += other.learned;
     }
+}
 
-    fn choose(&self, volumes: Vec<VolumeQueue>, parts: &Parts) -> Option<VolumeQueue> {
-        let drives = self.pool.status().into_iter();
-        let mounted = drives.filter_map(|drive| drive.volume).collect();
-        next_volume(volumes, &|request| parts.come(request), &mounted)
-    }
-
+impl With<'_> {
     /// A file that the cache has, or that is empty. What its destination does not take is this
     /// request's affair alone, unless nothing more fits there.
-    fn deliver_at_hand(
-        &mut self,
+    pub fn deliver_at_hand(
+        &self,
         request: RequestId,
         file: FileId,
         done: &mut Recalled,
     ) -> Result<(), MoveError> {
-        let now_ns = (self.now_ns)();
+        let now_ns = self.now();
         let entry = self.catalogue.file(file)?;
         let handed = match self.catalogue.request(request)?.place {
             Some(place) => self.hand_over(file, &entry.file, &place, now_ns),
@@ -152,43 +122,6 @@ impl Mover<'_> {
         }
         let verified = !delivery.finish()?.sums.is_empty();
         Ok(Handed::Over { verified })
-    }
-
-    fn recall_volume(
-        &mut self,
-        queue: &VolumeQueue,
-        parts: &mut Parts,
-        done: &mut Recalled,
-    ) -> Result<(), MoveError> {
-        let requests: Vec<RequestId> = queue
-            .waiting
-            .iter()
-            .map(|waiting| waiting.request)
-            .collect();
-        self.catalogue.start(&requests, (self.now_ns)())?;
-        let wants: Vec<Vec<Segment>> = queue
-            .waiting
-            .iter()
-            .map(|waiting| waiting.segments.clone())
-            .collect();
-        let name = |want: usize| format!("{}", requests[want].0);
-        let mut receiver = Deliverer {
-            catalogue: self.catalogue,
-            cache: self.cache,
-            now_ns: self.now_ns,
-            waiting: &queue.waiting,
-            open: HashMap::new(),
-            settled: HashSet::new(),
-            again: HashSet::new(),
-            parts,
-            done,
-        };
-        let read = self.read_volume(queue.volume, &wants, usize::MAX, &name, &mut receiver)?;
-        done.mounts += 1;
-        done.learned += read.outcome.learned as u64;
-        done.positions
-            .push((queue.label.clone(), read.whence.to_string()));
-        Ok(())
     }
 }
 
@@ -260,7 +193,7 @@ impl Target {
 
 /// Files of which other volumes have more.
 #[derive(Default)]
-struct Parts(HashMap<RequestId, Partial>);
+pub(super) struct Parts(HashMap<RequestId, Partial>);
 
 struct Partial {
     file: File,
@@ -272,16 +205,14 @@ struct Partial {
 
 impl Parts {
     /// Bytes of a request that have come.
-    fn come(&self, request: RequestId) -> u64 {
+    pub fn come(&self, request: RequestId) -> u64 {
         self.0.get(&request).map_or(0, |partial| partial.bytes)
     }
 }
 
 /// Takes what a volume gives.
-struct Deliverer<'a> {
-    catalogue: &'a dyn Catalogue,
-    cache: &'a Cache,
-    now_ns: &'a (dyn Fn() -> i64 + Sync),
+pub(super) struct Deliverer<'a> {
+    with: With<'a>,
     waiting: &'a [Waiting],
     /// What is on its way, by the number of the want, with what came of it from other volumes.
     open: HashMap<usize, Partial>,
@@ -289,26 +220,48 @@ struct Deliverer<'a> {
     settled: HashSet<usize>,
     /// Parts that began a second time behind parts of other volumes: the file has to begin anew.
     again: HashSet<usize>,
-    parts: &'a mut Parts,
+    parts: &'a Mutex<Parts>,
     done: &'a mut Recalled,
 }
 
-impl Deliverer<'_> {
+impl<'a> Deliverer<'a> {
+    pub fn new(
+        with: With<'a>,
+        waiting: &'a [Waiting],
+        parts: &'a Mutex<Parts>,
+        done: &'a mut Recalled,
+    ) -> Deliverer<'a> {
+        Deliverer {
+            with,
+            waiting,
+            open: HashMap::new(),
+            settled: HashSet::new(),
+            again: HashSet::new(),
+            parts,
+            done,
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'a, Parts> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn open(&mut self, want: usize) -> Result<Partial, MoveError> {
         let waiting = &self.waiting[want];
-        if let Some(partial) = self.parts.0.remove(&waiting.request) {
+        let begun = self.parts().0.remove(&waiting.request);
+        if let Some(partial) = begun {
             return Ok(partial);
         }
         let is_frame = waiting.zstd_bytes.is_some();
-        let entry = self.catalogue.file(waiting.file)?;
+        let entry = self.with.catalogue.file(waiting.file)?;
         let file = entry.file;
-        let arriving = match self.catalogue.request(waiting.request)?.place {
+        let arriving = match self.with.catalogue.request(waiting.request)?.place {
             None if entry.cached.is_some() => None,
             None => Some(Arriving::into_cache(
-                self.cache,
+                self.with.cache,
                 &file,
                 is_frame,
-                (self.now_ns)(),
+                self.with.now(),
             )?),
             Some(place) => match Target::new(&place, &file)?.begin()? {
                 None => None,
@@ -333,16 +286,17 @@ impl Deliverer<'_> {
         let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
         partial.bytes += here;
         if partial.bytes < waiting.zstd_bytes.unwrap_or(partial.file.bytes) {
-            self.parts.0.insert(waiting.request, partial);
+            self.parts().0.insert(waiting.request, partial);
             // The rest comes from another volume.
-            return Ok(self.catalogue.requeue(&[waiting.request])?);
+            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
         }
-        let (file, now_ns) = (partial.file, (self.now_ns)());
+        let (file, now_ns) = (partial.file, self.with.now());
         if let Some(arriving) = partial.arriving {
-            match arriving.finish(self.cache, waiting.file, &file, now_ns) {
+            match arriving.finish(self.with.cache, waiting.file, &file, now_ns) {
                 Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
                 Ok(Arrived::Whole) => {
-                    self.catalogue
+                    self.with
+                        .catalogue
                         .note_verified(waiting.file, waiting.number, now_ns)?;
                 }
                 Ok(Arrived::Wrong(why)) => return self.try_another(want, why),
@@ -352,7 +306,8 @@ impl Deliverer<'_> {
                 Err(error) => return Err(error),
             }
         }
-        self.catalogue
+        self.with
+            .catalogue
             .answer(waiting.request, &Answer::Delivered, now_ns)?;
         self.done.delivered += 1;
         self.done.bytes += file.bytes;
@@ -362,21 +317,23 @@ impl Deliverer<'_> {
     /// This copy is no good: the request waits for another one, and fails when there is none.
     fn try_another(&mut self, want: usize, why: String) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
-        self.parts.0.remove(&waiting.request);
-        self.catalogue
-            .mark_lost(waiting.file, waiting.number, (self.now_ns)())?;
-        let copies = self.catalogue.file(waiting.file)?.copies;
+        self.parts().0.remove(&waiting.request);
+        self.with
+            .catalogue
+            .mark_lost(waiting.file, waiting.number, self.with.now())?;
+        let copies = self.with.catalogue.file(waiting.file)?.copies;
         match copies.iter().any(|copy| copy.state == CopyState::Whole) {
-            true => Ok(self.catalogue.requeue(&[waiting.request])?),
+            true => Ok(self.with.catalogue.requeue(&[waiting.request])?),
             false => self.fail(want, why),
         }
     }
 
     fn fail(&mut self, want: usize, why: String) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
-        self.parts.0.remove(&request);
-        self.catalogue
-            .answer(request, &Answer::Failed(why.clone()), (self.now_ns)())?;
+        self.parts().0.remove(&request);
+        self.with
+            .catalogue
+            .answer(request, &Answer::Failed(why.clone()), self.with.now())?;
         self.done.failed.push((request, why));
         Ok(())
     }
@@ -440,7 +397,11 @@ impl Receiver for Deliverer<'_> {
     fn end(&mut self, want: usize) -> Result<(), Error> {
         if self.again.remove(&want) {
             let request = self.waiting[want].request;
-            return self.catalogue.requeue(&[request]).map_err(Error::other);
+            return self
+                .with
+                .catalogue
+                .requeue(&[request])
+                .map_err(Error::other);
         }
         match self.open.remove(&want) {
             Some(partial) => self.close(want, partial).map_err(Error::other),

@@ -1,14 +1,16 @@
 //! A volume in a drive, with its map and its event log.
 
-use super::{MoveError, Mover};
-use crate::catalogue::VolumeId;
+use super::{MoveError, Mover, Settings};
+use crate::cache::Cache;
+use crate::catalogue::{Catalogue, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
 use crate::read::{Cartridge, Known, Lost, NoMap, Outcome, Receiver, TapeRead, Whence, position};
 use crate::record::{Segment, Volume, VolumeFormat};
 use crate::volume::{VolumeError, read_label};
+use std::sync::atomic::AtomicBool;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_model::Position;
-use tapewise_run::{Recorder, RunError};
+use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// How a volume was read.
@@ -19,7 +21,17 @@ pub(super) struct VolumeRead {
     pub whence: Whence,
 }
 
-impl Mover<'_> {
+/// What all drives of a mover work with.
+#[derive(Clone, Copy)]
+pub(super) struct With<'a> {
+    pub catalogue: &'a dyn Catalogue,
+    pub cache: &'a Cache,
+    pub settings: &'a Settings,
+    pub stop: &'a AtomicBool,
+    pub now_ns: &'a (dyn Fn() -> i64 + Sync),
+}
+
+impl<'a> Mover<'a> {
     /// Mounts a volume, sees by its label on tape that it is the one, and reads what is wanted of
     /// it: so many at once in our order, all of those before any of the next.
     pub(super) fn read_volume(
@@ -31,10 +43,13 @@ impl Mover<'_> {
         receiver: &mut dyn Receiver,
     ) -> Result<VolumeRead, MoveError> {
         let record = self.catalogue.volume(volume)?;
-        let label = record.label.clone();
+        let with = self.with();
         loop {
-            let index = self.pool.mount(&label, self.log)?;
-            let result = self.read_mounted(index, &record, (wants, at_once), name, receiver);
+            let index = self.pool.mount(&record.label, self.log)?;
+            let mut log = self.pool.stamp(index, self.log);
+            let drive = self.pool.drive(index);
+            let wants = (wants, at_once);
+            let result = with.read_mounted(&record, drive, &mut log, wants, name, receiver);
             match (&result, self.pool.is_loaded_by_hand(index)) {
                 (Err(error), true) if let Some(found) = error.other_cartridge() => {
                     // The person took another one: it is given out, and they are asked again.
@@ -45,10 +60,45 @@ impl Mover<'_> {
         }
     }
 
-    fn read_mounted(
+    /// What its drives work with.
+    pub(super) fn with(&self) -> With<'a> {
+        With {
+            catalogue: self.catalogue,
+            cache: self.cache,
+            settings: self.settings,
+            stop: self.stop,
+            now_ns: self.now_ns,
+        }
+    }
+
+    /// The drive is free again; one that failed is set aside.
+    pub(super) fn let_go<T>(
         &mut self,
         index: usize,
+        result: Result<T, MoveError>,
+    ) -> Result<T, MoveError> {
+        match &result {
+            Err(error) if error.is_of_the_drive() => {
+                self.pool.set_aside(index, &error.to_string(), self.log);
+            }
+            _ => self.pool.release(index),
+        }
+        result
+    }
+}
+
+impl With<'_> {
+    /// The time, nanoseconds since 1970.
+    pub fn now(&self) -> i64 {
+        (self.now_ns)()
+    }
+
+    /// Sees by the label on tape that a mounted volume is the one, and reads what is wanted of it.
+    pub fn read_mounted(
+        &self,
         record: &Volume,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
         (wants, at_once): (&[Vec<Segment>], usize),
         name: &dyn Fn(usize) -> String,
         receiver: &mut dyn Receiver,
@@ -58,9 +108,7 @@ impl Mover<'_> {
             label: label.clone(),
             source,
         };
-        let mut log = self.pool.stamp(index, self.log);
-        let drive = self.pool.drive(index);
-        let mut recorder = Recorder::new(drive, &mut log, self.stop);
+        let mut recorder = Recorder::new(drive, log, self.stop);
         check_label(record, &mut recorder).map_err(|source| MoveError::Volume {
             label: label.clone(),
             source,
@@ -95,24 +143,9 @@ impl Mover<'_> {
         }
         Ok(VolumeRead { outcome, whence })
     }
-
-    /// The drive is free again; one that failed is set aside.
-    pub(super) fn let_go<T>(
-        &mut self,
-        index: usize,
-        result: Result<T, MoveError>,
-    ) -> Result<T, MoveError> {
-        match &result {
-            Err(error) if error.is_of_the_drive() => {
-                self.pool.set_aside(index, &error.to_string(), self.log);
-            }
-            _ => self.pool.release(index),
-        }
-        result
-    }
 }
 
-impl super::Settings {
+impl Settings {
     /// A volume in a drive, and whence its map is.
     fn in_drive(
         &self,

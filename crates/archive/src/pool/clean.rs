@@ -6,7 +6,7 @@ use super::error::PoolError;
 use super::{Pool, lock};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tapewise_run::RunError;
+use tapewise_run::{Log, RunError};
 use tapewise_scsi::commands::ElementKind;
 use tapewise_scsi::{Changer, Condition, NotReady, ScsiError};
 
@@ -26,6 +26,29 @@ impl Pool {
     /// they are rated for.
     pub fn cleanings(&self) -> BTreeMap<String, u64> {
         lock(&self.desk).cleanings.clone()
+    }
+
+    /// Cleans a drive now, whether it asks for it or not; a volume in it goes home first. Which
+    /// cartridge has cleaned it.
+    ///
+    /// # Errors
+    /// [`PoolError::NoCleaner`], and those of [`Pool::dismount`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn clean(&mut self, index: usize, log: &mut dyn Log) -> Result<String, PoolError> {
+        self.bays[index].check_reservation()?;
+        self.dismount(index, log)?;
+        let before = self.cleanings();
+        let bay = &mut self.bays[index];
+        lock(&self.desk).clean(bay)?;
+        let after = self.cleanings().into_iter();
+        let mut used = after.filter(|(cleaner, uses)| before.get(cleaner) != Some(uses));
+        used.next()
+            .map(|(cleaner, _)| cleaner)
+            .ok_or_else(|| PoolError::NoCleaner {
+                drive: self.bays[index].name(),
+            })
     }
 }
 
@@ -52,7 +75,7 @@ impl Desk {
                 ));
                 return Ok(());
             };
-            self.say(&format!("{name} asks to be cleaned"));
+            self.say(&format!("{name} is to be cleaned"));
             self.move_cleaner(library, &cleaner, address)?;
             let cleaned = wait_for_cleaning(bay);
             let slot = self.libraries[library].slot_for(&cleaner)?;

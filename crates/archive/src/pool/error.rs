@@ -128,6 +128,16 @@ pub enum PoolError {
         /// What was found.
         found: String,
     },
+    /// The cartridge has another label on tape than its barcode says.
+    #[error("{place} holds {expected} by its barcode; the label on tape says {found}")]
+    WrongLabel {
+        /// Where it was.
+        place: String,
+        /// The label asked for.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
     /// A robot did not do what it was to do.
     #[error("{what}: {source}")]
     Robot {
@@ -167,6 +177,14 @@ pub enum PoolError {
     Stopped {
         /// Its label.
         volume: String,
+    },
+    /// Nothing has cleaned the drive.
+    #[error(
+        "{drive} was not cleaned: no cleaning cartridge, whose label begins with CLN, is left on the library's shelves"
+    )]
+    NoCleaner {
+        /// The drive.
+        drive: String,
     },
     /// A command to a drive failed, through no fault of the drive.
     #[error("{drive}: {source}")]

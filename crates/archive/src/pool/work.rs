@@ -1,24 +1,27 @@
 //! Work on many volumes at once: every drive takes the next volume when it is done with one.
 //!
-//! Where clocks are real each drive has a thread. Emulated devices on a virtual clock share that clock,
-//! and a command of one is time that passes for the others: there the drives take turns, the one that
-//! was busy for the shortest time first, and the results are the same.
+//! What the next one is, [`Work`] says each time a drive is free, so that what is asked for meanwhile is
+//! not waited for. Where clocks are real each drive has a thread. Emulated devices on a virtual clock
+//! share that clock, and a command of one is time that passes for the others: there the drives take
+//! turns, the one that was busy for the shortest time first, and the results are the same.
 
-use super::bay::{Bay, State};
+use super::bay::{Bay, Site, State};
 use super::desk::Desk;
 use super::error::{Blame, PoolError};
-use super::{Pool, TRIES, give_back, lock, mount_in};
+use super::{Pool, TRIES, give_back, lock, mount_in, reject};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_formats::event::Event;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// How the drives' work is spread over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
     /// A thread for each drive.
+    #[default]
     Threads,
     /// One drive after the other: for devices that share a virtual clock.
     Turns,
@@ -35,56 +38,105 @@ pub enum WorkError {
     Run(#[from] RunError),
 }
 
+/// How the work on a mounted volume ended before its end.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Drive, path or cartridge, or whoever takes what is read.
+    Run(RunError),
+    /// The cartridge is another one, and this is what its label says: a person who put it in is asked
+    /// again.
+    Another(String),
+}
+
+impl From<RunError> for Trouble {
+    fn from(error: RunError) -> Trouble {
+        Trouble::Run(error)
+    }
+}
+
+/// What a free drive may do with a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Nothing: another drive has it, or this one has failed at it.
+    Not,
+    /// Have it fetched.
+    Fetch,
+    /// Begin at once: it is in this drive.
+    Here,
+}
+
+/// What the drives of a pool work off.
+pub trait Work: Sync {
+    /// The volume for a drive that is free, which is worked on from then on; nothing when no volume
+    /// that waits fits. One at a time is asked.
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String>;
+
+    /// Does what is to be done with a mounted volume.
+    ///
+    /// # Errors
+    /// [`Trouble`]: where the drive is to blame it is put back, otherwise given up.
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble>;
+
+    /// A drive failed at a volume: it waits again, for another drive.
+    fn put_back(&self, volume: &str);
+
+    /// The volume cannot be worked on, and is not to be taken again.
+    fn give_up(&self, volume: &str, error: WorkError);
+}
+
 /// What is to be done with a mounted volume, by its number in the list. Where the drive fails it is
 /// done again from the start, in another drive.
 pub type Job<'a, T> =
     dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, RunError> + Sync + 'a;
 
-/// What is still to be done, shared by all drives.
-struct Queue<T> {
-    waiting: Vec<usize>,
-    running: usize,
-    /// Drives that failed at a volume, for each volume.
-    failed: Vec<Vec<usize>>,
+/// What the drives are at.
+struct Floor {
+    /// Volumes that are worked on.
+    running: HashSet<String>,
+    /// Drives that failed at a volume.
+    failed: HashMap<String, Vec<usize>>,
     /// What is in each drive that still works.
     holds: Vec<Option<String>>,
-    done: Vec<Option<Result<T, WorkError>>>,
 }
 
 /// The work of one call.
-struct Shift<'a, T> {
-    volumes: &'a [String],
-    job: &'a Job<'a, T>,
+struct Shift<'a> {
+    work: &'a dyn Work,
     desk: &'a Mutex<Desk>,
     by_hand: bool,
-    queue: Mutex<Queue<T>>,
+    floor: Mutex<Floor>,
     changed: Condvar,
     stop: &'a AtomicBool,
 }
 
 impl Pool {
-    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
-    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
-    pub fn work<T: Send>(
+    /// Works off what there is to do, on all drives that are free, until nothing is left that any of
+    /// them could take, at the pool's pace. After `stop` is set no further volume is begun.
+    pub fn work_off(&mut self, work: &dyn Work, log: &mut (dyn Log + Send), stop: &AtomicBool) {
+        self.work_off_at(self.pace, work, log, stop);
+    }
+
+    fn work_off_at(
         &mut self,
-        volumes: &[String],
         pace: Pace,
+        work: &dyn Work,
         log: &mut (dyn Log + Send),
         stop: &AtomicBool,
-        job: &Job<'_, T>,
-    ) -> Vec<Result<T, WorkError>> {
+    ) {
         let holds = |bay: &Bay| bay.volume().map(str::to_owned);
         let shift = Shift {
-            volumes,
-            job,
+            work,
             desk: &self.desk,
             by_hand: self.bays.iter().any(|bay| bay.library().is_none()),
-            queue: Mutex::new(Queue {
-                waiting: (0..volumes.len()).collect(),
-                running: 0,
-                failed: vec![Vec::new(); volumes.len()],
+            floor: Mutex::new(Floor {
+                running: HashSet::new(),
+                failed: HashMap::new(),
                 holds: self.bays.iter().map(holds).collect(),
-                done: volumes.iter().map(|_| None).collect(),
             }),
             changed: Condvar::new(),
             stop,
@@ -98,97 +150,118 @@ impl Pool {
                     for (index, bay) in free {
                         let (shift, log) = (&shift, &log);
                         scope.spawn(move || {
-                            while let Some(number) = shift.wait_for(index, bay) {
-                                shift.carry_out(number, index, bay, &mut Shared(log));
+                            while let Some(volume) = shift.wait_for(index, bay) {
+                                shift.carry_out(&volume, index, bay, &mut Shared(log));
                             }
                         });
                     }
                 });
             }
-            Pace::Turns => {
-                let mut free: Vec<(Duration, usize, &mut Bay)> = free
-                    .map(|(index, bay)| (Duration::ZERO, index, bay))
-                    .collect();
-                loop {
-                    free.sort_by_key(|(busy, index, _)| (*busy, *index));
-                    let next = free
-                        .iter_mut()
-                        .find_map(|turn| shift.take(turn.1, turn.2).map(|number| (number, turn)));
-                    let Some((number, (busy, index, bay))) = next else {
-                        break;
-                    };
-                    let began = bay.drive.now();
-                    shift.carry_out(number, *index, bay, log);
-                    *busy += bay.drive.now().saturating_sub(began);
-                }
-            }
+            Pace::Turns => shift.take_turns(free.collect(), log),
         }
-        shift.results()
+    }
+
+    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
+    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
+    pub fn work<T: Send>(
+        &mut self,
+        volumes: &[String],
+        pace: Pace,
+        log: &mut (dyn Log + Send),
+        stop: &AtomicBool,
+        job: &Job<'_, T>,
+    ) -> Vec<Result<T, WorkError>> {
+        let list = List {
+            volumes,
+            job,
+            state: Mutex::new(ListState {
+                waiting: (0..volumes.len()).collect(),
+                done: volumes.iter().map(|_| None).collect(),
+            }),
+        };
+        self.work_off_at(pace, &list, log, stop);
+        list.results(stop.load(Ordering::Relaxed))
     }
 }
 
-impl<T> Shift<'_, T> {
-    fn queue(&self) -> std::sync::MutexGuard<'_, Queue<T>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shift<'_> {
+    fn floor(&self) -> MutexGuard<'_, Floor> {
+        self.floor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a volume for this drive off the queue: the one that is in it, else the first that is in
-    /// no drive.
-    fn take(&self, index: usize, bay: &Bay) -> Option<usize> {
+    /// Takes a volume for this drive.
+    fn take(&self, index: usize, bay: &Bay) -> Option<String> {
         if matches!(bay.state, State::Aside { .. }) || self.stop.load(Ordering::Relaxed) {
             return None;
         }
-        let mut queue = self.queue();
-        let may_take = |&&number: &&usize| {
-            let volume = &self.volumes[number];
-            let is_here = queue.holds[index].as_deref() == Some(volume);
-            let is_elsewhere = queue
-                .holds
-                .iter()
-                .any(|held| held.as_deref() == Some(volume));
+        let mut floor = self.floor();
+        let fits = |volume: &str| {
+            let is_in = |held: &Option<String>| held.as_deref() == Some(volume);
+            let has_failed = |drives: &Vec<usize>| drives.contains(&index);
             let serves = || match lock(self.desk).home_of(volume, self.by_hand) {
                 Ok(home) => home == bay.library(),
                 // Whoever takes it finds out why not.
                 Err(_) => true,
             };
-            !queue.failed[number].contains(&index) && (is_here || !is_elsewhere && serves())
+            if floor.running.contains(volume) || floor.failed.get(volume).is_some_and(has_failed) {
+                Fit::Not
+            } else if is_in(&floor.holds[index]) {
+                Fit::Here
+            } else if floor.holds.iter().any(is_in) || !serves() {
+                Fit::Not
+            } else {
+                Fit::Fetch
+            }
         };
-        let is_here =
-            |number: &&usize| queue.holds[index].as_ref() == Some(&self.volumes[**number]);
-        let candidates = || queue.waiting.iter().filter(may_take);
-        let number = *candidates().find(is_here).or_else(|| candidates().next())?;
-        queue.waiting.retain(|&one| one != number);
-        queue.running += 1;
-        queue.holds[index] = Some(self.volumes[number].clone());
-        Some(number)
+        let volume = self.work.next(&fits)?;
+        floor.running.insert(volume.clone());
+        floor.holds[index] = Some(volume.clone());
+        Some(volume)
     }
 
     /// As [`Shift::take`], but waits while another drive may still give a volume back.
-    fn wait_for(&self, index: usize, bay: &Bay) -> Option<usize> {
+    fn wait_for(&self, index: usize, bay: &Bay) -> Option<String> {
         loop {
-            if let Some(number) = self.take(index, bay) {
-                return Some(number);
+            if let Some(volume) = self.take(index, bay) {
+                return Some(volume);
             }
-            let queue = self.queue();
-            let is_over = queue.running == 0
+            let floor = self.floor();
+            let is_over = floor.running.is_empty()
                 || matches!(bay.state, State::Aside { .. })
                 || self.stop.load(Ordering::Relaxed);
             if is_over {
                 return None;
             }
-            // With a limit, because whoever sets `stop` wakes nobody.
+            // With a limit, because whoever sets `stop` or asks for more wakes nobody.
             let limit = Duration::from_millis(200);
-            drop(self.changed.wait_timeout(queue, limit));
+            drop(self.changed.wait_timeout(floor, limit));
         }
     }
 
-    /// Mounts the volume, does the job, and says what came of it; where the drive is to blame the
-    /// volume goes back to the queue.
-    fn carry_out(&self, number: usize, index: usize, bay: &mut Bay, log: &mut dyn Log) {
-        let volume = &self.volumes[number];
-        let done = self.mount_and_do(number, bay, volume, log);
+    fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {
+        let free = free.into_iter();
+        let mut free: Vec<(Duration, usize, &mut Bay)> = free
+            .map(|(index, bay)| (Duration::ZERO, index, bay))
+            .collect();
+        loop {
+            free.sort_by_key(|(busy, index, _)| (*busy, *index));
+            let next = free
+                .iter_mut()
+                .find_map(|turn| self.take(turn.1, turn.2).map(|volume| (volume, turn)));
+            let Some((volume, (busy, index, bay))) = next else {
+                return;
+            };
+            let began = bay.drive.now();
+            self.carry_out(&volume, *index, bay, log);
+            *busy += bay.drive.now().saturating_sub(began);
+        }
+    }
+
+    /// Mounts the volume and works on it; where the drive is to blame the volume goes back.
+    fn carry_out(&self, volume: &str, index: usize, bay: &mut Bay, log: &mut dyn Log) {
+        let done = self.mount_and_do(bay, volume, log);
         bay.release();
-        let mut queue = self.queue();
+        let mut floor = self.floor();
         let is_drives = matches!(
             done,
             Err(WorkError::Pool(
@@ -197,59 +270,91 @@ impl<T> Shift<'_, T> {
                     | PoolError::Unusable { .. }
             ))
         );
+        let drives = floor.holds.len();
+        let failed = floor.failed.entry(volume.to_owned()).or_default();
         if is_drives {
-            queue.failed[number].push(index);
+            failed.push(index);
         }
-        let others = (0..queue.holds.len()).any(|one| !queue.failed[number].contains(&one));
+        let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
-            Err(_) if is_drives && queue.failed[number].len() < TRIES && others => {
-                queue.waiting.push(number);
-            }
-            done => queue.done[number] = Some(done),
+            Ok(()) => {}
+            Err(_) if is_drives && is_left => self.work.put_back(volume),
+            Err(error) => self.work.give_up(volume, error),
         }
-        queue.running -= 1;
-        queue.holds[index] = match bay.state {
+        floor.running.remove(volume);
+        floor.holds[index] = match bay.state {
             State::Aside { .. } => None,
             State::Idle { .. } | State::InUse => bay.volume().map(str::to_owned),
         };
-        drop(queue);
+        drop(floor);
         self.changed.notify_all();
     }
 
     fn mount_and_do(
         &self,
-        number: usize,
         bay: &mut Bay,
         volume: &str,
         log: &mut dyn Log,
-    ) -> Result<T, WorkError> {
-        if let Err(error) = mount_in(bay, self.desk, volume, log) {
-            lock(self.desk).say(&error.to_string());
-            let is_cartridges = matches!(error, PoolError::Unusable { .. });
-            if is_cartridges || matches!(bay.state, State::Aside { .. }) {
-                give_back(bay, self.desk, log);
+    ) -> Result<(), WorkError> {
+        loop {
+            if let Err(error) = mount_in(bay, self.desk, volume, log) {
+                lock(self.desk).say(&error.to_string());
+                let is_cartridges = matches!(error, PoolError::Unusable { .. });
+                if is_cartridges || matches!(bay.state, State::Aside { .. }) {
+                    give_back(bay, self.desk, log);
+                }
+                return Err(error.into());
             }
-            return Err(error.into());
-        }
-        let mut stamp = bay.stamp(log);
-        match (self.job)(number, &mut bay.drive, &mut stamp) {
-            Err(error) if Blame::of_run(&error) == Blame::Drive => {
-                let failed = bay.failed(&error.to_string());
-                give_back(bay, self.desk, log);
-                Err(failed.into())
+            let mut stamp = bay.stamp(log);
+            match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
+                Ok(()) => return Ok(()),
+                Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
+                    let failed = bay.failed(&error.to_string());
+                    give_back(bay, self.desk, log);
+                    return Err(failed.into());
+                }
+                Err(Trouble::Run(error)) => return Err(error.into()),
+                // A person is asked again; a robot would only bring the same cartridge.
+                Err(Trouble::Another(found)) => {
+                    let place = bay.name();
+                    let is_by_hand = bay.site == Site::ByHand;
+                    reject(bay, self.desk, &found, log)?;
+                    if !is_by_hand {
+                        return Err(WorkError::Pool(PoolError::WrongLabel {
+                            place,
+                            expected: volume.to_owned(),
+                            found,
+                        }));
+                    }
+                }
             }
-            done => Ok(done?),
         }
+    }
+}
+
+/// A list of volumes with something to be done with each.
+struct List<'a, T> {
+    volumes: &'a [String],
+    job: &'a Job<'a, T>,
+    state: Mutex<ListState<T>>,
+}
+
+struct ListState<T> {
+    waiting: Vec<usize>,
+    done: Vec<Option<Result<T, WorkError>>>,
+}
+
+impl<T> List<'_, T> {
+    fn state(&self) -> MutexGuard<'_, ListState<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn number(&self, volume: &str) -> Option<usize> {
+        self.volumes.iter().position(|one| one == volume)
     }
 
     /// What came of each volume; what nobody could take has no drive left, or was not begun.
-    fn results(self) -> Vec<Result<T, WorkError>> {
-        let is_stopped = self.stop.load(Ordering::Relaxed);
-        let queue = self
-            .queue
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let volumes = self.volumes.iter();
+    fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
         let left = |volume: &String| match is_stopped {
             true => WorkError::Run(RunError::Interrupted),
             false => WorkError::Pool(PoolError::NoDriveLeft {
@@ -257,12 +362,49 @@ impl<T> Shift<'_, T> {
                 reasons: "all drives that could take it are in use, set aside or left alone".into(),
             }),
         };
-        queue
-            .done
-            .into_iter()
-            .zip(volumes)
-            .map(|(done, volume)| done.unwrap_or_else(|| Err(left(volume))))
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let done = state.done.into_iter().zip(self.volumes);
+        done.map(|(done, volume)| done.unwrap_or_else(|| Err(left(volume))))
             .collect()
+    }
+}
+
+impl<T: Send> Work for List<'_, T> {
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let mut state = self.state();
+        let fit = |&&number: &&usize| fits(&self.volumes[number]);
+        let here = state.waiting.iter().find(|one| fit(one) == Fit::Here);
+        let any = || state.waiting.iter().find(|one| fit(one) != Fit::Not);
+        let number = *here.or_else(any)?;
+        state.waiting.retain(|&one| one != number);
+        Some(self.volumes[number].clone())
+    }
+
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble> {
+        let Some(number) = self.number(volume) else {
+            return Ok(());
+        };
+        let done = (self.job)(number, drive, log)?;
+        self.state().done[number] = Some(Ok(done));
+        Ok(())
+    }
+
+    fn put_back(&self, volume: &str) {
+        self.state().waiting.extend(self.number(volume));
+    }
+
+    fn give_up(&self, volume: &str, error: WorkError) {
+        if let Some(number) = self.number(volume) {
+            self.state().done[number] = Some(Err(error));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings};
-use tapewise_archive::pool::Pool;
+use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Event;
@@ -205,6 +205,11 @@ impl Site {
         to
     }
 
+    /// Drives work at this pace from now on.
+    pub fn at_pace(&mut self, pace: Pace) {
+        self.pool.set_pace(pace);
+    }
+
     /// Empties the cache of all that may go.
     pub fn empty_cache(&mut self) {
         self.clock += 1;
@@ -224,7 +229,10 @@ pub fn pool(library: &Library, drives: u16) -> Pool {
     });
     let changer = library.transport_to_changer().expect("a robot");
     let changer = Changer::open(Box::new(changer)).expect("a robot");
-    Pool::new(drives.collect(), vec![changer], None, Box::new(|_| {})).expect("a pool")
+    let pool = Pool::new(drives.collect(), vec![changer], None, Box::new(|_| {}));
+    let mut pool = pool.expect("a pool");
+    pool.set_pace(Pace::Turns);
+    pool
 }
 
 /// A cache that nothing fills.

@@ -1,5 +1,6 @@
 //! `tapewise library`: a robot with its slots.
 
+mod clean;
 mod inventory;
 mod moves;
 pub mod stress;
@@ -8,7 +9,7 @@ use crate::device;
 use crate::error::CliError;
 use std::process::ExitCode;
 
-/// See what stands where in a library; mount, dismount, import and export cartridges.
+/// See what stands where in a library; mount, dismount, import and export cartridges; clean drives.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Library {
@@ -23,6 +24,7 @@ enum Action {
     Dismount(moves::Dismount),
     Import(moves::Import),
     Export(moves::Export),
+    Clean(clean::Clean),
     Stress(stress::Stress),
 }
 
@@ -34,6 +36,7 @@ pub fn run(args: &Library) -> Result<ExitCode, CliError> {
         Action::Dismount(args) => moves::dismount(args)?,
         Action::Import(args) => moves::import(args)?,
         Action::Export(args) => moves::export(args)?,
+        Action::Clean(args) => clean::run(args)?,
         Action::Stress(args) => stress::run(args)?,
     }
     Ok(ExitCode::SUCCESS)

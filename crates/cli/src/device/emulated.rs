@@ -53,6 +53,12 @@ impl Libraries {
         scale(&library.spec()).map(Some)
     }
 
+    /// As [`super::Devices::share_a_clock`].
+    pub fn share_a_clock(&self) -> bool {
+        let mut open = self.open.iter();
+        open.any(|(_, library)| library.spec().clock_scale.is_none())
+    }
+
     /// As [`super::Devices::new_scaled`].
     pub fn new_scaled(&mut self, kind: &str) -> Result<ScaledBlock, CliError> {
         let block = ScaledBlock::of(&profile::find(kind)?);

@@ -268,3 +268,34 @@ fn a_doctor_tells_what_is_missing_by_its_exit_code() {
     assert_eq!(counted.count() as u64, missing);
     assert!(findings.iter().any(|finding| finding["about"] == "iSCSI"));
 }
+
+#[test]
+fn a_drive_is_cleaned_and_without_a_cleaning_cartridge_it_is_said() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 1 --slots 6 --cartridges 2");
+    let clean = "library clean emulated:lib#changer --drive emulated:lib#drive0";
+    let refused = desk.run(clean);
+    assert_eq!(refused.code, 5, "{}", refused.err);
+    assert!(
+        refused.err.contains("no cleaning cartridge"),
+        "{}",
+        refused.err
+    );
+    for name in ["lib/library.toml", "lib/places.toml"] {
+        desk.put(name, desk.read(name).replace("TW0002", "CLN002"));
+    }
+    let cartridges = desk.path().join("lib/cartridges");
+    std::fs::rename(cartridges.join("TW0002"), cartridges.join("CLN002")).expect("renamed");
+    let places = desk.read("lib/places.toml");
+    let cleaned = desk.done(clean);
+    assert!(
+        cleaned.err.contains("was cleaned with CLN002"),
+        "{}",
+        cleaned.err
+    );
+    // But for where it came from last, everything is where it was.
+    assert_eq!(
+        desk.read("lib/places.toml").replace("source = 1026\n", ""),
+        places
+    );
+}

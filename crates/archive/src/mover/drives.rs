@@ -1,0 +1,254 @@
+//! Recalls on all drives at once: a drive that is free takes the volume that is wanted most.
+//!
+//! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
+//! its cartridge moves, so that no other drive reads another copy of it.
+
+use super::choice::next_volume;
+use super::recall::{Deliverer, Parts, Recalled};
+use super::session::With;
+use super::{MoveError, Mover};
+use crate::catalogue::{Answer, RequestId, VolumeQueue};
+use crate::pool::{Fit, Trouble, Work, WorkError};
+use crate::record::Segment;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tapewise_run::{Log, RunError};
+use tapewise_scsi::TapeDrive;
+
+/// What all drives of a recall share.
+pub(super) struct Recalling<'a> {
+    with: With<'a>,
+    parts: Mutex<Parts>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    done: Recalled,
+    /// What is being read, by label.
+    claimed: HashMap<String, VolumeQueue>,
+    /// Labels of volumes that cannot be had.
+    unavailable: HashSet<String>,
+    /// Why nothing more is begun.
+    ended: Option<MoveError>,
+}
+
+impl Mover<'_> {
+    /// Serves all recalls that are queued, on all drives.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was started and not answered is queued again.
+    pub fn recall(&mut self) -> Result<Recalled, MoveError> {
+        let recalling = Recalling {
+            with: self.with(),
+            parts: Mutex::default(),
+            state: Mutex::default(),
+        };
+        // What needs no tape needs no drive either, and every drive may be set aside.
+        recalling.claim(&mut lock(&recalling.state), &|_| Fit::Not)?;
+        self.pool.work_off(&recalling, self.log, self.stop);
+        let left = recalling.left();
+        let State { done, ended, .. } = recalling
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = ended {
+            self.catalogue.requeue_started()?;
+            return Err(error);
+        }
+        match left? {
+            None => Ok(done),
+            Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
+                label,
+                source: RunError::Interrupted,
+            }),
+            Some(label) => Err(self.pool.none_for(&label).into()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Recalling<'_> {
+    /// What is at hand is delivered, and the volume that is wanted most of those that fit is claimed.
+    fn claim(
+        &self,
+        state: &mut State,
+        fits: &dyn Fn(&str) -> Fit,
+    ) -> Result<Option<String>, MoveError> {
+        let queue = self.with.catalogue.recall_queue()?;
+        for (request, file) in queue.at_hand {
+            self.with.deliver_at_hand(request, file, &mut state.done)?;
+        }
+        for (request, _) in queue.stranded {
+            let why = "no copy of the file is whole".to_owned();
+            let answer = Answer::Failed(why.clone());
+            self.with
+                .catalogue
+                .answer(request, &answer, self.with.now())?;
+            state.done.failed.push((request, why));
+        }
+        let mut here = HashSet::new();
+        let mut volumes = queue.volumes;
+        volumes.retain(|queue| {
+            let fit = match state.unavailable.contains(&queue.label) {
+                true => Fit::Not,
+                false => fits(&queue.label),
+            };
+            if fit == Fit::Here {
+                here.insert(queue.label.clone());
+            }
+            fit != Fit::Not
+        });
+        let Some(next) = self.choose(volumes, &here) else {
+            return Ok(None);
+        };
+        let label = next.label.clone();
+        self.with
+            .catalogue
+            .start(&requests(&next), self.with.now())?;
+        state.claimed.insert(label.clone(), next);
+        Ok(Some(label))
+    }
+
+    fn choose(&self, volumes: Vec<VolumeQueue>, here: &HashSet<String>) -> Option<VolumeQueue> {
+        let parts = lock(&self.parts);
+        next_volume(volumes, &|request| parts.come(request), here)
+    }
+
+    /// A volume that still waits after all drives have ended.
+    fn left(&self) -> Result<Option<String>, MoveError> {
+        let mut volumes = self.with.catalogue.recall_queue()?.volumes;
+        let state = lock(&self.state);
+        volumes.retain(|queue| !state.unavailable.contains(&queue.label));
+        let left = self.choose(volumes, &HashSet::new());
+        Ok(left.map(|queue| queue.label))
+    }
+
+    fn read(
+        &self,
+        queue: &VolumeQueue,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        let record = self.with.catalogue.volume(queue.volume)?;
+        let waiting = &queue.waiting;
+        let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
+        let name = |want: usize| waiting[want].request.0.to_string();
+        let mut receiver = Deliverer::new(self.with, waiting, &self.parts, done);
+        let wants = (wants.as_slice(), usize::MAX);
+        let read = self
+            .with
+            .read_mounted(&record, drive, log, wants, &name, &mut receiver)?;
+        drop(receiver);
+        done.mounts += 1;
+        done.learned += read.outcome.learned as u64;
+        let whence = read.whence.to_string();
+        done.positions.push((queue.label.clone(), whence));
+        Ok(())
+    }
+
+    /// What was claimed of a volume and not answered waits again.
+    fn release(&self, state: &mut State, volume: &str) -> Result<(), MoveError> {
+        let Some(queue) = state.claimed.remove(volume) else {
+            return Ok(());
+        };
+        for request in requests(&queue) {
+            if self.with.catalogue.request(request)?.done_ns.is_none() {
+                self.with.catalogue.requeue(&[request])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing more comes of a volume: what has another copy is read there, unless the error is of
+    /// more than this volume.
+    fn end(&self, state: &mut State, volume: &str, error: MoveError) {
+        if let Err(error) = self.release(state, volume) {
+            state.ended.get_or_insert(error);
+        }
+        if error.is_of_the_volume() {
+            state.unavailable.insert(volume.to_owned());
+            let why = error.to_string();
+            state.done.unavailable.push((volume.to_owned(), why));
+        } else {
+            state.ended.get_or_insert(error);
+        }
+    }
+}
+
+impl Work for Recalling<'_> {
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let mut state = lock(&self.state);
+        if state.ended.is_some() {
+            return None;
+        }
+        let claimed = self.claim(&mut state, fits);
+        claimed.unwrap_or_else(|error| {
+            state.ended = Some(error);
+            None
+        })
+    }
+
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble> {
+        let Some(queue) = lock(&self.state).claimed.get(volume).cloned() else {
+            return Ok(());
+        };
+        let mut done = Recalled::default();
+        let read = self.read(&queue, drive, log, &mut done);
+        let mut state = lock(&self.state);
+        state.done.add(done);
+        let error = match read {
+            Ok(()) => {
+                state.claimed.remove(volume);
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        if let Some(found) = error.other_cartridge() {
+            return Err(Trouble::Another(found));
+        }
+        match error.of_drive() {
+            Ok(source) => Err(Trouble::Run(source)),
+            Err(error) => {
+                self.end(&mut state, volume, error);
+                Ok(())
+            }
+        }
+    }
+
+    fn put_back(&self, volume: &str) {
+        let mut state = lock(&self.state);
+        if let Err(error) = self.release(&mut state, volume) {
+            state.ended.get_or_insert(error);
+        }
+    }
+
+    fn give_up(&self, volume: &str, error: WorkError) {
+        let error = match error {
+            WorkError::Pool(error) => error.into(),
+            WorkError::Run(source) => MoveError::Run {
+                label: volume.to_owned(),
+                source,
+            },
+        };
+        self.end(&mut lock(&self.state), volume, error);
+    }
+}
+
+fn requests(queue: &VolumeQueue) -> Vec<RequestId> {
+    queue
+        .waiting
+        .iter()
+        .map(|waiting| waiting.request)
+        .collect()
+}

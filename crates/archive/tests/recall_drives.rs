@@ -1,0 +1,111 @@
+//! Recalls on several drives at once: each file once, each drive its share, whatever fails.
+
+mod site;
+
+use site::{Site, contents};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use tapewise_archive::catalogue::Requests;
+use tapewise_archive::pool::Pace;
+use tapewise_emulator::Faults;
+use tapewise_formats::event::Action;
+
+const FILES: u64 = 160;
+
+/// A site of so many drives with files on many volumes, and nothing in its cache.
+fn site(drives: u16, copies: u32, faults: Faults) -> (Site, Vec<(String, Vec<u8>)>) {
+    let mut site = Site::new(drives, 16, faults);
+    site.settings.volume_bytes = Some(200_000);
+    let files = site.store(FILES, copies, 11);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    site.events.clear();
+    (site, files)
+}
+
+fn assert_delivered(to: &Path, files: &[(String, Vec<u8>)]) {
+    for (path, contents) in files {
+        let back = std::fs::read(to.join(path)).expect("delivered");
+        assert!(&back == contents, "{path}");
+    }
+}
+
+/// Events by drive.
+fn by_drive(site: &Site) -> BTreeMap<String, u64> {
+    let mut drives = BTreeMap::new();
+    for event in &site.events {
+        if event.action == Action::Mount {
+            *drives
+                .entry(event.device.clone().expect("a drive"))
+                .or_default() += 1;
+        }
+    }
+    drives
+}
+
+#[test]
+fn all_drives_share_the_volumes_and_no_volume_is_read_twice() {
+    let (mut site, files) = site(4, 1, Faults::none());
+    let to = site.destination("back");
+    let all: Vec<_> = files.iter().collect();
+    site.request(&all, &to);
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
+    assert_delivered(&to, &files);
+    let volumes: BTreeSet<_> = site.events.iter().map(|event| &event.cartridge).collect();
+    assert!(volumes.len() >= 4, "{volumes:?}");
+    assert_eq!(done.mounts, volumes.len() as u64);
+    let drives = by_drive(&site);
+    assert_eq!(drives.len(), 4, "{drives:?}");
+    let (most, least) = (drives.values().max(), drives.values().min());
+    assert!(most <= least.map(|least| least + 2).as_ref(), "{drives:?}");
+    site.assert_integrity();
+}
+
+#[test]
+fn of_two_copies_one_is_read_though_both_volumes_are_free() {
+    let (mut site, files) = site(4, 2, Faults::none());
+    let to = site.destination("back");
+    let all: Vec<_> = files.iter().collect();
+    site.request(&all, &to);
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!(done.delivered, FILES);
+    assert_delivered(&to, &files);
+    assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
+    site.assert_integrity();
+}
+
+#[test]
+fn on_threads_it_comes_to_the_same_files() {
+    let (mut site, files) = site(3, 2, Faults::none());
+    site.at_pace(Pace::Threads);
+    let to = site.destination("back");
+    let all: Vec<_> = files.iter().collect();
+    site.request(&all, &to);
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
+    assert_delivered(&to, &files);
+    assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
+    site.assert_integrity();
+}
+
+#[test]
+fn what_no_drive_is_left_for_stays_in_the_queue() {
+    let (mut site, files) = site(2, 1, Faults::none());
+    let to = site.destination("back");
+    let all: Vec<_> = files.iter().collect();
+    site.request(&all, &to);
+    for drive in 0..2 {
+        site.pool
+            .set_aside(drive, "a test has done it", &mut site.events);
+    }
+    let error = site.mover(|mover| mover.recall()).expect_err("no drive");
+    assert!(error.to_string().contains("no drive is left"), "{error}");
+    assert!(error.to_string().contains("a test has done it"), "{error}");
+    let empty = (0..FILES)
+        .filter(|&number| contents(11, number).is_empty())
+        .count();
+    let open = site.catalogue.unanswered().expect("a catalogue");
+    assert_eq!(open.len(), files.len() - empty);
+}

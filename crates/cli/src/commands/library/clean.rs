@@ -1,0 +1,34 @@
+//! `tapewise library clean`: a drive gets a cleaning cartridge.
+
+use crate::device::Devices;
+use crate::error::CliError;
+use crate::output;
+use tapewise_archive::pool::Pool;
+use tapewise_formats::event::Event;
+
+/// Clean a drive with a cleaning cartridge of its library, and bring the cartridge back.
+///
+/// Cleaning cartridges are those whose label begins with CLN. A cartridge in the drive goes home
+/// first; a cleaning cartridge that the drive refuses is said, and the next one taken.
+#[derive(clap::Args, Debug)]
+pub struct Clean {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The drive.
+    #[arg(long, value_name = "DEVICE")]
+    drive: String,
+}
+
+/// Runs it.
+pub fn run(args: &Clean) -> Result<(), CliError> {
+    let mut devices = Devices::default();
+    let drive = devices.tape_for_use(&args.drive)?;
+    let robot = devices.changer(&args.device)?;
+    let listener = Box::new(|line: &str| output::say(format_args!("{line}\n")));
+    let mut pool = Pool::new(vec![drive], vec![robot], None, listener)?;
+    let mut log: Vec<Event> = Vec::new();
+    let cleaner = pool.clean(0, &mut log)?;
+    output::say(format_args!("{} was cleaned with {cleaner}\n", args.drive));
+    Ok(())
+}
