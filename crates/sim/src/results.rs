@@ -80,8 +80,11 @@ pub struct LibraryUse {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steady {
-    /// They neither grow nor shrink from the second quarter to the last.
+    /// They do not grow from the second quarter to the last.
     Yes,
+    /// It cannot be told by quarters: users who wait for answers, a trace, a few days of a daily
+    /// pattern.
+    NotAsked,
     /// They grow: more arrives than is served, or the replications are too short to tell.
     Growing {
         /// Mean response of the second quarter, in seconds.
@@ -93,6 +96,9 @@ pub enum Steady {
 
 /// A queue that grows for ever makes the last quarter's responses 7/3 of the second's.
 const GROWTH: f64 = 1.5;
+
+/// Days of a daily pattern from which on its quarters are compared.
+const LEAST_DAYS: f64 = 8.0;
 
 /// How sure it must be that responses grow.
 const GROWTH_LEVEL: f64 = 0.99;
@@ -172,12 +178,17 @@ impl LibraryUse {
 impl Steady {
     /// Looks for growth from the second quarter to the last, in all replications together.
     fn of(scenario: &Scenario, all: &[Summary]) -> Result<Steady, StatisticsError> {
-        // Users who wait for answers cannot be more than there are; a trace ends with its last.
-        if matches!(
-            scenario.arrivals,
-            Arrivals::Closed { .. } | Arrivals::Trace { .. }
-        ) {
-            return Ok(Steady::Yes);
+        let days =
+            all.iter().map(|s| s.duration.as_secs_f64()).sum::<f64>() / all.len() as f64 / 86_400.0;
+        // Users who wait for answers cannot be more than there are; a trace ends with its last; and
+        // one quarter of a day is not like another.
+        let compares = match scenario.arrivals {
+            Arrivals::Closed { .. } | Arrivals::Trace { .. } => false,
+            Arrivals::Daily { .. } => days >= LEAST_DAYS,
+            Arrivals::Poisson { .. } | Arrivals::Renewal { .. } | Arrivals::Bursts { .. } => true,
+        };
+        if !compares {
+            return Ok(Steady::NotAsked);
         }
         let quarter = |summary: &Summary, number: usize| summary.quarters[number].as_secs_f64();
         let grown: Vec<f64> = all.iter().map(|s| quarter(s, 3) - quarter(s, 1)).collect();

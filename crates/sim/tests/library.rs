@@ -87,7 +87,7 @@ fn one_after_the_other(mut records: Vec<&Record>) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn everything_is_answered_once_and_nothing_is_in_two_places(text in scenarios(), replication in 0u64..4) {

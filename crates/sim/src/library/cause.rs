@@ -60,8 +60,8 @@ pub struct Slow {
     pub cause: Cause,
 }
 
-/// Lengths of runs of requests in which bursts are looked for. The paper found 14 to 18.
-const BURST_LENGTHS: std::ops::RangeInclusive<usize> = 5..=40;
+/// The shortest run of requests that may be a burst. The paper found runs of 14 to 18.
+const SHORTEST_BURST: usize = 5;
 
 /// A burst has at least this many times the mean rate ...
 const BURST_RATE: f64 = 1.5;
@@ -136,7 +136,10 @@ impl Run {
         let per_s = self.answers.len() as f64 / last;
         let number = answer.number as usize;
         let mut best: Option<(f64, u64, u64)> = None;
-        for length in BURST_LENGTHS.take_while(|length| *length <= number + 1) {
+        // Every length while they are short, then one of every eight per cent.
+        let longer = |length: &usize| Some(length + 1 + length / 12);
+        let lengths = std::iter::successors(Some(SHORTEST_BURST), longer);
+        for length in lengths.take_while(|length| *length <= number + 1) {
             let first = self.answers[number + 1 - length].arrived;
             let took = (answer.arrived - first).as_secs_f64();
             let (found, expected) = ((length - 1) as f64, per_s * took);

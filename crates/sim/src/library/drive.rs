@@ -53,18 +53,18 @@ pub(super) struct Drive {
     /// The cartridge it is to get.
     pub next: Option<u32>,
     head: Head,
-    rewound: bool,
+    pub rewound: bool,
     /// Requests that have joined, and the order in which they are read.
-    batch: Vec<u32>,
-    round: Round,
-    leg: usize,
+    pub batch: Vec<u32>,
+    pub round: Round,
+    pub leg: usize,
     /// Requests that have joined since the cartridge was mounted.
     served: u32,
     pub mounts_since_cleaning: u32,
     /// The robot at work on it, within its library.
     pub robot: u16,
     /// It will fail as soon as no robot is at work on it.
-    fails: bool,
+    pub fails: bool,
     load_began: Micros,
 }
 
@@ -136,7 +136,7 @@ impl State {
 }
 
 impl<'a> World<'a> {
-    fn kind(&self, drive: u32) -> &'a Kind {
+    pub(super) fn kind(&self, drive: u32) -> &'a Kind {
         let drive = &self.drives[drive as usize];
         &self.site.halls[usize::from(drive.hall)].kinds[drive.kind]
     }
@@ -496,7 +496,7 @@ impl<'a> World<'a> {
     }
 
     /// A cartridge is in its slot again.
-    fn shelve(&mut self, cartridge: Option<u32>) {
+    pub(super) fn shelve(&mut self, cartridge: Option<u32>) {
         let Some(number) = cartridge else { return };
         self.cartridges[number as usize].place = Place::Slot;
         if self.is_waited_for(cartridge) {
@@ -505,7 +505,7 @@ impl<'a> World<'a> {
     }
 
     /// A drive without cartridge gets the one it was chosen for, or becomes free.
-    fn emptied(&mut self, drive: u32) {
+    pub(super) fn emptied(&mut self, drive: u32) {
         if self.drives[drive as usize].next.is_some() {
             return self.ask_robot(drive, true);
         }
@@ -513,87 +513,5 @@ impl<'a> World<'a> {
         let hall = self.drives[drive as usize].hall;
         self.halls[usize::from(hall)].free += 1;
         self.dispatch(hall);
-    }
-
-    /// A drive fails, at once or when no robot is at work on it.
-    pub(super) fn failure(&mut self, number: u32) {
-        let stands_by = self.waits_for_unload(self.drives[number as usize].hall);
-        let drive = &mut self.drives[number as usize];
-        match drive.state {
-            State::WaitsForGet | State::Getting | State::WaitsForPut | State::Putting => {
-                drive.fails = true;
-            }
-            State::Unloading if stands_by => drive.fails = true,
-            _ => self.fail(number),
-        }
-    }
-
-    fn fail(&mut self, number: u32) {
-        let (now, kind) = (self.now(), self.kind(number));
-        let state = self.drives[number as usize].state;
-        self.enter(number, State::Failed);
-        let drive = &mut self.drives[number as usize];
-        drive.fails = false;
-        let hall = &mut self.halls[usize::from(drive.hall)];
-        match state {
-            State::Empty | State::Idle => hall.free -= 1,
-            State::Cleaning => hall.lost[0].change(now, -1),
-            _ => {}
-        }
-        hall.lost[1].change(now, 1);
-        hall.usage.failures += 1;
-        // Those that have not been read go back to where they waited, before all others.
-        let done = drive
-            .round
-            .legs
-            .get(drive.leg)
-            .map_or(0, |leg| leg.answers.start);
-        let batch = std::mem::take(&mut drive.batch);
-        let unread = (0..batch.len()).filter(|index| {
-            let sequence = &drive.round.sequence;
-            sequence.is_empty() || sequence[done..].contains(&(*index as u32))
-        });
-        let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
-        for index in unread.rev() {
-            let request = batch[index];
-            let pending = &mut self.pending[request as usize];
-            pending.answer.parts.add(&spent.since(&pending.joined));
-            (pending.since, pending.lost) = (now, lost);
-            self.cartridges[pending.cartridge as usize]
-                .waiting
-                .insert(0, request);
-        }
-        drive.round = Round::default();
-        let next = drive.next.take();
-        if let Some(cartridge) = drive.cartridge {
-            self.cartridges[cartridge as usize].place = Place::Stuck;
-        }
-        if let Some(failures) = &kind.failures {
-            let hours = failures.repair_hours.sample(&mut self.failure_times);
-            let takes = Micros::from_secs_f64(hours * 3600.0);
-            self.agenda.after(takes, Event::Repaired { drive: number });
-        }
-        self.shelve(next);
-    }
-
-    pub(super) fn repaired(&mut self, number: u32) {
-        let (now, kind) = (self.now(), self.kind(number));
-        let drive = &mut self.drives[number as usize];
-        let cartridge = drive.cartridge.take();
-        self.halls[usize::from(drive.hall)].lost[1].change(now, -1);
-        if let Some(cartridge) = cartridge {
-            for &request in &self.cartridges[cartridge as usize].waiting {
-                let pending = &mut self.pending[request as usize];
-                pending.answer.parts[Part::Failure] += now - pending.since;
-                pending.since = now;
-            }
-        }
-        if let Some(failures) = &kind.failures {
-            let hours = failures.after_hours.sample(&mut self.failure_times);
-            let after = Micros::from_secs_f64(hours * 3600.0);
-            self.agenda.after(after, Event::Failure { drive: number });
-        }
-        self.emptied(number);
-        self.shelve(cartridge);
     }
 }

@@ -5,6 +5,7 @@ mod cause;
 mod demand;
 mod dispatch;
 mod drive;
+mod failure;
 mod mechanics;
 mod parts;
 mod record;
@@ -22,21 +23,25 @@ use world::World;
 /// A replication stopped before every request was answered.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "replication {replication} of scenario {scenario} stopped before every request was answered: \
-     please report it with the scenario"
+    "replication {replication} of scenario {scenario} was given up with {answered} requests answered: \
+     drives failed {failures} times since the last answer, and have to work for longer than a read takes"
 )]
 pub struct Stalled {
     /// The scenario's name.
     pub scenario: String,
     /// Which replication.
     pub replication: u64,
+    /// Requests answered until then.
+    pub answered: u64,
+    /// Failures since the last answer.
+    pub failures: u64,
 }
 
 impl Site {
     /// Runs one replication.
     ///
     /// # Errors
-    /// [`Stalled`], which no scenario should bring about.
+    /// [`Stalled`] where drives fail sooner than they can read.
     pub fn run(&self, replication: u64) -> Result<Run, Stalled> {
         self.replicate(replication, false).map(|(run, _)| run)
     }
@@ -51,9 +56,13 @@ impl Site {
 
     fn replicate(&self, replication: u64, log: bool) -> Result<(Run, Vec<Record>), Stalled> {
         let world = World::new(self, replication, log);
-        world.run(replication).ok_or_else(|| Stalled {
-            scenario: self.scenario().name.clone(),
-            replication,
-        })
+        world
+            .run(replication)
+            .map_err(|[answered, failures]| Stalled {
+                scenario: self.scenario().name.clone(),
+                replication,
+                answered,
+                failures,
+            })
     }
 }

@@ -38,6 +38,9 @@ pub(super) enum Event {
     Answered(u32),
 }
 
+/// So many failures without an answer between them will have no end.
+const MOST_FAILURES: u64 = 10_000;
+
 /// A request on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
@@ -132,6 +135,7 @@ pub(super) struct World<'a> {
     answers: Vec<Option<Answer>>,
     arrived: u64,
     answered: u64,
+    pub failures_since_answer: u64,
     pub next_ready: u64,
     pub service: Random,
     pub robot_times: Random,
@@ -158,6 +162,7 @@ impl<'a> World<'a> {
             answers: vec![None; site.scenario.requests as usize],
             arrived: 0,
             answered: 0,
+            failures_since_answer: 0,
             next_ready: 0,
             service: random(Purpose::Drives),
             robot_times: random(Purpose::Robots),
@@ -225,8 +230,11 @@ impl<'a> World<'a> {
         self.agenda.now()
     }
 
-    /// Runs until every request is answered. Returns `None` when nothing is left to happen before.
-    pub(super) fn run(mut self, replication: u64) -> Option<(Run, Vec<Record>)> {
+    /// Runs until every request is answered.
+    ///
+    /// # Errors
+    /// The number of answers, and of failures since the last one, where there is no end to them.
+    pub(super) fn run(mut self, replication: u64) -> Result<(Run, Vec<Record>), [u64; 2]> {
         match &self.site.scenario.arrivals {
             Arrivals::Closed { users, .. } => {
                 for _ in 0..(*users).min(self.site.scenario.requests) {
@@ -238,8 +246,12 @@ impl<'a> World<'a> {
         let mut events_ahead = 0;
         while self.answered < self.site.scenario.requests {
             events_ahead = events_ahead.max(self.agenda.len());
-            let event = self.agenda.next()?;
+            let given_up = [self.answered, self.failures_since_answer];
+            let event = self.agenda.next().ok_or(given_up)?;
             self.happen(event);
+            if self.failures_since_answer >= MOST_FAILURES {
+                return Err(given_up);
+            }
             debug_assert!(self.consistent(), "after {event:?} at {:?}", self.now());
         }
         for drive in 0..self.drives.len() as u32 {
@@ -250,12 +262,12 @@ impl<'a> World<'a> {
         }
         let run = Run {
             replication,
-            answers: self.answers.into_iter().collect::<Option<_>>()?,
+            answers: self.answers.into_iter().flatten().collect(),
             usage: self.halls.into_iter().map(|hall| hall.usage).collect(),
             duration: self.agenda.now(),
             events_ahead,
         };
-        Some((run, self.log.unwrap_or_default()))
+        Ok((run, self.log.unwrap_or_default()))
     }
 
     fn happen(&mut self, event: Event) {
@@ -431,6 +443,7 @@ impl<'a> World<'a> {
         debug_assert!(place.is_none(), "answered twice: {answer:?}");
         *place = Some(answer);
         self.answered += 1;
+        self.failures_since_answer = 0;
         self.unused.push(request);
         if matches!(self.site.scenario.arrivals, Arrivals::Closed { .. }) {
             self.next_user();

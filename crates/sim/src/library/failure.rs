@@ -1,0 +1,92 @@
+//! Drives that fail, and what becomes of their cartridges and requests.
+
+use super::drive::State;
+use super::mechanics::Round;
+use super::parts::Part;
+use super::world::{Event, Place, World};
+use tapewise_model::Micros;
+
+impl World<'_> {
+    /// A drive fails, at once or when no robot is at work on it.
+    pub(super) fn failure(&mut self, number: u32) {
+        let stands_by = self.waits_for_unload(self.drives[number as usize].hall);
+        let drive = &mut self.drives[number as usize];
+        match drive.state {
+            State::WaitsForGet | State::Getting | State::WaitsForPut | State::Putting => {
+                drive.fails = true;
+            }
+            State::Unloading if stands_by => drive.fails = true,
+            _ => self.fail(number),
+        }
+    }
+
+    pub(super) fn fail(&mut self, number: u32) {
+        let (now, kind) = (self.now(), self.kind(number));
+        let state = self.drives[number as usize].state;
+        self.enter(number, State::Failed);
+        let drive = &mut self.drives[number as usize];
+        drive.fails = false;
+        let hall = &mut self.halls[usize::from(drive.hall)];
+        match state {
+            State::Empty | State::Idle => hall.free -= 1,
+            State::Cleaning => hall.lost[0].change(now, -1),
+            _ => {}
+        }
+        hall.lost[1].change(now, 1);
+        hall.usage.failures += 1;
+        self.failures_since_answer += 1;
+        // Those that have not been read go back to where they waited, before all others.
+        let done = drive
+            .round
+            .legs
+            .get(drive.leg)
+            .map_or(0, |leg| leg.answers.start);
+        let batch = std::mem::take(&mut drive.batch);
+        let unread = (0..batch.len()).filter(|index| {
+            let sequence = &drive.round.sequence;
+            sequence.is_empty() || sequence[done..].contains(&(*index as u32))
+        });
+        let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
+        for index in unread.rev() {
+            let request = batch[index];
+            let pending = &mut self.pending[request as usize];
+            pending.answer.parts.add(&spent.since(&pending.joined));
+            (pending.since, pending.lost) = (now, lost);
+            self.cartridges[pending.cartridge as usize]
+                .waiting
+                .insert(0, request);
+        }
+        drive.round = Round::default();
+        let next = drive.next.take();
+        if let Some(cartridge) = drive.cartridge {
+            self.cartridges[cartridge as usize].place = Place::Stuck;
+        }
+        if let Some(failures) = &kind.failures {
+            let hours = failures.repair_hours.sample(&mut self.failure_times);
+            let takes = Micros::from_secs_f64(hours * 3600.0);
+            self.agenda.after(takes, Event::Repaired { drive: number });
+        }
+        self.shelve(next);
+    }
+
+    pub(super) fn repaired(&mut self, number: u32) {
+        let (now, kind) = (self.now(), self.kind(number));
+        let drive = &mut self.drives[number as usize];
+        let cartridge = drive.cartridge.take();
+        self.halls[usize::from(drive.hall)].lost[1].change(now, -1);
+        if let Some(cartridge) = cartridge {
+            for &request in &self.cartridges[cartridge as usize].waiting {
+                let pending = &mut self.pending[request as usize];
+                pending.answer.parts[Part::Failure] += now - pending.since;
+                pending.since = now;
+            }
+        }
+        if let Some(failures) = &kind.failures {
+            let hours = failures.after_hours.sample(&mut self.failure_times);
+            let after = Micros::from_secs_f64(hours * 3600.0);
+            self.agenda.after(after, Event::Failure { drive: number });
+        }
+        self.emptied(number);
+        self.shelve(cartridge);
+    }
+}
