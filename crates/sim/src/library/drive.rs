@@ -46,7 +46,7 @@ pub(super) struct Drive {
     pub epoch: u32,
     /// Since when it is in its state.
     pub since: Micros,
-    /// The same, the part that has not been added to `spent`.
+    /// Until when its time has been added to `spent`.
     counted: Micros,
     pub spent: Parts,
     pub cartridge: Option<u32>,

@@ -10,7 +10,7 @@ use tapewise_order::Algorithm;
 type Fault = (String, String);
 
 /// More would not fit in memory with everything that is known of each.
-const MOST_REQUESTS: u64 = 20_000_000;
+const MOST_REQUESTS: u64 = 5_000_000;
 
 /// Drives of a library are counted in 16 bits.
 const MOST_DRIVES: u64 = 10_000;
