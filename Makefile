@@ -5,6 +5,7 @@ TAPEWISE := target/release/tapewise
 PAPERS := hillyer cern johnson-miller nersc
 
 PYTHON := target/python/bin
+SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo test build check python targets unit reproduce verified bench outside simulators doc clean
 
@@ -52,23 +53,27 @@ verified: build ## the README's table of verified drives, from the reports in ve
 	    !old { print } /^<!-- end of verified -->/ { old = 0 }' README.md > target/README.md
 	@cp target/README.md README.md
 
-bench: ## how good and how fast orders are, beside those of others, as tables
+bench: target/simulators/installed ## how good and how fast orders are, beside those of others, as tables
 	$(CARGO) bench --quiet --package tapewise-order --bench gaps
 	$(CARGO) bench --quiet --package tapewise-order --bench peers
 	$(CARGO) bench --quiet --package tapewise-order --bench models
 	$(CARGO) bench --quiet --package tapewise-order --bench table
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
 	$(CARGO) bench --quiet --package tapewise-archive --bench stream
+	$(CARGO) bench --quiet --package tapewise-sim --bench speed -- --python $(SIMULATORS)
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside
 	target/outside/bin/pip install --quiet --disable-pip-version-check ./bench
 	cd bench && ../target/outside/bin/python outside.py
 
-simulators: ## SimPy and Ciw on queues with known answers; installs them below target/
+simulators: target/simulators/installed ## SimPy and Ciw on queues with known answers; installs them below target/
+	$(SIMULATORS) bench/simulation.py
+
+target/simulators/installed: bench/simulation.txt
 	python3 -m venv target/simulators
 	target/simulators/bin/pip install --quiet --disable-pip-version-check -r bench/simulation.txt
-	target/simulators/bin/python bench/simulation.py
+	@touch $@
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet

@@ -266,6 +266,24 @@ impl Cache {
         recorded(vec![arrived], staged)
     }
 
+    /// Drops a file whose contents here are damaged, if all its copies are on tape; false where they are
+    /// not, and the file stays as it is.
+    pub fn discard(&self, file: FileId) -> Result<bool, CacheError> {
+        let Some(cached) = self.0.records.cached(file)? else {
+            return Ok(true);
+        };
+        let is_needed = self.0.records.forget_cached(file)?;
+        if !is_needed {
+            let name = place(cached.key);
+            self.0
+                .disk
+                .remove(&name)
+                .map_err(io_error("removing", &name))?;
+            self.0.state().held_bytes -= cached.bytes;
+        }
+        Ok(!is_needed)
+    }
+
     /// Opens a file that is in the cache; one that is evicted while it is read can be read to its end.
     ///
     /// `used_ns` is when somebody used it; none where it is only copied to tape.

@@ -190,6 +190,12 @@ impl DeliverError {
             if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
 
+    /// Whether the contents are not those that were expected, wherever they came from.
+    pub fn is_of_contents(&self) -> bool {
+        use DeliverError::{Beyond, Mismatch, Short};
+        matches!(self, Mismatch { .. } | Short { .. } | Beyond { .. })
+    }
+
     fn io(path: &[u8], doing: &'static str, source: impl Into<io::Error>) -> DeliverError {
         DeliverError::Io {
             path: shown(path),

@@ -46,6 +46,21 @@ fn what_was_stored_comes_back_from_tape_as_it_was() {
 }
 
 #[test]
+fn what_was_damaged_in_the_cache_is_taken_from_the_tape() {
+    let mut site = Site::new(1, 2, Faults::none());
+    let files = site.store(8, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    let place = site.in_cache("d3/1");
+    let mut contents = std::fs::read(&place).expect("a file of the cache");
+    *contents.last_mut().expect("a byte") ^= 1;
+    std::fs::write(&place, contents).expect("written");
+    site.assert_comes_back(&files, "back");
+    site.assert_integrity();
+    assert!(!place.exists(), "the damaged file is gone");
+}
+
+#[test]
 fn two_copies_lie_on_two_volumes_and_one_is_enough() {
     let mut site = Site::new(2, 4, Faults::none());
     let files = site.store(40, 2, 5);

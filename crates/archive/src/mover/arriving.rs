@@ -3,7 +3,7 @@
 use super::MoveError;
 use crate::cache::{Cache, Incoming};
 use crate::catalogue::FileId;
-use crate::deliver::{DeliverError, Delivery};
+use crate::deliver::Delivery;
 use crate::record::File;
 use crate::sums::{Sum, Summer};
 use crate::volume::Expander;
@@ -105,11 +105,7 @@ impl Arriving {
         match place {
             Place::Directory(delivery) => match delivery.finish() {
                 Ok(_) => Ok(Arrived::Whole),
-                Err(
-                    error @ (DeliverError::Mismatch { .. }
-                    | DeliverError::Short { .. }
-                    | DeliverError::Beyond { .. }),
-                ) => Ok(Arrived::Wrong(error.to_string())),
+                Err(error) if error.is_of_contents() => Ok(Arrived::Wrong(error.to_string())),
                 Err(error) => Err(error.into()),
             },
             Place::Cache(incoming, summer) => {

@@ -120,8 +120,14 @@ impl With<'_> {
             };
             copy(contents, &mut delivery, &file.path)?;
         }
-        let verified = !delivery.finish()?.sums.is_empty();
-        Ok(Handed::Over { verified })
+        match delivery.finish() {
+            Ok(delivered) => Ok(Handed::Over {
+                verified: !delivered.sums.is_empty(),
+            }),
+            // Damaged on disk. The tape has it still, unless this is the only copy.
+            Err(error) if error.is_of_contents() && self.cache.discard(id)? => Ok(Handed::Gone),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -132,7 +138,7 @@ enum Handed {
         /// Whether there was a sum to compare, or nothing to be compared.
         verified: bool,
     },
-    /// Evicted since the queue was looked at.
+    /// The cache has it no more: evicted since the queue was looked at, or damaged.
     Gone,
 }
 

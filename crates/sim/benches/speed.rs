@@ -1,0 +1,181 @@
+//! How fast we simulate: M/M/4 at a load of 0.8 on the bare kernel and in the library model, beside SimPy
+//! and Ciw in the same run, then the forty drives of scenarios/lto9-site.toml.
+//!
+//! `make bench`, or `cargo bench -p tapewise-sim --bench speed -- --python PYTHON` with a Python that
+//! has what bench/simulation.txt lists. Without it only ours are timed, and that is said.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use tapewise_model::{Micros, Random, profile};
+use tapewise_sim::library::Site;
+use tapewise_sim::queue::Load;
+use tapewise_sim::queue::exponential::Exponential;
+use tapewise_sim::{Agenda, Distribution, Scenario};
+
+type Failure = Box<dyn std::error::Error>;
+
+const CUSTOMERS: u64 = 5_000_000;
+const IN_THE_LIBRARY: u64 = 500_000;
+const OUTSIDE: u64 = 100_000;
+
+const MM4: &str = r#"
+name = "M/M/4"
+requests = 500000
+warm_up = "keep"
+arrivals = { pattern = "poisson", per_hour = 2880 }
+policy = { dismount = "at-once" }
+
+[[library]]
+name = "servers"
+robot = { count = 4, get_s = 0, put_s = 0 }
+
+[[library.drive]]
+count = 4
+load_s = 0
+search_s = { mean = 4, cv = 1 }
+rewind_s = 0
+unload_s = 0
+
+[[library.cartridge]]
+count = 100000
+"#;
+
+enum Event {
+    Arrival,
+    Departure,
+}
+
+/// One line of the table.
+struct Timed {
+    name: String,
+    per_s: f64,
+    wait_s: f64,
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let python = arguments.windows(2).find(|pair| pair[0] == "--python");
+    let load = Load::new(0.8, 4.0, 4)?;
+    println!(
+        "M/M/4, load 0.8, one thread; mean wait by Erlang C {:.4} s",
+        { Exponential::new(load).mean_wait_s() }
+    );
+    let mut rows = Vec::new();
+    match python {
+        Some(pair) => rows.extend(outside(&pair[1])?),
+        None => println!("SimPy and Ciw are left out: no --python"),
+    }
+    rows.push(in_the_library()?);
+    rows.push(kernel());
+    let simpy = rows.iter().find(|row| row.name.starts_with("simpy"));
+    let simpy_per_s = simpy.map(|row| row.per_s);
+    println!(
+        "{:<34} {:>12} {:>10} {:>12}",
+        "", "customers/s", "x SimPy", "mean wait, s"
+    );
+    for row in &rows {
+        let ratio = simpy_per_s.map_or("-".to_owned(), |per_s| format!("{:.1}", row.per_s / per_s));
+        println!(
+            "{:<34} {:>12.0} {ratio:>10} {:>12.4}",
+            row.name, row.per_s, row.wait_s
+        );
+    }
+    println!();
+    site()
+}
+
+/// The queue on the kernel alone: two events a customer.
+fn kernel() -> Timed {
+    let gap = Distribution::with_variation(1.25, 1.0);
+    let service = Distribution::with_variation(4.0, 1.0);
+    let (mut gaps, mut services) = (Random::new(1, 0), Random::new(1, 1));
+    let mut agenda = Agenda::new();
+    let mut waiting: VecDeque<Micros> = VecDeque::new();
+    let (mut free, mut arrived, mut waits) = (4, 0, Micros::ZERO);
+    let begun = Instant::now();
+    agenda.after(Micros::ZERO, Event::Arrival);
+    while let Some(event) = agenda.next() {
+        match event {
+            Event::Arrival => {
+                arrived += 1;
+                waiting.push_back(agenda.now());
+                if arrived < CUSTOMERS {
+                    agenda.after(gap.time(&mut gaps), Event::Arrival);
+                }
+            }
+            Event::Departure => free += 1,
+        }
+        while free > 0
+            && let Some(since) = waiting.pop_front()
+        {
+            free -= 1;
+            waits += agenda.now() - since;
+            agenda.after(service.time(&mut services), Event::Departure);
+        }
+    }
+    Timed {
+        name: "ours, on the kernel".to_owned(),
+        per_s: CUSTOMERS as f64 / begun.elapsed().as_secs_f64(),
+        wait_s: waits.as_secs_f64() / CUSTOMERS as f64,
+    }
+}
+
+/// The same queue as a library: robots and loads of no time, every part of each response kept.
+fn in_the_library() -> Result<Timed, Failure> {
+    let scenario = Scenario::from_toml(MM4)?;
+    let site = Site::new(&scenario, profile::find)?;
+    let begun = Instant::now();
+    let run = site.run(0)?;
+    let per_s = IN_THE_LIBRARY as f64 / begun.elapsed().as_secs_f64();
+    let responses: Micros = run.answers.iter().map(|answer| answer.response).sum();
+    Ok(Timed {
+        name: "ours, as a library".to_owned(),
+        per_s,
+        wait_s: responses.as_secs_f64() / run.answers.len() as f64 - 4.0,
+    })
+}
+
+/// What bench/simulation.py says of SimPy and Ciw.
+fn outside(python: &str) -> Result<Vec<Timed>, Failure> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(root.join(python))
+        .arg(root.join("bench/simulation.py"))
+        .args(["--speed", "--requests", &OUTSIDE.to_string()])
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let row = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [name, version, per_s, wait_s] => Ok(Timed {
+            name: format!("{name} {version}"),
+            per_s: per_s.parse()?,
+            wait_s: wait_s.parse()?,
+        }),
+        _ => Err(Failure::from(format!("simulation.py printed {line:?}"))),
+    };
+    text.lines().map(row).collect()
+}
+
+/// Forty drives with batching, every case of the file, on one thread.
+fn site() -> Result<(), Failure> {
+    let text = include_str!("../../../scenarios/lto9-site.toml");
+    println!(
+        "{:<34} {:>12} {:>12}",
+        "scenarios/lto9-site.toml", "requests/s", "x real time"
+    );
+    for scenario in Scenario::cases(text)? {
+        let site = Site::new(&scenario, profile::find)?;
+        let begun = Instant::now();
+        let run = site.run(0)?;
+        let took_s = begun.elapsed().as_secs_f64();
+        let (per_s, times) = (
+            run.answers.len() as f64 / took_s,
+            run.duration.as_secs_f64() / took_s,
+        );
+        println!("{:<34} {per_s:>12.0} {times:>12.0}", scenario.name);
+    }
+    Ok(())
+}
