@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 TAPEWISE := target/release/tapewise
-PAPERS := hillyer cern johnson-miller nersc
+PAPERS := hillyer cern johnson-miller nersc gniewek
 
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python

@@ -130,3 +130,8 @@ fn the_claims_of_johnson_and_miller_hold() {
 fn the_claims_of_cern_hold() {
     assert_claims_hold("cern");
 }
+
+#[test]
+fn the_claims_of_gniewek_hold() {
+    assert_claims_hold("gniewek");
+}

@@ -30,7 +30,22 @@ struct Claim {
     value: f64,
     unit: String,
     tolerance: f64,
+    #[serde(default)]
+    bound: Bound,
     check: Check,
+}
+
+/// On which side of the paper's number ours may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// Near it, on either side.
+    #[default]
+    Near,
+    /// At or below it ("within 1.5 s").
+    AtMost,
+    /// At or above it ("eight cases of nine").
+    AtLeast,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -69,6 +84,8 @@ pub struct Compared {
     pub unit: String,
     /// Relative tolerance; zero where none applies.
     pub tolerance: f64,
+    /// On which side of theirs ours may be.
+    pub bound: Bound,
     /// How it came out.
     pub verdict: Verdict,
     /// How it was computed, and whether a constant was fitted to it.
@@ -146,11 +163,16 @@ impl Paper {
 
 impl Claim {
     fn compare(&self, ours: f64, how: String) -> Compared {
-        // A claim in units of its own ("within 1.5 s", "8 cases of 9") has no relative tolerance.
-        let within = |ours: f64| (ours - self.value).abs() <= self.tolerance * self.value.abs();
+        let off = ours - self.value;
+        let allowed = self.tolerance * self.value.abs();
+        let holds = match self.bound {
+            Bound::Near => off.abs() <= allowed,
+            Bound::AtMost => off <= allowed,
+            Bound::AtLeast => off >= -allowed,
+        };
         let verdict = match self.check {
             Check::Report => Verdict::Shown,
-            Check::Model if within(ours) => Verdict::Holds,
+            Check::Model if holds => Verdict::Holds,
             Check::Model => Verdict::Fails,
         };
         Compared {
@@ -161,6 +183,7 @@ impl Claim {
             ours,
             unit: self.unit.clone(),
             tolerance: self.tolerance,
+            bound: self.bound,
             verdict,
             how,
         }
@@ -195,9 +218,11 @@ impl Report {
                     true => format!("{off:+.1} %"),
                     false => "-".to_owned(),
                 },
-                match claim.verdict {
-                    Verdict::Holds | Verdict::Fails => format!("{:.0} %", claim.tolerance * 100.0),
-                    _ => "-".to_owned(),
+                match (claim.verdict, claim.bound) {
+                    (Verdict::Shown, _) => "-".to_owned(),
+                    (_, Bound::Near) => format!("{:.0} %", claim.tolerance * 100.0),
+                    (_, Bound::AtMost) => "at most".to_owned(),
+                    (_, Bound::AtLeast) => "at least".to_owned(),
                 },
                 match claim.verdict {
                     Verdict::Holds => "holds",
@@ -261,6 +286,22 @@ mod tests {
         assert!(report(105.1).failed());
         assert!(report(94.9).failed());
         assert!(report(f64::NAN).failed());
+    }
+
+    #[test]
+    fn a_claim_of_one_side_holds_however_far_ours_is_on_that_side() {
+        let verdict = |bound: Bound, ours: f64| {
+            let mut claim = paper().claims.remove(0);
+            claim.bound = bound;
+            claim.compare(ours, "measured".to_owned()).verdict
+        };
+        assert_eq!(verdict(Bound::AtMost, 3.0), Verdict::Holds);
+        assert_eq!(verdict(Bound::AtMost, 105.1), Verdict::Fails);
+        assert_eq!(verdict(Bound::AtLeast, 300.0), Verdict::Holds);
+        assert_eq!(verdict(Bound::AtLeast, 94.9), Verdict::Fails);
+        for bound in [Bound::Near, Bound::AtMost, Bound::AtLeast] {
+            assert_eq!(verdict(bound, f64::NAN), Verdict::Fails);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod cern;
 mod claims;
 mod emulated;
+mod gniewek;
 mod hillyer;
 mod johnson_miller;
 mod nersc;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 pub struct Reproduce {
     /// Which paper.
     paper: Paper,
-    /// The paper's own number of trials: hours for hillyer, a minute for cern and nersc; johnson-miller has none.
+    /// The paper's own number of trials: hours for hillyer, a minute for cern and nersc; ten times as many runs for gniewek; johnson-miller has none.
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.
@@ -46,6 +47,8 @@ enum Paper {
     JohnsonMiller,
     /// NERSC 2001: a beta test of LTO, library and drive.
     Nersc,
+    /// Gniewek, Davidson & Caldwell 1999: response times of a library under load.
+    Gniewek,
 }
 
 /// Runs the verb.
@@ -55,6 +58,7 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
         Paper::Cern => cern::report(args.seed, args.full)?,
         Paper::JohnsonMiller => johnson_miller::report(args.seed)?,
         Paper::Nersc => nersc::report(args.seed, args.full)?,
+        Paper::Gniewek => gniewek::report(args.seed, args.full)?,
     };
     if let Some(directory) = &args.plot {
         figure::write(directory, &report.figures)?;
