@@ -17,6 +17,7 @@ mod plan_document;
 mod plot;
 mod profiles;
 mod rao;
+mod scenario;
 mod search;
 mod table;
 mod units;
@@ -51,6 +52,10 @@ Drive
   measure    Measure how long a drive takes for everything it does, and write the event log
   profile    List, show, compare and validate profiles of drives and libraries
 
+Plan
+  simulate   Simulate a library under load: response times and what they are made of, with intervals
+  capacity   Find how many drives and robots, and which batch window, meet a target of response times
+
 Archive
   store      Put files into an archive and onto tape. Experimental until real drives have proven it
   catalog    Make an archive; find what lies where; verify, repack and back up
@@ -82,6 +87,8 @@ enum Verb {
     Fit(commands::fit::Fit),
     Measure(Box<commands::measure::Measure>),
     Profile(commands::profile::Profile),
+    Simulate(Box<commands::simulate::Simulate>),
+    Capacity(Box<commands::capacity::Capacity>),
     Reproduce(commands::reproduce::Reproduce),
     Audit(commands::audit::Audit),
     Demo(commands::demo::Demo),
@@ -105,6 +112,8 @@ fn main() -> ExitCode {
         Verb::Fit(args) => commands::fit::run(args),
         Verb::Measure(args) => commands::measure::run(args),
         Verb::Profile(args) => commands::profile::run(args),
+        Verb::Simulate(args) => commands::simulate::run(args),
+        Verb::Capacity(args) => commands::capacity::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Audit(args) => commands::audit::run(args),
         Verb::Demo(args) => commands::demo::run(args),

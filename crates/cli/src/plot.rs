@@ -8,13 +8,14 @@ pub mod figure;
 mod measured;
 mod panel;
 mod path;
+pub mod timeline;
 
 use crate::error::CliError;
 use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
 use canvas::{Anchor, Canvas, Font};
-pub use panel::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
-use panel::{Drawing, FADE_STEPS, Frame, INK, colour, fade};
+pub use panel::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use panel::{Drawing, FADE_STEPS, Frame, colour, fade};
 use path::{Kind, Leg};
 use tapewise_model::{Geometry, Layout};
 use tapewise_order::{Algorithm, Plan};

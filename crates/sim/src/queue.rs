@@ -152,7 +152,7 @@ fn not_negative(name: &'static str, value: f64) -> Result<(), QueueError> {
 }
 
 /// Refuses a share that no quantile can be asked for.
-fn share(value: f64) -> Result<(), QueueError> {
+pub(crate) fn share(value: f64) -> Result<(), QueueError> {
     if (0.0..1.0).contains(&value) {
         return Ok(());
     }
@@ -168,7 +168,7 @@ fn share(value: f64) -> Result<(), QueueError> {
 ///
 /// Bisection to the last bit but a few: tails are monotone and cheap, and nothing else is needed of
 /// them.
-fn quantile_s(p: f64, scale_s: f64, tail: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn quantile_s(p: f64, scale_s: f64, tail: impl Fn(f64) -> f64) -> f64 {
     let above = |time_s: f64| tail(time_s) > 1.0 - p;
     if !above(0.0) {
         return 0.0;

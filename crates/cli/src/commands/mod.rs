@@ -1,6 +1,7 @@
 //! One file for each verb; its doc comment is its help.
 
 pub mod audit;
+pub mod capacity;
 pub mod catalog;
 pub mod convert;
 pub mod demo;
@@ -16,4 +17,5 @@ pub mod profile;
 pub mod recall;
 pub mod reproduce;
 pub mod sense;
+pub mod simulate;
 pub mod store;

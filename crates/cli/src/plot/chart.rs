@@ -15,6 +15,8 @@ pub enum Mark {
     Line,
     /// A thin one, behind what is to be held against it.
     Guide,
+    /// A pale shape with the places as its corners.
+    Area,
 }
 
 /// Places with a name and a colour.
@@ -135,6 +137,7 @@ fn drawn(words: Words, series: &[Series], doublings: Option<[f64; 2]>) -> Result
 fn mark(canvas: &Canvas, series: &Series, places: &[Px]) -> Result<(), CliError> {
     match series.mark {
         Mark::Line => canvas.line(places, series.colour.to_rgba(), 2.0),
+        Mark::Area => canvas.shape(places, series.colour.mix(0.25)),
         Mark::Guide => canvas.line(places, series.colour.to_rgba(), 1.2),
         Mark::Dots => {
             let step = places.len().div_ceil(MOST_DOTS).max(1);

@@ -70,13 +70,20 @@ impl Figure {
         self.with(name, Mark::Line, colour, places)
     }
 
+    /// With a pale shape of these corners, in the colour of what comes next.
+    pub fn area(self, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
+        let colour = self.next_colour();
+        self.with("", Mark::Area, colour, places)
+    }
+
     /// With a thin grey line through these places.
     pub fn guide(self, name: &str, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
         self.with(name, Mark::Guide, GREY, places)
     }
 
     fn next_colour(&self) -> RGBColor {
-        let coloured = self.series.iter().filter(|series| series.colour != GREY);
+        let coloured = (self.series.iter())
+            .filter(|series| series.colour != GREY && series.mark != Mark::Area);
         COLOURS[coloured.count() % COLOURS.len()]
     }
 

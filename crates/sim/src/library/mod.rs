@@ -5,6 +5,7 @@ mod cause;
 mod demand;
 mod dispatch;
 mod drive;
+mod expected;
 mod failure;
 mod mechanics;
 mod parts;
@@ -14,6 +15,7 @@ mod site;
 mod world;
 
 pub use cause::{Cause, Slow};
+pub use expected::{Expected, NoFormula};
 pub use parts::{Part, Parts};
 pub use record::{Action, Answer, Record, Run, Usage};
 pub use site::Site;

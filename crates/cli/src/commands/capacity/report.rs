@@ -1,0 +1,219 @@
+//! What a person reads: every combination, the answer, or why there is none.
+
+use super::grid::{Cell, Found, Guess, Meets};
+use crate::commands::simulate::answer::Outcome;
+use crate::commands::simulate::report::{made, number, share};
+use crate::table::Table;
+use tapewise_sim::library::Part;
+use tapewise_sim::statistics::Interval;
+
+pub fn text(found: &Found) -> String {
+    let target = &found.target;
+    let mut table = Table::new(
+        "By formula; simulated where the target is near, with 95 % intervals over replications. Times in seconds",
+        &[
+            "drives",
+            "robots",
+            "window",
+            "held",
+            "robots busy",
+            "mean",
+            &target.metric.to_string(),
+            "simulated",
+            "held",
+            "robots busy",
+            "target",
+        ],
+    );
+    for cell in found.cells() {
+        table.row(row(found, cell));
+    }
+    let mut text = format!("{}\n{table}", headline(found));
+    for reason in no_formula(found) {
+        text += &format!("no formula: {reason}\n");
+    }
+    for remark in remarks(found) {
+        text += &format!("{remark}\n");
+    }
+    text + &answer(found) + "\n"
+}
+
+fn headline(found: &Found) -> String {
+    let Some(first) = found.cells().next() else {
+        return String::new();
+    };
+    let rate = match found.target.per_hour {
+        Some(per_hour) => format!(" at {} requests an hour", number(per_hour)),
+        None => String::new(),
+    };
+    let simulated = found
+        .cells()
+        .find_map(|cell| Some((cell, cell.estimates()?)));
+    let how = simulated.map_or_else(String::new, |(cell, simulated)| {
+        format!("made        {}\n", made(&cell.scenario, &simulated.results))
+    });
+    format!(
+        "target      {} under {} s{rate}, {}\n{how}",
+        found.target.metric,
+        number(found.target.limit_s),
+        first.scenario.name
+    )
+}
+
+fn row(found: &Found, cell: &Cell) -> Vec<String> {
+    let mut row = vec![
+        cell.drives.to_string(),
+        cell.robots.to_string(),
+        number(cell.window_s),
+    ];
+    row.extend(match &cell.formula {
+        Guess::Expected(expected) => [
+            share(expected.drives_held),
+            share(expected.robots_at_work),
+            number(expected.mean_s),
+            number(expected.target_s),
+        ],
+        Guess::Unstable(_) => ["-", "-", "-", "unstable"].map(str::to_owned),
+        Guess::None(_) => ["-"; 4].map(str::to_owned),
+    });
+    match (&cell.simulated, cell.metric(found.target.metric)) {
+        (None, _) => {}
+        (Some(Outcome::Steady(simulated)), Some(metric)) => {
+            let library = &simulated.results.libraries[0];
+            row.push(between(&metric));
+            row.push(share(library.drives.estimate));
+            row.push(share(library.robots.estimate));
+        }
+        (Some(_), _) => row.extend(["unstable", "", ""].map(str::to_owned)),
+    }
+    if let Some(meets) = cell.meets(&found.target) {
+        row.push(meets.word().to_owned());
+    }
+    row
+}
+
+fn between(interval: &Interval) -> String {
+    format!(
+        "{} ({} to {})",
+        number(interval.estimate),
+        number(interval.low()),
+        number(interval.high())
+    )
+}
+
+/// Each reason once.
+fn no_formula(found: &Found) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for cell in found.cells() {
+        if let Guess::None(why) = &cell.formula
+            && !reasons.contains(why)
+        {
+            reasons.push(why.clone());
+        }
+    }
+    reasons
+}
+
+/// What keeps each row that does not meet the target from it.
+pub fn remarks(found: &Found) -> Vec<String> {
+    let missed = found.rows.iter().filter(|row| {
+        !row.iter()
+            .any(|cell| cell.meets(&found.target) == Some(Meets::Yes))
+    });
+    missed
+        .filter_map(|row| Some(remark(found, row.last()?)))
+        .collect()
+}
+
+/// More waiting than this share of the response, and more drives would help.
+const WAITS: f64 = 0.05;
+
+/// A robot that is busier than this is what is waited for.
+const BUSY: f64 = 0.9;
+
+/// Why the combination with most drives does not meet the target.
+fn remark(found: &Found, cell: &Cell) -> String {
+    let name = cell.name();
+    let robots = crate::units::count(cell.robots as usize, "robot");
+    let simulated = match &cell.simulated {
+        Some(Outcome::Steady(simulated)) => simulated,
+        Some(Outcome::Unstable(why)) => return unstable(cell, why),
+        None => return format!("{name}: not simulated"),
+    };
+    let results = &simulated.results;
+    let library = &results.libraries[0];
+    let mean_s = results.mean_s.estimate;
+    let part_s = |wanted: Part| {
+        let part = results.parts.iter().find(|part| part.part == wanted);
+        part.map_or(0.0, |part| part.s.estimate)
+    };
+    let drive_wait_s = part_s(Part::DriveWait);
+    let metric = cell.metric(found.target.metric);
+    let metric = metric.map_or_else(String::new, |s| between(&s));
+    let of = format!("{name}: {} {metric} s", found.target.metric);
+    if cell.meets(&found.target) == Some(Meets::Unsure) {
+        return format!(
+            "{of}: the target is within the interval; --replications makes it narrower"
+        );
+    }
+    if drive_wait_s > WAITS * mean_s {
+        return format!(
+            "{of}: {} of {} s on average are spent waiting for a drive: try more than {}",
+            number(drive_wait_s),
+            number(mean_s),
+            cell.drives
+        );
+    }
+    if library.robots.estimate > BUSY || part_s(Part::RobotWait) > WAITS * mean_s {
+        return format!(
+            "{of}: {robots} busy {} of the time, {} of {} s are spent waiting for them: more drives do not help, more robots may",
+            share(library.robots.estimate),
+            number(part_s(Part::RobotWait)),
+            number(mean_s)
+        );
+    }
+    let mut parts: Vec<_> = results.parts.iter().collect();
+    parts.sort_by(|a, b| b.s.estimate.total_cmp(&a.s.estimate));
+    let longest = parts.iter().take(3);
+    let longest: Vec<String> = longest
+        .map(|part| format!("{} {} s", part.part.name(), number(part.s.estimate)))
+        .collect();
+    format!(
+        "{of}: hardly anybody waits for a drive, so more drives do not help; what takes long: {}",
+        longest.join(", ")
+    )
+}
+
+fn unstable(cell: &Cell, why: &str) -> String {
+    let saturated = match &cell.formula {
+        // By formula, as in the simulation, the robots are what cannot do it.
+        Guess::Unstable(formula) => formula.contains("robots"),
+        Guess::Expected(_) | Guess::None(_) => why.contains("robots of library"),
+    };
+    match saturated {
+        true => format!(
+            "{}: {}: more drives do not help",
+            cell.row_name(),
+            match &cell.formula {
+                Guess::Unstable(formula) => formula,
+                Guess::Expected(_) | Guess::None(_) => why,
+            }
+        ),
+        false => format!("{}: {why}", cell.name()),
+    }
+}
+
+fn answer(found: &Found) -> String {
+    match found.answer() {
+        Some(cell) => {
+            let metric = cell.metric(found.target.metric);
+            let metric = metric.map_or_else(String::new, |s| between(&s));
+            format!(
+                "answer      {}: {} {metric} s",
+                cell.name(),
+                found.target.metric
+            )
+        }
+        None => "answer      none of these meets the target".to_owned(),
+    }
+}

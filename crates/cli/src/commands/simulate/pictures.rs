@@ -1,0 +1,255 @@
+//! What was simulated, drawn: how responses spread, their percentiles, and one replication in time.
+
+use super::answer::{Answer, Simulated};
+use super::report::number;
+use super::trace::Logged;
+use crate::error::CliError;
+use crate::plot::figure::{Drawn, Figure};
+use crate::plot::timeline::{Kind, Row, Timeline};
+use crate::plot::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use tapewise_model::Micros;
+use tapewise_sim::library::{Action, Record};
+use tapewise_sim::statistics::{Bins, ShiftedErlang};
+
+/// All pictures.
+///
+/// # Errors
+/// Where one cannot be made.
+pub fn all(answers: &[Answer], runs: &[Logged]) -> Result<Vec<Drawn>, CliError> {
+    let mut drawn = Vec::new();
+    for answer in answers {
+        if let Some(simulated) = answer.steady() {
+            drawn.push(distribution(&answer.scenario.name, simulated)?.draw()?);
+        }
+    }
+    drawn.extend(percentiles(answers)?);
+    for logged in runs {
+        drawn.push(timeline(logged)?);
+    }
+    Ok(drawn)
+}
+
+/// A name that any file may have.
+fn file_name(kind: &str, case: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || ".-_".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    format!("{kind}-{}", case.chars().map(plain).collect::<String>())
+}
+
+/// Bins of a histogram up to the 99.5th percentile, about.
+const BINS: f64 = 60.0;
+
+/// Widths of bins, in seconds.
+const WIDTHS_S: [f64; 14] = [
+    0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
+];
+
+/// How many responses are how long, beside the shifted Erlang distribution that fits best.
+fn distribution(case: &str, simulated: &Simulated) -> Result<Figure, CliError> {
+    let seen = &simulated.study.histogram;
+    let far = seen.quantile(0.995).map_err(CliError::failed)?;
+    let far_s = far.unwrap_or(Micros::ZERO).as_secs_f64();
+    let width_s = (WIDTHS_S.into_iter())
+        .find(|width_s| far_s / width_s <= BINS)
+        .unwrap_or(far_s / BINS);
+    let bins = (far_s / width_s).ceil().max(4.0) as usize;
+    let later = |bin: usize| {
+        let time = Micros::from_secs_f64(bin as f64 * width_s);
+        // What takes no time at all belongs to the first bin.
+        let share = if bin == 0 {
+            Some(1.0)
+        } else {
+            seen.share_above(time)
+        };
+        (share.unwrap_or(0.0) * seen.count() as f64).round() as u64
+    };
+    let counts: Vec<u64> = (0..bins).map(|bin| later(bin) - later(bin + 1)).collect();
+    let percent = |count: f64| count / seen.count() as f64 * 100.0;
+    let outline = counts.iter().enumerate().flat_map(|(bin, &count)| {
+        let height = percent(count as f64);
+        [bin, bin + 1].map(|edge| (edge as f64 * width_s, height))
+    });
+    let mut corners: Vec<(f64, f64)> = vec![(0.0, 0.0)];
+    corners.extend(outline);
+    corners.push((bins as f64 * width_s, 0.0));
+    let title = format!(
+        "Responses of {case}: {} in bins of {} s",
+        seen.count(),
+        number(width_s)
+    );
+    let name = file_name("responses", case);
+    let figure = Figure::new(name, title, "response, s", "responses in a bin, %")
+        .area(corners.iter().copied())
+        .line("simulated", corners);
+    let fitted = ShiftedErlang::fit_bins(&Bins {
+        first_edge_s: width_s,
+        width_s,
+        counts: &counts,
+    });
+    // Times that no such distribution can have made are drawn alone.
+    let Ok(fitted) = fitted else {
+        return Ok(figure);
+    };
+    let curve = fitted.distribution;
+    let inside: u64 = counts.iter().sum();
+    let steps = 4 * bins;
+    let places = (0..=steps).map(|step| {
+        let at_s = step as f64 / 4.0 * width_s;
+        let around = [at_s - width_s / 2.0, at_s + width_s / 2.0];
+        let share = curve.cumulative(around[1]) - curve.cumulative(around[0]);
+        (at_s, percent(share * inside as f64))
+    });
+    let words = format!(
+        "shifted Erlang: nothing before {} s, {} phases, mean {} s",
+        number(curve.shift_s),
+        curve.phases,
+        number(curve.mean_s)
+    );
+    Ok(figure.line(&words, places))
+}
+
+/// Cases that one figure tells apart by colour.
+const CASES: usize = 6;
+
+/// The share of responses that are not longer, by case.
+fn percentiles(answers: &[Answer]) -> Result<Vec<Drawn>, CliError> {
+    let steady: Vec<(&str, &Simulated)> = (answers.iter())
+        .filter_map(|answer| Some((answer.scenario.name.as_str(), answer.steady()?)))
+        .collect();
+    let groups = steady.chunks(CASES);
+    let several = groups.len() > 1;
+    let mut drawn = Vec::new();
+    for (number, group) in groups.enumerate() {
+        let name = match several {
+            true => format!("percentiles-{}", number + 1),
+            false => "percentiles".to_owned(),
+        };
+        let title = "Responses that are not longer";
+        let mut figure = Figure::new(name, title, "response, s", "% of responses");
+        for (case, simulated) in group {
+            let mut places = Vec::new();
+            for permille in 1..1000u32 {
+                let p = f64::from(permille) / 1000.0;
+                let seen = simulated.study.histogram.quantile(p);
+                if let Some(time) = seen.map_err(CliError::failed)? {
+                    places.push((time.as_secs_f64(), p * 100.0));
+                }
+            }
+            figure = figure.line(case, places);
+        }
+        drawn.push(figure.draw()?);
+    }
+    Ok(drawn)
+}
+
+const KINDS: [Kind; 8] = [
+    ("get", SKY),
+    ("put", GREY),
+    ("load", GREEN),
+    ("search", BLUE),
+    ("read", VERMILLION),
+    ("rewind", ORANGE),
+    ("unload", PURPLE),
+    ("out of order", INK),
+];
+
+fn kind(action: Action) -> usize {
+    match action {
+        Action::Fetch => 0,
+        Action::Return => 1,
+        Action::Mount => 2,
+        Action::Locate => 3,
+        Action::Read => 4,
+        Action::Rewind => 5,
+        Action::Unmount => 6,
+        Action::Clean | Action::Repair => 7,
+    }
+}
+
+/// Rows that still can be read; more drives than these are left out, and that is said.
+const ROWS: usize = 40;
+
+/// Mean responses that a timeline is long, most of them before the slowest one.
+const SPAN: f64 = 24.0;
+
+/// What drives and robots did around the slowest response of a replication.
+fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
+    let run = &logged.run;
+    let count = run.answers.len().max(1);
+    let mean_s = (run.answers.iter())
+        .map(|answer| answer.response.as_secs_f64())
+        .sum::<f64>()
+        / count as f64;
+    let slowest = run.slowest(0, 1);
+    let (begun, took) = slowest
+        .first()
+        .map_or_else(Default::default, |slow| (slow.arrived, slow.response));
+    let before = Micros::from_secs_f64(SPAN * mean_s * 0.6);
+    let from = Micros((begun - before).0.max(0));
+    let until = (begun + took).max(from + Micros::from_secs_f64(SPAN * mean_s));
+    let name_of = |record: &Record| {
+        let library = &logged.scenario.libraries[usize::from(record.library)].name;
+        match record.robot {
+            Some(robot) => format!("{library}, robot {robot}"),
+            None => format!("{library}, drive {}", record.drive),
+        }
+    };
+    let mut order: Vec<&Record> = logged.log.iter().collect();
+    order.sort_by_key(|r| (r.library, r.robot.is_some(), r.robot, r.drive, r.at));
+    let mut rows: Vec<Row> = Vec::new();
+    for record in order {
+        let name = name_of(record);
+        if rows.last().is_none_or(|row| row.name != name) {
+            rows.push(Row {
+                name,
+                bars: Vec::new(),
+            });
+        }
+        if let Some(row) = rows.last_mut() {
+            let until = record.at + record.took;
+            row.bars.push((record.at, until, kind(record.action)));
+        }
+    }
+    let there = rows.len();
+    rows.truncate(ROWS);
+    let shown = match there > ROWS {
+        true => format!(", {ROWS} of {there} drives and robots"),
+        false => String::new(),
+    };
+    let title = format!(
+        "{}, replication {}: around the slowest response ({took}, asked for at {begun}){shown}",
+        logged.scenario.name, run.replication
+    );
+    let picture = Timeline {
+        title: &title,
+        kinds: &KINDS,
+        rows: &rows,
+        inside: &inside(logged),
+        from,
+        until,
+    };
+    Ok(Drawn {
+        name: file_name("timeline", &logged.scenario.name),
+        svg: picture.draw()?,
+    })
+}
+
+/// How many requests are between arrival and answer, from each time on.
+fn inside(logged: &Logged) -> Vec<(Micros, u64)> {
+    let answers = logged.run.answers.iter();
+    let mut changes: Vec<(Micros, i64)> = answers
+        .flat_map(|answer| [(answer.arrived, 1), (answer.arrived + answer.response, -1)])
+        .collect();
+    changes.sort_unstable();
+    let mut now = 0;
+    let counted = changes.into_iter().map(|(at, by)| {
+        now += by;
+        (at, now.max(0) as u64)
+    });
+    counted.collect()
+}

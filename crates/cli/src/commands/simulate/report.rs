@@ -1,0 +1,317 @@
+//! What a person reads: one scenario in detail, or several as rows.
+
+use super::answer::{Answer, Formula, Outcome, Simulated};
+use crate::table::Table;
+use tapewise_sim::Results;
+use tapewise_sim::library::Slow;
+use tapewise_sim::scenario::{Scenario, WarmUp};
+use tapewise_sim::statistics::Interval;
+
+/// Slowest responses that are shown.
+const SLOWEST: usize = 5;
+
+pub fn text(answers: &[Answer]) -> String {
+    match answers {
+        [only] => match only.steady() {
+            Some(simulated) => one(&only.scenario, simulated),
+            None => String::new(),
+        },
+        several => rows(several),
+    }
+}
+
+/// A time in seconds, or any number of that size: to a tenth below a thousand.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        0.0..0.095 => format!("{value:.2}"),
+        0.095..999.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// With its half-width, to the same digit.
+pub fn plus_minus(interval: &Interval) -> String {
+    let digits = usize::from(interval.estimate.abs() < 999.95);
+    format!(
+        "{:.digits$} ±{:.digits$}",
+        interval.estimate, interval.half_width
+    )
+}
+
+/// With its ends.
+pub fn ends(interval: &Interval) -> String {
+    let digits = usize::from(interval.estimate.abs() < 999.95);
+    format!(
+        "{:.digits$} ({:.digits$} to {:.digits$})",
+        interval.estimate,
+        interval.low(),
+        interval.high()
+    )
+}
+
+/// A share as a percentage.
+pub fn share(value: f64) -> String {
+    format!("{:.1} %", value * 100.0)
+}
+
+fn share_ends(interval: &Interval) -> String {
+    let percent = |value: f64| value * 100.0;
+    format!(
+        "{:.1} ±{:.1} %",
+        percent(interval.estimate),
+        percent(interval.half_width)
+    )
+}
+
+/// One percentile of the responses.
+pub fn percentile(results: &Results, percent: u8) -> Option<Interval> {
+    let mut all = results.percentiles.iter();
+    all.find(|at| at.percent == percent).map(|at| at.s)
+}
+
+/// How many replications of what, and what was cut off.
+pub fn made(scenario: &Scenario, results: &Results) -> String {
+    let cut = match (scenario.warm_up, results.mean_cut.round()) {
+        (WarmUp::Keep, _) => "the beginning counts".to_owned(),
+        (WarmUp::Automatic, 0.0) => "no warm-up to cut off (MSER-5)".to_owned(),
+        (WarmUp::Automatic, mean) => {
+            format!("the first {mean:.0} on average cut off as warm-up (MSER-5)")
+        }
+    };
+    let unsettled = match results.unsettled {
+        0 => String::new(),
+        count => {
+            format!("; {count} of them did not come to rest in their first half, which was cut off")
+        }
+    };
+    format!(
+        "{} replications of {} requests, seed {}; {cut}{unsettled}",
+        results.replications, scenario.requests, results.seed
+    )
+}
+
+fn one(scenario: &Scenario, simulated: &Simulated) -> String {
+    let results = &simulated.results;
+    let mut lines = vec![
+        match scenario.about.is_empty() {
+            true => scenario.name.clone(),
+            false => format!("{}: {}", scenario.name, scenario.about),
+        },
+        format!("made        {}", made(scenario, results)),
+        format!(
+            "throughput  {} answers an hour; {} requests inside on average, {} of them waiting for a drive",
+            ends(&simulated.per_hour),
+            number(simulated.inside.estimate),
+            number(simulated.waiting.estimate)
+        ),
+    ];
+    lines.push(match &simulated.formula {
+        Ok(formula) => format!(
+            "formula     mean {} s; drives held {}, robots at work {}",
+            number(formula.mean_s),
+            share(formula.drives),
+            share(formula.robots)
+        ),
+        Err(why) => format!("formula     none: {why}"),
+    });
+    let tables = [
+        responses(simulated),
+        parts(results),
+        libraries(results),
+        slowest(scenario, &results.slowest),
+    ];
+    let tables = tables.iter().map(|table| format!("\n{table}"));
+    lines.join("\n") + "\n" + &tables.collect::<String>()
+}
+
+fn responses(simulated: &Simulated) -> Table {
+    let results = &simulated.results;
+    let mut table = Table::new(
+        "Response, s (95 % interval over replications)",
+        &["", "simulated", "from", "to", "formula"],
+    );
+    let formula = |of: fn(&Formula) -> f64| {
+        let formula = simulated.formula.as_ref();
+        formula.map_or_else(|_| "-".to_owned(), |formula| number(of(formula)))
+    };
+    let mut row = |name: String, s: &Interval, formula: String| {
+        let values = [s.estimate, s.low(), s.high()].map(number);
+        table.row([name].into_iter().chain(values).chain([formula]));
+    };
+    row("mean".to_owned(), &results.mean_s, formula(|f| f.mean_s));
+    for at in &results.percentiles {
+        let name = match at.percent {
+            50 => "median".to_owned(),
+            percent => format!("p{percent}"),
+        };
+        let formula = match at.percent {
+            50 => formula(|f| f.median_s),
+            90 => formula(|f| f.p90_s),
+            95 => formula(|f| f.p95_s),
+            99 => formula(|f| f.p99_s),
+            _ => String::new(),
+        };
+        row(name, &at.s, formula);
+    }
+    row(
+        "variance, s^2".to_owned(),
+        &results.variance_s2,
+        String::new(),
+    );
+    table
+}
+
+fn parts(results: &Results) -> Table {
+    let mut table = Table::new("Parts of the mean response, s", &["", "mean", "±", "share"]);
+    for part in &results.parts {
+        let share = part.s.estimate / results.mean_s.estimate;
+        table.row([
+            part.part.name().to_owned(),
+            format!("{:.2}", part.s.estimate),
+            format!("{:.2}", part.s.half_width),
+            format!("{:.1} %", share * 100.0),
+        ]);
+    }
+    table
+}
+
+fn libraries(results: &Results) -> Table {
+    let mut table = Table::new(
+        "Share of the time in use",
+        &[
+            "library",
+            "drives held",
+            "without waits for robots",
+            "robots",
+            "mounts/h",
+            "reads/mount",
+            "cleanings",
+            "failures",
+        ],
+    );
+    for library in &results.libraries {
+        table.row([
+            library.name.clone(),
+            share_ends(&library.drives),
+            share_ends(&library.drives_at_work),
+            share_ends(&library.robots),
+            plus_minus(&library.mounts_per_hour),
+            format!("{:.2}", library.reads_per_mount.estimate),
+            library.cleanings.to_string(),
+            library.failures.to_string(),
+        ]);
+    }
+    table
+}
+
+fn slowest(scenario: &Scenario, slowest: &[Slow]) -> Table {
+    let mut table = Table::new(
+        "Slowest responses",
+        &[
+            "response, s",
+            "replication",
+            "request",
+            "after, s",
+            "library",
+            "longest parts",
+            "because of",
+        ],
+    );
+    for slow in slowest.iter().take(SLOWEST) {
+        let mut parts: Vec<_> = tapewise_sim::library::Part::ALL.into_iter().collect();
+        parts.sort_by_key(|&part| std::cmp::Reverse(slow.parts[part]));
+        let longest = parts.iter().take(3).filter(|&&part| slow.parts[part].0 > 0);
+        let longest = longest
+            .map(|&part| format!("{} {}", part.name(), number(slow.parts[part].as_secs_f64())));
+        table.row([
+            number(slow.response.as_secs_f64()),
+            slow.replication.to_string(),
+            slow.number.to_string(),
+            number(slow.arrived.as_secs_f64()),
+            scenario.libraries[usize::from(slow.library)].name.clone(),
+            longest.collect::<Vec<_>>().join(", "),
+            slow.cause.to_string(),
+        ]);
+    }
+    table
+}
+
+fn rows(answers: &[Answer]) -> String {
+    let mut table = Table::new(
+        "Responses in seconds, ± half of the 95 % interval over replications",
+        &[
+            "case",
+            "mean",
+            "variance",
+            "median",
+            "p90",
+            "p95",
+            "p99",
+            "drives",
+            "at work",
+            "robots",
+            "answers/h",
+            "formula",
+            "its p95",
+        ],
+    );
+    for answer in answers {
+        table.row(match &answer.outcome {
+            Outcome::Steady(simulated) => row(&answer.scenario, simulated),
+            Outcome::Unstable(_) => vec![answer.scenario.name.clone(), "unstable".to_owned()],
+        });
+    }
+    table.note("drives: share of the time held, waits for robots included; at work: without them");
+    for answer in answers {
+        match &answer.outcome {
+            Outcome::Steady(simulated) => {
+                let made = made(&answer.scenario, &simulated.results);
+                let line = format!("{}: {made}", answer.scenario.name);
+                // Once, where it holds for all.
+                let all = answers.iter().filter_map(|other| {
+                    Some(self::made(&other.scenario, &other.steady()?.results))
+                });
+                let alike = all.clone().all(|other| other == made);
+                let line = if alike { made } else { line };
+                if !table.notes.contains(&line) {
+                    table.note(line);
+                }
+                if let Err(why) = &simulated.formula {
+                    table.note(format!("{}: no formula: {why}", answer.scenario.name));
+                }
+            }
+            Outcome::Unstable(why) => table.note(why.clone()),
+        }
+    }
+    table.to_string()
+}
+
+fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
+    let results = &simulated.results;
+    let at = |percent| percentile(results, percent).map_or_else(String::new, |s| plus_minus(&s));
+    let mean_of = |of: fn(&tapewise_sim::LibraryUse) -> &Interval| {
+        let all: Vec<String> = (results.libraries.iter())
+            .map(|library| share(of(library).estimate))
+            .collect();
+        all.join(", ")
+    };
+    let formula = |of: fn(&Formula) -> f64| {
+        let formula = simulated.formula.as_ref();
+        formula.map_or_else(|_| "-".to_owned(), |formula| number(of(formula)))
+    };
+    vec![
+        scenario.name.clone(),
+        plus_minus(&results.mean_s),
+        plus_minus(&results.variance_s2),
+        at(50),
+        at(90),
+        at(95),
+        at(99),
+        mean_of(|library| &library.drives),
+        mean_of(|library| &library.drives_at_work),
+        mean_of(|library| &library.robots),
+        plus_minus(&simulated.per_hour),
+        formula(|f| f.mean_s),
+        formula(|f| f.p95_s),
+    ]
+}
