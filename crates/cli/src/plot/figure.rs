@@ -76,14 +76,20 @@ impl Figure {
         self.with("", Mark::Area, colour, places)
     }
 
+    /// With a thin line in the colour of what comes next.
+    pub fn thin(self, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
+        let colour = self.next_colour();
+        self.with("", Mark::Guide, colour, places)
+    }
+
     /// With a thin grey line through these places.
     pub fn guide(self, name: &str, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
         self.with(name, Mark::Guide, GREY, places)
     }
 
     fn next_colour(&self) -> RGBColor {
-        let coloured = (self.series.iter())
-            .filter(|series| series.colour != GREY && series.mark != Mark::Area);
+        let stands_alone = |series: &&Series| matches!(series.mark, Mark::Dots | Mark::Line);
+        let coloured = self.series.iter().filter(stands_alone);
         COLOURS[coloured.count() % COLOURS.len()]
     }
 

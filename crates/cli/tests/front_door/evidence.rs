@@ -4,7 +4,7 @@ use crate::program::{Desk, demo};
 use serde_json::Value;
 
 /// A quick look whether a text is XML: every element closed, every attribute quoted.
-fn assert_is_well_formed(svg: &str) {
+pub fn assert_is_well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut elements = 0;
     for piece in svg.split('<').skip(1) {

@@ -5,6 +5,7 @@
 
 mod archive;
 mod bad_input;
+mod capacity;
 mod catalog_add;
 mod drives;
 mod evidence;
@@ -24,5 +25,6 @@ mod pull_list;
 mod rao;
 mod recall_ltfs;
 mod recall_mount;
+mod simulate;
 mod snapshots;
 mod together;

@@ -139,7 +139,7 @@ fn variance(values: &[f64]) -> f64 {
 struct Drawn {
     /// What each holds a drive, robots left out.
     held_s: Vec<f64>,
-    /// Every way of a robot.
+    /// How long a robot is busy with each of its moves.
     robot_s: Vec<f64>,
     unhindered_s: Vec<f64>,
 }
@@ -167,7 +167,7 @@ impl Site {
         let nested = Nested {
             arrivals_per_s: missed_per_s / batch_size,
             drives: hall.drives.len() as u32,
-            drive_s: mean(drawn.held_s.iter().copied()),
+            drive_s: mean(drawn.held_s.iter().copied()).max(0.0),
             drive_variance_s2: variance(&drawn.held_s),
             robots: hall.robots as u32,
             visits: 2,
@@ -380,8 +380,19 @@ impl Draw<'_> {
         let cleaning_s = cleaning
             .filter(|cleaning| random.unit() * f64::from(cleaning.every_mounts) < 1.0)
             .map_or(0.0, |cleaning| cleaning.takes_s.sample(random));
+        let robot = &library.robot;
+        let [after_get_s, after_put_s] = [(); 2].map(|()| robot.settle_s.sample(random));
+        // A robot that stands by while the drive unloads is busy with it; one that settles holds no
+        // drive.
+        let stands_by_s = if robot.waits_for_unload {
+            unload_s
+        } else {
+            0.0
+        };
         let held_s = load_s + reading_s + rewind_s + unload_s + cleaning_s;
-        self.drawn.held_s.push(held_s);
-        self.drawn.robot_s.extend([get_s, put_s]);
+        let beside_s = stands_by_s + after_get_s + after_put_s;
+        self.drawn.held_s.push(held_s - beside_s);
+        self.drawn.robot_s.push(get_s + after_get_s);
+        self.drawn.robot_s.push(stands_by_s + put_s + after_put_s);
     }
 }

@@ -113,14 +113,9 @@ impl Cell {
         let robots = crate::units::count(self.robots as usize, "robot");
         match self.window_s {
             0.0 => format!("{robots}, no window"),
-            window_s => format!("{robots}, window {} s", trimmed(window_s)),
+            window_s => format!("{robots}, window {window_s} s"),
         }
     }
-}
-
-/// A number of seconds without needless digits.
-pub fn trimmed(seconds: f64) -> String {
-    format!("{seconds}")
 }
 
 impl Found {

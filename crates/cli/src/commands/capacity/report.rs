@@ -64,7 +64,7 @@ fn row(found: &Found, cell: &Cell) -> Vec<String> {
     let mut row = vec![
         cell.drives.to_string(),
         cell.robots.to_string(),
-        number(cell.window_s),
+        cell.window_s.to_string(),
     ];
     row.extend(match &cell.formula {
         Guess::Expected(expected) => [
@@ -114,15 +114,21 @@ fn no_formula(found: &Found) -> Vec<String> {
     reasons
 }
 
-/// What keeps each row that does not meet the target from it.
+/// What keeps each row from meeting the target, or leaves it open with how many drives it does.
 pub fn remarks(found: &Found) -> Vec<String> {
-    let missed = found.rows.iter().filter(|row| {
-        !row.iter()
-            .any(|cell| cell.meets(&found.target) == Some(Meets::Yes))
-    });
-    missed
-        .filter_map(|row| Some(remark(found, row.last()?)))
-        .collect()
+    let mut remarks = Vec::new();
+    for row in &found.rows {
+        let meets = |wanted| {
+            let mut cells = row.iter();
+            cells.find(|cell| cell.meets(&found.target) == Some(wanted))
+        };
+        match (meets(Meets::Unsure), meets(Meets::Yes), row.last()) {
+            (Some(unsure), _, _) => remarks.push(remark(found, unsure)),
+            (None, None, Some(last)) => remarks.push(remark(found, last)),
+            _ => {}
+        }
+    }
+    remarks
 }
 
 /// More waiting than this share of the response, and more drives would help.

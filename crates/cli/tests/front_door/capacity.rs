@@ -1,0 +1,116 @@
+//! `capacity`: the answer is that of trying every number of drives.
+
+use crate::evidence::assert_is_well_formed;
+use crate::program::Desk;
+use crate::simulate::LIBRARY;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.put("small.toml", LIBRARY);
+    desk
+}
+
+/// Runs `capacity` on the small library; a target has blanks in it.
+fn capacity(desk: &Desk, target: &str, more: &str) -> crate::program::Ran {
+    let mut args = vec!["capacity", "small.toml", "--target", target];
+    args.extend(more.split_whitespace());
+    desk.run_args(b"", &args)
+}
+
+#[test]
+fn the_answer_is_the_fewest_drives_whose_interval_is_below_the_target() {
+    let desk = desk();
+    let limit_s = 60.0;
+    let fewest = (3..8).find(|drives| {
+        let tried = desk.done(&format!("simulate small.toml --set drives={drives} --json"));
+        let p95 = &tried.json()["cases"][0]["percentiles"]["p95_s"];
+        p95["high"].as_f64().expect("an end") <= limit_s
+    });
+    let said = capacity(&desk, "p95 < 60 s", "--drives 1..8 --json");
+    assert_eq!(said.code, 0, "{}", said.err);
+    let said = said.json();
+    assert_eq!(said["answer"]["drives"].as_u64(), fewest);
+    assert_eq!(said["combinations"].as_array().map(Vec::len), Some(8));
+    assert_eq!(said["target"]["metric"], "p95");
+}
+
+#[test]
+fn the_answer_is_a_sentence_with_its_interval() {
+    let desk = desk();
+    let said = capacity(
+        &desk,
+        "median < 1 min at 90/h",
+        "--drives 2..6 --robots 1..2 --plot p",
+    );
+    assert_eq!(said.code, 0, "{}", said.err);
+    let answer = said.lines().pop().expect("a line").to_owned();
+    assert!(answer.starts_with("answer "), "{answer}");
+    assert!(answer.contains("1 robot, no window: median "), "{answer}");
+    assert!(
+        answer.contains(" to ") && answer.ends_with(" s"),
+        "{answer}"
+    );
+    assert_is_well_formed(&desk.read("p/capacity.svg"));
+}
+
+#[test]
+fn where_the_robot_is_saturated_more_drives_do_not_help_and_that_is_said() {
+    let desk = desk();
+    let said = capacity(&desk, "p95 < 60 s at 500/h", "--drives 10,40");
+    assert_eq!(said.code, 1, "{}", said.err);
+    let text = said.text();
+    assert!(text.contains("robots"), "{text}");
+    assert!(text.contains("more drives do not help"), "{text}");
+    assert!(text.contains("none of these meets the target"), "{text}");
+    let two = capacity(&desk, "p95 < 60 s at 500/h", "--drives 20 --robots 2..4");
+    assert_eq!(two.code, 0, "{}", two.text());
+}
+
+#[test]
+fn where_the_work_itself_takes_too_long_that_is_said() {
+    let said = capacity(&desk(), "mean < 20 s", "--drives 4..12");
+    assert_eq!(said.code, 1, "{}", said.err);
+    let text = said.text();
+    assert!(text.contains("hardly anybody waits for a drive"), "{text}");
+    assert!(text.contains("search"), "{text}");
+}
+
+#[test]
+fn a_window_is_tried_where_mounts_are_shared() {
+    let desk = Desk::new();
+    let shared = LIBRARY.replace("most_per_mount = 1\naffinity = false", "order = \"sort\"");
+    desk.put("small.toml", shared.replace("count = 500", "count = 20"));
+    let said = capacity(
+        &desk,
+        "mean < 5 min at 300/h",
+        "--drives 2..8 --window 0s,2min --json",
+    );
+    assert_eq!(said.code, 0, "{}", said.text());
+    let said = said.json();
+    let combinations = said["combinations"].as_array().expect("combinations");
+    assert_eq!(combinations.len(), 14);
+    let windows: Vec<f64> = (combinations.iter())
+        .filter_map(|one| one["window_s"].as_f64())
+        .collect();
+    assert_eq!((windows[0], windows[13]), (0.0, 120.0));
+}
+
+#[test]
+fn what_cannot_be_sized_is_refused() {
+    let desk = desk();
+    desk.put(
+        "cases.toml",
+        LIBRARY.to_owned() + "[[case]]\nname = \"a\"\n[[case]]\nname = \"b\"\n",
+    );
+    let two = desk.run_args(b"", &["capacity", "cases.toml", "--target", "p95 < 60 s"]);
+    assert_eq!(two.code, 2);
+    assert!(two.err.contains("--case"), "{}", two.err);
+    for (target, more) in [
+        ("p95 60", ""),
+        ("p97 < 60 s", ""),
+        ("p95 < 60 s", "--drives 0"),
+        ("p95 < 60 s", "--window x"),
+    ] {
+        assert_eq!(capacity(&desk, target, more).code, 2, "{target} {more}");
+    }
+}
