@@ -17,7 +17,7 @@ use tapewise_sim::Scenario;
 use tapewise_sim::scenario::Arrivals;
 use target::{Counts, Target, Window};
 
-/// Find how many drives and robots, and which batch window, meet a target of response times
+/// Find how many drives and robots, and which batch window, meet a target of response times.
 ///
 /// Every combination is first computed by formula, where one applies, and those around the least
 /// that meets the target are then simulated, with 95 % intervals over replications. A target is met
@@ -47,7 +47,7 @@ pub struct Capacity {
     /// Where the result goes [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON instead of tables.
+    /// Print JSON instead of tables (docs/reference/simulation-json.md).
     #[arg(long)]
     json: bool,
 }

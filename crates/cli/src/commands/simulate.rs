@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_sim::{Scenario, Shard};
 
-/// Simulate a library under load: response times and what they are made of, with intervals
+/// Simulate a library under load: response times and what they are made of, with intervals.
 ///
 /// A scenario file says what arrives and what serves: cartridges, drives, robots, software, policy.
 /// Out come mean, variance and percentiles of the response, its parts, how busy drives and robots
@@ -29,13 +29,13 @@ pub struct Simulate {
     #[command(flatten)]
     scenario: ScenarioArgs,
     /// Write every response of one replication, split into its parts, as CSV.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     trace: Option<PathBuf>,
     /// Write what drives and robots did in one replication as an event log, for `audit`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     events: Option<PathBuf>,
     /// The replication that --trace, --events and the timeline of --plot are of.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
     replication: u64,
     /// Make only a part of the replications, from 0/n to (n-1)/n, and write what --merge reads.
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "output", conflicts_with_all = ["merge", "width"])]
@@ -49,8 +49,8 @@ pub struct Simulate {
     /// Where the result goes [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON instead of tables.
-    #[arg(long)]
+    /// Print JSON instead of tables (docs/reference/simulation-json.md).
+    #[arg(long, conflicts_with = "shard")]
     json: bool,
 }
 

@@ -289,11 +289,14 @@ fn rows(answers: &[Answer]) -> String {
 fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
     let results = &simulated.results;
     let at = |percent| percentile(results, percent).map_or_else(String::new, |s| plus_minus(&s));
-    let mean_of = |of: fn(&tapewise_sim::LibraryUse) -> &Interval| {
-        let all: Vec<String> = (results.libraries.iter())
-            .map(|library| share(of(library).estimate))
-            .collect();
-        all.join(", ")
+    let busy = |of: fn(&tapewise_sim::LibraryUse) -> &Interval| {
+        let shares = results.libraries.iter().map(|library| of(library).estimate);
+        let least = shares.clone().fold(f64::INFINITY, f64::min);
+        let most = shares.fold(0.0, f64::max);
+        match results.libraries.len() {
+            1 => share(most),
+            _ => format!("{:.0} to {:.0} %", least * 100.0, most * 100.0),
+        }
     };
     let formula = |of: fn(&Formula) -> f64| {
         let formula = simulated.formula.as_ref();
@@ -307,9 +310,9 @@ fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
         at(90),
         at(95),
         at(99),
-        mean_of(|library| &library.drives),
-        mean_of(|library| &library.drives_at_work),
-        mean_of(|library| &library.robots),
+        busy(|library| &library.drives),
+        busy(|library| &library.drives_at_work),
+        busy(|library| &library.robots),
         plus_minus(&simulated.per_hour),
         formula(|f| f.mean_s),
         formula(|f| f.p95_s),
