@@ -31,7 +31,11 @@ pub fn number(value: f64) -> String {
 
 /// With its half-width, to the same digit.
 pub fn plus_minus(interval: &Interval) -> String {
-    let digits = usize::from(interval.estimate.abs() < 999.95);
+    let digits = match (interval.estimate.abs(), interval.half_width) {
+        (999.95.., _) => 0,
+        (_, 0.095..) => 1,
+        _ => 2,
+    };
     format!(
         "{:.digits$} ±{:.digits$}",
         interval.estimate, interval.half_width
@@ -124,40 +128,35 @@ fn one(scenario: &Scenario, simulated: &Simulated) -> String {
     lines.join("\n") + "\n" + &tables.collect::<String>()
 }
 
+/// One of a formula's numbers.
+type OfFormula = fn(&Formula) -> f64;
+
 fn responses(simulated: &Simulated) -> Table {
     let results = &simulated.results;
-    let mut table = Table::new(
-        "Response, s (95 % interval over replications)",
-        &["", "simulated", "from", "to", "formula"],
-    );
-    let formula = |of: fn(&Formula) -> f64| {
-        let formula = simulated.formula.as_ref();
-        formula.map_or_else(|_| "-".to_owned(), |formula| number(of(formula)))
+    let formula = simulated.formula.as_ref().ok();
+    let mut columns = vec!["", "simulated", "from", "to"];
+    columns.extend(formula.map(|_| "formula"));
+    let title = "Response, s (95 % interval over replications)";
+    let mut table = Table::new(title, &columns);
+    let mut row = |name: String, s: &Interval, of: Option<OfFormula>| {
+        // Nothing takes less than no time.
+        let mut cells = vec![name];
+        cells.extend([s.estimate, s.low().max(0.0), s.high()].map(number));
+        cells.extend(of.zip(formula).map(|(of, formula)| number(of(formula))));
+        table.row(cells);
     };
-    let mut row = |name: String, s: &Interval, formula: String| {
-        let values = [s.estimate, s.low(), s.high()].map(number);
-        table.row([name].into_iter().chain(values).chain([formula]));
-    };
-    row("mean".to_owned(), &results.mean_s, formula(|f| f.mean_s));
+    row("mean".to_owned(), &results.mean_s, Some(|f| f.mean_s));
     for at in &results.percentiles {
-        let name = match at.percent {
-            50 => "median".to_owned(),
-            percent => format!("p{percent}"),
+        let (name, of): (String, Option<OfFormula>) = match at.percent {
+            50 => ("median".to_owned(), Some(|f| f.median_s)),
+            90 => ("p90".to_owned(), Some(|f| f.p90_s)),
+            95 => ("p95".to_owned(), Some(|f| f.p95_s)),
+            99 => ("p99".to_owned(), Some(|f| f.p99_s)),
+            percent => (format!("p{percent}"), None),
         };
-        let formula = match at.percent {
-            50 => formula(|f| f.median_s),
-            90 => formula(|f| f.p90_s),
-            95 => formula(|f| f.p95_s),
-            99 => formula(|f| f.p99_s),
-            _ => String::new(),
-        };
-        row(name, &at.s, formula);
+        row(name, &at.s, of);
     }
-    row(
-        "variance, s^2".to_owned(),
-        &results.variance_s2,
-        String::new(),
-    );
+    row("variance, s^2".to_owned(), &results.variance_s2, None);
     table
 }
 
@@ -262,28 +261,39 @@ fn rows(answers: &[Answer]) -> String {
         });
     }
     table.note("drives: share of the time held, waits for robots included; at work: without them");
+    let made = |answer: &Answer| Some(made(&answer.scenario, &answer.steady()?.results));
+    notes(&mut table, answers, made);
+    let no_formula = |answer: &Answer| {
+        let why = answer.steady()?.formula.as_ref().err()?;
+        Some(format!("no formula: {why}"))
+    };
+    notes(&mut table, answers, no_formula);
     for answer in answers {
-        match &answer.outcome {
-            Outcome::Steady(simulated) => {
-                let made = made(&answer.scenario, &simulated.results);
-                let line = format!("{}: {made}", answer.scenario.name);
-                // Once, where it holds for all.
-                let all = answers.iter().filter_map(|other| {
-                    Some(self::made(&other.scenario, &other.steady()?.results))
-                });
-                let alike = all.clone().all(|other| other == made);
-                let line = if alike { made } else { line };
-                if !table.notes.contains(&line) {
-                    table.note(line);
-                }
-                if let Err(why) = &simulated.formula {
-                    table.note(format!("{}: no formula: {why}", answer.scenario.name));
-                }
-            }
-            Outcome::Unstable(why) => table.note(why.clone()),
+        if let Outcome::Unstable(why) = &answer.outcome {
+            table.note(why.clone());
         }
     }
     table.to_string()
+}
+
+/// What is to be said of cases: once where it holds for several, with their names unless for all.
+fn notes(table: &mut Table, answers: &[Answer], of: impl Fn(&Answer) -> Option<String>) {
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    let steady = answers.iter().filter(|answer| answer.steady().is_some());
+    for answer in steady.clone() {
+        let Some(note) = of(answer) else { continue };
+        let name = answer.scenario.name.as_str();
+        match said.iter_mut().find(|(other, _)| *other == note) {
+            Some((_, names)) => names.push(name),
+            None => said.push((note, vec![name])),
+        }
+    }
+    for (note, names) in said {
+        match names.len() == steady.clone().count() {
+            true => table.note(note),
+            false => table.note(format!("{}: {note}", names.join(", "))),
+        }
+    }
 }
 
 fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
@@ -298,7 +308,7 @@ fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
             _ => format!("{:.0} to {:.0} %", least * 100.0, most * 100.0),
         }
     };
-    let formula = |of: fn(&Formula) -> f64| {
+    let formula = |of: OfFormula| {
         let formula = simulated.formula.as_ref();
         formula.map_or_else(|_| "-".to_owned(), |formula| number(of(formula)))
     };
