@@ -76,6 +76,12 @@ impl Figure {
         self.with("", Mark::Area, colour, places)
     }
 
+    /// With dots on the line that comes next.
+    pub fn on_line(self, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
+        let colour = self.next_colour();
+        self.with("", Mark::Dots, colour, places)
+    }
+
     /// With a thin line in the colour of what comes next.
     pub fn thin(self, places: impl IntoIterator<Item = (f64, f64)>) -> Figure {
         let colour = self.next_colour();
@@ -88,7 +94,10 @@ impl Figure {
     }
 
     fn next_colour(&self) -> RGBColor {
-        let stands_alone = |series: &&Series| matches!(series.mark, Mark::Dots | Mark::Line);
+        // What has no name goes with what has.
+        let stands_alone = |series: &&Series| {
+            !series.name.is_empty() && matches!(series.mark, Mark::Dots | Mark::Line)
+        };
         let coloured = self.series.iter().filter(stands_alone);
         COLOURS[coloured.count() % COLOURS.len()]
     }

@@ -48,6 +48,8 @@ pub struct Expected {
     pub steady: Steady,
     /// Share of the time in which a drive is held, waits for robots left out.
     pub drives_at_work: f64,
+    /// Share of the time in which a robot moves.
+    pub robots_at_work: f64,
     /// Requests of a mount, on average.
     pub batch_size: f64,
     /// Mean response.
@@ -141,6 +143,8 @@ struct Drawn {
     held_s: Vec<f64>,
     /// How long a robot is busy with each of its moves.
     robot_s: Vec<f64>,
+    /// How long it moves in both.
+    moved_s: Vec<f64>,
     unhindered_s: Vec<f64>,
 }
 
@@ -197,11 +201,13 @@ impl Site {
         };
         let free_of_robot = (1.0 - erlang::waiting_probability(&robots)).powi(ways);
         let robot_wait_s = f64::from(ways) * steady.robot_wait_s;
+        let moved_s = mean(drawn.moved_s.iter().copied());
+        let own_s = mean(drawn.held_s.iter().copied()) + 2.0 * robot_s;
         let disk_s = self.disk_s();
         let tape_s = mean(drawn.unhindered_s.iter().copied()) + steady.drive_wait_s + robot_wait_s;
         Ok(Expected {
-            drives_at_work: nested.arrivals_per_s * (nested.drive_s + 2.0 * robot_s)
-                / f64::from(nested.drives),
+            drives_at_work: nested.arrivals_per_s * own_s / f64::from(nested.drives),
+            robots_at_work: nested.arrivals_per_s * moved_s / f64::from(nested.robots),
             batch_size,
             mean_s: (1.0 - hit_share) * tape_s + hit_share * mean(disk_s.iter().copied()),
             drive: Wait::new(steady.drive_wait_s, erlang::waiting_probability(&drives)),
@@ -392,6 +398,7 @@ impl Draw<'_> {
         let held_s = load_s + reading_s + rewind_s + unload_s + cleaning_s;
         let beside_s = stands_by_s + after_get_s + after_put_s;
         self.drawn.held_s.push(held_s - beside_s);
+        self.drawn.moved_s.push(get_s + put_s);
         self.drawn.robot_s.push(get_s + after_get_s);
         self.drawn.robot_s.push(stands_by_s + put_s + after_put_s);
     }

@@ -28,7 +28,7 @@ fn named(cell: &Cell) -> Value {
 fn combination(found: &Found, cell: &Cell) -> Value {
     let formula = match &cell.formula {
         Guess::Expected(expected) => json!(expected),
-        Guess::Unstable(why) => json!({ "unstable": why }),
+        Guess::Unstable { why, .. } => json!({ "unstable": why }),
         Guess::None(why) => json!({ "none": why }),
     };
     let simulated = match &cell.simulated {

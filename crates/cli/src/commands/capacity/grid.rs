@@ -6,9 +6,9 @@ use crate::commands::simulate::report;
 use crate::error::CliError;
 use crate::scenario;
 use rayon::prelude::*;
-use tapewise_sim::Scenario;
 use tapewise_sim::library::NoFormula;
 use tapewise_sim::statistics::Interval;
+use tapewise_sim::{Scenario, ScenarioError};
 
 /// Combinations of drives, robots and windows.
 pub struct Grid {
@@ -32,8 +32,11 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Guess {
     Expected(Expected),
-    /// More arrives than can be served.
-    Unstable(String),
+    /// More arrives than can be served, by drives or robots.
+    Unstable {
+        what: &'static str,
+        why: String,
+    },
     /// No formula applies.
     None(String),
 }
@@ -185,7 +188,7 @@ impl Grid {
 fn least(row: &mut [Cell], target: &Target) -> Result<usize, CliError> {
     let guessed = row.iter().position(|cell| match &cell.formula {
         Guess::Expected(expected) => expected.target_s <= target.limit_s,
-        Guess::Unstable(_) | Guess::None(_) => false,
+        Guess::Unstable { .. } | Guess::None(_) => false,
     });
     let knows = row
         .iter()
@@ -230,9 +233,18 @@ fn cell(
     }
     scenario.check().map_err(scenario::refused)?;
     let formula = match scenario::ready(&scenario)? {
-        Err(unstable) => Guess::Unstable(unstable.to_string()),
+        Err(unstable) => Guess::Unstable {
+            what: match unstable {
+                ScenarioError::Unstable { what, .. } => what,
+                _ => "drives or robots",
+            },
+            why: unstable.to_string(),
+        },
         Ok(site) => match site.expected() {
-            Err(why @ NoFormula::Saturated { .. }) => Guess::Unstable(why.to_string()),
+            Err(why @ NoFormula::Saturated { what, .. }) => Guess::Unstable {
+                what,
+                why: why.to_string(),
+            },
             Err(why) => Guess::None(why.to_string()),
             Ok(expected) => {
                 let target_s = match target.metric {
@@ -243,7 +255,7 @@ fn cell(
                 };
                 Guess::Expected(Expected {
                     drives_held: expected.steady.drive_utilisation,
-                    robots_at_work: expected.steady.robot_utilisation,
+                    robots_at_work: expected.robots_at_work,
                     mean_s: expected.mean_s,
                     target_s,
                 })

@@ -27,7 +27,7 @@ pub fn picture(found: &Found) -> Result<Drawn, CliError> {
         let Some(cell) = row.first() else { continue };
         let formula = row.iter().filter_map(|cell| match &cell.formula {
             Guess::Expected(expected) => Some((f64::from(cell.drives), expected.target_s)),
-            Guess::Unstable(_) | Guess::None(_) => None,
+            Guess::Unstable { .. } | Guess::None(_) => None,
         });
         let simulated: Vec<(f64, Interval)> = (row.iter())
             .filter_map(|cell| Some((f64::from(cell.drives), cell.metric(target.metric)?)))
@@ -35,10 +35,12 @@ pub fn picture(found: &Found) -> Result<Drawn, CliError> {
             .collect();
         let low = simulated.iter().map(|(drives, s)| (*drives, s.low()));
         let high = simulated.iter().map(|(drives, s)| (*drives, s.high()));
+        let dots = simulated.iter().map(|(drives, s)| (*drives, s.estimate));
         let line = simulated.iter().map(|(drives, s)| (*drives, s.estimate));
         figure = figure
             .thin(formula.filter(|place| near(&place.1)))
             .area(low.chain(high.rev()))
+            .on_line(dots)
             .line(&cell.row_name(), line);
     }
     let most = found.cells().map(|cell| cell.drives).max().unwrap_or(1);

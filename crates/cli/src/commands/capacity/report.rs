@@ -1,6 +1,7 @@
 //! What a person reads: every combination, the answer, or why there is none.
 
 use super::grid::{Cell, Found, Guess, Meets};
+use super::target::Metric;
 use crate::commands::simulate::answer::Outcome;
 use crate::commands::simulate::report::{made, number, share};
 use crate::table::Table;
@@ -73,7 +74,7 @@ fn row(found: &Found, cell: &Cell) -> Vec<String> {
             number(expected.mean_s),
             number(expected.target_s),
         ],
-        Guess::Unstable(_) => ["-", "-", "-", "unstable"].map(str::to_owned),
+        Guess::Unstable { .. } => ["-", "-", "-", "unstable"].map(str::to_owned),
         Guess::None(_) => ["-"; 4].map(str::to_owned),
     });
     match (&cell.simulated, cell.metric(found.target.metric)) {
@@ -131,52 +132,47 @@ pub fn remarks(found: &Found) -> Vec<String> {
     remarks
 }
 
-/// More waiting than this share of the response, and more drives would help.
+/// Waiting for less than this share of the response is hardly any.
 const WAITS: f64 = 0.05;
 
-/// A robot that is busier than this is what is waited for.
-const BUSY: f64 = 0.9;
-
-/// Why the combination with most drives does not meet the target.
+/// Why a combination does not surely meet the target.
 fn remark(found: &Found, cell: &Cell) -> String {
-    let name = cell.name();
-    let robots = crate::units::count(cell.robots as usize, "robot");
     let simulated = match &cell.simulated {
         Some(Outcome::Steady(simulated)) => simulated,
         Some(Outcome::Unstable(why)) => return unstable(cell, why),
-        None => return format!("{name}: not simulated"),
+        None => return format!("{}: not simulated", cell.name()),
     };
     let results = &simulated.results;
-    let library = &results.libraries[0];
+    let metric = cell.metric(found.target.metric);
+    let metric = metric.map_or_else(String::new, |s| between(&s));
+    let of = format!("{}: {} {metric} s", cell.name(), found.target.metric);
+    if cell.meets(&found.target) == Some(Meets::Unsure) {
+        return format!(
+            "{of}: the target is within the interval; more --replications make it narrower"
+        );
+    }
     let mean_s = results.mean_s.estimate;
     let part_s = |wanted: Part| {
         let part = results.parts.iter().find(|part| part.part == wanted);
         part.map_or(0.0, |part| part.s.estimate)
     };
-    let drive_wait_s = part_s(Part::DriveWait);
-    let metric = cell.metric(found.target.metric);
-    let metric = metric.map_or_else(String::new, |s| between(&s));
-    let of = format!("{name}: {} {metric} s", found.target.metric);
-    if cell.meets(&found.target) == Some(Meets::Unsure) {
-        return format!(
-            "{of}: the target is within the interval; --replications makes it narrower"
-        );
+    let (drive_s, robot_s) = (part_s(Part::DriveWait), part_s(Part::RobotWait));
+    // Of a mean it is known what is left without waits; of a percentile it is not.
+    let may_help = |wait_s: f64| {
+        let enough = found.target.metric != Metric::Mean
+            || mean_s - drive_s - robot_s <= found.target.limit_s;
+        enough && wait_s > WAITS * mean_s
+    };
+    let spent = |wait_s: f64, what: &str| {
+        let (wait, mean) = (number(wait_s), number(mean_s));
+        format!("{of}: {wait} of {mean} s on average are spent waiting for {what}")
+    };
+    if may_help(drive_s) {
+        return format!("{}: more drives help", spent(drive_s, "a drive"));
     }
-    if drive_wait_s > WAITS * mean_s {
-        return format!(
-            "{of}: {} of {} s on average are spent waiting for a drive: try more than {}",
-            number(drive_wait_s),
-            number(mean_s),
-            cell.drives
-        );
-    }
-    if library.robots.estimate > BUSY || part_s(Part::RobotWait) > WAITS * mean_s {
-        return format!(
-            "{of}: {robots} busy {} of the time, {} of {} s are spent waiting for them: more drives do not help, more robots may",
-            share(library.robots.estimate),
-            number(part_s(Part::RobotWait)),
-            number(mean_s)
-        );
+    if may_help(robot_s) {
+        let spent = spent(robot_s, "a robot");
+        return format!("{spent}: more drives do not help, more robots do");
     }
     let mut parts: Vec<_> = results.parts.iter().collect();
     parts.sort_by(|a, b| b.s.estimate.total_cmp(&a.s.estimate));
@@ -185,27 +181,21 @@ fn remark(found: &Found, cell: &Cell) -> String {
         .map(|part| format!("{} {} s", part.part.name(), number(part.s.estimate)))
         .collect();
     format!(
-        "{of}: hardly anybody waits for a drive, so more drives do not help; what takes long: {}",
+        "{of}: without any wait for drive or robot {} of {} s are left, so more of them do not help; \
+         what takes longest: {}",
+        number(mean_s - drive_s - robot_s),
+        number(mean_s),
         longest.join(", ")
     )
 }
 
 fn unstable(cell: &Cell, why: &str) -> String {
-    let saturated = match &cell.formula {
-        // By formula, as in the simulation, the robots are what cannot do it.
-        Guess::Unstable(formula) => formula.contains("robots"),
-        Guess::Expected(_) | Guess::None(_) => why.contains("robots of library"),
-    };
-    match saturated {
-        true => format!(
-            "{}: {}: more drives do not help",
-            cell.row_name(),
-            match &cell.formula {
-                Guess::Unstable(formula) => formula,
-                Guess::Expected(_) | Guess::None(_) => why,
-            }
-        ),
-        false => format!("{}: {why}", cell.name()),
+    match &cell.formula {
+        Guess::Unstable {
+            what: "robots",
+            why,
+        } => format!("{}: more drives do not help: {why}", cell.row_name()),
+        _ => format!("{}: {why}", cell.name()),
     }
 }
 

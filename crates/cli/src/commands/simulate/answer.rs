@@ -80,7 +80,7 @@ impl Formula {
             p99_s: expected.quantile_s(0.99)?,
             drives: expected.steady.drive_utilisation,
             drives_at_work: expected.drives_at_work,
-            robots: expected.steady.robot_utilisation,
+            robots: expected.robots_at_work,
         })
     }
 }

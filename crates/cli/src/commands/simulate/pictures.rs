@@ -7,8 +7,10 @@ use crate::error::CliError;
 use crate::plot::figure::{Drawn, Figure};
 use crate::plot::timeline::{Kind, Row, Timeline};
 use crate::plot::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::units;
 use tapewise_model::Micros;
-use tapewise_sim::library::{Action, Record};
+use tapewise_sim::Scenario;
+use tapewise_sim::library::{Action, Part, Record};
 use tapewise_sim::statistics::{Bins, ShiftedErlang};
 
 /// All pictures.
@@ -19,7 +21,7 @@ pub fn all(answers: &[Answer], runs: &[Logged]) -> Result<Vec<Drawn>, CliError> 
     let mut drawn = Vec::new();
     for answer in answers {
         if let Some(simulated) = answer.steady() {
-            drawn.push(distribution(&answer.scenario.name, simulated)?.draw()?);
+            drawn.push(distribution(&answer.scenario, simulated)?.draw()?);
         }
     }
     drawn.extend(percentiles(answers)?);
@@ -50,7 +52,8 @@ const WIDTHS_S: [f64; 14] = [
 ];
 
 /// How many responses are how long, beside the shifted Erlang distribution that fits best.
-fn distribution(case: &str, simulated: &Simulated) -> Result<Figure, CliError> {
+fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, CliError> {
+    let case = &scenario.name;
     let seen = &simulated.study.histogram;
     let far = seen.quantile(0.995).map_err(CliError::failed)?;
     let far_s = far.unwrap_or(Micros::ZERO).as_secs_f64();
@@ -91,8 +94,8 @@ fn distribution(case: &str, simulated: &Simulated) -> Result<Figure, CliError> {
         width_s,
         counts: &counts,
     });
-    // Times that no such distribution can have made are drawn alone.
-    let Ok(fitted) = fitted else {
+    // Times that no such distribution can have made are drawn alone: those of disk and tape are two.
+    let (Ok(fitted), None) = (fitted, &scenario.cache) else {
         return Ok(figure);
     };
     let curve = fitted.distribution;
@@ -105,9 +108,9 @@ fn distribution(case: &str, simulated: &Simulated) -> Result<Figure, CliError> {
         (at_s, percent(share * inside as f64))
     });
     let words = format!(
-        "shifted Erlang: nothing before {} s, {} phases, mean {} s",
+        "shifted Erlang: nothing before {} s, {}, mean {} s",
         number(curve.shift_s),
-        curve.phases,
+        units::count(curve.phases as usize, "phase"),
         number(curve.mean_s)
     );
     Ok(figure.line(&words, places))
@@ -174,33 +177,32 @@ fn kind(action: Action) -> usize {
 /// Rows that still can be read; more drives than these are left out, and that is said.
 const ROWS: usize = 40;
 
-/// Mean responses that a timeline is long, most of them before the slowest one.
+/// A timeline is so many times as long as what is done for a request on average.
 const SPAN: f64 = 24.0;
 
-/// What drives and robots did around the slowest response of a replication.
+/// What drives and robots of its library did around the slowest response of a replication.
 fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
     let run = &logged.run;
-    let count = run.answers.len().max(1);
-    let mean_s = (run.answers.iter())
-        .map(|answer| answer.response.as_secs_f64())
-        .sum::<f64>()
-        / count as f64;
     let slowest = run.slowest(0, 1);
-    let (begun, took) = slowest
-        .first()
-        .map_or_else(Default::default, |slow| (slow.arrived, slow.response));
-    let before = Micros::from_secs_f64(SPAN * mean_s * 0.6);
-    let from = Micros((begun - before).0.max(0));
-    let until = (begun + took).max(from + Micros::from_secs_f64(SPAN * mean_s));
-    let name_of = |record: &Record| {
-        let library = &logged.scenario.libraries[usize::from(record.library)].name;
-        match record.robot {
-            Some(robot) => format!("{library}, robot {robot}"),
-            None => format!("{library}, drive {}", record.drive),
-        }
+    let Some(slow) = slowest.first() else {
+        return Err(CliError::failed("no response to draw"));
     };
-    let mut order: Vec<&Record> = logged.log.iter().collect();
-    order.sort_by_key(|r| (r.library, r.robot.is_some(), r.robot, r.drive, r.at));
+    let done_s = run.answers.iter().map(|answer| {
+        let waited = answer.parts[Part::Window] + answer.parts[Part::DriveWait];
+        (answer.response - waited).as_secs_f64()
+    });
+    let span_s = SPAN * done_s.sum::<f64>() / run.answers.len() as f64;
+    let before = Micros::from_secs_f64(0.6 * span_s);
+    let from = Micros((slow.arrived - before).0.max(0));
+    let until = (slow.arrived + slow.response).max(from + Micros::from_secs_f64(span_s));
+    let library = &logged.scenario.libraries[usize::from(slow.library)].name;
+    let name_of = |record: &Record| match record.robot {
+        Some(robot) => format!("robot {robot}"),
+        None => format!("drive {}", record.drive),
+    };
+    let records = logged.log.iter();
+    let mut order: Vec<&Record> = records.filter(|r| r.library == slow.library).collect();
+    order.sort_by_key(|r| (r.robot.is_none(), r.robot, r.drive, r.at));
     let mut rows: Vec<Row> = Vec::new();
     for record in order {
         let name = name_of(record);
@@ -222,14 +224,14 @@ fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
         false => String::new(),
     };
     let title = format!(
-        "{}, replication {}: around the slowest response ({took}, asked for at {begun}){shown}",
-        logged.scenario.name, run.replication
+        "{}, {library}, replication {}: around the slowest response ({}, asked for at {}){shown}",
+        logged.scenario.name, run.replication, slow.response, slow.arrived
     );
     let picture = Timeline {
         title: &title,
         kinds: &KINDS,
         rows: &rows,
-        inside: &inside(logged),
+        inside: &inside(logged, slow.library),
         from,
         until,
     };
@@ -239,9 +241,10 @@ fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
     })
 }
 
-/// How many requests are between arrival and answer, from each time on.
-fn inside(logged: &Logged) -> Vec<(Micros, u64)> {
+/// How many requests of a library are between arrival and answer, from each time on.
+fn inside(logged: &Logged, library: u16) -> Vec<(Micros, u64)> {
     let answers = logged.run.answers.iter();
+    let answers = answers.filter(|answer| answer.library == library);
     let mut changes: Vec<(Micros, i64)> = answers
         .flat_map(|answer| [(answer.arrived, 1), (answer.arrived + answer.response, -1)])
         .collect();
