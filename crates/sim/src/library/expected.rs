@@ -332,21 +332,9 @@ impl Draw<'_> {
     fn mount(&mut self, window_waits_s: &[f64]) {
         let (scenario, hall) = (&self.site.scenario, self.hall);
         let (library, kind) = (&scenario.libraries[0], &hall.kinds[0]);
+        let (cartridge, targets) = self.targets(window_waits_s.len());
         let random = &mut self.random;
-        let opener = self.demand.take();
-        let (_, filled) = hall.cartridges[opener.cartridge as usize];
-        let mut targets = vec![Target {
-            place: opener.place * filled,
-            size_mb: opener.size_mb,
-        }];
-        targets.extend(window_waits_s.iter().skip(1).map(|_| {
-            let wanted = self.demand.take();
-            Target {
-                place: wanted.place * filled,
-                size_mb: wanted.size_mb,
-            }
-        }));
-        let distance = f64::from(opener.cartridge) / (hall.cartridges.len() - 1).max(1) as f64;
+        let distance = f64::from(cartridge) / (hall.cartridges.len() - 1).max(1) as f64;
         let get_s = hall.get.time(distance, random).as_secs_f64();
         let put_s = hall.put.time(distance, random).as_secs_f64();
         let mechanics = &kind.mechanics;
@@ -401,5 +389,17 @@ impl Draw<'_> {
         self.drawn.moved_s.push(get_s + put_s);
         self.drawn.robot_s.push(get_s + after_get_s);
         self.drawn.robot_s.push(stands_by_s + put_s + after_put_s);
+    }
+
+    /// A cartridge and so many reads of it.
+    fn targets(&mut self, count: usize) -> (u32, Vec<Target>) {
+        let first = self.demand.take();
+        let (_, filled) = self.hall.cartridges[first.cartridge as usize];
+        let others = (1..count).map(|_| self.demand.take());
+        let all = std::iter::once(first).chain(others).map(|wanted| Target {
+            place: wanted.place * filled,
+            size_mb: wanted.size_mb,
+        });
+        (first.cartridge, all.collect())
     }
 }
