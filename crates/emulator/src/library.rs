@@ -312,6 +312,7 @@ impl CartridgeSpec {
 pub struct Library {
     world: Arc<Mutex<World>>,
     directory: PathBuf,
+    is_apart: bool,
 }
 
 const SPEC: &str = "library.toml";
@@ -393,7 +394,18 @@ impl Library {
         Library {
             world: Arc::new(Mutex::new(world)),
             directory: directory.to_owned(),
+            is_apart: false,
         }
+    }
+
+    /// The same library on a virtual clock, each of its devices with a time of its own from where the
+    /// clock stands: what a command of one takes does not pass for the others. Whoever sends commands
+    /// sends them in the order of those times, and lets a device wait that is behind another one it
+    /// meets. Devices on a clock that runs by itself are apart already, and stay as they are.
+    pub fn apart(mut self) -> Library {
+        let is_virtual = self.world().clock.is_virtual();
+        self.is_apart = is_virtual;
+        self
     }
 
     /// The same library, which takes its directory with it: removed when it is closed, that is when
@@ -463,6 +475,7 @@ impl Library {
             target,
             nexus,
             world.clock.now(),
+            self.is_apart,
         )
     }
 

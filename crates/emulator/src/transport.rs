@@ -1,6 +1,7 @@
 //! The way of a command into the emulated world.
 
 use crate::changer;
+use crate::clock::Clock;
 use crate::exchange::Exchange;
 use crate::world::World;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,13 +17,16 @@ pub(crate) enum Target {
 }
 
 /// A way to one emulated device, as one initiator. Time passes on the library's clock, which all
-/// its devices share: on a virtual clock a command of one drive is time that passes for the others.
+/// its devices share: on a virtual clock a command of one drive is time that passes for the others,
+/// unless the devices run [apart](crate::Library::apart).
 pub struct EmulatedTransport {
     world: Arc<Mutex<World>>,
     name: String,
     target: Target,
     nexus: usize,
     opened: Micros,
+    /// The time of this device alone, where devices run apart.
+    own: Option<Micros>,
 }
 
 impl EmulatedTransport {
@@ -32,6 +36,7 @@ impl EmulatedTransport {
         target: Target,
         nexus: usize,
         opened: Micros,
+        is_apart: bool,
     ) -> EmulatedTransport {
         EmulatedTransport {
             world,
@@ -39,6 +44,16 @@ impl EmulatedTransport {
             target,
             nexus,
             opened,
+            own: is_apart.then_some(opened),
+        }
+    }
+
+    /// Lets time pass for this device, and for the others unless it runs apart. With a clock that
+    /// sleeps, other devices work in the meantime.
+    fn advance(&mut self, clock: &Clock, time: Micros) {
+        match &mut self.own {
+            Some(own) => *own += time.max(Micros::ZERO),
+            None => clock.advance(time),
         }
     }
 
@@ -66,7 +81,8 @@ impl Transport for EmulatedTransport {
                 source: std::io::Error::other(error),
             })?;
         }
-        let mut exchange = Exchange::new(*cdb, data, world.clock.now(), self.nexus);
+        let now = self.own.unwrap_or_else(|| world.clock.now());
+        let mut exchange = Exchange::new(*cdb, data, now, self.nexus);
         let done = match self.target {
             Target::Drive(number) => world.drives[number].execute(&mut exchange),
             Target::Changer => changer::execute(&mut world, &mut exchange),
@@ -79,10 +95,9 @@ impl Transport for EmulatedTransport {
                 Target::Changer => SenseBytes::new(&check.fixed()),
             }),
         };
-        // With a clock that sleeps, other devices work in the meantime.
         let clock = world.clock.clone();
         drop(world);
-        clock.advance(spent);
+        self.advance(&clock, spent);
         if Duration::from_micros(spent.0.unsigned_abs()) > timeout {
             return Err(TransportError::TimedOut {
                 device: self.name.clone(),
@@ -93,12 +108,13 @@ impl Transport for EmulatedTransport {
     }
 
     fn now(&self) -> Duration {
-        Duration::from_micros((self.world().clock.now() - self.opened).0.unsigned_abs())
+        let now = self.own.unwrap_or_else(|| self.world().clock.now());
+        Duration::from_micros((now - self.opened).0.unsigned_abs())
     }
 
     fn wait(&mut self, duration: Duration) {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4);
         let clock = self.world().clock.clone();
-        clock.advance(Micros(micros));
+        self.advance(&clock, Micros(micros));
     }
 }
