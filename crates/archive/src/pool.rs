@@ -17,6 +17,7 @@
 //! Before a robot moves it is said. Drives without a robot are loaded by a [`Person`].
 
 mod bay;
+pub mod bench;
 mod clean;
 mod desk;
 mod error;

@@ -15,6 +15,7 @@
 //! | [`locate_csv`] (measured locates) | |
 //! | [`cta_log`], [`block_moves_csv`] (moves by blocks) | |
 //! | [`mhl`] (sums of files) | [`mhl`] |
+//! | [`bench_csv`] (a benchmark's retrievals and cartridges) | [`bench_csv`] |
 //! | [`rao`] (the drive's own order), from [`rao_dump`], for [`rao_batch`] | [`rao`] |
 //!
 //! # Example
@@ -62,6 +63,7 @@ mod xml;
 mod xml_error;
 
 pub mod audit_csv;
+pub mod bench_csv;
 pub mod block_moves_csv;
 pub mod bsr;
 pub mod csv_out;
