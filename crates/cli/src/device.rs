@@ -42,6 +42,14 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// Devices of which emulated ones on a virtual clock run apart, each with a time of its own: see
+    /// [`tapewise_emulator::Library::apart`].
+    pub fn apart() -> Devices {
+        Devices {
+            libraries: emulated::Libraries::apart(),
+        }
+    }
+
     /// Opens a tape drive: asks who it is and nothing more.
     pub fn tape(&mut self, name: &str) -> Result<TapeDrive, CliError> {
         let transport = self.transport(name, emulated::Part::Drive(0))?;

@@ -1,5 +1,6 @@
 //! `tapewise library`: a robot with its slots.
 
+mod bench;
 mod clean;
 mod inventory;
 mod moves;
@@ -9,7 +10,8 @@ use crate::device;
 use crate::error::CliError;
 use std::process::ExitCode;
 
-/// See what stands where in a library; mount, dismount, import and export cartridges; clean drives.
+/// See what stands where in a library; mount, dismount, import and export cartridges; clean drives;
+/// put the library under stress, and measure how soon it answers.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Library {
@@ -26,6 +28,7 @@ enum Action {
     Export(moves::Export),
     Clean(clean::Clean),
     Stress(stress::Stress),
+    Bench(bench::Bench),
 }
 
 /// Runs the verb.
@@ -38,6 +41,7 @@ pub fn run(args: &Library) -> Result<ExitCode, CliError> {
         Action::Export(args) => moves::export(args)?,
         Action::Clean(args) => clean::run(args)?,
         Action::Stress(args) => stress::run(args)?,
+        Action::Bench(args) => bench::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

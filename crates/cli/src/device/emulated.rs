@@ -24,9 +24,18 @@ const SWITCHED_ON: Micros = Micros(600_000_000);
 #[derive(Default)]
 pub struct Libraries {
     open: Vec<(String, Library)>,
+    is_apart: bool,
 }
 
 impl Libraries {
+    /// As [`super::Devices::apart`].
+    pub fn apart() -> Libraries {
+        Libraries {
+            is_apart: true,
+            ..Libraries::default()
+        }
+    }
+
     /// The way to a device, `usual` where the name says no part; `None` for a device that is not
     /// emulated.
     pub fn transport(
@@ -95,6 +104,10 @@ impl Libraries {
 
     fn add(&mut self, place: &str, library: Library) -> Library {
         library.skip(SWITCHED_ON);
+        let library = match self.is_apart {
+            true => library.apart(),
+            false => library,
+        };
         self.open.push((place.to_owned(), library.clone()));
         library
     }

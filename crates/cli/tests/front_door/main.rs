@@ -14,6 +14,7 @@ mod first_minutes;
 mod fit;
 mod goals;
 mod libraries;
+mod library_bench;
 mod ltfs;
 mod measure;
 mod memory;

@@ -176,7 +176,11 @@ pub fn time_of_inventory(changer: &mut Changer) -> Result<Micros, CliError> {
 }
 
 /// A drive that nobody else uses, with its element; it must be empty.
-fn tested(devices: &mut Devices, name: &str, inventory: &Inventory) -> Result<Tested, CliError> {
+pub fn tested(
+    devices: &mut Devices,
+    name: &str,
+    inventory: &Inventory,
+) -> Result<Tested, CliError> {
     let drive = devices.tape_for_use(name)?;
     let serial = drive.identity().serial.as_deref().unwrap_or_default();
     let element = inventory

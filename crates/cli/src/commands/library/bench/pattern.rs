@@ -1,0 +1,56 @@
+//! `tapewise library bench pattern`: who asks for what when.
+
+use crate::error::CliError;
+use crate::output;
+use std::path::PathBuf;
+use tapewise_archive::pool::bench::pattern::{Terms, pattern};
+use tapewise_formats::bench_csv::write_pattern;
+
+/// Draw the requests of a benchmark: exponential gaps, cartridges in turn, places at random.
+///
+/// Nothing moves. The same seed gives the same pattern on every machine, at every rate the same places
+/// and the same gaps but for their scale, so that libraries can be asked alike.
+#[derive(clap::Args, Debug)]
+pub struct Pattern {
+    /// Requests an hour, on average.
+    #[arg(long, value_name = "PER_HOUR")]
+    rate: f64,
+    /// How many; below 1000 chance tells in the result.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    requests: u64,
+    /// Cartridges that are asked for in turn; more than drives, or requests wait for each other.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    cartridges: u32,
+    /// Chooses gaps and places.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where to write the pattern, as CSV; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+/// Runs the verb.
+pub fn run(args: &Pattern) -> Result<(), CliError> {
+    // Chance may stretch a pattern; it ends within the year that one may last.
+    let hours = args.requests as f64 / args.rate;
+    if !args.rate.is_finite() || args.rate <= 0.0 || hours > 1000.0 {
+        let what = format!(
+            "--rate {}: {} requests would take {hours:.0} hours",
+            args.rate, args.requests
+        );
+        return Err(
+            CliError::input(what).hint("a rate above 0, and requests for 1000 hours at most")
+        );
+    }
+    let pattern = pattern(Terms {
+        per_hour: args.rate,
+        requests: args.requests,
+        cartridges: args.cartridges,
+        seed: args.seed,
+    });
+    let path = (args.output.as_os_str() != "-").then_some(args.output.as_path());
+    output::write(path, |out| {
+        let mut out = out;
+        write_pattern(&mut out, &pattern).map_err(CliError::failed)
+    })
+}

@@ -1,0 +1,166 @@
+//! `tapewise library bench prepare`: cartridges full of objects.
+
+use super::super::inventory::READY_LIMIT;
+use super::super::stress::tested;
+use super::{at, consent, read_stocked};
+use crate::device::Devices;
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::{log_file, output, units};
+use std::fs::File;
+use std::path::PathBuf;
+use tapewise_archive::pool::bench::prepare::{Terms, prepare};
+use tapewise_archive::pool::stress::Cartridge;
+use tapewise_formats::bench_csv::{Stocked, write_stocked, write_stocked_header};
+use tapewise_formats::event::Event;
+use tapewise_run::{Log, RunError};
+use tapewise_scsi::Inventory;
+
+/// Fill cartridges with objects of 26 KB, as the benchmark reads them.
+///
+/// Writes each cartridge from its beginning to its end, or as many objects as --objects says, in one
+/// drive, one after the other, and a row of the table for each that is full. Interrupted, the same
+/// command goes on with the cartridges that are not in the table. Cartridges that hold equal blocks
+/// from their beginning on need not be prepared: a table written by hand does.
+#[derive(clap::Args, Debug)]
+pub struct Prepare {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// The drive to write in.
+    #[arg(long, value_name = "DEVICE")]
+    drive: String,
+    /// Labels of the cartridges, separated by commas, in the order in which they will be asked for.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', required = true)]
+    cartridges: Vec<String>,
+    /// Where to write what is on them, as CSV; cartridges that stand there already are left alone.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Bytes of an object, which is one block.
+    #[arg(long, value_name = "BYTES", default_value_t = 26_000, value_parser = clap::value_parser!(u32).range(1..=0xff_ffff))]
+    object_bytes: u32,
+    /// Objects on a cartridge, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    objects: Option<u64>,
+    /// The cartridges may be written on.
+    #[arg(long)]
+    write: bool,
+    /// With --write: do so even though there is data on them, which is then gone.
+    #[arg(long, requires = "write")]
+    overwrite: bool,
+    /// A real robot may move.
+    #[arg(long)]
+    yes_move: bool,
+}
+
+/// What is written goes into no log: it is no measurement.
+struct Unlogged;
+
+impl Log for Unlogged {
+    fn event(&mut self, _: &Event) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Prepare) -> Result<(), CliError> {
+    if !args.write {
+        let what = format!("would write on {}", args.cartridges.join(", "));
+        return Err(CliError::with(Exit::Refused, what).hint("--write says that this may be"));
+    }
+    consent(&args.device, args.yes_move)?;
+    let done = done(args)?;
+    let stop = stop_on_interrupt()?;
+    let mut devices = Devices::default();
+    let mut changer = devices.changer(&args.device)?;
+    changer.wait_until_ready(READY_LIMIT)?;
+    let inventory = changer.inventory()?;
+    let mut drive = tested(&mut devices, &args.drive, &inventory)?;
+    let wanted = wanted(args, &inventory)?;
+    let scale = devices.byte_scale(&args.drive)?.unwrap_or(1);
+    let object_bytes = (u64::from(args.object_bytes) / scale).max(1) as u32;
+    let mut table = log_file::append(&args.output).map_err(|error| at(&args.output, &error))?;
+    output::say(format_args!(
+        "the robot moves: {} to be written, {} done before\n",
+        units::count(wanted.len() - done.len(), "cartridge"),
+        done.len()
+    ));
+    for (place, cartridge) in wanted.iter().enumerate().skip(done.len()) {
+        let terms = Terms {
+            object_bytes: object_bytes as usize,
+            most: args.objects.unwrap_or(u64::MAX),
+            overwrite: args.overwrite,
+            seed: place as u64 + 1,
+        };
+        let objects = prepare(
+            &mut changer,
+            &mut drive,
+            cartridge,
+            terms,
+            &mut Unlogged,
+            &stop,
+            &mut |_| {},
+        )
+        .map_err(|error| refused(error, cartridge))?;
+        output::say(format_args!("{}: {objects} objects\n", cartridge.label));
+        let stocked = Stocked {
+            number: place as u32 + 1,
+            label: cartridge.label.clone(),
+            objects,
+            object_bytes,
+        };
+        note(&mut table, &stocked).map_err(|error| at(&args.output, &error))?;
+    }
+    Ok(())
+}
+
+fn refused(error: RunError, cartridge: &Cartridge) -> CliError {
+    match error {
+        RunError::Unsuitable(what) => {
+            CliError::with(Exit::Refused, what).hint("--overwrite says that the data may go")
+        }
+        error => CliError::from(error).of(&cartridge.label),
+    }
+}
+
+/// Adds a row, below the header where it is the first.
+fn note(table: &mut File, stocked: &Stocked) -> std::io::Result<()> {
+    if stocked.number == 1 {
+        write_stocked_header(table)?;
+    }
+    write_stocked(table, stocked)?;
+    table.sync_data()
+}
+
+/// What was prepared before: the first of the cartridges.
+fn done(args: &Prepare) -> Result<Vec<Stocked>, CliError> {
+    let is_there = std::fs::metadata(&args.output).is_ok_and(|file| file.len() > 0);
+    if !is_there {
+        return Ok(Vec::new());
+    }
+    let done = read_stocked(&args.output)?;
+    let labels = done.iter().map(|one| &one.label);
+    match labels.eq(args.cartridges.iter().take(done.len())) {
+        true => Ok(done),
+        false => {
+            let what = format!(
+                "{} is of other cartridges, or of the same in another order",
+                args.output.display()
+            );
+            Err(CliError::input(what))
+        }
+    }
+}
+
+/// The cartridges with their slots.
+fn wanted(args: &Prepare, inventory: &Inventory) -> Result<Vec<Cartridge>, CliError> {
+    let all = Cartridge::all(inventory);
+    let find = |label: &String| {
+        let found = all.iter().find(|one| one.label == *label).cloned();
+        found.ok_or_else(|| {
+            CliError::input(format!("no cartridge {label} is in a slot"))
+                .hint("`tapewise library inventory` says what stands where")
+        })
+    };
+    args.cartridges.iter().map(find).collect()
+}

@@ -1,0 +1,164 @@
+//! `tapewise library bench run`: a pattern, carried out.
+
+use super::super::inventory::READY_LIMIT;
+use super::super::stress::tested;
+use super::report::Measured;
+use super::{at, consent, create_new, read_pattern, read_stocked};
+use crate::device::Devices;
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::{output, units};
+use std::path::PathBuf;
+use tapewise_archive::pool::Pace;
+use tapewise_archive::pool::bench::{Shelved, Tally, bench};
+use tapewise_archive::pool::stress::Cartridge;
+use tapewise_formats::bench_csv::Stocked;
+use tapewise_formats::event::Event;
+use tapewise_formats::event_log::{Device, EventWriter, Header};
+use tapewise_run::Log;
+use tapewise_scsi::Inventory;
+
+/// Carry out the requests of a pattern when their time has come, and say how soon they were answered.
+///
+/// Nothing is written. A request waits for a drive and for the robot; its cartridge is fetched and
+/// loaded, the block is found and read, and that is the answer. The drive then rewinds and unloads, and
+/// the robot puts the cartridge back. The drives must be empty. Ctrl-C ends the run when what is on its
+/// way is back in its slot; what was answered stays in the log, for `tapewise library bench report`.
+#[derive(clap::Args, Debug)]
+pub struct Run {
+    /// The library's robot.
+    #[arg(value_name = "DEVICE")]
+    device: String,
+    /// Who asks for what when: from `tapewise library bench pattern`.
+    #[arg(value_name = "PATTERN")]
+    pattern: PathBuf,
+    /// What is on the cartridges: from `tapewise library bench prepare`, or written by hand.
+    #[arg(long, value_name = "FILE")]
+    cartridges: PathBuf,
+    /// The drives to read in, separated by commas.
+    #[arg(long, value_name = "DEVICES", value_delimiter = ',', required = true)]
+    drives: Vec<String>,
+    /// Where to write every move, as an event log; a new file.
+    #[arg(short, long, value_name = "LOG")]
+    output: PathBuf,
+    /// A real robot may move.
+    #[arg(long)]
+    yes_move: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The log in its file, and kept for the report.
+struct Kept<W: std::io::Write> {
+    file: EventWriter<W>,
+    events: Vec<Event>,
+}
+
+impl<W: std::io::Write> Log for Kept<W> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.events.push(event.clone());
+        self.file.event(event)
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Run) -> Result<(), CliError> {
+    let pattern = read_pattern(&args.pattern)?;
+    let stocked = read_stocked(&args.cartridges)?;
+    consent(&args.device, args.yes_move)?;
+    let stop = stop_on_interrupt()?;
+    let mut devices = Devices::apart();
+    let mut changer = devices.changer(&args.device)?;
+    changer.wait_until_ready(READY_LIMIT)?;
+    let inventory = changer.inventory()?;
+    let drives = args.drives.iter();
+    let mut drives = drives
+        .map(|name| tested(&mut devices, name, &inventory))
+        .collect::<Result<Vec<_>, _>>()?;
+    let shelved = shelve(stocked, &inventory)?;
+    let scale = devices.byte_scale(&args.device)?;
+    let identity = changer.identity();
+    let header = Header {
+        device: Some(Device {
+            vendor: identity.vendor.clone(),
+            product: identity.product.clone(),
+            revision: identity.revision.clone(),
+            serial: identity.serial.clone(),
+        }),
+        emulated: scale.is_some(),
+        byte_scale: scale.filter(|&scale| scale > 1),
+        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+    };
+    let file = create_new(&args.output)?;
+    let mut log = Kept {
+        file: EventWriter::new(file, &header).map_err(|error| at(&args.output, &error))?,
+        events: Vec::new(),
+    };
+    let lasts = pattern.last().map(|one| one.at).unwrap_or_default();
+    output::say(format_args!(
+        "the robot moves for {:.1} h: {}, {}, {}\n",
+        lasts.as_secs_f64() / 3600.0,
+        units::count(pattern.len(), "request"),
+        units::count(shelved.len(), "cartridge"),
+        units::count(drives.len(), "drive")
+    ));
+    let pace = match devices.share_a_clock() {
+        true => Pace::Turns,
+        false => Pace::Threads,
+    };
+    let tally = bench(
+        &mut changer,
+        &mut drives,
+        &shelved,
+        &pattern,
+        pace,
+        &mut log,
+        &stop,
+    )?;
+    let measured = Measured::new(&pattern, &log.events, scale.is_some())?;
+    output::print(&measured.shown(args.json)?)?;
+    verdict(&tally)
+}
+
+/// The cartridges of the table in their slots.
+fn shelve(stocked: Vec<Stocked>, inventory: &Inventory) -> Result<Vec<Shelved>, CliError> {
+    let all = Cartridge::all(inventory);
+    let shelve = |stocked: Stocked| {
+        let found = all.iter().find(|one| one.label == stocked.label);
+        let slot = found.map(|one| one.slot).ok_or_else(|| {
+            CliError::input(format!("no cartridge {} is in a slot", stocked.label))
+                .hint("`tapewise library inventory` says what stands where")
+        })?;
+        Ok(Shelved { stocked, slot })
+    };
+    stocked.into_iter().map(shelve).collect()
+}
+
+/// Whether the run ended as it should.
+fn verdict(tally: &Tally) -> Result<(), CliError> {
+    if !tally.left.is_empty() {
+        let what = format!("not in their slots: {}", tally.left.join(", "));
+        let hint = "`tapewise library inventory --scan` says where they are";
+        return Err(CliError::with(Exit::Hardware, what).hint(hint));
+    }
+    if let Some(failure) = tally.failures.first() {
+        let what = format!(
+            "{} failures, the first at {:.0} s: {:?} of {}, drive {}: {}",
+            tally.failures.len(),
+            failure.at.as_secs_f64(),
+            failure.action,
+            failure.label,
+            failure.element,
+            failure.said
+        );
+        return Err(CliError::with(Exit::Hardware, what));
+    }
+    match tally.interrupted {
+        true => Err(CliError::with(
+            Exit::Interrupted,
+            "interrupted; all cartridges are back in their slots",
+        )),
+        false => Ok(()),
+    }
+}
