@@ -109,7 +109,7 @@ pub enum StatisticsError {
     },
     /// No number of replications within the limit is enough.
     #[error(
-        "{metric} would need more than {most} replications for ±{wanted}: at {pilots} its standard \
+        "{metric} would need more than {most} replications for ±{wanted:.4}: at {pilots} its standard \
          deviation is {deviation:.4}; accept a wider interval, or make each run longer"
     )]
     OutOfReach {

@@ -172,7 +172,8 @@ pub fn study(site: &Site, before: &str) -> Result<Study, CliError> {
             "{before}{made} of {} replications of {} requests",
             scenario.replications, scenario.requests
         ));
-        let part = site.study(Shard { index, of }).map_err(refused)?;
+        let part = site.study(Shard { index, of });
+        let part = part.inspect_err(|_| clear()).map_err(refused)?;
         made += part.summaries.len();
         parts.push(part);
     }
