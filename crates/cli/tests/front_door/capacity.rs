@@ -67,6 +67,18 @@ fn where_the_robot_is_saturated_more_drives_do_not_help_and_that_is_said() {
 }
 
 #[test]
+fn where_a_robot_holds_up_the_drives_it_is_not_drives_that_are_asked_for() {
+    // Ten seconds a mount: 340 an hour are 94 % of what the robot can do.
+    let said = capacity(&desk(), "p95 < 40 s at 340/h", "--drives 10,14");
+    assert_eq!(said.code, 1, "{}", said.err);
+    let text = said.text();
+    assert!(
+        text.contains("more drives do not help, more robots do"),
+        "{text}"
+    );
+}
+
+#[test]
 fn where_the_work_itself_takes_too_long_that_is_said() {
     let said = capacity(&desk(), "mean < 20 s", "--drives 4..12");
     assert_eq!(said.code, 1, "{}", said.err);

@@ -135,6 +135,9 @@ pub fn remarks(found: &Found) -> Vec<String> {
 /// Waiting for less than this share of the response is hardly any.
 const WAITS: f64 = 0.05;
 
+/// A robot that is busier than this holds up drives, for which then others wait.
+const BUSY: f64 = 0.9;
+
 /// Why a combination does not surely meet the target.
 fn remark(found: &Found, cell: &Cell) -> String {
     let simulated = match &cell.simulated {
@@ -167,6 +170,14 @@ fn remark(found: &Found, cell: &Cell) -> String {
         let (wait, mean) = (number(wait_s), number(mean_s));
         format!("{of}: {wait} of {mean} s on average are spent waiting for {what}")
     };
+    let busy = results.libraries[0].robots.estimate;
+    if busy > BUSY && may_help(drive_s + robot_s) {
+        let spent = spent(drive_s + robot_s, "drives and robots");
+        let busy = share(busy);
+        return format!(
+            "{spent}, and robots are busy {busy} of the time: more drives do not help, more robots do"
+        );
+    }
     if may_help(drive_s) {
         return format!("{}: more drives help", spent(drive_s, "a drive"));
     }

@@ -94,6 +94,15 @@ pub fn made(scenario: &Scenario, results: &Results) -> String {
     )
 }
 
+/// A warning where most replications did not come to rest.
+fn caution(results: &Results) -> Option<String> {
+    (2 * results.unsettled > results.replications).then(|| {
+        "replications are too short to come to rest, or the load is near saturation: these numbers \
+         depend on how long one looks; more requests would tell"
+            .to_owned()
+    })
+}
+
 fn one(scenario: &Scenario, simulated: &Simulated) -> String {
     let results = &simulated.results;
     let mut lines = vec![
@@ -118,6 +127,7 @@ fn one(scenario: &Scenario, simulated: &Simulated) -> String {
         ),
         Err(why) => format!("formula     none: {why}"),
     });
+    lines.extend(caution(results).map(|caution| format!("caution     {caution}")));
     let tables = [
         responses(simulated),
         parts(results),
@@ -263,6 +273,9 @@ fn rows(answers: &[Answer]) -> String {
     table.note("drives: share of the time held, waits for robots included; at work: without them");
     let made = |answer: &Answer| Some(made(&answer.scenario, &answer.steady()?.results));
     notes(&mut table, answers, made);
+    notes(&mut table, answers, |answer| {
+        caution(&answer.steady()?.results)
+    });
     let no_formula = |answer: &Answer| {
         let why = answer.steady()?.formula.as_ref().err()?;
         Some(format!("no formula: {why}"))
