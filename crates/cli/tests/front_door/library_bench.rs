@@ -155,6 +155,27 @@ fn cartridges_are_written_only_with_consent_and_once() {
 }
 
 #[test]
+fn a_run_without_an_answer_says_why() {
+    let desk = Desk::new();
+    desk.done(MAKE);
+    desk.done(
+        "library bench prepare emulated:lib --drive emulated:lib#drive0 --write --objects 5 \
+         --object-bytes 10000000 -o cartridges.csv --cartridges TW0001,TW0002",
+    );
+    let longer = desk.read("cartridges.csv").replace(",5,10", ",5,11");
+    desk.put("cartridges.csv", longer);
+    desk.done("library bench pattern --rate 100 --requests 4 --cartridges 2 -o pattern.csv");
+    let ran = desk.run(
+        "library bench run emulated:lib pattern.csv --cartridges cartridges.csv \
+         --drives emulated:lib#drive0,emulated:lib#drive1 -o events.jsonl",
+    );
+    assert_eq!((ran.code, ran.text()), (9, ""), "{}", ran.err);
+    for words in ["4 failures", "an object of 11 bytes", "TW0001"] {
+        assert!(ran.err.contains(words), "{words:?} not in {}", ran.err);
+    }
+}
+
+#[test]
 fn a_pattern_is_the_same_every_time_and_a_rate_of_nothing_is_refused() {
     let desk = Desk::new();
     let pattern = "library bench pattern --rate 150 --requests 20 --cartridges 3";

@@ -20,8 +20,9 @@ use tapewise_scsi::Inventory;
 ///
 /// Writes each cartridge from its beginning to its end, or as many objects as --objects says, in one
 /// drive, one after the other, and a row of the table for each that is full. Interrupted, the same
-/// command goes on with the cartridges that are not in the table. Cartridges that hold equal blocks
-/// from their beginning on need not be prepared: a table written by hand does.
+/// command goes on with the cartridges that are not in the table; the one that was half written needs
+/// --overwrite then. Cartridges that hold equal blocks from their beginning on need not be prepared: a
+/// table written by hand does.
 #[derive(clap::Args, Debug)]
 pub struct Prepare {
     /// The library's robot.

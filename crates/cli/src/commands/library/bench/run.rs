@@ -116,8 +116,11 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         &mut log,
         &stop,
     )?;
-    let measured = Measured::new(&pattern, &log.events, scale.is_some())?;
-    output::print(&measured.shown(args.json)?)?;
+    // Without an answer there is nothing to report, but there is why.
+    if tally.answered > 0 {
+        let measured = Measured::new(&pattern, &log.events, scale.is_some())?;
+        output::print(&measured.shown(args.json)?)?;
+    }
     verdict(&tally)
 }
 
