@@ -15,7 +15,7 @@ use tapewise_archive::catalogue::{
     Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Mover, Settings};
+use tapewise_archive::mover::{Mover, Settings, random_uuid};
 use tapewise_archive::pool::Pool;
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
@@ -132,6 +132,7 @@ impl Site {
             log: &mut self.events,
             stop: &self.stop,
             now_ns: &|| now,
+            new_uuid: &random_uuid,
         }))
     }
 

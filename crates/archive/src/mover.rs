@@ -167,9 +167,7 @@ impl MoveError {
         };
         Blame::of_run(run) == Blame::Drive
     }
-}
 
-impl MoveError {
     /// The error of the drive, where that is to blame; otherwise the same again.
     fn of_drive(self) -> Result<RunError, MoveError> {
         match self {
@@ -182,13 +180,33 @@ impl MoveError {
         }
     }
 
+    /// Whether it says that the destination of what was read is full.
+    fn is_full(&self) -> bool {
+        let MoveError::Run {
+            source: RunError::Sink(error),
+            ..
+        } = self
+        else {
+            return false;
+        };
+        let inner = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<MoveError>());
+        matches!(inner, Some(MoveError::Deliver(error)) if error.is_full())
+    }
+
     /// What the label of the cartridge in the drive says, where it is another than was asked for.
     fn other_cartridge(&self) -> Option<String> {
         match self {
             MoveError::Volume {
-                source: VolumeError::OtherVolume { found_barcode, .. },
+                source:
+                    VolumeError::OtherVolume {
+                        found,
+                        found_barcode,
+                        ..
+                    },
                 ..
-            } => Some(found_barcode.clone()),
+            } => Some(format!("{found_barcode} ({found})")),
             MoveError::Volume {
                 source: VolumeError::NoLabel { why },
                 ..
@@ -241,6 +259,13 @@ pub struct Mover<'a> {
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
     pub now_ns: &'a (dyn Fn() -> i64 + Sync),
+    /// A UUID for a new volume: [`random_uuid`], except where the same seed is to give the same bits.
+    pub new_uuid: &'a dyn Fn() -> String,
+}
+
+/// A UUID that nobody else has.
+pub fn random_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
 }
 
 /// What a process that was killed had left open.

@@ -10,6 +10,7 @@ use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volume
 use tapewise_archive::mover::{MoveError, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
+use tapewise_model::Random;
 use tapewise_scsi::commands::ReadOutcome;
 
 fn copies(site: &Site, path: &str) -> Vec<Copy> {
@@ -374,5 +375,57 @@ fn tar_and_zstd_alone_restore_what_was_compressed() {
             &std::fs::read(to.join(path)).expect("restored") == contents,
             "{path}"
         );
+    }
+}
+
+/// Bytes of no pattern.
+fn noise(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut random = Random::new(seed, 1);
+    let words = std::iter::repeat_with(|| random.below(u64::MAX).to_le_bytes());
+    words.flatten().take(bytes).collect()
+}
+
+#[test]
+fn a_file_that_fits_no_cartridge_is_refused_and_uses_none_up() {
+    // Cartridges of 12 TB at 1 to 4 million: 3 MB.
+    let mut site = Site::at_scale(1, 10, Faults::none(), 4_000_000);
+    let huge: Vec<(String, Vec<u8>)> = (0..3)
+        .map(|number| (format!("huge/{number}"), noise(number, 5_000_000)))
+        .collect();
+    let small = site.store(30, 1, 1);
+    site.store_these(&huge, 1);
+    let more = site.store(30, 1, 2);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("all that fits");
+    assert_eq!(migrated.files, 60);
+    assert_eq!(migrated.refused.len(), 3, "{:?}", migrated.refused);
+    let mut below = 0;
+    for (_, why) in &migrated.refused {
+        let (words, bytes) = why.rsplit_once(' ').expect("a number");
+        assert_eq!(
+            words,
+            "it does not fit a whole cartridge: set part_bytes below"
+        );
+        below = bytes.parse().expect("a number");
+        assert!((2_500_000..3_500_000).contains(&below), "{why}");
+    }
+    let volumes = site.catalogue.volumes().expect("a catalogue");
+    let full = volumes
+        .iter()
+        .filter(|(_, volume)| volume.state == VolumeState::Full);
+    assert!(full.count() <= 1, "{volumes:?}");
+    assert!(volumes.len() <= 2, "{volumes:?}");
+    site.assert_integrity();
+
+    // What was said helps.
+    site.settings.part_bytes = below / 3;
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!((migrated.files, migrated.refused), (3, vec![]));
+    site.empty_cache();
+    for files in [huge, small, more] {
+        site.assert_comes_back(&files, "back");
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use tapewise_archive::catalogue::Requests;
 use tapewise_archive::pool::Pace;
 use tapewise_emulator::Faults;
-use tapewise_formats::event::Action;
+use tapewise_formats::event::{Action, Event};
 
 const FILES: u64 = 160;
 
@@ -108,4 +108,33 @@ fn what_no_drive_is_left_for_stays_in_the_queue() {
         .count();
     let open = site.catalogue.unanswered().expect("a catalogue");
     assert_eq!(open.len(), files.len() - empty);
+}
+
+/// What the drives did in a recall of everything.
+fn events_of(faults: &Faults) -> Vec<Event> {
+    let (mut site, files) = site(3, 2, faults.clone());
+    let to = site.destination("back");
+    let all: Vec<_> = files.iter().collect();
+    site.request(&all, &to);
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
+    site.events
+}
+
+#[test]
+fn in_turns_the_same_seed_gives_the_same_events() {
+    let with_faults = Faults {
+        seed: 5,
+        reset: 0.002,
+        ..Faults::none()
+    };
+    for faults in [Faults::none(), with_faults] {
+        let (events, again) = (events_of(&faults), events_of(&faults));
+        assert!(events.len() > 50, "{}", events.len());
+        let differs = events
+            .iter()
+            .zip(&again)
+            .position(|(one, other)| one != other);
+        assert_eq!((events.len(), differs), (again.len(), None));
+    }
 }

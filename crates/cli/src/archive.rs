@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
-use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier};
+use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier, random_uuid};
 use tapewise_archive::pool::{Pace, Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
@@ -298,6 +298,7 @@ impl Archive {
             log: &mut log,
             stop,
             now_ns: &now_ns,
+            new_uuid: &random_uuid,
         };
         let taken_up = mover.take_up()?;
         if taken_up.writes > 0 || taken_up.recalls > 0 {

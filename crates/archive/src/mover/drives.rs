@@ -4,7 +4,7 @@
 //! its cartridge moves, so that no other drive reads another copy of it.
 
 use super::choice::next_volume;
-use super::recall::{Deliverer, Parts, Recalled};
+use super::recall::{Deliverer, Full, Parts, Recalled};
 use super::session::With;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, RequestId, VolumeQueue};
@@ -20,6 +20,9 @@ use tapewise_scsi::TapeDrive;
 pub(super) struct Recalling<'a> {
     with: With<'a>,
     parts: Mutex<Parts>,
+    full: Full,
+    /// Held by whoever delivers what needs no tape.
+    hands: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -38,18 +41,24 @@ impl Mover<'_> {
     /// Serves all recalls that are queued, on all drives.
     ///
     /// # Errors
-    /// [`MoveError`]; what was started and not answered is queued again.
+    /// [`MoveError`]; what was started and not answered is queued again. A destination that is full is none:
+    /// see [`Recalled::full`].
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
         let recalling = Recalling {
             with: self.with(),
             parts: Mutex::default(),
+            full: Full::default(),
+            hands: Mutex::default(),
             state: Mutex::default(),
         };
         // What needs no tape needs no drive either, and every drive may be set aside.
-        recalling.claim(&mut lock(&recalling.state), &|_| Fit::Not)?;
+        recalling.prepare();
         self.pool.work_off(&recalling, self.log, self.stop);
         let left = recalling.left();
-        let State { done, ended, .. } = recalling
+        let full = recalling.full.into_vec();
+        let State {
+            mut done, ended, ..
+        } = recalling
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -57,6 +66,7 @@ impl Mover<'_> {
             self.catalogue.requeue_started()?;
             return Err(error);
         }
+        done.full = full;
         match left? {
             None => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
@@ -73,15 +83,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Recalling<'_> {
-    /// What is at hand is delivered, and the volume that is wanted most of those that fit is claimed.
-    fn claim(
-        &self,
-        state: &mut State,
-        fits: &dyn Fn(&str) -> Fit,
-    ) -> Result<Option<String>, MoveError> {
+    /// Delivers what is at hand, and answers what cannot be served.
+    fn deliver_at_hand(&self, done: &mut Recalled) -> Result<(), MoveError> {
         let queue = self.with.catalogue.recall_queue()?;
         for (request, file) in queue.at_hand {
-            self.with.deliver_at_hand(request, file, &mut state.done)?;
+            self.with.deliver_at_hand(request, file, &self.full, done)?;
         }
         for (request, _) in queue.stranded {
             let why = "no copy of the file is whole".to_owned();
@@ -89,10 +95,37 @@ impl Recalling<'_> {
             self.with
                 .catalogue
                 .answer(request, &answer, self.with.now())?;
-            state.done.failed.push((request, why));
+            done.failed.push((request, why));
         }
+        Ok(())
+    }
+
+    /// What waits for volumes, without what goes to destinations that are full.
+    fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
+        let mut volumes = self.with.catalogue.recall_queue()?.volumes;
+        if self.full.is_empty() {
+            return Ok(volumes);
+        }
+        for queue in &mut volumes {
+            let mut kept = Vec::with_capacity(queue.waiting.len());
+            for waiting in std::mem::take(&mut queue.waiting) {
+                if !self.full.stops(self.with.catalogue, waiting.request)? {
+                    kept.push(waiting);
+                }
+            }
+            queue.waiting = kept;
+        }
+        Ok(volumes)
+    }
+
+    /// Claims the volume that is wanted most of those that fit.
+    fn claim(
+        &self,
+        state: &mut State,
+        fits: &dyn Fn(&str) -> Fit,
+    ) -> Result<Option<String>, MoveError> {
         let mut here = HashSet::new();
-        let mut volumes = queue.volumes;
+        let mut volumes = self.volumes()?;
         volumes.retain(|queue| {
             let fit = match state.unavailable.contains(&queue.label) {
                 true => Fit::Not,
@@ -121,7 +154,7 @@ impl Recalling<'_> {
 
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
-        let mut volumes = self.with.catalogue.recall_queue()?.volumes;
+        let mut volumes = self.volumes()?;
         let state = lock(&self.state);
         volumes.retain(|queue| !state.unavailable.contains(&queue.label));
         let left = self.choose(volumes, &HashSet::new());
@@ -139,7 +172,7 @@ impl Recalling<'_> {
         let waiting = &queue.waiting;
         let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
         let name = |want: usize| waiting[want].request.0.to_string();
-        let mut receiver = Deliverer::new(self.with, waiting, &self.parts, done);
+        let mut receiver = Deliverer::new(self.with, waiting, (&self.parts, &self.full), done);
         let wants = (wants.as_slice(), usize::MAX);
         let read = self
             .with
@@ -182,6 +215,23 @@ impl Recalling<'_> {
 }
 
 impl Work for Recalling<'_> {
+    fn prepare(&self) {
+        // One at a time: another drive does not wait for a copy, it looks for a volume.
+        let Ok(_hands) = self.hands.try_lock() else {
+            return;
+        };
+        if lock(&self.state).ended.is_some() {
+            return;
+        }
+        let mut done = Recalled::default();
+        let delivered = self.deliver_at_hand(&mut done);
+        let mut state = lock(&self.state);
+        state.done.add(done);
+        if let Err(error) = delivered {
+            state.ended.get_or_insert(error);
+        }
+    }
+
     fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
         let mut state = lock(&self.state);
         if state.ended.is_some() {
@@ -216,6 +266,16 @@ impl Work for Recalling<'_> {
         };
         if let Some(found) = error.other_cartridge() {
             return Err(Trouble::Another(found));
+        }
+        if error.is_full() {
+            // All that is left of it goes where nothing fits.
+            return match self.release(&mut state, volume) {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    state.ended.get_or_insert(error);
+                    Ok(())
+                }
+            };
         }
         match error.of_drive() {
             Ok(source) => Err(Trouble::Run(source)),

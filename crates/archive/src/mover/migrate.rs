@@ -76,6 +76,8 @@ pub(super) struct Run {
     pub refused: HashSet<FileId>,
     /// Files that no volume takes.
     pub homeless: HashSet<FileId>,
+    /// Bytes that a blank cartridge took until it was full, where a file did not fit it.
+    pub whole_cartridge: Option<u64>,
     /// Sums of files of which more parts come.
     pub parts: Parts,
 }
@@ -105,7 +107,7 @@ impl Mover<'_> {
             if batch.is_empty() {
                 break;
             }
-            match self.volume_for(&batch, &run.done)? {
+            match self.volume_for(&batch, &run)? {
                 Some(volume) => self.fill(volume, batch, &mut run)?,
                 None => run
                     .homeless
@@ -122,22 +124,36 @@ impl Mover<'_> {
     }
 
     /// Whether the first copy that a file lacks may go onto a volume.
-    fn may_go_onto(&self, id: VolumeId, label: &str, migration: &Migration) -> bool {
+    fn may_go_onto(
+        &self,
+        (id, volume): (VolumeId, &Volume),
+        migration: &Migration,
+        run: &Run,
+    ) -> bool {
         let has_place = || {
             self.settings
-                .has_place_on(label, migration.stored_ns, (self.now_ns)())
+                .has_place_on(&volume.label, migration.stored_ns, (self.now_ns)())
         };
-        !migration.missing.is_empty() && !migration.elsewhere.contains(&id) && has_place()
+        let fits = || volume.written_bytes == 0 || !self.is_too_long(migration, run);
+        !migration.missing.is_empty() && !migration.elsewhere.contains(&id) && has_place() && fits()
+    }
+
+    /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
+    /// one, because its contents shrink better, but it would only fill up one that was begun.
+    fn is_too_long(&self, migration: &Migration, run: &Run) -> bool {
+        let from = migration.missing.first().map_or(0, |missing| missing.from);
+        let next = (migration.bytes.saturating_sub(from)).min(self.settings.part_bytes);
+        run.whole_cartridge.is_some_and(|bytes| next >= bytes)
     }
 
     /// A volume that takes at least one of these files; none where not even a blank cartridge does.
     fn volume_for(
         &mut self,
         waiting: &[Migration],
-        done: &Migrated,
+        run: &Run,
     ) -> Result<Option<VolumeId>, MoveError> {
         let known = self.catalogue.volumes()?;
-        let present = self.present(done);
+        let present = self.present(&run.done);
         let mut writable: Vec<_> = known
             .iter()
             .filter(|(_, volume)| {
@@ -150,7 +166,7 @@ impl Mover<'_> {
         writable.sort_by_key(|(_, volume)| std::cmp::Reverse(volume.written_bytes));
         let takes_one = |(id, volume): &&&(VolumeId, Volume)| {
             let mut waiting = waiting.iter();
-            waiting.any(|file| self.may_go_onto(*id, &volume.label, file))
+            waiting.any(|file| self.may_go_onto((*id, volume), file, run))
         };
         if let Some((id, _)) = writable.iter().find(takes_one) {
             return Ok(Some(*id));
@@ -168,7 +184,7 @@ impl Mover<'_> {
         };
         let volume = Volume {
             label: label.clone(),
-            uuid: uuid::Uuid::new_v4().to_string(),
+            uuid: (self.new_uuid)(),
             format: VolumeFormat::Tapewise,
             state: VolumeState::Empty,
             block_bytes: self.settings.block_bytes,
@@ -229,7 +245,10 @@ impl Mover<'_> {
             }
             Err(error) => return Err(error),
         };
-        waiting.retain(|migration| self.may_go_onto(id, &label, migration));
+        let volume = self.catalogue.volume(id)?;
+        waiting.retain(|migration| self.may_go_onto((id, &volume), migration, run));
+        // While the cartridge is blank those are tried that fit no other.
+        waiting.sort_by_key(|migration| !self.is_too_long(migration, run));
         let mut waiting = waiting.into_iter().peekable();
         while waiting.peek().is_some() {
             let jobs = self.next_segment(&mut waiting)?;

@@ -8,13 +8,15 @@
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::session::With;
-use crate::catalogue::{Answer, CopyState, FileId, RequestId, Waiting};
+use crate::catalogue::{
+    Answer, Catalogue, CatalogueError, CopyState, FileId, RequestId, RequestState, Waiting,
+};
 use crate::deliver::{
     DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
 };
 use crate::read::{Lost, Receiver};
 use crate::record::File;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{Error, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -37,6 +39,8 @@ pub struct Recalled {
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
+    /// Destinations that are full, and what they said; what is to go there stays in the queue.
+    pub full: Vec<(Vec<u8>, String)>,
     /// Volumes read, each time counted.
     pub mounts: u64,
     /// Labels of the volumes read, each with whence it was known where their blocks lie.
@@ -54,6 +58,7 @@ impl Recalled {
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
         self.unavailable.extend(other.unavailable);
+        self.full.extend(other.full);
         self.mounts += other.mounts;
         self.positions.extend(other.positions);
         self.learned += other.learned;
@@ -62,17 +67,22 @@ impl Recalled {
 
 impl With<'_> {
     /// A file that the cache has, or that is empty. What its destination does not take is this
-    /// request's affair alone, unless nothing more fits there.
+    /// request's affair alone; where nothing more fits there it stays in the queue.
     pub fn deliver_at_hand(
         &self,
         request: RequestId,
         file: FileId,
+        full: &Full,
         done: &mut Recalled,
     ) -> Result<(), MoveError> {
         let now_ns = self.now();
+        let place = self.catalogue.request(request)?.place;
+        if full.has(place.as_deref()) {
+            return Ok(());
+        }
         let entry = self.catalogue.file(file)?;
-        let handed = match self.catalogue.request(request)?.place {
-            Some(place) => self.hand_over(file, &entry.file, &place, now_ns),
+        let handed = match &place {
+            Some(place) => self.hand_over(file, &entry.file, place, now_ns),
             None if entry.cached.is_none() => {
                 // An empty file: it needs no tape, but a place.
                 let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
@@ -92,7 +102,11 @@ impl With<'_> {
             }
             // It is asked of the tape next.
             Ok(Handed::Gone) => Ok(()),
-            Err(MoveError::Deliver(error)) if !error.is_full() => {
+            Err(MoveError::Deliver(error)) if error.is_full() => {
+                full.note(place, &error);
+                Ok(())
+            }
+            Err(MoveError::Deliver(error)) => {
                 let why = error.to_string();
                 self.catalogue
                     .answer(request, &Answer::Failed(why.clone()), now_ns)?;
@@ -216,6 +230,48 @@ impl Parts {
     }
 }
 
+/// Destinations that are full, and what they said.
+#[derive(Default)]
+pub(super) struct Full(Mutex<BTreeMap<Vec<u8>, String>>);
+
+impl Full {
+    fn places(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, place: Option<Vec<u8>>, error: &DeliverError) {
+        let why = || error.to_string();
+        self.places()
+            .entry(place.unwrap_or_default())
+            .or_insert_with(why);
+    }
+
+    /// Whether a request's destination is one of them. The cache is none.
+    fn has(&self, place: Option<&[u8]>) -> bool {
+        place.is_some_and(|place| self.places().contains_key(place))
+    }
+
+    /// Whether there is one.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    /// Whether a request has to wait for room.
+    pub fn stops(
+        &self,
+        catalogue: &dyn Catalogue,
+        request: RequestId,
+    ) -> Result<bool, CatalogueError> {
+        Ok(!self.is_empty() && self.has(catalogue.request(request)?.place.as_deref()))
+    }
+
+    pub fn into_vec(self) -> Vec<(Vec<u8>, String)> {
+        let places = self.0.into_inner();
+        let places = places.unwrap_or_else(PoisonError::into_inner);
+        places.into_iter().collect()
+    }
+}
+
 /// Takes what a volume gives.
 pub(super) struct Deliverer<'a> {
     with: With<'a>,
@@ -227,6 +283,7 @@ pub(super) struct Deliverer<'a> {
     /// Parts that began a second time behind parts of other volumes: the file has to begin anew.
     again: HashSet<usize>,
     parts: &'a Mutex<Parts>,
+    full: &'a Full,
     done: &'a mut Recalled,
 }
 
@@ -234,7 +291,7 @@ impl<'a> Deliverer<'a> {
     pub fn new(
         with: With<'a>,
         waiting: &'a [Waiting],
-        parts: &'a Mutex<Parts>,
+        (parts, full): (&'a Mutex<Parts>, &'a Full),
         done: &'a mut Recalled,
     ) -> Deliverer<'a> {
         Deliverer {
@@ -244,6 +301,7 @@ impl<'a> Deliverer<'a> {
             settled: HashSet::new(),
             again: HashSet::new(),
             parts,
+            full,
             done,
         }
     }
@@ -306,9 +364,7 @@ impl<'a> Deliverer<'a> {
                         .note_verified(waiting.file, waiting.number, now_ns)?;
                 }
                 Ok(Arrived::Wrong(why)) => return self.try_another(want, why),
-                Err(MoveError::Deliver(error)) if !error.is_full() => {
-                    return self.fail(want, error.to_string());
-                }
+                Err(MoveError::Deliver(error)) => return self.refuse(want, error),
                 Err(error) => return Err(error),
             }
         }
@@ -344,18 +400,45 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
+    /// The destination does not take a file: the request fails. Where nothing more fits there it waits,
+    /// and what goes elsewhere goes on; an error when nothing is left that does.
+    fn refuse(&mut self, want: usize, error: DeliverError) -> Result<(), MoveError> {
+        if !error.is_full() {
+            return self.fail(want, error.to_string());
+        }
+        let request = self.waiting[want].request;
+        let place = self.with.catalogue.request(request)?.place;
+        self.full.note(place, &error);
+        self.wait(want)?;
+        for waiting in self.waiting {
+            let request = self.with.catalogue.request(waiting.request)?;
+            if request.state == RequestState::Started && !self.full.has(request.place.as_deref()) {
+                return Ok(());
+            }
+        }
+        Err(error.into())
+    }
+
+    /// The request waits again; what comes of it is passed over.
+    fn wait(&mut self, want: usize) -> Result<(), MoveError> {
+        let request = self.waiting[want].request;
+        self.parts().0.remove(&request);
+        self.settled.insert(want);
+        Ok(self.with.catalogue.requeue(&[request])?)
+    }
+
     /// Bytes of a file cannot be taken: where that is the file's affair the others go on.
     fn not_taken(&mut self, want: usize, error: Error) -> Result<(), Error> {
-        let inner = error.get_ref();
-        let settled = match inner.and_then(|inner| inner.downcast_ref::<DeliverError>()) {
+        let is_frame = self.waiting[want].zstd_bytes.is_some();
+        let settled = match error.downcast::<DeliverError>() {
             // More than the file has: other contents than the catalogue's.
-            Some(error @ DeliverError::Beyond { .. }) => self.try_another(want, error.to_string()),
-            Some(error) if !error.is_full() => self.fail(want, error.to_string()),
+            Ok(error @ DeliverError::Beyond { .. }) => self.try_another(want, error.to_string()),
+            Ok(error) => self.refuse(want, error),
             // Not the disk: what was read is no zstd frame.
-            None if self.waiting[want].zstd_bytes.is_some() && error.raw_os_error().is_none() => {
+            Err(error) if is_frame && error.raw_os_error().is_none() => {
                 self.try_another(want, error.to_string())
             }
-            _ => return Err(error),
+            Err(error) => return Err(error),
         };
         self.open.remove(&want);
         self.settled.insert(want);
@@ -368,6 +451,12 @@ impl Receiver for Deliverer<'_> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
         }
+        let request = self.waiting[want].request;
+        let stopped = self.full.stops(self.with.catalogue, request);
+        if stopped.map_err(Error::other)? {
+            self.open.remove(&want);
+            return self.wait(want).map_err(Error::other);
+        }
         let before: u64 = self.waiting[want]
             .segments
             .first()
@@ -379,9 +468,9 @@ impl Receiver for Deliverer<'_> {
         }
         let partial = match self.open(want) {
             // Something else has its name, or its directory is gone: that is this request's affair.
-            Err(MoveError::Deliver(error)) if !error.is_full() => {
+            Err(MoveError::Deliver(error)) => {
                 self.settled.insert(want);
-                return self.fail(want, error.to_string()).map_err(Error::other);
+                return self.refuse(want, error).map_err(Error::other);
             }
             partial => partial.map_err(Error::other)?,
         };

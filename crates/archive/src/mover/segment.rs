@@ -150,7 +150,14 @@ impl Mover<'_> {
                 });
             }
         };
-        let record = self.to_commit(id, &jobs, &written)?;
+        let is_blank = self.catalogue.volume(id)?.written_bytes == 0;
+        if written.is_full && is_blank {
+            run.whole_cartridge = Some(written.reached_bytes);
+        }
+        // What ended it did not fit a cartridge on which nothing else is: no other one takes it.
+        let is_too_long =
+            written.is_full && is_blank && written.files.is_empty() && written.failed.is_none();
+        let record = self.to_commit(id, &jobs, &written, is_too_long)?;
         let complete = self
             .catalogue
             .commit_write(write.id, &record, (self.now_ns)())?;
@@ -168,6 +175,12 @@ impl Mover<'_> {
             run.refused.insert(job.file);
             run.done.refused.push((job.file, why.to_string()));
         }
+        if let (true, Some(job)) = (is_too_long, jobs.first()) {
+            let bytes = written.reached_bytes;
+            let why = format!("it does not fit a whole cartridge: set part_bytes below {bytes}");
+            run.refused.insert(job.file);
+            run.done.refused.push((job.file, why));
+        }
         Ok(record.state == VolumeState::Full)
     }
 
@@ -177,6 +190,7 @@ impl Mover<'_> {
         id: VolumeId,
         jobs: &[Job],
         written: &volume::Written,
+        is_too_long: bool,
     ) -> Result<Written, MoveError> {
         let bytes = self.catalogue.volume(id)?.written_bytes + written.bytes;
         let is_long = self.settings.volume_bytes.is_some_and(|most| bytes >= most);
@@ -190,8 +204,12 @@ impl Mover<'_> {
         Ok(Written {
             parts: parts.collect(),
             next_block: written.next_block,
-            bytes: written.bytes,
-            state: match written.is_full || is_long {
+            // An empty archive is nothing: the cartridge is as good as blank.
+            bytes: match is_too_long {
+                true => 0,
+                false => written.bytes,
+            },
+            state: match (written.is_full && !is_too_long) || is_long {
                 true => VolumeState::Full,
                 false => VolumeState::Filling,
             },

@@ -3,7 +3,8 @@
 //! What the next one is, [`Work`] says each time a drive is free, so that what is asked for meanwhile is
 //! not waited for. Where clocks are real each drive has a thread. Emulated devices on a virtual clock
 //! share that clock, and a command of one is time that passes for the others: there the drives take
-//! turns, the one that was busy for the shortest time first, and the results are the same.
+//! turns, the one that was busy for the shortest time first: the same is done, and the same seed gives the
+//! same events in the same order.
 
 use super::bay::{Bay, Site, State};
 use super::desk::Desk;
@@ -67,6 +68,9 @@ pub enum Fit {
 
 /// What the drives of a pool work off.
 pub trait Work: Sync {
+    /// Does what needs no drive, before a volume is looked for. Several may call it at once.
+    fn prepare(&self) {}
+
     /// The volume for a drive that is free, which is worked on from then on; nothing when no volume
     /// that waits fits. One at a time is asked.
     fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String>;
@@ -194,6 +198,7 @@ impl Shift<'_> {
         if matches!(bay.state, State::Aside { .. }) || self.stop.load(Ordering::Relaxed) {
             return None;
         }
+        self.work.prepare();
         let mut floor = self.floor();
         let fits = |volume: &str| {
             let is_in = |held: &Option<String>| held.as_deref() == Some(volume);

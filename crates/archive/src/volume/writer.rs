@@ -53,6 +53,9 @@ pub struct Written {
     pub next_block: u64,
     /// Bytes of the blocks written.
     pub bytes: u64,
+    /// Bytes that were on the tape when no more were taken: more than [`Written::bytes`] where what
+    /// came last did not fit.
+    pub reached_bytes: u64,
 }
 
 /// Writes the segments of one volume. The drive is lent to it for each.
@@ -188,6 +191,7 @@ impl VolumeWriter {
             is_full: drained.is_full,
             next_block: self.next_block,
             bytes: blocks * block_bytes as u64,
+            reached_bytes: drained.blocks * block_bytes as u64,
         })
     }
 

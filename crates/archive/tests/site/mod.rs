@@ -1,9 +1,11 @@
 //! A small archive: a library with a robot, two LTO-8 drives, a few cartridges, a cache, a catalogue.
 #![allow(dead_code)] // not every test needs all of it
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
     CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
@@ -29,15 +31,22 @@ pub struct Site {
     pub events: Vec<Event>,
     stop: AtomicBool,
     clock: i64,
+    /// How many volumes were made: labels with random UUIDs are not all as long on tape, where drives
+    /// compress.
+    uuids: Cell<u64>,
 }
 
 impl Site {
     pub fn new(drives: u16, cartridges: u16, faults: Faults) -> Site {
+        Site::at_scale(drives, cartridges, faults, SCALE)
+    }
+
+    pub fn at_scale(drives: u16, cartridges: u16, faults: Faults, scale: u64) -> Site {
         let directory = tempfile::tempdir().expect("a directory");
         let mut spec =
             LibrarySpec::with_robot("ibm3584", "lto8", drives, cartridges + 5, cartridges, 7);
         for cartridge in &mut spec.cartridges {
-            cartridge.scale = SCALE;
+            cartridge.scale = scale;
         }
         spec.faults = faults;
         let path = directory.path().join("library");
@@ -49,7 +58,7 @@ impl Site {
         let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
         settings.block_bytes = 8192;
         settings.segment_bytes = 256 << 10;
-        settings.byte_scale = SCALE;
+        settings.byte_scale = scale;
         Site {
             directory,
             catalogue,
@@ -59,12 +68,13 @@ impl Site {
             events: Vec::new(),
             stop: AtomicBool::new(false),
             clock: 1,
+            uuids: Cell::new(0),
         }
     }
 
     pub fn mover<T>(&mut self, work: impl FnOnce(&mut Mover<'_>) -> T) -> T {
         self.clock += 1;
-        let now = self.clock;
+        let (now, uuids) = (self.clock, &self.uuids);
         let mut mover = Mover {
             catalogue: self.catalogue.as_ref(),
             cache: &self.cache,
@@ -73,6 +83,10 @@ impl Site {
             log: &mut self.events,
             stop: &self.stop,
             now_ns: &|| now,
+            new_uuid: &|| {
+                uuids.set(uuids.get() + 1);
+                format!("00000000-0000-4000-8000-{:012x}", uuids.get())
+            },
         };
         work(&mut mover)
     }
@@ -135,6 +149,12 @@ impl Site {
             .map(|(number, (path, bytes))| {
                 let file = from.join(number.to_string());
                 std::fs::write(&file, bytes).expect("a file");
+                // Not the time of day, whose digits would stand in headers on the tape.
+                let opened = std::fs::File::options().write(true).open(&file);
+                let stored_at = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+                opened
+                    .and_then(|file| file.set_modified(stored_at))
+                    .expect("its time is set");
                 Source {
                     from: file,
                     path: InnerPath::new(path).expect("a path"),

@@ -55,8 +55,8 @@ pub fn catalogue(desk: &Desk) -> SqliteCatalogue {
     SqliteCatalogue::open(&desk.path().join("A/catalogue.db")).expect("a catalogue")
 }
 
-/// What is on tape must come from there.
-pub fn empty_cache(desk: &Desk) {
+/// Its cache, without a limit.
+fn cache(desk: &Desk) -> Cache {
     let records: Arc<dyn CacheRecords> = Arc::new(catalogue(desk));
     let disk = Directory::open(&desk.path().join("A/cache")).expect("a directory");
     let water = Water {
@@ -64,6 +64,12 @@ pub fn empty_cache(desk: &Desk) {
         low_bytes: 0,
     };
     let (cache, _) = Cache::open(Box::new(disk), records, water).expect("a cache");
+    cache
+}
+
+/// What is on tape must come from there.
+pub fn empty_cache(desk: &Desk) {
+    let cache = cache(desk);
     cache.evict(u64::MAX, i64::MAX / 2).expect("evicted");
     assert_eq!(cache.usage().held_bytes, 0, "everything is on tape");
 }

@@ -28,4 +28,5 @@ mod recall_ltfs;
 mod recall_mount;
 mod simulate;
 mod snapshots;
+mod tend;
 mod together;

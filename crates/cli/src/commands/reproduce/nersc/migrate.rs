@@ -160,6 +160,7 @@ impl Site {
             log: &mut events,
             stop: &never,
             now_ns: &|| now_ns,
+            new_uuid: &|| format!("00000000-0000-4000-8000-{now_ns:012x}"),
         })?;
         Ok((done, events))
     }

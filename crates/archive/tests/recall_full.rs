@@ -1,0 +1,151 @@
+//! A destination is full: what is to go there waits, and what goes elsewhere goes on.
+
+mod site;
+
+use site::{Site, terms};
+use std::path::Path;
+use tapewise_archive::catalogue::{
+    Answer, NewRecall, Recorded, RequestId, RequestState, Requests, Volumes,
+};
+use tapewise_archive::pool::Pace;
+use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
+use tapewise_emulator::Faults;
+
+const BLOCK: u32 = 4096;
+
+/// More than any disk of a machine that runs tests has room for, and no more than a file may have.
+const HUGE_BYTES: u64 = 12 << 40;
+
+/// A file of one block; of such a length where the block is said to be a zstd frame.
+fn listed(path: &str, block: u64, expanded_bytes: Option<u64>) -> Recorded {
+    Recorded {
+        file: File {
+            path: path.as_bytes().to_vec(),
+            bytes: expanded_bytes.unwrap_or(u64::from(BLOCK)),
+            modified_ns: 0,
+            mode: 0o644,
+            sums: Vec::new(),
+        },
+        owner: Owner::default(),
+        zstd_bytes: expanded_bytes.map(|_| u64::from(BLOCK)),
+        segments: vec![Segment {
+            partition: 0,
+            first_block: block,
+            last_block: block,
+            byte_offset: 0,
+            bytes: u64::from(BLOCK),
+            file_offset: 0,
+            start: None,
+            end: None,
+        }],
+    }
+}
+
+/// Two tapes of 40 blocks each; the file `huge` lies first on the first one, then small ones.
+fn site(pace: Pace) -> Site {
+    let mut site = Site::new(2, 3, Faults::none());
+    site.at_pace(pace);
+    let labels: Vec<String> = site.pool.volumes().into_keys().take(2).collect();
+    for (tape, label) in labels.iter().enumerate() {
+        let drive = site.pool.mount(label, &mut site.events).expect("mounted");
+        for number in 0..40 {
+            let written = site.pool.drive(drive).write(&[number; BLOCK as usize]);
+            written.expect("written");
+        }
+        let marked = site.pool.drive(drive).write_filemarks(1, false);
+        marked.expect("written");
+        let dismounted = site.pool.dismount(drive, &mut site.events);
+        dismounted.expect("dismounted");
+        let volume = Volume {
+            label: label.clone(),
+            uuid: format!("blocks:{label}"),
+            format: VolumeFormat::Blocks,
+            state: VolumeState::Full,
+            block_bytes: BLOCK,
+            next_block: 0,
+            written_bytes: 0,
+        };
+        let mut files: Vec<Recorded> = (1..20)
+            .map(|block| listed(&format!("t{tape}/{block}"), block, None))
+            .collect();
+        if tape == 0 {
+            files.push(listed("huge", 0, Some(HUGE_BYTES)));
+        }
+        let added = site.catalogue.add_recorded(&volume, &files, 5);
+        added.expect("added");
+    }
+    site
+}
+
+fn request(site: &Site, path: &str, to: &Path) -> RequestId {
+    let recall = NewRecall {
+        file: site.id(path),
+        terms: terms(),
+        destination: Some(to.as_os_str().as_encoded_bytes().to_vec()),
+    };
+    let requests = site.catalogue.submit(&[recall], 1);
+    requests.expect("a request")[0]
+}
+
+fn state(site: &Site, request: RequestId) -> RequestState {
+    site.catalogue.request(request).expect("a request").state
+}
+
+#[test]
+fn what_goes_to_a_full_destination_waits_and_what_goes_elsewhere_is_delivered() {
+    for pace in [Pace::Turns, Pace::Threads] {
+        let mut site = site(pace);
+        let (full, open) = (site.destination("full"), site.destination("open"));
+        let huge = request(&site, "huge", &full);
+        let behind = request(&site, "t0/3", &full);
+        let elsewhere = [
+            request(&site, "t0/5", &open),
+            request(&site, "t1/5", &open),
+            request(&site, "t1/9", &open),
+        ];
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.failed), (3, vec![]), "{pace:?}");
+        for request in elsewhere {
+            assert_eq!(state(&site, request), RequestState::Delivered, "{pace:?}");
+        }
+        for request in [huge, behind] {
+            assert_eq!(state(&site, request), RequestState::Queued, "{pace:?}");
+        }
+        let [(place, why)] = &done.full[..] else {
+            panic!("{pace:?}: {:?}", done.full);
+        };
+        assert_eq!(place, full.as_os_str().as_encoded_bytes());
+        assert!(why.contains("No space left"), "{why}");
+        site.assert_integrity();
+
+        // With room, that is without the huge one, the same goes on.
+        let cancelled = site.catalogue.answer(huge, &Answer::Cancelled, 9);
+        cancelled.expect("cancelled");
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.full), (1, vec![]), "{pace:?}");
+        assert_eq!(
+            std::fs::read(full.join("t0/3")).expect("delivered"),
+            [3; 4096]
+        );
+    }
+}
+
+#[test]
+fn a_tape_of_which_all_goes_to_a_full_destination_is_not_read_on_and_others_are() {
+    let mut site = site(Pace::Turns);
+    let (full, open) = (site.destination("full"), site.destination("open"));
+    let waiting = [
+        request(&site, "huge", &full),
+        request(&site, "t0/7", &full),
+        request(&site, "t1/7", &full),
+    ];
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.full.len()), (0, 1));
+    let delivered = request(&site, "t1/2", &open);
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.full.len()), (1, 1));
+    assert_eq!(state(&site, delivered), RequestState::Delivered);
+    for request in waiting {
+        assert_eq!(state(&site, request), RequestState::Queued);
+    }
+}
