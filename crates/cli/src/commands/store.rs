@@ -238,8 +238,8 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
     } = migrated.compressed;
     if copies > 0 {
         print(&format!(
-            "compressed {} from {} to {}, {:.2} to 1\n",
-            units::count(copies as usize, "file"),
+            "compressed {copies} {} from {} to {}, {:.2} to 1\n",
+            if copies == 1 { "copy" } else { "copies" },
             units::bytes(file_bytes),
             units::bytes(frame_bytes),
             file_bytes as f64 / frame_bytes as f64

@@ -12,7 +12,7 @@ use tapewise_archive::catalogue::{CacheRecords, SqliteCatalogue};
 use tapewise_model::Random;
 
 /// A desk with a library of two drives and four cartridges, and an archive that it serves.
-fn desk() -> Desk {
+pub fn desk() -> Desk {
     let desk = Desk::new();
     desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
     desk.done(

@@ -1,8 +1,9 @@
 //! `catalog add`, and `recall --archive` from what it added: an LTFS volume by its index, a tar tape by
-//! reading it.
+//! reading it, any tape by a list.
 
+use crate::archive;
 use crate::drives::until_free;
-use crate::program::Desk;
+use crate::program::{Desk, fixture};
 use crate::recall_ltfs::ltfs_tape;
 use tapewise_archive::pool::Pool;
 use tapewise_archive::sums::{Kind, Sum};
@@ -93,4 +94,60 @@ fn cartridges_of_others_are_added_and_their_files_recalled() {
         let line = format!("{}  ./{name}", Sum::of(Kind::Sha256, &bytes).hex());
         assert!(published.lines().any(|known| known == line), "{name}");
     }
+}
+
+#[test]
+fn cartridges_that_are_only_listed_are_found_by_their_barcodes() {
+    let desk = archive::desk();
+    for (label, index) in [
+        ("A00012L6", "ltfs/TST001-20files.xml"),
+        ("A00013L6", "ltfs/lto8-36files.xml"),
+    ] {
+        let index = std::fs::read(fixture(index)).expect("an index");
+        desk.put(&format!("{label}.xml"), index);
+    }
+    let added = desk.done("catalog add --archive A A00012L6.xml A00013L6.xml");
+    assert_eq!(added.lines().len(), 2, "{}", added.text());
+    for label in ["A00012L6", "A00013L6"] {
+        let found = desk.done(&format!("catalog find --archive A {label}/"));
+        assert!(found.lines().len() > 10, "{}", found.text());
+        let on_it = |line: &&str| line.ends_with(&format!("\t{label}"));
+        // Empty files lie on no tape.
+        let elsewhere = found.lines().into_iter().filter(|line| !on_it(line));
+        let elsewhere: Vec<&str> = elsewhere.filter(|line| !line.contains("\t0 B\t")).collect();
+        assert_eq!(elsewhere, Vec::<&str>::new());
+    }
+    desk.put(
+        "old.csv",
+        "volume,path,start_block,block_count,size_bytes\n\
+         OLD001L4,reels/one.mov,5,10,\nOLD001L4,reels/two.mov,20,3,150000\nOLD002L4,/reels/three.mov,5,1,\n",
+    );
+    desk.refused(
+        "catalog add --archive A old.csv",
+        &["old.csv", "--block-size"],
+    );
+    let added = desk.done("catalog add --archive A --block-size 65536 old.csv");
+    assert_eq!(
+        added.text(),
+        "OLD001L4: 2 files added, 0 left out\nOLD002L4: 1 file added, 0 left out\n"
+    );
+    let found = desk.done("catalog find --archive A *reels/*");
+    let lines: Vec<Vec<&str>> = found
+        .lines()
+        .iter()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let places: Vec<(&str, &str)> = lines.iter().map(|line| (line[0], line[2])).collect();
+    assert_eq!(
+        places,
+        [
+            ("OLD001L4/reels/one.mov", "OLD001L4"),
+            ("OLD001L4/reels/two.mov", "OLD001L4"),
+            ("OLD002L4/reels/three.mov", "OLD002L4"),
+        ]
+    );
+    desk.refused(
+        "catalog add --archive A --block-size 65536 old.csv",
+        &["OLD001L4", "in the catalogue"],
+    );
 }

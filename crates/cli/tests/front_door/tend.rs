@@ -1,15 +1,11 @@
-//! Archives that are tended: settings that are wrong, tiers, compression, cartridges that are only listed.
+//! An archive that is tended: its settings, what is due in it, what is compressed for it.
 
-use crate::program::{Desk, fixture};
+use crate::archive;
+use crate::program::Desk;
 
-/// A desk with a library of two drives and four cartridges, and an archive that it serves.
+/// A desk with an archive, and reels that it knows nothing of.
 fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
-    desk.done(
-        "catalog init A --drive emulated:lib#drive0 --drive emulated:lib#drive1 --changer emulated:lib#changer \
-         --profile lto8 --block-size 8192 --segment-size 32768 --cache-gb 0.1",
-    );
+    let desk = archive::desk();
     for number in 0..6 {
         let line = format!("frame {number} of the only copy of a film\n");
         desk.put(&format!("reel-{number}.txt"), line.repeat(300));
@@ -79,7 +75,7 @@ fn what_was_compressed_says_by_how_much_and_is_recalled_and_verified() {
     let desk = desk();
     let stored = desk.done(&format!("store --archive A --quiet --precompress {REELS}"));
     assert!(
-        stored.text().contains("compressed 6 files from "),
+        stored.text().contains("compressed 6 copies from "),
         "{}",
         stored.text()
     );
@@ -99,61 +95,5 @@ fn what_was_compressed_says_by_how_much_and_is_recalled_and_verified() {
         verified.text().contains("6 copies right"),
         "{}",
         verified.text()
-    );
-}
-
-#[test]
-fn cartridges_that_are_only_listed_are_found_by_their_barcodes() {
-    let desk = desk();
-    for (label, index) in [
-        ("A00012L6", "ltfs/TST001-20files.xml"),
-        ("A00013L6", "ltfs/lto8-36files.xml"),
-    ] {
-        let index = std::fs::read(fixture(index)).expect("an index");
-        desk.put(&format!("{label}.xml"), index);
-    }
-    let added = desk.done("catalog add --archive A A00012L6.xml A00013L6.xml");
-    assert_eq!(added.lines().len(), 2, "{}", added.text());
-    for label in ["A00012L6", "A00013L6"] {
-        let found = desk.done(&format!("catalog find --archive A {label}/"));
-        assert!(found.lines().len() > 10, "{}", found.text());
-        let on_it = |line: &&str| line.ends_with(&format!("\t{label}"));
-        // Empty files lie on no tape.
-        let elsewhere = found.lines().into_iter().filter(|line| !on_it(line));
-        let elsewhere: Vec<&str> = elsewhere.filter(|line| !line.contains("\t0 B\t")).collect();
-        assert_eq!(elsewhere, Vec::<&str>::new());
-    }
-    desk.put(
-        "old.csv",
-        "volume,path,start_block,block_count,size_bytes\n\
-         OLD001L4,reels/one.mov,5,10,\nOLD001L4,reels/two.mov,20,3,150000\nOLD002L4,/reels/three.mov,5,1,\n",
-    );
-    desk.refused(
-        "catalog add --archive A old.csv",
-        &["old.csv", "--block-size"],
-    );
-    let added = desk.done("catalog add --archive A --block-size 65536 old.csv");
-    assert_eq!(
-        added.text(),
-        "OLD001L4: 2 files added, 0 left out\nOLD002L4: 1 file added, 0 left out\n"
-    );
-    let found = desk.done("catalog find --archive A *reels/*");
-    let lines: Vec<Vec<&str>> = found
-        .lines()
-        .iter()
-        .map(|line| line.split('\t').collect())
-        .collect();
-    let places: Vec<(&str, &str)> = lines.iter().map(|line| (line[0], line[2])).collect();
-    assert_eq!(
-        places,
-        [
-            ("OLD001L4/reels/one.mov", "OLD001L4"),
-            ("OLD001L4/reels/two.mov", "OLD001L4"),
-            ("OLD002L4/reels/three.mov", "OLD002L4"),
-        ]
-    );
-    desk.refused(
-        "catalog add --archive A --block-size 65536 old.csv",
-        &["OLD001L4", "in the catalogue"],
     );
 }

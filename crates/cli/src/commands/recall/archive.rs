@@ -11,6 +11,7 @@ use crate::output::{print, say};
 use crate::units;
 use std::collections::{BTreeSet, HashSet};
 use std::io::{BufReader, IsTerminal};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -47,7 +48,8 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
             say(format_args!("tapewise: {label}: positions: {whence}\n"));
         }
     }
-    told(&archive, &asked, worked.as_ref())
+    told(&archive, &asked, worked.as_ref())?;
+    ended(&archive, &asked, &to, worked.as_ref())
 }
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
@@ -103,11 +105,7 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
 }
 
 /// What became of the requests, and what this process did for it.
-fn told(
-    archive: &Archive,
-    asked: &[RequestId],
-    worked: Option<&Recalled>,
-) -> Result<ExitCode, CliError> {
+fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Recalled>) -> Result<(), CliError> {
     let (mut delivered, mut bytes, mut failed) = (0, 0, 0);
     for &request in asked {
         let request = archive.catalogue.request(request)?;
@@ -131,6 +129,7 @@ fn told(
             work.at_hand,
             units::count(work.mounts as usize, "mount")
         ),
+        None if asked.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
     };
     print(&format!(
@@ -164,8 +163,36 @@ fn told(
             units::count(waiting, "file")
         ))?;
     }
-    Ok(match failed + waiting {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(Exit::Partial as u8),
+    Ok(())
+}
+
+/// How it ended: what is to go to a destination that is full waits, ours and those of others.
+fn ended(
+    archive: &Archive,
+    asked: &[RequestId],
+    to: &Path,
+    worked: Option<&Recalled>,
+) -> Result<ExitCode, CliError> {
+    let mut states = Vec::with_capacity(asked.len());
+    for &request in asked {
+        states.push(archive.catalogue.request(request)?.state);
+    }
+    let is_open =
+        |state: &RequestState| matches!(state, RequestState::Queued | RequestState::Started);
+    for (place, why) in worked.iter().flat_map(|worked| &worked.full) {
+        if place == to.as_os_str().as_bytes() && states.iter().any(is_open) {
+            return Err(CliError::failed(why).hint(
+                "make room: what has arrived is whole, the rest stays in the queue: the same command goes on",
+            ));
+        }
+        say(format_args!(
+            "tapewise: {}: {why}; what is to go there stays in the queue\n",
+            shown(place)
+        ));
+    }
+    let is_delivered = |state: &RequestState| *state == RequestState::Delivered;
+    Ok(match states.iter().all(is_delivered) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(Exit::Partial as u8),
     })
 }
