@@ -199,14 +199,9 @@ impl MoveError {
     fn other_cartridge(&self) -> Option<String> {
         match self {
             MoveError::Volume {
-                source:
-                    VolumeError::OtherVolume {
-                        found,
-                        found_barcode,
-                        ..
-                    },
+                source: VolumeError::OtherVolume { found_barcode, .. },
                 ..
-            } => Some(format!("{found_barcode} ({found})")),
+            } => Some(found_barcode.clone()),
             MoveError::Volume {
                 source: VolumeError::NoLabel { why },
                 ..
@@ -278,7 +273,8 @@ pub struct TakenUp {
 }
 
 impl Mover<'_> {
-    /// Gives up the writes of a process that was killed, and queues its recalls again. Only one
+    /// Gives up the writes of a process that was killed, and what it fetched for itself, and queues its
+    /// recalls again. Only one
     /// mover may work on a catalogue: see that no other one lives.
     ///
     /// # Errors
@@ -288,6 +284,7 @@ impl Mover<'_> {
         for write in &open {
             self.catalogue.abandon_write(write.id)?;
         }
+        self.drop_stagings()?;
         Ok(TakenUp {
             writes: open.len(),
             recalls: self.catalogue.requeue_started()?,

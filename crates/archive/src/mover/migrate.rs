@@ -237,7 +237,8 @@ impl Mover<'_> {
         mut waiting: Vec<Migration>,
         run: &mut Run,
     ) -> Result<(), MoveError> {
-        let label = self.label(id)?;
+        let volume = self.catalogue.volume(id)?;
+        let label = volume.label.clone();
         let mut writer = match self.open_volume(id, drive) {
             Ok(writer) => writer,
             Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
@@ -245,7 +246,6 @@ impl Mover<'_> {
             }
             Err(error) => return Err(error),
         };
-        let volume = self.catalogue.volume(id)?;
         waiting.retain(|migration| self.may_go_onto((id, &volume), migration, run));
         // While the cartridge is blank those are tried that fit no other.
         waiting.sort_by_key(|migration| !self.is_too_long(migration, run));

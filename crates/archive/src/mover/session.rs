@@ -224,7 +224,9 @@ fn check_label(record: &Volume, recorder: &mut Recorder<'_>) -> Result<(), Volum
         }
         VolumeFormat::Ltfs => {
             recorder.forget_head();
-            (ltfs_uuid(record, recorder.drive())?, "LTFS".to_owned())
+            let uuid = ltfs_uuid(record, recorder.drive())?;
+            // Its label says no barcode.
+            (uuid.clone(), format!("LTFS volume {uuid}"))
         }
         VolumeFormat::Tar | VolumeFormat::Blocks => return Ok(()),
     };

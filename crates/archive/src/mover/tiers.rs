@@ -149,7 +149,7 @@ const PIN_NS: i64 = 86_400_000_000_000;
 /// Why a file is not moved whose volume is not to be had.
 const NOT_READ: &str = "no volume with a copy of it could be read";
 
-/// Who keeps files in the cache that are on their way.
+/// Who asks for files that are on their way, and keeps them in the cache.
 const HOLDER: &str = "on its way to another volume";
 
 impl Mover<'_> {
@@ -242,7 +242,10 @@ impl Mover<'_> {
             self.catalogue.pin(file, HOLDER, Some(until_ns))?;
             recalls.push(NewRecall {
                 file,
-                terms: Terms::default(),
+                terms: Terms {
+                    user: HOLDER.to_owned(),
+                    ..Terms::default()
+                },
                 destination: None,
             });
         }
@@ -267,6 +270,20 @@ impl Mover<'_> {
         moved.staged_bytes += recalled.bytes;
         moved.unavailable.extend(recalled.unavailable);
         Ok(staged)
+    }
+
+    /// Nobody waits any more for what a mover that was killed had asked for: its files would take the
+    /// room of the next portion.
+    pub(super) fn drop_stagings(&mut self) -> Result<(), MoveError> {
+        let now_ns = (self.now_ns)();
+        for request in self.catalogue.unanswered()? {
+            if request.terms.user == HOLDER && request.place.is_none() {
+                self.catalogue
+                    .answer(request.id, &Answer::Cancelled, now_ns)?;
+                self.catalogue.unpin(request.file, HOLDER)?;
+            }
+        }
+        Ok(())
     }
 
     /// Which of these files lack copies where copies may stay.
