@@ -8,6 +8,7 @@ use tapewise_model::profile;
 use tapewise_sim::library::{Run, Site};
 use tapewise_sim::queue::nested::RobotArrivals;
 use tapewise_sim::queue::retrieval::{Prediction, Times, predict};
+use tapewise_sim::scenario::Arrivals;
 use tapewise_sim::{Scenario, Shard, Study};
 
 /// The library, its software and its cases: the paper's values, and what is assumed beside them.
@@ -134,11 +135,15 @@ impl Case<'_> {
 
 impl Runs {
     fn new(mut scenario: Scenario, seed: u64, runs: u64) -> Result<Runs, CliError> {
+        let Arrivals::Poisson { per_hour } = scenario.arrivals else {
+            let name = &scenario.name;
+            return Err(CliError::failed(format!(
+                "scenario {name}: arrivals are not Poisson"
+            )));
+        };
         scenario.replications = runs;
-        let mut site = Site::new(&scenario, profile::find).map_err(CliError::failed)?;
-        let per_hour = site.per_hour().unwrap_or_default();
         scenario.seed = seed.wrapping_mul(SEEDS).wrapping_add(per_hour as u64);
-        site = Site::new(&scenario, profile::find).map_err(CliError::failed)?;
+        let site = Site::new(&scenario, profile::find).map_err(CliError::failed)?;
         Ok(Runs {
             name: scenario.name,
             per_hour,

@@ -26,6 +26,13 @@ struct Sequence {
     last_behind: usize,
 }
 
+impl Sequence {
+    /// Whether a request is one of it or came right behind.
+    fn holds(&self, number: usize) -> bool {
+        (self.first..=self.last_behind).contains(&number)
+    }
+}
+
 pub fn tables(bench: &Bench) -> Result<Vec<Table>, CliError> {
     Ok(vec![one_run(bench)?, slowest(bench)?, all_runs(bench)?])
 }
@@ -68,9 +75,11 @@ fn one_run(bench: &Bench) -> Result<Table, CliError> {
     Ok(table)
 }
 
-/// The slowest responses of the same run, each with its cause.
+/// The slowest responses of the same run, each with its cause and with the sequence that it was in.
 fn slowest(bench: &Bench) -> Result<Table, CliError> {
-    let run = bench.case(CASE)?.runs.run(0)?;
+    let runs = &bench.case(CASE)?.runs;
+    let run = runs.run(0)?;
+    let sequences = sequences(&run, &bench.facts.bursts, runs.per_hour);
     let mut table = Table::new(
         format!("Case {CASE}, the same run: the slowest responses and what made them slow"),
         &[
@@ -78,19 +87,24 @@ fn slowest(bench: &Bench) -> Result<Table, CliError> {
             "response s",
             "for a drive s",
             "for the robot s",
+            "sequence from request",
             "cause",
         ],
     );
     for slow in run.slowest(0, SLOWEST) {
         let part = |part| format!("{:.0}", slow.parts[part].as_secs_f64());
+        let mut within = sequences.iter();
+        let within = within.find(|sequence| sequence.holds(slow.number as usize));
         table.row([
             (slow.number + 1).to_string(),
             format!("{:.0}", slow.response.as_secs_f64()),
             part(Part::DriveWait),
             part(Part::RobotWait),
+            within.map_or("-".to_owned(), |sequence| (sequence.first + 1).to_string()),
             slow.cause.to_string(),
         ]);
     }
+    table.note("cause: the least likely run of arrivals that ends with the request, of any length from 5 to 40");
     Ok(table)
 }
 
@@ -215,11 +229,7 @@ fn last_behind(answers: &[Answer], first: usize, requests: usize) -> usize {
 
 /// Shares of the long responses, and of all, that belong to sequences or came right behind.
 fn within(run: &Run, sequences: &[Sequence]) -> [f64; 2] {
-    let is_within = |number: usize| {
-        let belongs =
-            |sequence: &Sequence| (sequence.first..=sequence.last_behind).contains(&number);
-        sequences.iter().any(belongs)
-    };
+    let is_within = |number: usize| sequences.iter().any(|sequence| sequence.holds(number));
     let count = run.answers.len();
     let mut by_length: Vec<usize> = (0..count).collect();
     by_length.sort_by_key(|&number| std::cmp::Reverse(run.answers[number].response));

@@ -4,7 +4,7 @@ use super::super::claims::number;
 use super::bench::{Band, Bench, Runs};
 use crate::error::CliError;
 use crate::table::Table;
-use tapewise_sim::Results;
+use tapewise_model::Micros;
 use tapewise_sim::queue::nested::RobotArrivals;
 
 /// Libraries that are tried: from the paper's least to two more than its most.
@@ -90,9 +90,17 @@ fn cell(bench: &Bench, rate: &Runs, drives: u32) -> Result<String, CliError> {
         group.count = drives;
     }
     let runs = bench.study(scenario, bench.fewer())?;
+    let means = runs.means();
+    let mean_s = means.iter().sum::<f64>() / means.len() as f64;
+    let p95 = runs
+        .study
+        .histogram
+        .quantile(0.95)
+        .map_err(CliError::failed)?;
+    let p95_s = p95.map_or(f64::NAN, Micros::as_secs_f64);
     let quarter = |number: usize| -> f64 {
-        let means = runs.study.summaries.iter();
-        means
+        let summaries = runs.study.summaries.iter();
+        summaries
             .map(|summary| summary.quarters[number].as_secs_f64())
             .sum()
     };
@@ -100,14 +108,5 @@ fn cell(bench: &Bench, rate: &Runs, drives: u32) -> Result<String, CliError> {
         true => ", grows",
         false => "",
     };
-    let results = Results::new(runs.site.scenario(), &runs.study).map_err(CliError::failed)?;
-    let p95 = results
-        .percentiles
-        .iter()
-        .find(|percentile| percentile.percent == 95);
-    let p95_s = p95.map_or(f64::NAN, |percentile| percentile.s.estimate);
-    Ok(format!(
-        "{:.1} / {p95_s:.0}{grows}",
-        results.mean_s.estimate
-    ))
+    Ok(format!("{mean_s:.1} / {p95_s:.0}{grows}"))
 }

@@ -58,13 +58,17 @@ pub fn table(bench: &Bench) -> Result<Table, CliError> {
          ours with empty drives, from each of the ten cartridges",
         six.len()
     ));
+    let requests = 0..theirs.location.len();
+    let medians: Vec<f64> = requests
+        .map(|at| Band::of(&of_request(&six, at)).median())
+        .collect();
     let along = |responses: &[f64]| correlation(&theirs.location, responses);
     table.note(format!(
         "correlation of response with location: theirs {:+.2} and {:+.2}, ours {:+.2}: their tape is \
          serpentine, ours is searched along a line, which is assumed for its spread and not for single places",
         along(&theirs.six_drives_s),
         along(&theirs.four_drives_s),
-        along(&six.first().cloned().unwrap_or_default()),
+        along(&medians),
     ));
     let apart = theirs.six_drives_s.iter().zip(&theirs.four_drives_s);
     let ours_apart = six
