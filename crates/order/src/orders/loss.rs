@@ -161,6 +161,9 @@ impl<'a> Search<'a> {
         let mut times = vec![Micros::ZERO; n];
         let mut limits = vec![NO_LIMIT; n];
         let (tails, heads) = (&mut search.tails, &mut search.heads);
+        for list in tails.arcs.iter_mut().chain(&mut heads.arcs) {
+            list.reserve_exact(KEPT_ARCS);
+        }
         for tail in 0..=n {
             problem.arcs((tail < n).then_some(tail), &mut times);
             let (outward, mut limit) = (&mut tails.arcs[tail], NO_LIMIT);
