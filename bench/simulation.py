@@ -173,7 +173,7 @@ def main() -> int:
 
 
 def speed(requests: int) -> int:
-    """Time M/M/4 in every simulator: one line each, name, customers a second, mean wait in seconds."""
+    """Time M/M/4: a line each with name, version, customers a second, mean wait in seconds."""
     for simulator, run in CASES["mm4"][1].items():
         begun = time.perf_counter()
         _, waits = run(1, requests, 0)
