@@ -47,7 +47,7 @@ Read
 
 Drive
   drive      Look at a tape drive, load and unload it, map its cartridge, check it, show its answers
-  library    See what stands where in a library; mount, dismount, import and export cartridges; clean drives
+  library    See what stands where in a library; move cartridges, clean drives, stress it, bench its answers
   fit        Fit a drive's locate times from its log, and write a profile
   measure    Measure how long a drive takes for everything it does, and write the event log
   profile    List, show, compare and validate profiles of drives and libraries

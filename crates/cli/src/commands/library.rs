@@ -10,8 +10,10 @@ use crate::device;
 use crate::error::CliError;
 use std::process::ExitCode;
 
-/// See what stands where in a library; mount, dismount, import and export cartridges; clean drives;
-/// put the library under stress, and measure how soon it answers.
+/// See what stands where in a library; move cartridges, clean drives, stress it, bench its answers.
+///
+/// Cartridges are mounted, dismounted, imported and exported. `stress` mounts and dismounts for
+/// days; `bench` measures how soon random retrievals are answered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Library {
