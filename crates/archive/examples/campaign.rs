@@ -16,7 +16,7 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings, random_uuid};
-use tapewise_archive::pool::Pool;
+use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
@@ -110,8 +110,11 @@ impl Site {
         settings.byte_scale = SCALE;
         // As many files as spread over all cartridges.
         settings.volume_bytes = Some(on_each * (MEAN_BYTES + 1_500));
+        let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
+        // The drives share a clock: what one does would count as the other's time too.
+        pool.set_pace(Pace::Turns);
         Ok(Site {
-            pool: Pool::new(drives, vec![changer], None, Box::new(|_| {}))?,
+            pool,
             catalogue,
             cache,
             settings,
