@@ -58,7 +58,7 @@ pub use orders::loss::{loss, sparse_loss};
 pub use orders::opt::{OPT_MAX_VISITS, opt};
 pub use orders::rao::{RAO_WINDOW, SequenceFault, emulated_rao, rao};
 pub use orders::scan::scan;
-pub use orders::sltf::sltf;
+pub use orders::sltf::{sltf, sltf_by_sections};
 pub use orders::sort::sort;
 pub use orders::two_pass::two_pass;
 pub use orders::weave::weave;

@@ -312,6 +312,9 @@ impl Problem {
             .entries
             .partition_point(|entry| (entry.partition, entry.block) < (exit.partition, exit.block));
         for (time, entry) in times.iter_mut().zip(&self.entries).skip(following) {
+            if !self.options.read_through && entry.block != exit.block {
+                break;
+            }
             *time = self.cheaper(*time, exit, entry).0;
         }
         for (time, cost) in times.iter_mut().zip(&self.arrival_costs) {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Drive, Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Micros, Position, PositionSource, Random};
-use tapewise_order::{Options, Problem, Request, Segment, coalesce, sltf};
+use tapewise_order::{Options, Problem, Request, Segment, coalesce, sltf, sltf_by_sections};
 
 /// Follows an order and looks at all unread visits at each step; `None` where every step was to
 /// one of the nearest.
@@ -28,8 +28,10 @@ fn first_wrong_step(problem: &Problem, sequence: &[u32]) -> Option<String> {
 }
 
 fn check(drive: &Drive, problem: &Problem, case: u64) {
-    if let Some(wrong) = first_wrong_step(problem, sltf(problem).visits()) {
-        panic!("{wrong}\n{}", describe(drive, problem, case));
+    for order in [sltf(problem), sltf_by_sections(problem)] {
+        if let Some(wrong) = first_wrong_step(problem, order.visits()) {
+            panic!("{wrong}\n{}", describe(drive, problem, case));
+        }
     }
 }
 
@@ -109,7 +111,7 @@ fn going_back_over_the_middle_of_an_lto_wrap_is_found_next_to_a_visit_right_at_t
     // to the other, one unit farther, 6.04 s less.
     let problem = lto8.problem(options, &requests);
     assert!(problem.first_arc(0) < problem.first_arc(1));
-    assert_eq!(sltf(&problem).visits()[0], 0);
+    assert_eq!(sltf_by_sections(&problem).visits()[0], 0);
 }
 
 #[test]
@@ -125,5 +127,5 @@ fn what_follows_the_last_part_of_a_file_comes_next_although_another_visit_begins
     let requests = [two_parts, single(4_000), single(5_001), single(24_539)];
     let problem = dlt.problem(dlt.plain_options(), &requests);
     assert_eq!(problem.arc(0, 2), Micros::ZERO);
-    assert_eq!(sltf(&problem).visits()[..2], [0, 2]);
+    assert_eq!(sltf_by_sections(&problem).visits()[..2], [0, 2]);
 }

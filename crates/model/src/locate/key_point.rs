@@ -43,6 +43,9 @@ pub struct KeyPointModel {
     pub(super) read: Pace,
     pub(super) scan: Pace,
     case: [Micros; 7],
+    /// The constants of cases 2 to 7: by the source's section and direction, then by the
+    /// destination's direction and section; sections counted from the beginning of tape.
+    locating: Vec<Micros>,
     /// By track, then by section in reading order: where the section begins.
     section_lpos: Vec<Vec<u32>>,
     sections: u16,
@@ -60,17 +63,30 @@ impl KeyPointModel {
             .copied();
         let bounds: Vec<u64> = starts.chain([key_points.segments()]).collect();
         let shortest = bounds.windows(2).map(|pair| pair[1] - pair[0]).min();
-        KeyPointModel {
+        let mut model = KeyPointModel {
             read: Pace::over(coefficients.read_s_per_section, section),
             scan: Pace::over(coefficients.scan_s_per_section, section),
             case: coefficients.case_s.map(Micros::from_secs_f64),
+            locating: Vec::new(),
             section_lpos: (0..key_points.tracks())
                 .map(|t| key_points.section_lpos(t))
                 .collect(),
             sections: key_points.sections(),
             shortest_section: shortest.unwrap_or(0) as i64,
             residual: coefficients.residual_s.map(Micros::from_secs_f64),
+        };
+        let sections = 0..model.sections();
+        for (from, from_wrap) in sections.clone().flat_map(|from| [(from, 0), (from, 1)]) {
+            for (to_wrap, to) in [0, 1]
+                .iter()
+                .flat_map(|w| sections.clone().map(move |to| (*w, to)))
+            {
+                let ahead = model.sections_ahead(from, to, to_wrap);
+                let time = model.locating(ahead, to, from_wrap, to_wrap);
+                model.locating.push(time);
+            }
         }
+        model
     }
 
     /// Number of tracks.
@@ -99,6 +115,9 @@ impl KeyPointModel {
             wrap,
             zone: section as u16,
             landing: landing as i32,
+            reading: self
+                .read
+                .time(i64::from((position.lpos as i32 - landing as i32).abs())),
         }
     }
 
@@ -117,23 +136,14 @@ impl KeyPointModel {
         point.zone
     }
 
-    /// The case a move falls in, counted from 0, and the segments it scans and reads.
+    /// The segments from one point of a track to another where the drive only reads (case 1).
     #[inline(always)]
-    fn motion(&self, from: &Point, to: &Point) -> (usize, i64, i64) {
-        let source = self.flip_if_reverse(i32::from(from.zone), to.wrap);
-        let destination = self.flip_if_reverse(i32::from(to.zone), to.wrap);
-        let ahead = destination - source;
-        if from.wrap == to.wrap && ahead <= 2 {
-            let up = to.lpos - from.lpos;
-            let forward = if to.wrap & 1 == 0 { up } else { -up };
-            if forward >= 0 {
-                return (0, 0, i64::from(forward));
-            }
-        }
-        let scanned = i64::from((to.landing - from.lpos).abs());
-        let read = i64::from((to.lpos - to.landing).abs());
-        let case = locate_case(ahead, destination, from.wrap ^ to.wrap);
-        (case, scanned, read)
+    fn ahead_on_track(&self, from: &Point, to: &Point) -> Option<i32> {
+        let (from_section, to_section) = (usize::from(from.zone), usize::from(to.zone));
+        let up = to.lpos - from.lpos;
+        let forward = if to.wrap & 1 == 0 { up } else { -up };
+        let is_near = self.sections_ahead(from_section, to_section, to.wrap) <= 2;
+        (is_near && forward >= 0).then_some(forward)
     }
 
     /// How many sections ahead a section of track `to_wrap` is of section `from`, both counted from
@@ -166,8 +176,29 @@ impl KeyPointModel {
 
     #[inline(always)]
     pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
-        let (case, scanned, read) = self.motion(from, to);
-        self.case[case] + self.scan.time(scanned) + self.read.time(read)
+        self.time_by(self.locating_from(from), from, to)
+    }
+
+    /// The constants of cases 2 to 7 for moves from a point, by the destination's direction and
+    /// section.
+    #[inline(always)]
+    pub(super) fn locating_from(&self, from: &Point) -> &[Micros] {
+        let row = 2 * usize::from(from.zone) + usize::from(from.wrap & 1);
+        &self.locating[row * 2 * self.sections()..][..2 * self.sections()]
+    }
+
+    /// The time between two points, given what [`KeyPointModel::locating_from`] has for the first:
+    /// for many moves from one place.
+    #[inline(always)]
+    pub(super) fn time_by(&self, locating: &[Micros], from: &Point, to: &Point) -> Micros {
+        if from.wrap == to.wrap
+            && let Some(read) = self.ahead_on_track(from, to)
+        {
+            return self.case[0] + self.read.time(i64::from(read));
+        }
+        let cell = usize::from(to.wrap & 1) * self.sections() + usize::from(to.zone);
+        let scanned = i64::from((to.landing - from.lpos).abs());
+        locating[cell] + self.scan.time(scanned) + to.reading
     }
 
     /// The least that cases 2 to 7 can take: from a key point the drive reads a whole section and
@@ -184,7 +215,13 @@ impl KeyPointModel {
 
     /// Which of the seven cases of the paper a locate falls in, 1 to 7.
     pub fn case(&self, from: &Position, to: &Position) -> usize {
-        self.motion(&self.point(from), &self.point(to)).0 + 1
+        let (from, to) = (self.point(from), self.point(to));
+        if from.wrap == to.wrap && self.ahead_on_track(&from, &to).is_some() {
+            return 1;
+        }
+        let ahead = self.sections_ahead(from.zone.into(), to.zone.into(), to.wrap);
+        let destination = self.flip_if_reverse(to.zone.into(), to.wrap);
+        locate_case(ahead, destination, from.wrap ^ to.wrap) + 1
     }
 }
 

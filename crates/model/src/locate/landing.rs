@@ -216,6 +216,7 @@ impl LandingModel {
             wrap: position.wrap,
             zone: self.geometry.band(position.wrap) << BAND_SHIFT | direction | half,
             landing,
+            reading: Micros::ZERO,
         }
     }
 

@@ -87,7 +87,7 @@ impl LtoRegression {
             lpos: position.lpos as i32,
             wrap: position.wrap,
             zone: band | direction | half,
-            landing: 0,
+            ..Point::default()
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Point {
     zone: u16,
     /// Where the drive goes over from fast motion to reading on the way to this point.
     landing: i32,
+    /// The time to read from there to this point, where the model has it at hand.
+    reading: Micros,
 }
 
 /// A locate-time model with its coefficients.
@@ -101,7 +103,10 @@ impl LocateModel {
         match self {
             LocateModel::HelicalLinear(model) => fill(to, times, |to| model.time(from, to)),
             LocateModel::FourRegion(model) => fill(to, times, |to| model.time(from, to)),
-            LocateModel::KeyPoint(model) => fill(to, times, |to| model.time(from, to)),
+            LocateModel::KeyPoint(model) => {
+                let locating = model.locating_from(from);
+                fill(to, times, |to| model.time_by(locating, from, to))
+            }
             LocateModel::LtoRegression(model) => fill(to, times, |to| model.time(from, to)),
             LocateModel::LandingPoint(model) => fill(to, times, |to| model.time(from, to)),
         }

@@ -11,19 +11,22 @@
 use crate::order::Order;
 use crate::orders::coalesce::expand;
 use crate::orders::nearest::Nearest;
+use crate::orders::tournament::{OUT, Tournament};
 use crate::problem::Problem;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use tapewise_model::Micros;
 
-/// Arcs kept for each city in the dense form: enough that few scans are needed (n = 2048: 12 % of
-/// the cities), few enough that keeping them sorted costs less than the locate times.
-const KEPT_ARCS: usize = 8;
+/// Visits up to which all times are tabled: 2 MB that stay in a core's cache, so that a scan costs
+/// next to nothing.
+const TABLED: usize = 512;
+
+/// Arcs kept for each city in the dense form where times are tabled, and where a scan computes them
+/// again: few enough that keeping them sorted costs less than the scans they save.
+const KEPT_ARCS: [usize; 2] = [4, 8];
 
 /// Visits up to which the sparse form hands over to the dense one.
 const SMALL: usize = 256;
 
-/// LOSS over all arcs; O(n²) locate times, O(n) memory.
+/// LOSS over all arcs; O(n²) locate times, O(n) memory beyond 512 visits.
 pub fn loss(problem: &Problem) -> Order {
     if problem.is_empty() {
         return Order::new(Vec::new());
@@ -57,18 +60,12 @@ pub fn sparse_loss(problem: &Problem) -> Order {
 type Arc = (Micros, u32);
 
 /// One side of the bipartite choice: cities with their best remaining arcs.
-#[derive(Default)]
 struct Side {
-    /// Best arcs of each city, shortest first; `cursor` skips those ruled out.
+    /// Best arcs of each city, shortest first; those ruled out stay in their places.
     arcs: Vec<Vec<Arc>>,
     /// Whether the list leaves arcs out, so that a scan can find more.
     truncated: Vec<bool>,
-    /// The two arcs that the city's loss was computed from.
-    best: Vec<[u32; 2]>,
-    /// Counts recomputations, so that old heap entries are known.
-    stamp: Vec<u32>,
-    /// For each city of the other side the cities here whose loss depends on it.
-    watchers: Vec<Vec<u32>>,
+    watches: Watches,
     /// Cities without an arc yet.
     open: Vec<u32>,
     /// Where each city stands in `open`.
@@ -82,9 +79,7 @@ impl Side {
         Side {
             arcs: vec![Vec::new(); cities],
             truncated: vec![false; cities],
-            best: vec![[NOBODY; 2]; cities],
-            stamp: vec![0; cities],
-            watchers: vec![Vec::new(); others],
+            watches: Watches::new(cities, others),
             open: (0..cities as u32).collect(),
             place: (0..cities as u32).collect(),
         }
@@ -100,32 +95,96 @@ impl Side {
         if let Some(&moved) = self.open.get(place as usize) {
             self.place[moved as usize] = place;
         }
-        self.stamp[city as usize] += 1;
+        self.watches.set(city, [NOBODY; 2]);
+    }
+}
+
+/// Which two cities of the other side each city's loss was computed from, and for each of those the
+/// cities here that watch it: linked lists through two links a city, so that nothing is allocated.
+struct Watches {
+    best: Vec<[u32; 2]>,
+    /// By city of the other side its first watching link; link `2 c + r` is city c's for its arc r.
+    first: Vec<u32>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl Watches {
+    fn new(cities: usize, others: usize) -> Watches {
+        Watches {
+            best: vec![[NOBODY; 2]; cities],
+            first: vec![NOBODY; others],
+            next: vec![NOBODY; 2 * cities],
+            previous: vec![NOBODY; 2 * cities],
+        }
+    }
+
+    /// A city that watches `other`.
+    fn watcher(&self, other: u32) -> Option<u32> {
+        let link = self.first[other as usize];
+        (link != NOBODY).then_some(link / 2)
+    }
+
+    /// Makes a city watch these two instead of those it watched.
+    fn set(&mut self, city: u32, best: [u32; 2]) {
+        let old = std::mem::replace(&mut self.best[city as usize], best);
+        for (link, (old, new)) in (2 * city..).zip(old.into_iter().zip(best)) {
+            if old == new {
+                continue;
+            }
+            if old != NOBODY {
+                self.unlink(link, old);
+            }
+            if new != NOBODY {
+                self.link(link, new);
+            }
+        }
+    }
+
+    fn unlink(&mut self, link: u32, other: u32) {
+        let (before, behind) = (self.previous[link as usize], self.next[link as usize]);
+        match before {
+            NOBODY => self.first[other as usize] = behind,
+            _ => self.next[before as usize] = behind,
+        }
+        if behind != NOBODY {
+            self.previous[behind as usize] = before;
+        }
+    }
+
+    fn link(&mut self, link: u32, other: u32) {
+        let behind = std::mem::replace(&mut self.first[other as usize], link);
+        self.next[link as usize] = behind;
+        self.previous[link as usize] = NOBODY;
+        if behind != NOBODY {
+            self.previous[behind as usize] = link;
+        }
     }
 }
 
 /// No list is full yet: every arc belongs to it.
 const NO_LIMIT: Micros = Micros(i64::MAX);
 
-/// Puts an arc into a city's list, shortest first, if it is among its best, and gives the time above
-/// which no other arc is.
-fn keep(arcs: &mut Vec<Arc>, arc: Arc) -> Micros {
-    if arcs.len() == KEPT_ARCS {
-        if arc >= arcs[KEPT_ARCS - 1] {
-            return arcs[KEPT_ARCS - 1].0;
-        }
-        arcs.pop();
+/// Puts an arc into a city's list of at most `most`, shortest first, if it is among its best, and
+/// gives the time above which no other arc is.
+#[inline(always)]
+fn keep(arcs: &mut Vec<Arc>, most: usize, arc: Arc) -> Micros {
+    if arcs.len() < most {
+        arcs.push(arc);
+    } else if arc >= arcs[most - 1] {
+        return arcs[most - 1].0;
     }
-    let place = arcs.partition_point(|kept| *kept < arc);
-    arcs.insert(place, arc);
-    match arcs.len() == KEPT_ARCS {
-        true => arcs[KEPT_ARCS - 1].0,
+    let mut place = arcs.len() - 1;
+    while place > 0 && arcs[place - 1] > arc {
+        arcs[place] = arcs[place - 1];
+        place -= 1;
+    }
+    arcs[place] = arc;
+    match arcs.len() == most {
+        true => arcs[most - 1].0,
         false => NO_LIMIT,
     }
 }
-
-/// An entry of the heap: the highest loss first, then the lowest city, out before in.
-type Entry = (Micros, Reverse<u32>, Reverse<bool>, u32);
 
 struct Search<'a> {
     problem: &'a Problem,
@@ -133,12 +192,17 @@ struct Search<'a> {
     tails: Side,
     /// Cities that an arc may enter: the visits.
     heads: Side,
+    /// All times, by tail and then by head, where the batch is small.
+    table: Option<Vec<Micros>>,
+    /// Arcs that a scan keeps.
+    kept: usize,
     successor: Vec<Option<u32>>,
     /// First city of the path that ends in this one.
     path_start: Vec<u32>,
     /// Last city of the path that starts in this one.
     path_end: Vec<u32>,
-    heap: BinaryHeap<Entry>,
+    /// Of tails and heads: player `2 c` is tail c, `2 c + 1` is head c.
+    losses: Tournament,
 }
 
 impl<'a> Search<'a> {
@@ -148,24 +212,30 @@ impl<'a> Search<'a> {
             problem,
             tails: Side::new(cities, problem.len()),
             heads: Side::new(problem.len(), cities),
+            table: None,
+            kept: 0,
             successor: vec![None; cities],
             path_start: (0..cities as u32).collect(),
             path_end: (0..cities as u32).collect(),
-            heap: BinaryHeap::new(),
+            losses: Tournament::new(2 * cities),
         }
     }
 
     fn dense(problem: &'a Problem) -> Search<'a> {
         let mut search = Search::new(problem);
         let n = problem.len();
-        let mut times = vec![Micros::ZERO; n];
+        let is_tabled = n <= TABLED;
+        let kept = KEPT_ARCS[usize::from(!is_tabled)];
+        let mut times = vec![Micros::ZERO; if is_tabled { n * (n + 1) } else { n }];
         let mut limits = vec![NO_LIMIT; n];
         let (tails, heads) = (&mut search.tails, &mut search.heads);
         for list in tails.arcs.iter_mut().chain(&mut heads.arcs) {
-            list.reserve_exact(KEPT_ARCS);
+            list.reserve_exact(kept);
         }
         for tail in 0..=n {
-            problem.arcs((tail < n).then_some(tail), &mut times);
+            let row = if is_tabled { tail * n } else { 0 };
+            let times = &mut times[row..row + n];
+            problem.arcs((tail < n).then_some(tail), times);
             let (outward, mut limit) = (&mut tails.arcs[tail], NO_LIMIT);
             // Nearly every arc is too long for both of its cities: two comparisons, and on.
             for (head, (&time, head_limit)) in times.iter().zip(&mut limits).enumerate() {
@@ -173,17 +243,18 @@ impl<'a> Search<'a> {
                     continue;
                 }
                 if time <= limit {
-                    limit = keep(outward, (time, head as u32));
+                    limit = keep(outward, kept, (time, head as u32));
                 }
                 if time <= *head_limit {
-                    *head_limit = keep(&mut heads.arcs[head], (time, tail as u32));
+                    *head_limit = keep(&mut heads.arcs[head], kept, (time, tail as u32));
                 }
             }
         }
         // A visit has an arc to and from each of the others, and one from the head.
-        tails.truncated.fill(n.saturating_sub(1) > KEPT_ARCS);
-        tails.truncated[n] = n > KEPT_ARCS;
-        heads.truncated.fill(n > KEPT_ARCS);
+        tails.truncated.fill(n.saturating_sub(1) > kept);
+        tails.truncated[n] = n > kept;
+        heads.truncated.fill(n > kept);
+        (search.kept, search.table) = (kept, is_tabled.then_some(times));
         search
     }
 
@@ -210,21 +281,20 @@ impl<'a> Search<'a> {
 
     fn run(&mut self) {
         for tail in self.tails.open.clone() {
-            self.refresh(tail, true);
+            let loss = self.loss_of(tail, true);
+            self.losses.enter(2 * tail as usize, loss);
         }
         for head in self.heads.open.clone() {
-            self.refresh(head, false);
+            let loss = self.loss_of(head, false);
+            self.losses.enter(2 * head as usize + 1, loss);
         }
-        while let Some((_, Reverse(city), Reverse(inward), stamp)) = self.heap.pop() {
-            let side = if inward { &self.heads } else { &self.tails };
-            if side.stamp[city as usize] != stamp {
-                continue;
-            }
-            let other = side.best[city as usize][0];
-            if inward {
-                self.join(other, city)
+        self.losses.play();
+        while let Some(player) = self.losses.winner() {
+            let city = player / 2;
+            if player & 1 == 0 {
+                self.join(city, self.tails.watches.best[city as usize][0])
             } else {
-                self.join(city, other)
+                self.join(self.heads.watches.best[city as usize][0], city)
             }
         }
     }
@@ -234,45 +304,39 @@ impl<'a> Search<'a> {
         self.successor[tail as usize] = Some(head);
         self.tails.close(tail);
         self.heads.close(head);
+        self.losses.set(2 * tail as usize, OUT);
+        self.losses.set(2 * head as usize + 1, OUT);
         let (start, end) = (self.path_start[tail as usize], self.path_end[head as usize]);
         self.path_end[start as usize] = end;
         self.path_start[end as usize] = start;
-        for watcher in std::mem::take(&mut self.tails.watchers[head as usize]) {
-            if self.tails.best[watcher as usize].contains(&head) {
-                self.refresh(watcher, true);
-            }
+        while let Some(watcher) = self.tails.watches.watcher(head) {
+            self.refresh(watcher, true);
         }
-        for watcher in std::mem::take(&mut self.heads.watchers[tail as usize]) {
-            if self.heads.best[watcher as usize].contains(&tail) {
-                self.refresh(watcher, false);
-            }
+        while let Some(watcher) = self.heads.watches.watcher(tail) {
+            self.refresh(watcher, false);
         }
         // The arc that would now close the path to a cycle is ruled out.
-        self.refresh(end, true);
-        if (start as usize) < self.problem.len() {
+        if self.tails.watches.best[end as usize].contains(&start) {
+            self.refresh(end, true);
+        }
+        if (start as usize) < self.problem.len()
+            && self.heads.watches.best[start as usize].contains(&end)
+        {
             self.refresh(start, false);
         }
     }
 
-    /// Whether the arc is still to be had, seen from the tail (`outward`) or from the head.
-    fn is_allowed(&self, city: u32, other: u32, outward: bool) -> bool {
-        let (tail, head) = if outward {
-            (city, other)
-        } else {
-            (other, city)
-        };
-        self.tails.is_open(tail)
-            && self.heads.is_open(head)
-            && self.path_start[tail as usize] != head
+    /// Recomputes the loss of a city that watches one that is no longer to be had.
+    fn refresh(&mut self, city: u32, outward: bool) {
+        let loss = self.loss_of(city, outward);
+        self.losses
+            .set(2 * city as usize + usize::from(!outward), loss);
     }
 
-    /// Recomputes a city's loss and puts it into the heap.
-    fn refresh(&mut self, city: u32, outward: bool) {
-        let side = if outward { &self.tails } else { &self.heads };
-        if !side.is_open(city) {
-            return;
-        }
+    /// The loss of an open city, which from now on watches the ends of its best two arcs.
+    fn loss_of(&mut self, city: u32, outward: bool) -> Micros {
         let mut best = self.best_two(city, outward);
+        let side = if outward { &self.tails } else { &self.heads };
         if best[1].is_none() && side.truncated[city as usize] {
             self.scan(city, outward);
             best = self.best_two(city, outward);
@@ -282,63 +346,72 @@ impl<'a> Search<'a> {
         } else {
             &mut self.heads
         };
-        side.stamp[city as usize] += 1;
-        side.best[city as usize] = best.map(|arc| arc.map_or(NOBODY, |(_, other)| other));
-        let Some((first, _)) = best[0] else { return };
+        let others = best.map(|arc| arc.map_or(NOBODY, |(_, other)| other));
+        side.watches.set(city, others);
         // A visit with one way in must take it; a path need not go on from its last visit.
-        let loss = match best[1] {
-            Some((second, _)) => second - first,
-            None if outward => Micros::ZERO,
-            None => Micros::FAR,
-        };
-        for (_, other) in best.into_iter().flatten() {
-            side.watchers[other as usize].push(city);
+        match best {
+            [None, _] => OUT,
+            [Some((first, _)), Some((second, _))] => second - first,
+            [Some(_), None] if outward => Micros::ZERO,
+            [Some(_), None] => Micros::FAR,
         }
-        self.heap.push((
-            loss,
-            Reverse(city),
-            Reverse(!outward),
-            side.stamp[city as usize],
-        ));
     }
 
+    /// The first two arcs of a city's list that are still to be had: to a city that is open, and
+    /// not the other end of its own path.
     fn best_two(&self, city: u32, outward: bool) -> [Option<Arc>; 2] {
-        let side = if outward { &self.tails } else { &self.heads };
+        let (side, others, own_path) = match outward {
+            true => (&self.tails, &self.heads, self.path_start[city as usize]),
+            false => (&self.heads, &self.tails, self.path_end[city as usize]),
+        };
         let mut allowed = side.arcs[city as usize]
             .iter()
-            .copied()
-            .filter(|&(_, other)| self.is_allowed(city, other, outward));
-        [allowed.next(), allowed.next()]
+            .filter(|&&(_, other)| others.is_open(other) && other != own_path);
+        [allowed.next().copied(), allowed.next().copied()]
     }
 
     /// Fills a city's list with its best arcs to and from all cities that are still open.
     fn scan(&mut self, city: u32, outward: bool) {
-        let n = self.problem.len() as u32;
-        let (side, others) = match outward {
-            true => (&mut self.tails, &self.heads.open),
-            false => (&mut self.heads, &self.tails.open),
+        let own_path = match outward {
+            true => self.path_start[city as usize],
+            false => self.path_end[city as usize],
         };
-        let arcs = &mut side.arcs[city as usize];
+        let mut arcs = match outward {
+            true => std::mem::take(&mut self.tails.arcs[city as usize]),
+            false => std::mem::take(&mut self.heads.arcs[city as usize]),
+        };
         arcs.clear();
+        let others = match outward {
+            true => &self.heads.open,
+            false => &self.tails.open,
+        };
         let (mut limit, mut allowed) = (NO_LIMIT, 0);
-        for &other in others {
-            let (tail, head) = match outward {
-                true => (city, other),
-                false => (other, city),
-            };
-            if tail == head || self.path_start[tail as usize] == head {
-                continue;
-            }
-            let time = match tail == n {
-                true => self.problem.first_arc(head as usize),
-                false => self.problem.arc(tail as usize, head as usize),
+        for &other in others.iter().filter(|&&other| other != own_path) {
+            let time = match outward {
+                true => self.time(city, other),
+                false => self.time(other, city),
             };
             allowed += 1;
             if time <= limit {
-                limit = keep(arcs, (time, other));
+                limit = keep(&mut arcs, self.kept, (time, other));
             }
         }
-        side.truncated[city as usize] = allowed > KEPT_ARCS;
+        let side = match outward {
+            true => &mut self.tails,
+            false => &mut self.heads,
+        };
+        side.truncated[city as usize] = allowed > self.kept;
+        side.arcs[city as usize] = arcs;
+    }
+
+    #[inline(always)]
+    fn time(&self, tail: u32, head: u32) -> Micros {
+        let (n, tail, head) = (self.problem.len(), tail as usize, head as usize);
+        match &self.table {
+            Some(table) => table[tail * n + head],
+            None if tail == n => self.problem.first_arc(head),
+            None => self.problem.arc(tail, head),
+        }
     }
 
     /// The paths found, sorted by their first visits.

@@ -12,6 +12,7 @@ pub(crate) mod scan;
 pub(crate) mod sections;
 pub(crate) mod sltf;
 pub(crate) mod sort;
+pub(crate) mod tournament;
 pub(crate) mod two_pass;
 pub(crate) mod weave;
 pub(crate) mod whole_tape;

@@ -7,6 +7,8 @@ mod sensitivity;
 
 use super::claims::{Ours, Paper, Report};
 use crate::error::CliError;
+use crate::output::say;
+use std::time::Instant;
 use tapewise_model::{BlockMap, KeyPoints, Position, Profile, Random, Spread, profile};
 use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
 
@@ -82,20 +84,44 @@ impl Cartridge {
     }
 }
 
+/// How far the paper's own number of trials has come: on standard error, since it takes most of an
+/// hour.
+struct Progress {
+    is_shown: bool,
+    begin: Instant,
+}
+
+impl Progress {
+    fn say(&self, done: impl std::fmt::Display) {
+        if self.is_shown {
+            say(format_args!(
+                "{:6.0} s  {done}\n",
+                self.begin.elapsed().as_secs_f64()
+            ));
+        }
+    }
+}
+
 /// Everything the paper shows, computed again.
 pub fn report(seed: u64, full: bool) -> Result<Report, CliError> {
     let paper = Paper::load("hillyer_1996")?;
     let cartridge = Cartridge::draw(seed, 0, None)?;
     let mut ours = Ours::default();
+    let progress = Progress {
+        is_shown: full,
+        begin: Instant::now(),
+    };
     let mut tables = vec![
         locate::statistics(&cartridge, seed, &mut ours),
         locate::figure_1(&cartridge),
         locate::cases(&cartridge, seed),
     ];
     tables.extend(schedules::tables(
-        &cartridge, &paper, seed, full, &mut ours,
+        &cartridge, &paper, seed, full, &progress, &mut ours,
     )?);
-    tables.extend(sensitivity::tables(&cartridge, seed, full, &mut ours)?);
+    tables.extend(sensitivity::tables(
+        &cartridge, seed, full, &progress, &mut ours,
+    )?);
     let (measured, figures) = drive::report(seed, &mut ours)?;
     tables.extend(measured);
     Ok(Report {

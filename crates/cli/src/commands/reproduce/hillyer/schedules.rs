@@ -1,7 +1,7 @@
 //! Sections 5 and 8: what each order takes, for every schedule length.
 
 use super::super::claims::{Ours, Paper};
-use super::Cartridge;
+use super::{Cartridge, Progress};
 use crate::error::CliError;
 use crate::table::Table;
 use rayon::prelude::*;
@@ -69,19 +69,37 @@ enum Start {
     BeginningOfTape,
 }
 
+impl Start {
+    fn figure(self) -> &'static str {
+        match self {
+            Start::Random => "Figure 4",
+            Start::BeginningOfTape => "Figure 5",
+        }
+    }
+}
+
 /// Figures 4 to 7, the crossings of section 5, the rates of section 8.
 pub(super) fn tables(
     cartridge: &Cartridge,
     paper: &Paper,
     seed: u64,
     full: bool,
+    progress: &Progress,
     ours: &mut Ours,
 ) -> Result<Vec<Table>, CliError> {
     let lengths = schedule_lengths(paper)?;
     let seeds = if full { SEEDS } else { 1 };
     let begin = Instant::now();
     let run = |start: Start| -> Vec<Length> {
-        let one = |&n: &usize| simulate(cartridge, n, trials(n, full), start, seed..seed + seeds);
+        let one = |&n: &usize| {
+            let length = simulate(cartridge, n, trials(n, full), start, seed..seed + seeds);
+            progress.say(format_args!(
+                "{}: {} batches of {n}",
+                start.figure(),
+                length.trials
+            ));
+            length
+        };
         lengths.iter().map(one).collect()
     };
     let (random, from_bot) = (run(Start::Random), run(Start::BeginningOfTape));

@@ -1,8 +1,8 @@
 //! Section 7: what errors in the key points and in the model cost.
 
 use super::super::claims::Ours;
-use super::Cartridge;
 use super::schedules::trials;
+use super::{Cartridge, Progress};
 use crate::error::CliError;
 use crate::table::Table;
 use rayon::prelude::*;
@@ -30,11 +30,12 @@ pub(super) fn tables(
     cartridge: &Cartridge,
     seed: u64,
     full: bool,
+    progress: &Progress,
     ours: &mut Ours,
 ) -> Result<Vec<Table>, CliError> {
     Ok(vec![
-        wrong_key_points(cartridge, seed, full, ours)?,
-        perturbed_model(cartridge, seed, full, ours),
+        wrong_key_points(cartridge, seed, full, progress, ours)?,
+        perturbed_model(cartridge, seed, full, progress, ours),
     ])
 }
 
@@ -43,6 +44,7 @@ fn wrong_key_points(
     cartridge: &Cartridge,
     seed: u64,
     full: bool,
+    progress: &Progress,
     ours: &mut Ours,
 ) -> Result<Table, CliError> {
     // Standard deviations of a track's length and of a section's begin, in segments; the first is
@@ -97,6 +99,11 @@ fn wrong_key_points(
                 .collect();
             let mean = errors.iter().sum::<f64>() / errors.len() as f64;
             row.push(format!("{:.1}", mean * 100.0));
+            progress.say(format_args!(
+                "Figure 9: {} batches of {n}, spread {}",
+                errors.len(),
+                headings[index]
+            ));
             if index == 0 {
                 at_profile_spread.push(mean);
             }
@@ -118,7 +125,13 @@ fn wrong_key_points(
 
 /// Figure 10: LOSS schedules made with a model that is E too high for even destinations and E too
 /// low for odd ones, priced with the true model.
-fn perturbed_model(cartridge: &Cartridge, seed: u64, full: bool, ours: &mut Ours) -> Table {
+fn perturbed_model(
+    cartridge: &Cartridge,
+    seed: u64,
+    full: bool,
+    progress: &Progress,
+    ours: &mut Ours,
+) -> Table {
     const ERRORS_S: [i64; 5] = [1, 2, 3, 5, 10];
     let mut table = Table::new(
         "Figure 10: perturbed model: increase of the schedule's time, %",
@@ -151,6 +164,7 @@ fn perturbed_model(cartridge: &Cartridge, seed: u64, full: bool, ours: &mut Ours
         };
         let trials = few(n, full);
         let rows: Vec<[f64; 6]> = (0..trials).into_par_iter().map(one).collect();
+        progress.say(format_args!("Figure 10: {trials} batches of {n}"));
         let mean = |index: usize| rows.iter().map(|row| row[index]).sum::<f64>() / trials as f64;
         let percent = |index: usize| match mean(index) {
             mean if mean.is_nan() => "-".to_owned(),
