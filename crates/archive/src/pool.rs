@@ -25,6 +25,8 @@ mod library;
 mod person;
 mod station;
 pub mod stress;
+#[cfg(test)]
+mod testing;
 mod work;
 
 pub use bay::Stamp;
