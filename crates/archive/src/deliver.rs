@@ -104,7 +104,8 @@ pub struct Delivered {
     pub not_kept: Vec<NotKept>,
 }
 
-/// Why a file is not delivered. Nothing of it is left in the destination.
+/// Why a file is not delivered. Nothing of it is left in the destination, unless it has its name and could not be
+/// made to last: see [`Delivery::finish`].
 #[derive(Debug, thiserror::Error)]
 pub enum DeliverError {
     /// The path could leave the destination, or is no path.

@@ -25,6 +25,8 @@ mod library;
 mod person;
 mod station;
 pub mod stress;
+#[cfg(test)]
+mod testing;
 mod work;
 
 pub use bay::Stamp;
@@ -33,6 +35,7 @@ pub use person::{Answer, Person};
 pub use work::{Fit, Pace, Trouble, Work, WorkError};
 
 use bay::{Bay, Holds, Site, State};
+use clean::clean;
 use desk::Desk;
 use library::Library;
 use std::collections::BTreeMap;
@@ -422,8 +425,8 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Mounts a volume in this drive, which is in use then. The robots are held for moves only, so that
-/// other drives load meanwhile.
+/// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other
+/// drives load meanwhile, and for as long as a person is asked for a cartridge.
 fn mount_in(
     bay: &mut Bay,
     desk: &Mutex<Desk>,
@@ -451,7 +454,7 @@ fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), 
         lock(desk).put_back(bay, &volume, log)?;
     }
     match bay.is_dirty {
-        true => lock(desk).clean(bay),
+        true => clean(bay, desk),
         false => Ok(()),
     }
 }

@@ -61,6 +61,13 @@ fn a_drive_is_cleaned_when_a_person_wants_it_and_its_volume_goes_home_first() {
         (&shelves["TW0001"], &shelves["CLN001"]),
         (&vec![home(1)], &vec![home(3)])
     );
+    // One that asks for it is not cleaned twice.
+    let index = bench.mount("TW0001").unwrap();
+    move_tape(&mut bench, index);
+    bench.pool.release(index);
+    bench.pool.clean(index, &mut bench.log).unwrap();
+    let twice = BTreeMap::from([("CLN001".to_owned(), 2)]);
+    assert_eq!(bench.pool.cleanings(), twice);
     let mut without = Bench::new(&spec(1, 1));
     let error = without.pool.clean(0, &mut without.log).unwrap_err();
     assert!(

@@ -4,7 +4,6 @@ mod site;
 
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use tapewise_archive::catalogue::Requests;
 use tapewise_archive::pool::Pace;
 use tapewise_emulator::Faults;
@@ -24,13 +23,6 @@ fn site(drives: u16, copies: u32, faults: Faults) -> (Site, Vec<(String, Vec<u8>
     (site, files)
 }
 
-fn assert_delivered(to: &Path, files: &[(String, Vec<u8>)]) {
-    for (path, contents) in files {
-        let back = std::fs::read(to.join(path)).expect("delivered");
-        assert!(&back == contents, "{path}");
-    }
-}
-
 /// Events by drive.
 fn by_drive(site: &Site) -> BTreeMap<String, u64> {
     let mut drives = BTreeMap::new();
@@ -47,12 +39,7 @@ fn by_drive(site: &Site) -> BTreeMap<String, u64> {
 #[test]
 fn all_drives_share_the_volumes_and_no_volume_is_read_twice() {
     let (mut site, files) = site(4, 1, Faults::none());
-    let to = site.destination("back");
-    let all: Vec<_> = files.iter().collect();
-    site.request(&all, &to);
-    let done = site.mover(|mover| mover.recall()).expect("recalled");
-    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
-    assert_delivered(&to, &files);
+    let done = site.assert_comes_back(&files, "back");
     let volumes: BTreeSet<_> = site.events.iter().map(|event| &event.cartridge).collect();
     assert!(volumes.len() >= 4, "{volumes:?}");
     assert_eq!(done.mounts, volumes.len() as u64);
@@ -66,12 +53,7 @@ fn all_drives_share_the_volumes_and_no_volume_is_read_twice() {
 #[test]
 fn of_two_copies_one_is_read_though_both_volumes_are_free() {
     let (mut site, files) = site(4, 2, Faults::none());
-    let to = site.destination("back");
-    let all: Vec<_> = files.iter().collect();
-    site.request(&all, &to);
-    let done = site.mover(|mover| mover.recall()).expect("recalled");
-    assert_eq!(done.delivered, FILES);
-    assert_delivered(&to, &files);
+    site.assert_comes_back(&files, "back");
     assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
     site.assert_integrity();
 }
@@ -80,12 +62,7 @@ fn of_two_copies_one_is_read_though_both_volumes_are_free() {
 fn on_threads_it_comes_to_the_same_files() {
     let (mut site, files) = site(3, 2, Faults::none());
     site.at_pace(Pace::Threads);
-    let to = site.destination("back");
-    let all: Vec<_> = files.iter().collect();
-    site.request(&all, &to);
-    let done = site.mover(|mover| mover.recall()).expect("recalled");
-    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
-    assert_delivered(&to, &files);
+    site.assert_comes_back(&files, "back");
     assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
     site.assert_integrity();
 }
@@ -113,11 +90,7 @@ fn what_no_drive_is_left_for_stays_in_the_queue() {
 /// What the drives did in a recall of everything.
 fn events() -> Vec<Event> {
     let (mut site, files) = site(3, 2, Faults::none());
-    let to = site.destination("back");
-    let all: Vec<_> = files.iter().collect();
-    site.request(&all, &to);
-    let done = site.mover(|mover| mover.recall()).expect("recalled");
-    assert_eq!((done.delivered, done.failed.len()), (FILES, 0));
+    site.assert_comes_back(&files, "back");
     site.events
 }
 

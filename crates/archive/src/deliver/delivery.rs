@@ -1,6 +1,6 @@
 //! One file on its way: written beside its place, compared, and only then given its name.
 
-use super::destination::{READ_BYTES, kinds, look, mismatch};
+use super::destination::{READ_BYTES, kinds, mismatch};
 use super::{DeliverError, Delivered, Expected, InnerPath};
 use crate::sums::{Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
@@ -96,7 +96,8 @@ impl Delivery {
     ///
     /// # Errors
     /// When bytes are missing, a sum does not match, its name was taken meanwhile, or the destination fails. The
-    /// file is then removed.
+    /// file is then removed, unless it has its name and only its directory cannot be synced: then it stays, whole,
+    /// and may be gone after a crash.
     pub fn finish(mut self) -> Result<Delivered, DeliverError> {
         let bytes = self.expected.bytes;
         if let (false, Some((from, to))) = (self.expected.sparse, self.written.first_gap(bytes)) {
@@ -238,15 +239,13 @@ impl Part {
             rustix::fs::openat(parent, name.as_str(), flags, mode)
         };
         let created = match create() {
-            Err(Errno::EXIST) => {
-                if is_held(parent, &name).map_err(|error| cannot("look at its leftover", error))? {
-                    return Err(busy());
-                }
-                match rustix::fs::unlinkat(parent, name.as_str(), AtFlags::empty()) {
-                    Ok(()) | Err(Errno::NOENT) => create(),
-                    Err(error) => return Err(cannot("remove its leftover", error)),
-                }
-            }
+            Err(Errno::EXIST) => match Leftover::lock(parent, &name)
+                .and_then(|leftover| leftover.remove(parent, &name))
+            {
+                Ok(()) => create(),
+                Err(Errno::WOULDBLOCK) => return Err(busy()),
+                Err(error) => return Err(cannot("remove its leftover", error)),
+            },
             created => created,
         };
         let file = match created {
@@ -260,9 +259,7 @@ impl Part {
             Err(error) => return Err(cannot("lock it", error)),
         }
         // Between creation and lock another may have taken it for a leftover and removed it.
-        let held = rustix::fs::fstat(&file).map_err(|error| cannot("look at it", error))?;
-        let named = look(parent, name.as_bytes(), path)?;
-        if named.map(|named| (named.st_dev, named.st_ino)) != Some((held.st_dev, held.st_ino)) {
+        if !has_name(&file, parent, &name).map_err(|error| cannot("look at it", error))? {
             return Err(busy());
         }
         let parent = parent.try_clone();
@@ -303,23 +300,52 @@ impl Drop for Part {
     }
 }
 
-/// Whether a process holds what has this name in a directory; what is no file is held by nobody, and not opened.
-fn is_held(parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
-    let there = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
-    match there.map(|there| FileType::from_raw_mode(there.st_mode)) {
-        Ok(FileType::RegularFile) => {}
-        Ok(_) | Err(Errno::NOENT) => return Ok(false),
-        Err(error) => return Err(error),
+/// What a delivery that was killed has left, locked until it is removed: of two that take it over one is told
+/// that it is held, and neither removes what the other has created in its place.
+struct Leftover {
+    /// What is no file is held by nobody, and not opened.
+    file: Option<OwnedFd>,
+}
+
+impl Leftover {
+    /// [`Errno::WOULDBLOCK`] where a process holds it.
+    fn lock(parent: &OwnedFd, name: &str) -> Result<Leftover, Errno> {
+        let there = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+        match there.map(|there| FileType::from_raw_mode(there.st_mode)) {
+            Ok(FileType::RegularFile) => {}
+            Ok(_) | Err(Errno::NOENT) => return Ok(Leftover { file: None }),
+            Err(error) => return Err(error),
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(parent, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(Leftover { file: None }),
+            Err(error) => return Err(error),
+        };
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Leftover { file: Some(file) })
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::openat(parent, name, flags, Mode::empty()) {
-        Ok(file) => file,
-        Err(Errno::NOENT) => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(false),
-        Err(Errno::WOULDBLOCK) => Ok(true),
+
+    /// [`Errno::WOULDBLOCK`] where another has removed it before it was locked, and may hold what has its name.
+    fn remove(self, parent: &OwnedFd, name: &str) -> Result<(), Errno> {
+        if let Some(file) = &self.file
+            && !has_name(file, parent, name)?
+        {
+            return Err(Errno::WOULDBLOCK);
+        }
+        match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether an open file is what has this name in a directory.
+fn has_name(file: impl AsFd, parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
+    let held = rustix::fs::fstat(file)?;
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(named) => Ok((named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -363,5 +389,31 @@ impl Written {
             reached = end;
         }
         (reached < bytes).then_some((reached, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_that_take_over_a_leftover_one_is_busy_and_no_new_file_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let parent = rustix::fs::open(directory.path(), flags, Mode::empty()).unwrap();
+        let path = InnerPath::new("clip").unwrap();
+        let create = || Part::create(&parent, &path, &Expected::of(5));
+        let name = create().unwrap().name.clone();
+        let place = directory.path().join(&name);
+        std::fs::write(&place, "half").unwrap();
+
+        let theirs = Leftover::lock(&parent, &name).unwrap();
+        assert!(matches!(create(), Err(DeliverError::Busy { .. })));
+        // They have removed it and begun anew before we lock what we have opened.
+        std::fs::remove_file(&place).unwrap();
+        let ours = create().unwrap();
+        let late = theirs.remove(&parent, &name);
+        assert_eq!(late, Err(Errno::WOULDBLOCK));
+        assert!(has_name(&ours.file, &parent, &name).unwrap());
     }
 }

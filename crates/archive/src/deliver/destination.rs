@@ -235,11 +235,7 @@ fn enter(
 }
 
 /// What has a name in a directory, a link itself and not what it points to; `None` where nothing has.
-pub(super) fn look(
-    parent: &OwnedFd,
-    name: &[u8],
-    path: &InnerPath,
-) -> Result<Option<Stat>, DeliverError> {
+fn look(parent: &OwnedFd, name: &[u8], path: &InnerPath) -> Result<Option<Stat>, DeliverError> {
     match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),

@@ -42,6 +42,8 @@ const POLL: Duration = Duration::from_secs(1);
 impl Desk {
     /// Has a person put a volume into a drive. What is in it already may be the volume, unless it came
     /// out of the drive just now: its label on tape will tell.
+    ///
+    /// A person is asked for one cartridge at a time, and the robots of the pool wait for the answer.
     pub(super) fn insert(&mut self, bay: &mut Bay, volume: &str) -> Result<(), PoolError> {
         if !bay.may_hold(volume)? {
             self.ask(bay, volume)?;

@@ -6,7 +6,7 @@
 //! turns, the one that was busy for the shortest time first: the same is done, and the same seed gives the
 //! same events in the same order.
 
-use super::bay::{Bay, Site, State};
+use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
 use super::error::{Blame, PoolError};
 use super::{Pool, TRIES, give_back, lock, mount_in, reject};
@@ -132,19 +132,7 @@ impl Pool {
         log: &mut (dyn Log + Send),
         stop: &AtomicBool,
     ) {
-        let holds = |bay: &Bay| bay.volume().map(str::to_owned);
-        let shift = Shift {
-            work,
-            desk: &self.desk,
-            by_hand: self.bays.iter().any(|bay| bay.library().is_none()),
-            floor: Mutex::new(Floor {
-                running: HashSet::new(),
-                failed: HashMap::new(),
-                holds: self.bays.iter().map(holds).collect(),
-            }),
-            changed: Condvar::new(),
-            stop,
-        };
+        let shift = Shift::new(&self.bays, &self.desk, work, stop);
         let free = self.bays.iter_mut().enumerate();
         let free = free.filter(|(_, bay)| matches!(bay.state, State::Idle { .. }));
         match pace {
@@ -175,36 +163,55 @@ impl Pool {
         stop: &AtomicBool,
         job: &Job<'_, T>,
     ) -> Vec<Result<T, WorkError>> {
-        let list = List {
-            volumes,
-            job,
-            state: Mutex::new(ListState {
-                waiting: (0..volumes.len()).collect(),
-                done: volumes.iter().map(|_| None).collect(),
-            }),
-        };
+        let list = List::new(volumes, job);
         self.work_off_at(pace, &list, log, stop);
         list.results(stop.load(Ordering::Relaxed))
     }
 }
 
-impl Shift<'_> {
+impl<'a> Shift<'a> {
+    fn new(
+        bays: &[Bay],
+        desk: &'a Mutex<Desk>,
+        work: &'a dyn Work,
+        stop: &'a AtomicBool,
+    ) -> Shift<'a> {
+        let holds = |bay: &Bay| bay.volume().map(str::to_owned);
+        Shift {
+            work,
+            desk,
+            by_hand: bays.iter().any(|bay| bay.library().is_none()),
+            floor: Mutex::new(Floor {
+                running: HashSet::new(),
+                failed: HashMap::new(),
+                holds: bays.iter().map(holds).collect(),
+            }),
+            changed: Condvar::new(),
+            stop,
+        }
+    }
+
     fn floor(&self) -> MutexGuard<'_, Floor> {
         self.floor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether no volume is begun in this drive any more. A cartridge without a readable label stays in
+    /// its drive: it has no name by which the robot could be told to take it out.
+    fn is_over_for(&self, bay: &Bay) -> bool {
+        matches!(bay.state, State::Aside { .. })
+            || bay.holds == Holds::Unlabelled
+            || self.stop.load(Ordering::Relaxed)
+    }
+
     /// Takes a volume for this drive.
-    fn take(&self, index: usize, bay: &Bay) -> Option<String> {
-        if matches!(bay.state, State::Aside { .. }) || self.stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        self.work.prepare();
-        let mut floor = self.floor();
+    fn take(&self, floor: &mut Floor, index: usize, bay: &Bay) -> Option<String> {
         let fits = |volume: &str| {
             let is_in = |held: &Option<String>| held.as_deref() == Some(volume);
             let has_failed = |drives: &Vec<usize>| drives.contains(&index);
             let serves = || match lock(self.desk).home_of(volume, self.by_hand) {
                 Ok(home) => home == bay.library(),
+                // It may be one of ours, which is about to give it back for what it takes next.
+                Err(PoolError::Elsewhere { .. }) => floor.running.is_empty(),
                 // Whoever takes it finds out why not.
                 Err(_) => true,
             };
@@ -226,21 +233,18 @@ impl Shift<'_> {
 
     /// As [`Shift::take`], but waits while another drive may still give a volume back.
     fn wait_for(&self, index: usize, bay: &Bay) -> Option<String> {
-        loop {
-            if let Some(volume) = self.take(index, bay) {
-                return Some(volume);
-            }
-            let floor = self.floor();
-            let is_over = floor.running.is_empty()
-                || matches!(bay.state, State::Aside { .. })
-                || self.stop.load(Ordering::Relaxed);
-            if is_over {
-                return None;
+        while !self.is_over_for(bay) {
+            self.work.prepare();
+            let mut floor = self.floor();
+            let taken = self.take(&mut floor, index, bay);
+            if taken.is_some() || floor.running.is_empty() {
+                return taken;
             }
             // With a limit, because whoever sets `stop` or asks for more wakes nobody.
             let limit = Duration::from_millis(200);
             drop(self.changed.wait_timeout(floor, limit));
         }
+        None
     }
 
     fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {
@@ -250,9 +254,12 @@ impl Shift<'_> {
             .collect();
         loop {
             free.sort_by_key(|(busy, index, _)| (*busy, *index));
-            let next = free
-                .iter_mut()
-                .find_map(|turn| self.take(turn.1, turn.2).map(|volume| (volume, turn)));
+            let mut open = free.iter_mut().filter(|turn| !self.is_over_for(turn.2));
+            let next = open.find_map(|turn| {
+                self.work.prepare();
+                let volume = self.take(&mut self.floor(), turn.1, turn.2)?;
+                Some((volume, turn))
+            });
             let Some((volume, (busy, index, bay))) = next else {
                 return;
             };
@@ -349,7 +356,18 @@ struct ListState<T> {
     done: Vec<Option<Result<T, WorkError>>>,
 }
 
-impl<T> List<'_, T> {
+impl<'a, T> List<'a, T> {
+    fn new(volumes: &'a [String], job: &'a Job<'a, T>) -> List<'a, T> {
+        List {
+            volumes,
+            job,
+            state: Mutex::new(ListState {
+                waiting: (0..volumes.len()).collect(),
+                done: volumes.iter().map(|_| None).collect(),
+            }),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, ListState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -420,5 +438,59 @@ impl Log for Shared<'_, '_> {
     fn event(&mut self, event: &Event) -> std::io::Result<()> {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         log.event(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{drive, library, robot};
+    use super::*;
+
+    /// A pool of two drives and four volumes.
+    fn pool() -> Pool {
+        let library = library(2);
+        let drives = (0..2).map(|number| drive(&library, number, || {}));
+        let robots = vec![robot(&library)];
+        Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
+    }
+
+    #[test]
+    fn a_volume_that_another_drive_is_about_to_give_back_is_waited_for() {
+        let mut pool = pool();
+        let mut log: Vec<Event> = Vec::new();
+        let first = pool.mount("TW0001", &mut log).unwrap();
+        pool.release(first);
+        let (volumes, stop) = (["TW0001".to_owned()], AtomicBool::new(false));
+        let job: &Job<'_, ()> = &|_, _, _| Ok(());
+        let list = List::new(&volumes, job);
+        let shift = Shift::new(&pool.bays, &pool.desk, &list, &stop);
+        let second = 1 - first;
+        let mut floor = shift.floor();
+        // The first drive has taken another volume, and holds this one still.
+        floor.holds[first] = Some("TW0002".to_owned());
+        floor.running.insert("TW0002".to_owned());
+        let taken = shift.take(&mut floor, second, &pool.bays[second]);
+        assert_eq!(taken, None);
+        // Nobody is at work who could give it back: whoever takes it finds out why not.
+        floor.running.clear();
+        let taken = shift.take(&mut floor, second, &pool.bays[second]);
+        assert_eq!(taken.as_deref(), Some("TW0001"));
+    }
+
+    #[test]
+    fn a_drive_that_holds_a_cartridge_without_a_readable_label_takes_nothing() {
+        for pace in [Pace::Turns, Pace::Threads] {
+            let mut pool = pool();
+            pool.bays[0].holds = Holds::Unlabelled;
+            let volumes = [1, 2, 3].map(|number| format!("TW000{number}"));
+            let mut log: Vec<Event> = Vec::new();
+            let stop = AtomicBool::new(false);
+            let done = pool.work(&volumes, pace, &mut log, &stop, &|_, drive, _| {
+                Ok(drive.identity().serial.clone().unwrap_or_default())
+            });
+            for done in done {
+                assert_eq!(done.unwrap(), "TWD0000002");
+            }
+        }
     }
 }

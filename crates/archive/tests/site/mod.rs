@@ -11,7 +11,7 @@ use tapewise_archive::catalogue::{
     CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Mover, Settings};
+use tapewise_archive::mover::{Mover, Recalled, Settings};
 use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
@@ -179,18 +179,19 @@ impl Site {
     }
 
     /// Recalls files and compares every byte.
-    pub fn assert_comes_back(&mut self, files: &[(String, Vec<u8>)], name: &str) {
+    pub fn assert_comes_back(&mut self, files: &[(String, Vec<u8>)], name: &str) -> Recalled {
         let to = self.destination(name);
         self.request(&files.iter().collect::<Vec<_>>(), &to);
         let recalled = self.mover(|mover| mover.recall()).expect("recalled");
         assert_eq!(
-            (recalled.delivered, recalled.failed),
-            (files.len() as u64, vec![])
+            (recalled.delivered, &recalled.failed),
+            (files.len() as u64, &vec![])
         );
         for (path, contents) in files {
             let read = std::fs::read(to.join(path)).expect("delivered");
             assert!(&read == contents, "{path}");
         }
+        recalled
     }
 
     pub fn request(&mut self, files: &[&(String, Vec<u8>)], to: &Path) -> Vec<RequestId> {

@@ -85,7 +85,9 @@ impl<'h, 'a> Session<'h, 'a> {
             return false;
         }
         let now = self.now();
-        match lock(&self.hall.queue).next(now) {
+        // The others use the queue while this one waits.
+        let next = lock(&self.hall.queue).next(now);
+        match next {
             Next::Nothing => return false,
             Next::Wait(until) => {
                 let slice = (until - now).min(SLICE);
@@ -257,4 +259,59 @@ fn said(error: ScsiError) -> String {
 /// A time that is not negative; a negative one is none.
 fn duration(time: Micros) -> Duration {
     Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{drive, library, robot};
+    use super::super::queue::Queue;
+    use super::super::{Record, Robot};
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Mutex, mpsc};
+
+    #[test]
+    fn who_waits_for_a_request_keeps_nobody_from_the_queue() {
+        let library = library(1);
+        let (says_so, waits) = mpsc::channel();
+        let (go_on, goes_on) = mpsc::channel();
+        let on_wait = move || {
+            says_so.send(()).unwrap();
+            goes_on.recv().unwrap();
+        };
+        let mut tested = Tested {
+            drive: drive(&library, 0, on_wait),
+            element: 0,
+        };
+        let pattern = [Retrieval {
+            number: 1,
+            at: Micros(3_600_000_000),
+            cartridge: 1,
+            location: 1,
+        }];
+        let (mut changer, mut log) = (robot(&library), Vec::<Event>::new());
+        let (began, stop) = (changer.now(), AtomicBool::new(false));
+        let hall = Hall {
+            shelved: &[],
+            robot: Mutex::new(Robot {
+                changer: &mut changer,
+                began,
+            }),
+            queue: Mutex::new(Queue::new(&pattern, 1)),
+            record: Mutex::new(Record {
+                log: &mut log,
+                tally: super::super::Tally::default(),
+            }),
+            stop: &stop,
+        };
+        let mut session = Session::new(&hall, &mut tested);
+        std::thread::scope(|scope| {
+            let begun = scope.spawn(|| session.begin());
+            waits.recv_timeout(Duration::from_secs(60)).unwrap();
+            let is_free = hall.queue.try_lock().is_ok();
+            go_on.send(()).unwrap();
+            assert!(begun.join().unwrap());
+            assert!(is_free);
+        });
+    }
 }
