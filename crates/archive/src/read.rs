@@ -78,7 +78,8 @@ pub trait Receiver: Send {
     /// Whatever keeps the run from going on.
     fn begin(&mut self, want: usize) -> std::io::Result<()>;
 
-    /// Bytes of it, and where they belong; what no bytes come for is a hole.
+    /// Bytes of it behind those that came before, and where they belong; what no bytes come for is a
+    /// hole.
     ///
     /// # Errors
     /// As for [`Receiver::begin`].

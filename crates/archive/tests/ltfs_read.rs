@@ -318,6 +318,37 @@ fn of_files_that_share_blocks_a_bad_one_costs_only_those_that_lie_in_it() {
 }
 
 #[test]
+fn a_file_whose_first_extent_cannot_be_read_is_lost_though_its_last_one_can() {
+    let block = BLOCK_BYTES as u64;
+    let blocks = [1, 2, 3, 4].map(|byte| Record::Block(vec![byte; BLOCK_BYTES]));
+    let files = [
+        file("short", 200, &[(0, 4, 0, 100), (100, 6, 0, 100)]),
+        file(
+            "long",
+            2 * block + 100,
+            &[(0, 4, 0, 2 * block), (2 * block, 7, 0, 100)],
+        ),
+        file("beside", 50, &[(0, 7, 100, 50)]),
+    ];
+    let cases: [(u64, &[&str]); 2] = [(4, &["beside"]), (5, &["beside", "short"])];
+    for (bad, whole) in cases {
+        with_blocks(&[(1, bad)], &blocks, |drive, to| {
+            let layout = LtfsLayout::assumed();
+            let wanted: Vec<Wanted> = files.iter().map(|file| want(file, &layout)).collect();
+            let ran = recall(drive, &wanted, to, &NEVER);
+            let lost = ran.result.expect("a recall").lost;
+            assert_eq!(lost.len() + whole.len(), files.len(), "{lost:?}");
+            assert!(ran.delivered.into_keys().eq(whole.iter().copied()));
+            assert_eq!(ran.missing.len(), lost.len());
+            for missing in &ran.missing {
+                assert!(missing.to_string().contains("medium error"), "{missing}");
+            }
+            assert!(!to.join("long").exists(), "no zeros for what was not read");
+        });
+    }
+}
+
+#[test]
 fn a_tape_that_holds_other_than_the_index_says_gives_no_file() {
     let blocks = [
         Record::Block(vec![1; 1_000]),

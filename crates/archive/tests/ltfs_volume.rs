@@ -180,17 +180,32 @@ fn an_index_of_another_volume_or_from_another_place_is_not_read() {
 }
 
 #[test]
-fn where_one_partition_cannot_be_read_the_index_of_the_other_serves() {
+fn where_the_index_of_one_partition_cannot_be_read_that_of_the_other_serves() {
     let volume = with_drive(&[(0, 5)], |drive| {
         ltfs_tape::write_real_volume(drive);
         LtfsVolume::look(drive).expect("a volume")
     });
     assert_eq!((volume.index.partition, volume.index.start_block), (1, 33));
-    assert!(
-        matches!(volume.doubts[0], Doubt::Unread { partition: 0, .. }),
-        "{:?}",
-        volume.doubts
-    );
+    assert_unreadable(&volume.doubts[0], 0, 5);
+}
+
+#[test]
+fn where_the_newest_index_cannot_be_read_the_one_before_it_serves() {
+    let volume = with_drive(&[(1, 11)], |drive| {
+        write_generations(drive, &[1], &[1, 2, 3], None);
+        LtfsVolume::look(drive).expect("a volume")
+    });
+    let index = &volume.index;
+    assert_eq!((index.partition, index.start_block), (1, 8));
+    assert_eq!(index.head.generation, 2);
+    assert_unreadable(&volume.doubts[0], 1, 11);
+}
+
+fn assert_unreadable(doubt: &Doubt, partition: u8, block: u64) {
+    let words = doubt.to_string();
+    let place = format!("partition {partition}, block {block}: an index that cannot be read");
+    assert!(words.starts_with(&place), "{words}");
+    assert!(words.contains("medium error"), "{words}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::io::{Error, Read};
 use tape::*;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_archive::volume::{
-    Blank, Entry, Found, Kind as MemberKind, Member, VolumeError, VolumeWriter, scan,
+    Blank, Entry, Found, Kind as MemberKind, Member, Scanned, VolumeError, VolumeWriter, scan,
 };
 use tapewise_emulator::{CartridgeSpec, LibrarySpec};
 use tapewise_formats::event::Event;
@@ -16,8 +16,14 @@ use tapewise_scsi::TapeDrive;
 
 const BLOCK: u32 = 8 << 10;
 
-/// What a scan finds, in order; nothing may be wrong.
+/// What a scan finds, in order; nothing may be wrong, and nothing lie behind the last filemark.
 fn scan_all(drive: &mut TapeDrive) -> Vec<(Vec<u8>, Option<u64>)> {
+    let (scanned, members) = scan_to_the_end(drive);
+    assert_eq!(scanned.next_block, scanned.end_of_data);
+    members
+}
+
+fn scan_to_the_end(drive: &mut TapeDrive) -> (Scanned, Vec<(Vec<u8>, Option<u64>)>) {
     let mut log = Vec::<Event>::new();
     let mut recorder = Recorder::new(drive, &mut log, &NEVER);
     let mut members = Vec::new();
@@ -29,9 +35,7 @@ fn scan_all(drive: &mut TapeDrive) -> Vec<(Vec<u8>, Option<u64>)> {
         }
         Found::Trouble(trouble) => Err(Error::other(format!("{trouble:?}"))),
     });
-    let scanned = scanned.expect("scanned");
-    assert_eq!(scanned.next_block, scanned.end_of_data);
-    members
+    (scanned.expect("scanned"), members)
 }
 
 fn xxh3(contents: &[u8]) -> Option<u64> {
@@ -246,4 +250,41 @@ fn a_drive_that_loses_power_loses_nothing_that_was_acknowledged() {
         .iter()
         .map(|(path, bytes)| (path.clone(), xxh3(bytes)));
     assert!(found.into_iter().eq(expected));
+}
+
+#[test]
+fn what_a_killed_run_left_behind_the_last_filemark_is_neither_found_nor_wrong() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let good = contents(2, 20_123);
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let mut writer =
+        VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).expect("labelled");
+    let mut entries = [entry(b"before", &good)].into_iter();
+    let written = writer
+        .write_segment(&mut recorder, &mut entries)
+        .expect("closed");
+    drop(recorder);
+    let mut tail = ::tar::Builder::new(Vec::new());
+    for name in ["whole", "cut off"] {
+        let mut header = ::tar::Header::new_gnu();
+        header.set_size(good.len() as u64);
+        tail.append_data(&mut header, name, good.as_slice())
+            .expect("appended");
+    }
+    let tail = tail.into_inner().expect("an archive");
+    drive
+        .locate(0, written.next_block)
+        .expect("behind the filemark");
+    for block in tail.chunks(BLOCK as usize).take(4) {
+        drive.write(block).expect("written");
+    }
+    let (scanned, found) = scan_to_the_end(&mut drive);
+    assert_eq!(found, [(b"before".to_vec(), xxh3(&good))]);
+    let end = written.next_block + 4;
+    assert_eq!(
+        (scanned.next_block, scanned.end_of_data),
+        (written.next_block, end)
+    );
 }

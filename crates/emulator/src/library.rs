@@ -7,7 +7,7 @@
 
 use crate::changer::{Element, Elements, Robot};
 use crate::clock::Clock;
-use crate::faults::Faults;
+use crate::faults::{BrokenDrive, Faults};
 use crate::kind::DriveKind;
 use crate::medium::{Medium, MediumError};
 use crate::transport::{EmulatedTransport, Target};
@@ -281,7 +281,14 @@ impl LibrarySpec {
                 return wrong(format!("cartridge {}: scale 0", cartridge.barcode));
             }
         }
-        Ok(())
+        let drives = self.drives.len() as u64;
+        let mut broken = self.faults.broken_drives.iter();
+        match broken.find(|broken| broken.drive >= drives) {
+            Some(BrokenDrive { drive, .. }) => wrong(format!(
+                "faults: drive {drive} is to break, and the {drives} drives are counted from 0"
+            )),
+            None => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,9 @@ mod host;
 use host::{Host, check, drive};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tapewise_emulator::{CartridgeSpec, Clock, Element, Library, LibraryError, LibrarySpec};
+use tapewise_emulator::{
+    BrokenDrive, CartridgeSpec, Clock, Element, Library, LibraryError, LibrarySpec,
+};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 fn two_drives(directory: &Path) -> (Library, LibrarySpec) {
@@ -231,6 +233,13 @@ fn specifications_that_cannot_be_built_are_refused() {
     assert!(refused(|spec| spec.cartridges[0].scale = 0));
     assert!(refused(|spec| spec.slots = u16::MAX));
     assert!(refused(|spec| spec.slots = 2));
+    assert!(refused(|spec| {
+        let (drive, after_commands) = (2, 9);
+        spec.faults.broken_drives = vec![BrokenDrive {
+            drive,
+            after_commands,
+        }];
+    }));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! that one library can be asked what another one was asked. Extra columns are ignored.
 //! docs/reference/bench-csv.md is the contract.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 
 use tapewise_model::Micros;
@@ -137,6 +138,7 @@ pub fn read_pattern(input: impl BufRead) -> Result<Vec<Retrieval>, BenchCsvError
 /// At the first thing that is wrong, with its line and column.
 pub fn read_stocked(input: impl BufRead) -> Result<Vec<Stocked>, BenchCsvError> {
     let mut stocked: Vec<Stocked> = Vec::new();
+    let mut labels = HashSet::new();
     rows(input, &STOCKED, |row| {
         let next = Stocked {
             number: row.number(0, 65_535, "the number of a cartridge, 1 to 65535")? as u32,
@@ -150,7 +152,7 @@ pub fn read_stocked(input: impl BufRead) -> Result<Vec<Stocked>, BenchCsvError> 
         if next.number as usize != stocked.len() + 1 {
             return Err(row.disorder("cartridges must be numbered 1, 2, 3, ..."));
         }
-        if stocked.iter().any(|other| other.label == next.label) {
+        if !labels.insert(next.label.clone()) {
             return Err(row.disorder("the label is there twice"));
         }
         stocked.push(next);

@@ -24,6 +24,8 @@ const MAX_PATH_BYTES: usize = 1 << 20;
 const MAX_EXTENTS_PER_FILE: usize = 500_000;
 /// The most bytes of extended attributes that are kept of one file; LTFS itself takes 64 KiB each.
 const MAX_ATTRIBUTE_BYTES: usize = 256 << 10;
+/// What an attribute counts beside its texts, so that empty ones do not add up without end.
+const ATTRIBUTE_OVERHEAD_BYTES: usize = 64;
 /// The most hashes of one file.
 const MAX_HASHES_PER_FILE: usize = 64;
 
@@ -302,7 +304,7 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
     fn file(&mut self) -> Result<(), LtfsIndexError> {
         let mut file = LtfsFile::default();
         let (mut name, mut length) = (None, None);
-        let mut has_extents = false;
+        let (mut has_extents, mut room) = (false, MAX_ATTRIBUTE_BYTES);
         while let Some(tag) = self.xml.child()? {
             match tag {
                 Tag::Name => {
@@ -323,7 +325,7 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                     self.once(&mut has_extents, tag)?;
                     file.extents = self.extents()?;
                 }
-                Tag::ExtendedAttributes => self.attributes(&mut file)?,
+                Tag::ExtendedAttributes => self.attributes(&mut file, &mut room)?,
                 _ if is_known_of_node(tag) => self.xml.skip()?,
                 _ => self.skip_unknown()?,
             }
@@ -430,9 +432,8 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
         })
     }
 
-    /// Reads the extended attributes; what is too long is passed over and said.
-    fn attributes(&mut self, file: &mut LtfsFile) -> Result<(), LtfsIndexError> {
-        let mut room = MAX_ATTRIBUTE_BYTES;
+    /// Reads the extended attributes; what there is no room for is passed over and said.
+    fn attributes(&mut self, file: &mut LtfsFile, room: &mut usize) -> Result<(), LtfsIndexError> {
         while let Some(tag) = self.xml.child()? {
             if tag != Tag::Xattr {
                 self.skip_unknown()?;
@@ -444,27 +445,32 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                     Tag::Key => key = Some(self.xml.name_text(tag)?),
                     Tag::Value => {
                         let base64 = self.xml.is_base64();
-                        let text = self.xml.short_text(room)?;
+                        let text = self.xml.short_text(*room)?;
                         value = Some((text.map(str::to_string), base64));
                     }
                     _ => self.xml.skip()?,
                 }
             }
-            match (key, value) {
-                (Some(key), Some((Some(value), base64))) => {
-                    room = room.saturating_sub(key.len() + value.len());
+            let (Some(key), Some((value, base64))) = (key, value) else {
+                continue;
+            };
+            let left = value.as_ref().and_then(|value| {
+                room.checked_sub(key.len() + value.len() + ATTRIBUTE_OVERHEAD_BYTES)
+            });
+            match value.zip(left) {
+                Some((value, left)) => {
+                    *room = left;
                     self.attribute(file, key, value, base64)?;
                 }
-                (Some(key), Some((None, _))) => {
+                None => {
                     self.notices
                         .push("attribute-too-long", Some(self.xml.line()), || {
                             format!(
-                                "an attribute \"{}\" of a file is too long and was ignored",
+                                "an attribute \"{}\" is beyond the {MAX_ATTRIBUTE_BYTES} bytes kept of a file and was ignored",
                                 excerpt(&key)
                             )
                         });
                 }
-                _ => {}
             }
         }
         Ok(())

@@ -1,9 +1,14 @@
 //! The label of an LTFS volume (`ltfslabel`): block size, volume UUID and which letter is which partition.
 
 use std::io::BufRead;
+use std::ops::RangeInclusive;
 
 use crate::xml::{Tag, XmlCursor};
 use crate::xml_error::XmlError;
+
+/// From the format's own minimum to the longest block that READ(6) can ask for. With 0 every count of
+/// blocks would be infinite, and buffers are made as long as the label says.
+const BLOCK_BYTES: RangeInclusive<u64> = 4096..=0xff_ffff;
 
 /// What the label of an LTFS volume says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +66,11 @@ pub fn read_ltfs_label(input: impl BufRead) -> Result<LtfsLabel, XmlError> {
                 }
             }
             Tag::BlockSize => {
-                block_size = Some(xml.number(tag)?);
-                // The format's own minimum; a label with 0 would make every block count infinite.
-                if block_size < Some(4096) {
-                    return Err(xml.bad_value(tag, "at least 4096 (bytes)"));
+                let bytes = xml.number(tag)?;
+                if !BLOCK_BYTES.contains(&bytes) {
+                    return Err(xml.bad_value(tag, "4096 to 16777215 (bytes)"));
                 }
+                block_size = Some(bytes);
             }
             Tag::Compression => compression = xml.boolean(tag)?,
             _ => xml.skip()?,

@@ -228,6 +228,23 @@ fn hashes_and_attributes_are_kept_but_not_those_of_ltfs_or_too_long_ones() {
 }
 
 #[test]
+fn attributes_of_a_file_are_kept_up_to_256_kib_with_their_names_however_short_they_are() {
+    let kept = |count: usize, key: &str| {
+        let one = format!(
+            "<extendedattributes><xattr><key>{key}</key><value/></xattr></extendedattributes>"
+        );
+        let (index, files) = read(file(&one.repeat(count)).as_bytes());
+        let mut notices = index.notices.iter();
+        let is_said = notices.any(|notice| notice.code == "attribute-too-long");
+        assert_eq!(is_said, files[0].attributes.len() < count);
+        files[0].attributes.len()
+    };
+    assert_eq!(kept(4, &"k".repeat(100_000)), 2);
+    assert_eq!(kept(4, &"k".repeat(300_000)), 0);
+    assert_eq!(kept(5_000, "k"), (256 << 10) / 65);
+}
+
+#[test]
 fn unknown_elements_are_skipped_and_named() {
     let (index, files) = read(file("<vendor><a><b>x</b></a></vendor><vendor/>").as_bytes());
     assert_eq!(files.len(), 1);

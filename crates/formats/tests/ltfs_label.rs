@@ -26,8 +26,12 @@ fn a_label_that_lacks_something_says_what() {
         ),
         (LABEL.replace("<index>a</index>", ""), "has no <partitions>"),
         (
-            LABEL.replace("524288", "0"),
-            "expected at least 4096 (bytes)",
+            LABEL.replace("524288", "4095"),
+            "expected 4096 to 16777215 (bytes)",
+        ),
+        (
+            LABEL.replace("524288", "16777216"),
+            "expected 4096 to 16777215 (bytes)",
         ),
         (
             LABEL.replace("<data>b</data>", "<data>B</data>"),

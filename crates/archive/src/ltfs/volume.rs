@@ -352,7 +352,7 @@ fn filemark(blocks: &mut Blocks<'_>, partition: u8, block: u64) -> Result<(), Lt
     })
 }
 
-/// The newest index of a partition; a place that cannot be read is a doubt, because the other
+/// The newest index of a partition; that there is no way to one is a doubt, because the other
 /// partition has an index too.
 fn newest_or_doubt(
     blocks: &mut Blocks<'_>,
@@ -402,7 +402,14 @@ fn newest(
         if first < end {
             let run = first..end;
             let is_closed = end < end_of_data;
-            match read_run(blocks, partition, run, is_closed, label)? {
+            let found = match read_run(blocks, partition, run, is_closed, label) {
+                // The one before it serves.
+                Err(LtfsError::Scsi(error)) if is_of_the_medium(&error) => {
+                    Run::BadIndex(error.to_string())
+                }
+                found => found?,
+            };
+            match found {
                 Run::Index(index) => {
                     push_unindexed(doubts, partition, end, end_of_data, unindexed);
                     return Ok(Some(*index));

@@ -1,4 +1,8 @@
 //! From blocks to the bytes of files: every block goes to all who want some of it, without a copy.
+//!
+//! Bytes are handed on once and in their order, whatever is read again: a file whose segment was not
+//! read takes nothing of those behind it and does not end, and of a segment that a reset of the drive
+//! broke off only what had not come yet is handed on.
 
 use super::{Cartridge, Lost, Receiver};
 use crate::record::{Segment, VolumeFormat};
@@ -20,8 +24,12 @@ pub(super) enum State {
 struct Taken {
     want: usize,
     state: State,
-    /// Bytes of its current segment that were handed on.
+    /// Segments handed on from end to end. What comes of a later one than the next is not taken.
+    done: usize,
+    /// Bytes handed on of the segment behind them.
     given: u64,
+    /// Bytes of that segment that have come since it was last begun: those below `given` come again.
+    passed: u64,
 }
 
 /// Hands the blocks of one visit to those that want some of their bytes.
@@ -48,7 +56,9 @@ impl<'a> Unpack<'a> {
         let taken = |want| Taken {
             want,
             state: State::Open,
+            done: 0,
             given: 0,
+            passed: 0,
         };
         let mut together: Vec<Taken> = together.into_iter().map(taken).collect();
         together.sort_by_key(|taken| {
@@ -79,9 +89,10 @@ impl<'a> Unpack<'a> {
             if segment.first_block > block {
                 break;
             }
-            if taken.state == State::Open {
-                taken.given = 0;
+            if taken.state == State::Open && taken.done == index {
+                taken.passed = 0;
                 if index == 0 {
+                    taken.given = 0;
                     self.receiver.begin(taken.want)?;
                 }
                 self.active.push(self.reached);
@@ -93,34 +104,42 @@ impl<'a> Unpack<'a> {
 
     /// Gives one of them its bytes of a block. Says whether it wants more of the piece.
     fn feed(&mut self, at: usize, index: usize, block: u64, data: &[u8]) -> std::io::Result<bool> {
-        let Taken { want, given, .. } = self.together[at];
+        let Taken { want, passed, .. } = self.together[at];
         let segments = &self.wants[want];
         let segment = &segments[index];
-        let part = match self.part(segment, given, block, data) {
+        let part = self.part(segment, passed, block, data);
+        let taken = &mut self.together[at];
+        let part = match part {
             Ok(part) => part,
             Err(lost) => {
-                self.together[at].state = State::Damaged(lost);
+                taken.state = State::Damaged(lost);
                 return Ok(false);
             }
         };
-        self.together[at].given += part.len() as u64;
-        self.receiver
-            .bytes(want, segment.file_offset + given, part)?;
+        taken.passed += part.len() as u64;
+        let known = taken.given.clamp(passed, taken.passed);
+        let fresh = &part[(known - passed) as usize..];
+        if !fresh.is_empty() {
+            taken.given = taken.passed;
+            self.receiver
+                .bytes(want, segment.file_offset + known, fresh)?;
+        }
         if block < segment.last_block {
             return Ok(true);
         }
-        if index + 1 == segments.len() {
+        (taken.done, taken.given) = (index + 1, 0);
+        if taken.done == segments.len() {
             self.receiver.end(want)?;
-            self.together[at].state = State::Ended;
+            taken.state = State::Ended;
         }
         Ok(false)
     }
 
-    /// What a block has of a segment of which so many bytes were given.
+    /// What a block has of a segment of which so many bytes stand in blocks before it.
     fn part<'d>(
         &self,
         segment: &Segment,
-        given: u64,
+        passed: u64,
         block: u64,
         data: &'d [u8],
     ) -> Result<&'d [u8], Lost> {
@@ -128,7 +147,7 @@ impl<'a> Unpack<'a> {
             true => segment.byte_offset,
             false => 0,
         };
-        let to = from.saturating_add(segment.bytes - given);
+        let to = from.saturating_add(segment.bytes - passed);
         // Blocks of equal length are full but for the last one.
         let needed = match self.has_equal_blocks() {
             _ if block == segment.last_block => to,

@@ -32,8 +32,9 @@ const RUN_BYTES: u64 = 64 << 20;
 const MOST_UNREADABLE: u64 = 1_000;
 
 /// Rewinds and reads everything, in whatever blocks, handing each member on when its contents have
-/// passed, with its sum. On a volume of ours contents are checked against their headers. A block
-/// that cannot be read is said and stepped over.
+/// passed, with its sum. On a volume of ours contents are checked against their headers, and what a
+/// filemark closes is handed on with it: what lies behind the last one was never acknowledged and is
+/// written over next. A block that cannot be read is said and stepped over.
 ///
 /// # Errors
 /// [`VolumeError::Run`] when the drive, its log or `each` fails, or after a thousand unreadable
@@ -59,7 +60,7 @@ pub fn scan(
             ..Scanned::default()
         },
         each,
-        failed: None,
+        held: Vec::new(),
     };
     while scan.run(recorder)? != Some(Met::EndOfData) {}
     let end = scan.scanned.end_of_data;
@@ -72,8 +73,8 @@ struct Scan<'e> {
     reader: TarReader,
     scanned: Scanned,
     each: &'e mut dyn FnMut(Found) -> std::io::Result<()>,
-    /// The first thing that `each` said against going on.
-    failed: Option<std::io::Error>,
+    /// What was found and not handed on yet.
+    held: Vec<Found>,
 }
 
 impl Scan<'_> {
@@ -105,24 +106,32 @@ impl Scan<'_> {
             }
             Item::Filemark => {
                 self.scanned.next_block = block + 1;
-                self.take(|reader, found| reader.filemark(block, found))
+                self.take(|reader, found| reader.filemark(block, found))?;
+                self.hand_on()
             }
         }
     }
 
-    /// Lets the reader find, and hands on what it finds.
+    /// Lets the reader find; of a volume of ours what it finds waits for a filemark.
     fn take(
         &mut self,
         find: impl FnOnce(&mut TarReader, &mut dyn FnMut(Found)),
     ) -> std::io::Result<()> {
-        let (each, failed) = (&mut *self.each, &mut self.failed);
         let has_label = self.scanned.label.is_some();
+        let held = &mut self.held;
         find(&mut self.reader, &mut |found| {
-            if failed.is_none() && !(has_label && is_label(&found)) {
-                *failed = each(found).err();
+            if !(has_label && is_label(&found)) {
+                held.push(found);
             }
         });
-        self.failed.take().map_or(Ok(()), Err)
+        match has_label {
+            true => Ok(()),
+            false => self.hand_on(),
+        }
+    }
+
+    fn hand_on(&mut self) -> std::io::Result<()> {
+        self.held.drain(..).try_for_each(&mut *self.each)
     }
 
     /// Goes behind a block that cannot be read.
