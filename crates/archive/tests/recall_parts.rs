@@ -209,7 +209,7 @@ fn parts_of_two_copies_are_not_mixed() {
 
 /// Block 7 of the first tape cannot be read.
 fn bad() -> Faults {
-    let mut probe = Site::new(1, 1, Faults::none());
+    let probe = Site::new(1, 1, Faults::none());
     let labels: Vec<String> = probe.pool.volumes().into_keys().collect();
     Faults {
         bad_blocks: vec![BadBlock {
