@@ -266,20 +266,23 @@ impl Cache {
         recorded(vec![arrived], staged)
     }
 
-    /// Drops a file whose contents here are damaged, if all its copies are on tape; false where they are
-    /// not, and the file stays as it is.
+    /// Drops a file whose contents here are damaged or gone, if all its copies are on tape; false where they
+    /// are not, and the file stays as it is.
     pub fn discard(&self, file: FileId) -> Result<bool, CacheError> {
+        // Held to the end, so that nobody evicts it between record and file.
+        let mut state = self.0.state();
         let Some(cached) = self.0.records.cached(file)? else {
             return Ok(true);
         };
         let is_needed = self.0.records.forget_cached(file)?;
         if !is_needed {
             let name = place(cached.key);
-            self.0
-                .disk
-                .remove(&name)
-                .map_err(io_error("removing", &name))?;
-            self.0.state().held_bytes -= cached.bytes;
+            match self.0.disk.remove(&name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(io_error("removing", &name)(error));
+                }
+                _ => state.held_bytes -= cached.bytes,
+            }
         }
         Ok(!is_needed)
     }

@@ -48,6 +48,7 @@ pub trait Catalogue: Volumes + Files + Writes + Requests + CacheRecords {
     /// whole, nothing overlaps, every live file is somewhere. At most 100 findings of a kind.
     fn integrity(&self) -> Result<Vec<String>>;
 
-    /// Writes a copy of all of it to a file, which appears by rename when it is whole and on disk.
+    /// Writes a copy of all of it to a file, which appears by rename when it is whole and on disk. In it
+    /// no volume takes more: what is written after it would be overwritten.
     fn backup(&self, path: &Path) -> Result<()>;
 }

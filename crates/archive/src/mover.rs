@@ -180,6 +180,15 @@ impl MoveError {
         }
     }
 
+    /// Whether it says of one file that it cannot be handed on: others can.
+    fn is_of_a_file(&self) -> bool {
+        match self {
+            MoveError::Deliver(_) | MoveError::Copy { .. } => true,
+            MoveError::Cache(error) => error.is_of_the_file(),
+            _ => false,
+        }
+    }
+
     /// Whether it says that the destination of what was read is full.
     fn is_full(&self) -> bool {
         let MoveError::Run {

@@ -76,8 +76,8 @@ pub fn pull_list(
 #[derive(Default)]
 struct Left {
     volumes: BTreeMap<VolumeId, VolumeQueue>,
-    /// Bytes of each file, as they stand on the tapes, that have been read.
-    come: HashMap<RequestId, u64>,
+    /// Which copy of each file is being read, and its bytes, as they stand on the tapes, that have been.
+    come: HashMap<RequestId, (u32, u64)>,
     whole: HashSet<RequestId>,
     /// Bytes that each copy has, as they stand on the tapes.
     of: HashMap<(RequestId, u32), u64>,
@@ -105,7 +105,11 @@ impl Left {
             for (volume, segment) in &copy.segments {
                 by_volume.entry(*volume).or_default().push(*segment);
             }
-            for (volume, segments) in by_volume {
+            let runs = by_volume.iter().flat_map(|(volume, segments)| {
+                let runs = segments.chunk_by(Segment::is_followed_by);
+                runs.map(|run| (*volume, run.to_vec()))
+            });
+            for (volume, segments) in runs {
                 let queue = match self.volumes.entry(volume) {
                     btree_map::Entry::Occupied(there) => there.into_mut(),
                     btree_map::Entry::Vacant(new) => new.insert(VolumeQueue {
@@ -139,11 +143,16 @@ impl Left {
                 ..queue.clone()
             }
         });
-        let come = |request| self.come.get(&request).copied().unwrap_or(0);
+        let come = |request, number| match self.come.get(&request) {
+            Some(&(of, bytes)) if of == number => bytes,
+            Some(_) => u64::MAX,
+            None => 0,
+        };
         let next = next_volume(volumes.collect(), &come, &HashSet::new())?;
         for waiting in &next.waiting {
             let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
-            let come = self.come.entry(waiting.request).or_default();
+            let begun = (waiting.number, 0);
+            let (_, come) = self.come.entry(waiting.request).or_insert(begun);
             *come += here;
             if *come >= self.of[&(waiting.request, waiting.number)] {
                 self.whole.insert(waiting.request);

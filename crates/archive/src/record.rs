@@ -134,3 +134,10 @@ pub struct Segment {
     /// Where the head was behind its last block.
     pub end: Option<WrapLpos>,
 }
+
+impl Segment {
+    /// Whether the file goes on with the other one.
+    pub fn is_followed_by(&self, other: &Segment) -> bool {
+        self.file_offset.checked_add(self.bytes) == Some(other.file_offset)
+    }
+}

@@ -251,6 +251,26 @@ fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone() {
     assert!(matches!(error, CacheError::Missing { .. }), "{error}");
 }
 
+#[test]
+fn a_file_that_is_gone_is_dropped_where_tape_has_it_and_takes_no_room() {
+    let desk = Desk::new();
+    let (cache, _) = desk.open();
+    let tape = desk
+        .catalogue
+        .add_volume(&volume("A00001L8"), 1)
+        .expect("a volume");
+    let on_tape = put(&cache, 0, 300, 1).expect("stored");
+    write_whole(&*desk.catalogue, tape, &[(on_tape, 1)], 2).expect("on tape");
+    let only_here = put(&cache, 1, 200, 3).expect("stored");
+    for name in desk.files().keys() {
+        std::fs::remove_file(desk.root().join(name)).expect("gone");
+    }
+    assert!(cache.discard(on_tape).expect("dropped"));
+    assert!(!cache.discard(only_here).expect("kept"));
+    assert_eq!(cache.usage().held_bytes, 200);
+    assert_eq!(read(&cache, on_tape, 4), None);
+}
+
 /// What a user of the archive does.
 #[derive(Clone, Debug)]
 enum Act {

@@ -428,6 +428,14 @@ fn a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none() {
     let findings = catalogue.integrity().expect("an answer");
     assert_eq!(findings.len(), 1);
     assert!(findings[0].starts_with("film: ") && findings[0].ends_with("it is lost"));
+    // Where it lay is not forgotten: somebody may read it yet.
+    let error = catalogue
+        .forget_volume(a, Loss::Refused, 9)
+        .expect_err("the last trace");
+    assert!(
+        matches!(error, CatalogueError::OnlyCopy { files: 1, .. }),
+        "{error}"
+    );
 }
 
 #[test]

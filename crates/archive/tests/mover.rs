@@ -51,13 +51,43 @@ fn what_was_damaged_in_the_cache_is_taken_from_the_tape() {
     let files = site.store(8, 1, 3);
     site.mover(|mover| mover.migrate(i64::MAX))
         .expect("migrated");
-    let place = site.in_cache("d3/1");
-    let mut contents = std::fs::read(&place).expect("a file of the cache");
+    let places = [1, 2, 3, 4].map(|number| site.in_cache(&format!("d3/{number}")));
+    let [changed, longer, unreadable, gone] = &places;
+    let mut contents = std::fs::read(changed).expect("a file of the cache");
     *contents.last_mut().expect("a byte") ^= 1;
-    std::fs::write(&place, contents).expect("written");
+    std::fs::write(changed, contents).expect("written");
+    let mut contents = std::fs::read(longer).expect("a file of the cache");
+    contents.push(1);
+    std::fs::write(longer, contents).expect("written");
+    for place in [unreadable, gone] {
+        std::fs::remove_file(place).expect("removed");
+    }
+    // Nothing lies at address 0: the read fails with EIO, as that of a bad disk does.
+    std::os::unix::fs::symlink("/proc/self/mem", unreadable).expect("a link");
     site.assert_comes_back(&files, "back");
     site.assert_integrity();
-    assert!(!place.exists(), "the damaged file is gone");
+    for place in &places {
+        assert!(
+            place.symlink_metadata().is_err(),
+            "what was damaged is gone"
+        );
+    }
+    let held: usize = files.iter().map(|(_, contents)| contents.len()).sum();
+    let damaged: usize = files[1..5].iter().map(|(_, contents)| contents.len()).sum();
+    assert_eq!(site.cache.usage().held_bytes, (held - damaged) as u64);
+}
+
+#[test]
+fn what_is_damaged_and_only_in_the_cache_fails_alone() {
+    let mut site = Site::new(1, 2, Faults::none());
+    let files = site.store(8, 1, 3);
+    std::fs::remove_file(site.in_cache("d3/2")).expect("removed");
+    let to = site.destination("back");
+    site.request(&files.iter().collect::<Vec<_>>(), &to);
+    let recalled = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((recalled.delivered, recalled.failed.len()), (7, 1));
+    let why = &recalled.failed[0].1;
+    assert!(why.contains("should be in the cache"), "{why}");
 }
 
 #[test]

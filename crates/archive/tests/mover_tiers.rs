@@ -210,6 +210,28 @@ fn a_volume_that_is_repacked_through_a_small_cache_loses_nothing() {
 }
 
 #[test]
+fn a_file_that_no_cache_takes_keeps_no_other_one_where_it_is() {
+    let mut site = Site::new(1, 4, Faults::none());
+    let files = site.store(12, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    // Less than the longest two files have.
+    site.reopen_cache(40_000, 20_000);
+    let volume = volumes(&site)[0].0;
+    let repacked = site.mover(|mover| mover.repack(volume)).expect("kept");
+    assert_eq!(repacked.forgotten, None);
+    let long = files.iter().filter(|(_, contents)| contents.len() > 40_000);
+    assert_eq!(repacked.moved.failed.len(), long.count());
+    let why = &repacked.moved.failed[0].1;
+    assert!(why.contains("never fits a cache of 40000"), "{why}");
+    let left = site.catalogue.contents(volume).expect("contents");
+    let left = left.iter().filter(|on| on.segment.bytes > 0);
+    assert_eq!(left.count(), repacked.moved.failed.len());
+    site.assert_integrity();
+}
+
+#[test]
 fn a_volume_that_cannot_be_read_keeps_its_files_in_the_catalogue_when_it_is_repacked() {
     let mut site = Site::new(1, 3, Faults::none());
     let files = site.store(10, 1, 3);

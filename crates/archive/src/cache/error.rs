@@ -82,3 +82,10 @@ pub enum CacheError {
         path: PathBuf,
     },
 }
+
+impl CacheError {
+    /// Whether it says of one file that it cannot be opened: others may well be.
+    pub fn is_of_the_file(&self) -> bool {
+        matches!(self, CacheError::Missing { .. } | CacheError::Io { .. })
+    }
+}

@@ -135,6 +135,12 @@ impl Entry {
         let numbers = self.copies.iter().map(|copy| copy.number);
         numbers.max().unwrap_or(0).saturating_add(1)
     }
+
+    /// Whether nothing has the file but this copy: no other one is whole, and the cache does not have it.
+    pub fn is_only_in(&self, number: u32) -> bool {
+        let mut others = self.copies.iter().filter(|copy| copy.number != number);
+        self.cached.is_none() && others.all(|copy| copy.state != CopyState::Whole)
+    }
 }
 
 /// A live file that a search found.

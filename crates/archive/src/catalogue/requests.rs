@@ -130,8 +130,17 @@ pub struct Waiting {
     pub created_ns: i64,
     /// Length of the zstd frame that the copy is; none where it is the contents as they are.
     pub zstd_bytes: Option<u64>,
-    /// The copy's segments on this volume, in tape order.
+    /// Segments of the copy on this volume that follow one another in the file, in that order.
     pub segments: Vec<Segment>,
+}
+
+impl Waiting {
+    /// Whether a segment of a copy on the same volume is the next one in the file. Otherwise bytes of
+    /// other volumes come between the two, and it waits for itself.
+    pub(crate) fn goes_on(&self, number: u32, segment: &Segment) -> bool {
+        let last = self.segments.last();
+        self.number == number && last.is_some_and(|last| last.is_followed_by(segment))
+    }
 }
 
 /// What waits for a volume.

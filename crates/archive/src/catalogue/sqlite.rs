@@ -150,6 +150,18 @@ fn partial(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Says in a backup that no volume takes more: what is written from now on is not in it, and whoever
+/// writes by it would begin on top of that.
+fn take_no_more(backup: &Path) -> Result<()> {
+    let connection = Connection::open(backup)?;
+    // A journal in a file might outlive a kill, and be taken for the next backup's.
+    connection.execute_batch(
+        "PRAGMA journal_mode = MEMORY; \
+        UPDATE volume SET state = 'full' WHERE state IN ('empty', 'filling')",
+    )?;
+    Ok(())
+}
+
 impl Catalogue for SqliteCatalogue {
     fn schema_version(&self) -> u32 {
         MIGRATIONS.len() as u32
@@ -179,6 +191,7 @@ impl Catalogue for SqliteCatalogue {
             ))
         })?;
         self.connection().execute("VACUUM INTO ?1", [name])?;
+        take_no_more(&partial)?;
         let directory = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());

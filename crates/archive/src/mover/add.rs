@@ -6,6 +6,7 @@ use crate::deliver::InnerPath;
 use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Found, Kind as MemberKind, Located, Scanned, Trouble, scan};
+use std::collections::HashMap;
 use tapewise_run::Recorder;
 
 /// What was found on a cartridge.
@@ -34,10 +35,10 @@ impl Mover<'_> {
             troubles,
             ..Added::default()
         };
-        let mut recorded: Vec<Recorded> = Vec::new();
+        let (mut recorded, mut at) = (Vec::new(), HashMap::new());
         for located in members {
             match file(&located, label, is_ours) {
-                Ok(file) => join(&mut recorded, file, &located),
+                Ok(file) => join(&mut recorded, &mut at, file, &located),
                 Err(why) => added.left_out.push((located.member.name(), why)),
             }
         }
@@ -151,12 +152,15 @@ fn xxh3(sum: u64) -> Sum {
 }
 
 /// Adds a file, or a part to the file whose parts came before; the last of several files of one path
-/// is the one that counts, as for tar.
-fn join(recorded: &mut Vec<Recorded>, mut file: File, located: &Located) {
-    let same = recorded
-        .iter_mut()
-        .rev()
-        .find(|other| other.file.path == file.path);
+/// is the one that counts, as for tar. `at` says where the file of a path is.
+fn join(
+    recorded: &mut Vec<Recorded>,
+    at: &mut HashMap<Vec<u8>, usize>,
+    mut file: File,
+    located: &Located,
+) {
+    let known = at.entry(file.path.clone()).or_insert(recorded.len());
+    let same = recorded.get_mut(*known);
     let offset = located.member.part.map_or(0, |part| part.offset);
     match same {
         Some(other) if offset > 0 && offset == other.file.bytes => {

@@ -3,7 +3,7 @@
 use super::MoveError;
 use crate::cache::{Cache, Incoming};
 use crate::catalogue::FileId;
-use crate::deliver::Delivery;
+use crate::deliver::{DeliverError, Delivery};
 use crate::record::File;
 use crate::sums::{Sum, Summer};
 use crate::volume::Expander;
@@ -99,7 +99,7 @@ impl Arriving {
             Form::Plain(place) => place,
             Form::Frame(expander) => match expander.finish() {
                 Ok(place) => place,
-                Err(error) => return Ok(Arrived::Wrong(error.to_string())),
+                Err(error) => return not_ended(error, file),
             },
         };
         match place {
@@ -124,5 +124,18 @@ impl Arriving {
                 Ok(Arrived::Whole)
             }
         }
+    }
+}
+
+/// The last bytes of a frame could not be taken: they are wrong, or their place does not take them.
+fn not_ended(error: Error, file: &File) -> std::result::Result<Arrived, MoveError> {
+    match error.downcast::<DeliverError>() {
+        Ok(error) if !error.is_of_contents() => Err(error.into()),
+        Ok(error) => Ok(Arrived::Wrong(error.to_string())),
+        Err(source) if source.raw_os_error().is_some() => Err(MoveError::Copy {
+            path: file.path.clone(),
+            source,
+        }),
+        Err(error) => Ok(Arrived::Wrong(error.to_string())),
     }
 }

@@ -118,6 +118,27 @@ impl Recalling<'_> {
         Ok(volumes)
     }
 
+    /// What waits for volumes that can be had. A copy of which a part is still to come from one that
+    /// cannot is left for the file's other copies, and what came of it is given up.
+    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<VolumeQueue>, MoveError> {
+        let mut volumes = self.volumes()?;
+        let mut parts = lock(&self.parts);
+        let out_of_reach: HashSet<(RequestId, u32)> = volumes
+            .iter()
+            .filter(|queue| unavailable.contains(&queue.label))
+            .flat_map(|queue| &queue.waiting)
+            .filter(|waiting| parts.lacks(waiting))
+            .map(|waiting| (waiting.request, waiting.number))
+            .collect();
+        parts.give_up(&out_of_reach);
+        volumes.retain(|queue| !unavailable.contains(&queue.label));
+        for queue in &mut volumes {
+            let waiting = &mut queue.waiting;
+            waiting.retain(|one| !out_of_reach.contains(&(one.request, one.number)));
+        }
+        Ok(volumes)
+    }
+
     /// Claims the volume that is wanted most of those that fit.
     fn claim(
         &self,
@@ -125,12 +146,9 @@ impl Recalling<'_> {
         fits: &dyn Fn(&str) -> Fit,
     ) -> Result<Option<String>, MoveError> {
         let mut here = HashSet::new();
-        let mut volumes = self.volumes()?;
+        let mut volumes = self.available(&state.unavailable)?;
         volumes.retain(|queue| {
-            let fit = match state.unavailable.contains(&queue.label) {
-                true => Fit::Not,
-                false => fits(&queue.label),
-            };
+            let fit = fits(&queue.label);
             if fit == Fit::Here {
                 here.insert(queue.label.clone());
             }
@@ -149,14 +167,13 @@ impl Recalling<'_> {
 
     fn choose(&self, volumes: Vec<VolumeQueue>, here: &HashSet<String>) -> Option<VolumeQueue> {
         let parts = lock(&self.parts);
-        next_volume(volumes, &|request| parts.come(request), here)
+        let come = |request, number| parts.come(request, number);
+        next_volume(volumes, &come, here)
     }
 
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
-        let mut volumes = self.volumes()?;
-        let state = lock(&self.state);
-        volumes.retain(|queue| !state.unavailable.contains(&queue.label));
+        let volumes = self.available(&lock(&self.state).unavailable)?;
         let left = self.choose(volumes, &HashSet::new());
         Ok(left.map(|queue| queue.label))
     }

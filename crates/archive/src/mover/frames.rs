@@ -115,8 +115,13 @@ fn squeezed(cache: &Cache, job: &Job, level: i32, at_ns: i64) -> Result<Outcome,
         Err(CacheError::Full { .. } | CacheError::TooLarge { .. }) => return Ok(Outcome::NoRoom),
         Err(error) => return Err(error),
     };
-    let Some(mut contents) = cache.read(job.file, None)? else {
-        return Ok(Outcome::Wrong("it is not in the cache any more".to_owned()));
+    let mut contents = match cache.read(job.file, None) {
+        Ok(Some(contents)) => contents,
+        Ok(None) => {
+            return Ok(Outcome::Wrong("it is not in the cache any more".to_owned()));
+        }
+        Err(error) if error.is_of_the_file() => return Ok(Outcome::Wrong(error.to_string())),
+        Err(error) => return Err(error),
     };
     let frame = match compress(&mut contents, bytes, level, &mut incoming) {
         Ok(frame) => frame,

@@ -8,6 +8,7 @@
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::session::With;
+use crate::cache::CacheError;
 use crate::catalogue::{
     Answer, Catalogue, CatalogueError, CopyState, FileId, RequestId, RequestState, Waiting,
 };
@@ -106,7 +107,7 @@ impl With<'_> {
                 full.note(place, &error);
                 Ok(())
             }
-            Err(MoveError::Deliver(error)) => {
+            Err(error) if error.is_of_a_file() => {
                 let why = error.to_string();
                 self.catalogue
                     .answer(request, &Answer::Failed(why.clone()), now_ns)?;
@@ -128,19 +129,44 @@ impl With<'_> {
         let Some(mut delivery) = Target::new(place, file)?.begin()? else {
             return Ok(Handed::Over { verified: true });
         };
-        if file.bytes > 0 {
-            let Some(contents) = self.cache.read(id, Some(now_ns))? else {
-                return Ok(Handed::Gone);
-            };
-            copy(contents, &mut delivery, &file.path)?;
+        match self.copy_cached(id, file, &mut delivery, now_ns) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Handed::Gone),
+            Err(error) => return self.damaged(id, error),
         }
         match delivery.finish() {
             Ok(delivered) => Ok(Handed::Over {
                 verified: !delivered.sums.is_empty(),
             }),
-            // Damaged on disk. The tape has it still, unless this is the only copy.
-            Err(error) if error.is_of_contents() && self.cache.discard(id)? => Ok(Handed::Gone),
-            Err(error) => Err(error.into()),
+            Err(error) => self.damaged(id, error.into()),
+        }
+    }
+
+    /// Writes what the cache has of a file; false where it has it no more.
+    fn copy_cached(
+        &self,
+        id: FileId,
+        file: &File,
+        delivery: &mut Delivery,
+        now_ns: i64,
+    ) -> Result<bool, MoveError> {
+        if file.bytes == 0 {
+            return Ok(true);
+        }
+        let Some(contents) = self.cache.read(id, Some(now_ns))? else {
+            return Ok(false);
+        };
+        copy(contents, delivery, &file.path)?;
+        Ok(true)
+    }
+
+    /// A file is damaged on disk, or gone: the tape has it still, unless this is the only copy.
+    fn damaged(&self, id: FileId, error: MoveError) -> Result<Handed, MoveError> {
+        let is_of_the_place =
+            matches!(&error, MoveError::Deliver(error) if !error.is_of_contents());
+        match error.is_of_a_file() && !is_of_the_place && self.cache.discard(id)? {
+            true => Ok(Handed::Gone),
+            false => Err(error),
         }
     }
 }
@@ -216,6 +242,8 @@ impl Target {
 pub(super) struct Parts(HashMap<RequestId, Partial>);
 
 struct Partial {
+    /// The number of the copy that it comes from.
+    number: u32,
     file: File,
     /// None where the file turned out to be there already.
     arriving: Option<Arriving>,
@@ -224,9 +252,28 @@ struct Partial {
 }
 
 impl Parts {
-    /// Bytes of a request that have come.
-    pub fn come(&self, request: RequestId) -> u64 {
-        self.0.get(&request).map_or(0, |partial| partial.bytes)
+    /// Bytes of a copy that have come; an offset that no part has where another copy was begun.
+    pub fn come(&self, request: RequestId, number: u32) -> u64 {
+        match self.0.get(&request) {
+            Some(partial) if partial.number == number => partial.bytes,
+            Some(_) => u64::MAX,
+            None => 0,
+        }
+    }
+
+    /// Whether what waits has not come yet.
+    pub fn lacks(&self, waiting: &Waiting) -> bool {
+        let begun = self.0.get(&waiting.request);
+        let begun = begun.filter(|partial| partial.number == waiting.number);
+        let come = begun.map_or(0, |partial| partial.bytes);
+        let mut segments = waiting.segments.iter();
+        segments.any(|segment| segment.file_offset >= come)
+    }
+
+    /// Nothing more comes of these copies.
+    pub fn give_up(&mut self, copies: &HashSet<(RequestId, u32)>) {
+        self.0
+            .retain(|request, partial| !copies.contains(&(*request, partial.number)));
     }
 }
 
@@ -313,7 +360,7 @@ impl<'a> Deliverer<'a> {
     fn open(&mut self, want: usize) -> Result<Partial, MoveError> {
         let waiting = &self.waiting[want];
         let begun = self.parts().0.remove(&waiting.request);
-        if let Some(partial) = begun {
+        if let Some(partial) = begun.filter(|partial| partial.number == waiting.number) {
             return Ok(partial);
         }
         let is_frame = waiting.zstd_bytes.is_some();
@@ -339,16 +386,15 @@ impl<'a> Deliverer<'a> {
             },
         };
         Ok(Partial {
+            number: waiting.number,
             file,
             arriving,
             bytes: 0,
         })
     }
 
-    fn close(&mut self, want: usize, mut partial: Partial) -> Result<(), MoveError> {
+    fn close(&mut self, want: usize, partial: Partial) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
-        let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
-        partial.bytes += here;
         if partial.bytes < waiting.zstd_bytes.unwrap_or(partial.file.bytes) {
             self.parts().0.insert(waiting.request, partial);
             // The rest comes from another volume.
@@ -387,6 +433,19 @@ impl<'a> Deliverer<'a> {
         match copies.iter().any(|copy| copy.state == CopyState::Whole) {
             true => Ok(self.with.catalogue.requeue(&[waiting.request])?),
             false => self.fail(want, why),
+        }
+    }
+
+    /// This copy could not be read: the request waits for another one, and fails when there is none. Then
+    /// it may be read another day, by a drive with a clean head, and is not given up for that.
+    fn lose(&mut self, want: usize, why: &Lost) -> Result<(), MoveError> {
+        let waiting = &self.waiting[want];
+        let entry = self.with.catalogue.file(waiting.file)?;
+        match why {
+            Lost::Unreadable(why) if entry.is_only_in(waiting.number) => {
+                self.fail(want, why.clone())
+            }
+            why => self.try_another(want, why.to_string()),
         }
     }
 
@@ -430,19 +489,29 @@ impl<'a> Deliverer<'a> {
     /// Bytes of a file cannot be taken: where that is the file's affair the others go on.
     fn not_taken(&mut self, want: usize, error: Error) -> Result<(), Error> {
         let is_frame = self.waiting[want].zstd_bytes.is_some();
-        let settled = match error.downcast::<DeliverError>() {
+        match error.downcast::<DeliverError>() {
             // More than the file has: other contents than the catalogue's.
-            Ok(error @ DeliverError::Beyond { .. }) => self.try_another(want, error.to_string()),
-            Ok(error) => self.refuse(want, error),
+            Ok(error @ DeliverError::Beyond { .. }) => {
+                self.settle(want, |this| this.try_another(want, error.to_string()))
+            }
+            Ok(error) => self.settle(want, |this| this.refuse(want, error)),
             // Not the disk: what was read is no zstd frame.
             Err(error) if is_frame && error.raw_os_error().is_none() => {
-                self.try_another(want, error.to_string())
+                self.settle(want, |this| this.try_another(want, error.to_string()))
             }
-            Err(error) => return Err(error),
-        };
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Answers a request, or queues it again, before its end: what still comes of it is passed over.
+    fn settle(
+        &mut self,
+        want: usize,
+        how: impl FnOnce(&mut Self) -> Result<(), MoveError>,
+    ) -> Result<(), Error> {
         self.open.remove(&want);
         self.settled.insert(want);
-        settled.map_err(Error::other)
+        how(self).map_err(Error::other)
     }
 }
 
@@ -469,8 +538,11 @@ impl Receiver for Deliverer<'_> {
         let partial = match self.open(want) {
             // Something else has its name, or its directory is gone: that is this request's affair.
             Err(MoveError::Deliver(error)) => {
-                self.settled.insert(want);
-                return self.refuse(want, error).map_err(Error::other);
+                return self.settle(want, |this| this.refuse(want, error));
+            }
+            // Its own too: others may well fit the cache.
+            Err(MoveError::Cache(error @ CacheError::TooLarge { .. })) => {
+                return self.settle(want, |this| this.fail(want, error.to_string()));
             }
             partial => partial.map_err(Error::other)?,
         };
@@ -478,14 +550,19 @@ impl Receiver for Deliverer<'_> {
         Ok(())
     }
 
-    fn bytes(&mut self, want: usize, _: u64, bytes: &[u8]) -> Result<(), Error> {
-        let arriving = self.open.get_mut(&want);
-        match arriving.and_then(|partial| partial.arriving.as_mut()) {
-            Some(arriving) => match arriving.push(bytes) {
-                Ok(()) => Ok(()),
-                Err(error) => self.not_taken(want, error),
-            },
-            None => Ok(()),
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let Some(partial) = self.open.get_mut(&want) else {
+            return Ok(());
+        };
+        if offset != partial.bytes {
+            let why = format!("byte {offset} came where byte {} is next", partial.bytes);
+            return self.settle(want, |this| this.fail(want, why));
+        }
+        partial.bytes += bytes.len() as u64;
+        let arriving = partial.arriving.as_mut();
+        match arriving.map(|arriving| arriving.push(bytes)) {
+            Some(Err(error)) => self.not_taken(want, error),
+            _ => Ok(()),
         }
     }
 
@@ -507,11 +584,10 @@ impl Receiver for Deliverer<'_> {
     fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
         self.open.remove(&want);
         self.again.remove(&want);
-        match self.settled.remove(&want) {
-            true => Ok(()),
-            false => self
-                .try_another(want, why.to_string())
-                .map_err(Error::other),
+        if self.settled.remove(&want) {
+            return Ok(());
         }
+        let lost = self.lose(want, why);
+        lost.map_err(Error::other)
     }
 }

@@ -29,7 +29,8 @@ const AT_ONCE: usize = 256;
 
 impl Mover<'_> {
     /// Reads all copies on a volume and compares their sums. What cannot be read or is not right is
-    /// marked lost in the catalogue, so that it is copied again from where it is right.
+    /// marked lost in the catalogue: it is not read again, and copied again where the cache has the file.
+    /// One that cannot be read stays as it is where nothing else has the file.
     ///
     /// # Errors
     /// [`MoveError`]; what was found until then is noted.
@@ -53,7 +54,7 @@ impl Mover<'_> {
     }
 }
 
-/// Segments by copy, the copies in the order of the tape.
+/// Segments by copy, the copies in the order of the tape, the segments of each in that of the file.
 fn copies(contents: Vec<OnVolume>) -> Vec<(OnVolume, Vec<Segment>)> {
     let mut at = HashMap::new();
     let mut copies: Vec<(OnVolume, Vec<Segment>)> = Vec::new();
@@ -66,6 +67,9 @@ fn copies(contents: Vec<OnVolume>) -> Vec<(OnVolume, Vec<Segment>)> {
                 copies.push((on, segments));
             }
         }
+    }
+    for (_, segments) in &mut copies {
+        segments.sort_by_key(|segment| segment.file_offset);
     }
     copies
 }
@@ -184,6 +188,13 @@ impl Receiver for Checker<'_> {
 
     fn lost(&mut self, want: usize, why: &Lost) -> Result<(), Error> {
         self.open.remove(&want);
+        let copy = &self.copies[want].0;
+        let entry = self.catalogue.file(copy.file).map_err(Error::other)?;
+        if matches!(why, Lost::Unreadable(_)) && entry.is_only_in(copy.number) {
+            // Another drive, or this one with a clean head, may read it.
+            self.found.lost.push((copy.path.clone(), why.to_string()));
+            return Ok(());
+        }
         self.lose(want, why.to_string()).map_err(Error::other)
     }
 }

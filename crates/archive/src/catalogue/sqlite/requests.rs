@@ -117,7 +117,7 @@ struct Place {
     segment: Segment,
 }
 
-/// Where the whole copies of a file lie; `None` if none is whole.
+/// Where the whole copies of a file lie, by volume and in file order; `None` if none is whole.
 fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Place>>> {
     let sql = "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole'";
     if one(transaction, sql, [file], |_| Ok(()))?.is_none() {
@@ -127,7 +127,7 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Plac
         "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {SEGMENT} FROM copy \
         JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
         WHERE copy.file = ?1 AND copy.state = 'whole' \
-        ORDER BY volume.label, copy.number, segment.partition, segment.first_block"
+        ORDER BY volume.label, copy.number, segment.file_offset"
     );
     let places = all(transaction, &sql, [file], |row| {
         Ok(Place {
@@ -167,7 +167,7 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
         for place in places {
             let waiting = volumes.entry((place.label, place.volume)).or_default();
             match waiting.last_mut() {
-                Some(last) if last.request == id && last.number == place.number => {
+                Some(last) if last.request == id && last.goes_on(place.number, &place.segment) => {
                     last.segments.push(place.segment);
                 }
                 _ => waiting.push(Waiting {

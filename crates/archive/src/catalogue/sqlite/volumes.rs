@@ -157,11 +157,12 @@ fn refuse_open_writes(transaction: &Transaction<'_>, id: VolumeId) -> Result<()>
     }
 }
 
-/// Live files that are nowhere but on this volume.
+/// Live files that are nowhere but on this volume. A copy that was lost counts here, where it may be
+/// the last trace of a file, and not elsewhere.
 fn only_here(transaction: &Transaction<'_>, id: VolumeId) -> Result<Vec<(FileId, Vec<u8>)>> {
     let sql = "SELECT DISTINCT file.id, file.path FROM segment \
         JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
-        WHERE segment.volume = ?1 AND copy.state = 'whole' AND file.state = 'live' \
+        WHERE segment.volume = ?1 AND copy.state != 'writing' AND file.state = 'live' \
         AND NOT EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
         AND NOT EXISTS (SELECT 1 FROM copy AS other \
             WHERE other.file = file.id AND other.state = 'whole' \

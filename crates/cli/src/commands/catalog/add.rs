@@ -130,6 +130,10 @@ fn add_index(archive: &Archive, args: &Add, path: &Path) -> Result<(), CliError>
 fn of_index(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
     let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
     let wanted = Wanted::new(file, layout, None, sums, Vec::new()).map_err(|e| e.to_string())?;
+    let bytes: u64 = wanted.segments.iter().map(|segment| segment.bytes).sum();
+    if bytes < file.length {
+        return Err("it has holes: `recall --ltfs` brings it back".to_owned());
+    }
     let inner = wanted.path.to_string();
     let path = InnerPath::new(format!("{label}/{inner}")).map_err(|e| e.to_string())?;
     Ok(Recorded {
