@@ -128,7 +128,7 @@ pub enum MoveError {
     /// Files wait for tape, and there is none.
     #[error(
         "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect, of another tier or \
-         hold a copy already, and no blank cartridge is in the library. Add cartridges, then start again: nothing is lost"
+         hold a copy already, and no blank cartridge is within reach of a robot. Add cartridges, then start again: nothing is lost"
     )]
     NoVolume {
         /// Files that wait.

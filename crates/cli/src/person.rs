@@ -57,7 +57,9 @@ impl Person for Terminal {
     }
 
     fn take(&mut self, volume: &str, drive: &str) {
-        say(format_args!("take {volume} out of {drive}\n"));
+        say(format_args!(
+            "take the cartridge out of {drive}: {volume}\n"
+        ));
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Recall {
     /// Archive made by `tapewise catalog init`: its files come from its cache and from its tapes. Several
     /// may ask at once: one process works, for all. Where drives have no robot, the pull list is
     /// printed, and each cartridge asked for at the terminal.
-    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT, conflicts_with_all = ["sums", "replace", "no_mhl"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT, conflicts_with_all = ["profile", "sums", "replace", "no_mhl"])]
     archive: Option<PathBuf>,
     /// With --archive: only print the pull list: which cartridges are needed, in the order in which
     /// they go into the drives, and how long each is read.
@@ -48,7 +48,8 @@ pub struct Recall {
     pull_list: bool,
     /// With --archive: before a cartridge is mounted, wait until the oldest request is so old, so that
     /// requests of others are read together with it [default: batch_window_s of archive.toml].
-    #[arg(long, value_name = "TIME", requires = "archive", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", requires = "archive", conflicts_with_all = ["pull_list", "dry_run"],
+        value_parser = humantime::parse_duration)]
     batch_window: Option<Duration>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]

@@ -12,6 +12,7 @@ use crate::output::{self, say};
 use crate::plot::figure;
 use crate::scenario::{self, ScenarioArgs};
 use answer::{Answer, Outcome};
+use clap::ArgGroup;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_sim::{Scenario, Shard};
@@ -25,6 +26,7 @@ use tapewise_sim::{Scenario, Shard};
 /// that cannot be borne is said to be unstable, and never averaged. The same seed gives the same
 /// bytes on any number of threads.
 #[derive(clap::Args, Debug)]
+#[command(group(ArgGroup::new("one").args(["trace", "events", "plot"]).multiple(true)))]
 pub struct Simulate {
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -35,7 +37,8 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     events: Option<PathBuf>,
     /// The replication that --trace, --events and the timeline of --plot are of.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..1_000_000))]
+    #[arg(long, value_name = "N", requires = "one", default_value_t = 0,
+        value_parser = clap::value_parser!(u64).range(..1_000_000))]
     replication: u64,
     /// Make only a part of the replications, from 0/n to (n-1)/n, and write what --merge reads.
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "output", conflicts_with_all = ["merge", "width"])]

@@ -5,6 +5,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -84,10 +85,16 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         replace: args.replace,
         also: Vec::new(),
     };
-    let to_tape = |all| to_tape(&archive, &cache, &stop, args, all);
+    let refused = Cell::new(false);
+    let on_tape = |all| -> Result<(), CliError> {
+        let migrated = to_tape(&archive, &cache, &stop, args, all)?;
+        told(&migrated)?;
+        refused.set(refused.get() || !migrated.refused.is_empty());
+        Ok(())
+    };
     let make_room = || match args.later {
         true => Ok(false),
-        false => told(&to_tape(true)?).map(|_| true),
+        false => on_tape(true).map(|()| true),
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let stored = in_portions(&cache, &sources, &how, portion, &stop, &make_room)?;
@@ -112,7 +119,11 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     if args.later {
         return Ok(ExitCode::SUCCESS);
     }
-    told(&to_tape(false)?)
+    on_tape(false)?;
+    Ok(match refused.get() {
+        true => ExitCode::from(Exit::Partial as u8),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Brings to tape what is due; or all, where the cache has no room for it to wait.
@@ -131,9 +142,15 @@ fn to_tape(
     });
     migrated.map_err(|error| {
         let again = args.archive.display();
-        error.or_hint(&format!(
+        let safe = format!(
             "what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape"
-        ))
+        );
+        error.or_hint(&match archive.is_loaded_by_hand() {
+            true => format!(
+                "{safe}, where `changers` in archive.toml names a robot: by hand tapes are read, not written"
+            ),
+            false => safe,
+        })
     })
 }
 

@@ -127,12 +127,17 @@ pub fn round_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
 
 /// Powers of two between two exponents of them; each tick stands at its exponent.
 pub fn doubling_ticks(low: f64, high: f64) -> Vec<Tick> {
-    let powers = (low.ceil().max(0.0) as u32)..=(high.floor().clamp(0.0, 31.0) as u32);
-    let tick = |power: u32| Tick {
+    let whole = |power: f64| power.clamp(-31.0, 31.0) as i32;
+    let tick = |power: i32| Tick {
         at: f64::from(power),
-        label: thousands(1 << power),
+        label: match u32::try_from(power) {
+            Ok(power) => thousands(1 << power),
+            Err(_) => 2f64.powi(power).to_string(),
+        },
     };
-    powers.map(tick).collect()
+    (whole(low.ceil())..=whole(high.floor()))
+        .map(tick)
+        .collect()
 }
 
 /// 1, 2 or 5 times a power of ten, such that at most `most` steps span `range`.

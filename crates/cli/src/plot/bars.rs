@@ -2,6 +2,7 @@
 
 use super::axis;
 use super::canvas::{self, Anchor, Canvas, Font};
+use super::fitted;
 use super::panel::{GREY, INK};
 use crate::error::CliError;
 use plotters::style::{Color, RGBColor};
@@ -47,7 +48,7 @@ const ROW_PX: f64 = 26.0;
 const FOOT_PX: f64 = 58.0;
 const BAR_PX: f64 = 17.0;
 /// Longer names are cut.
-const NAME_CHARACTERS: usize = 30;
+const NAME_PX: f64 = 202.0;
 const TICKS: usize = 7;
 const GRID: RGBColor = RGBColor(228, 228, 228);
 
@@ -102,7 +103,7 @@ fn draw(canvas: &Canvas, rows: &Rows, top: f64) -> Result<(), CliError> {
     )?;
     for (number, bar) in rows.bars.iter().enumerate() {
         let y = first + (number as f64 + 0.5) * ROW_PX;
-        let name: String = bar.name.chars().take(NAME_CHARACTERS).collect();
+        let name = fitted(&bar.name, 12.0, NAME_PX);
         canvas.words(&name, (X_PX[0] - 10.0, y), Anchor::End, font(12.0, false))?;
         let mut from = 0.0;
         for (part, amount) in rows.parts.iter().zip(&bar.amounts) {

@@ -84,7 +84,7 @@ pub fn chart_over(words: Words, series: &[Series], scale: Across) -> Result<Stri
     }
     let mut series = series.to_vec();
     let places = series.iter_mut().flat_map(|series| &mut series.places);
-    places.for_each(|place| place[0] = place[0].max(1.0).log2());
+    places.for_each(|place| place[0] = place[0].max(f64::MIN_POSITIVE).log2());
     let xs = || {
         series
             .iter()
@@ -93,7 +93,7 @@ pub fn chart_over(words: Words, series: &[Series], scale: Across) -> Result<Stri
     };
     let [least, most] = [
         xs().fold(f64::INFINITY, f64::min) - 0.25,
-        xs().fold(0.0, f64::max) + 0.25,
+        xs().fold(f64::NEG_INFINITY, f64::max) + 0.25,
     ];
     drawn(words, &series, Some([least, most]))
 }
@@ -208,13 +208,77 @@ fn axes(
 }
 
 fn legend(canvas: &Canvas, series: &[Series]) -> Result<(), CliError> {
-    const Y: f64 = 52.0;
-    let mut x = X_PX[0];
-    for each in series.iter().filter(|each| !each.name.is_empty()) {
-        let swatch = [(x, Y - 3.0), (x + 14.0, Y + 3.0)];
+    let named: Vec<&Series> = series.iter().filter(|each| !each.name.is_empty()).collect();
+    for (each, (x, y)) in named.iter().zip(legend_places(&named)) {
+        let swatch = [(x, y - 3.0), (x + 14.0, y + 3.0)];
         canvas.bar(swatch, each.colour.to_rgba())?;
-        canvas.words(&each.name, (x + 20.0, Y), Anchor::Start, font(12.0, false))?;
-        x += 20.0 + each.name.chars().count() as f64 * 6.4 + 24.0;
+        canvas.words(&each.name, (x + 20.0, y), Anchor::Start, font(12.0, false))?;
     }
     Ok(())
+}
+
+/// Where each begins: on one line, or on more where they would run off the page.
+fn legend_places(named: &[&Series]) -> Vec<Px> {
+    const LINE_PX: f64 = 15.0;
+    let (mut x, mut y) = (X_PX[0], 52.0);
+    let mut places = Vec::with_capacity(named.len());
+    for each in named {
+        let width = 20.0 + each.name.chars().count() as f64 * 6.4;
+        if x > X_PX[0] && x + width > f64::from(SIZE_PX[0]) {
+            // Lines stand between the title and the words of the axis.
+            places
+                .iter_mut()
+                .for_each(|(_, above): &mut Px| *above -= LINE_PX / 2.0);
+            (x, y) = (X_PX[0], y + LINE_PX / 2.0);
+        }
+        places.push((x, y));
+        x += width + 24.0;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::BLUE;
+
+    fn series(name: &str, places: Vec<[f64; 2]>) -> Series {
+        Series {
+            name: name.to_owned(),
+            mark: Mark::Line,
+            colour: BLUE,
+            places,
+        }
+    }
+
+    #[test]
+    fn a_legend_that_is_too_long_for_a_line_goes_on_below() {
+        let names = ["1 robot, window 300 s"; 7].map(|name| series(name, Vec::new()));
+        let named: Vec<&Series> = names.iter().collect();
+        let few = legend_places(&named[..3]);
+        assert!(few.iter().all(|&(_, y)| y == 52.0), "{few:?}");
+        let all = legend_places(&named);
+        let last = all[6];
+        assert!(last.1 > all[0].1 && last.0 < all[4].0, "{all:?}");
+        let ends = all.iter().map(|&(x, _)| x + 20.0 + 21.0 * 6.4);
+        assert!(ends.fold(0.0, f64::max) <= f64::from(SIZE_PX[0]), "{all:?}");
+    }
+
+    #[test]
+    fn values_below_one_stand_in_their_own_place_on_a_scale_of_doublings() {
+        let words = Words {
+            title: "",
+            across: "",
+            up: "",
+        };
+        let places = [0.25, 0.5, 1.0, 2.0].map(|x| [x, x]);
+        let drawn = chart_over(words, &[series("", places.to_vec())], Across::Doubling);
+        let svg = drawn.expect("a chart");
+        for label in ["0.25", "0.5"] {
+            assert!(
+                svg.lines().any(|line| line.trim() == label),
+                "{label}: {svg}"
+            );
+        }
+    }
 }

@@ -26,8 +26,11 @@ pub struct Figure {
     series: Vec<Series>,
 }
 
+/// Series of one figure that colours tell apart.
+pub const TOLD_APART: usize = 6;
+
 /// One after the other; grey is for what the others are to be held against.
-const COLOURS: [RGBColor; 6] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY];
+const COLOURS: [RGBColor; TOLD_APART] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY];
 
 impl Figure {
     /// A figure with these axes, each with its unit, and nothing on it yet.

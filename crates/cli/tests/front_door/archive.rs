@@ -8,8 +8,37 @@ use crate::program::Desk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tapewise_archive::cache::{Cache, Directory, Water};
-use tapewise_archive::catalogue::{CacheRecords, SqliteCatalogue};
+use tapewise_archive::catalogue::{CacheRecords, Files, SqliteCatalogue};
 use tapewise_model::Random;
+
+#[test]
+fn a_file_without_a_whole_copy_is_no_part_of_what_was_done() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 3);
+    desk.done("store --archive A reel");
+    empty_cache(&desk);
+    let catalogue = catalogue(&desk);
+    let file = catalogue
+        .live_file(b"reel/1.bin")
+        .expect("read")
+        .expect("a file");
+    let number = catalogue.file(file).expect("a file").copies[0].number;
+    catalogue.mark_lost(file, number, 1).expect("marked");
+    let none = desk.run_with("reel/1.bin\n", "recall --archive A --to out");
+    assert_eq!(none.code, 6, "{}", none.err);
+    for words in [
+        "reel/1.bin: no copy of the file is whole",
+        "1 file not delivered",
+        "hint: ",
+    ] {
+        assert!(none.err.contains(words), "{words:?} not in {}", none.err);
+    }
+    let some = desk.run_with("reel/1.bin\nreel/2.bin\n", "recall --archive A --to out");
+    assert_eq!(some.code, 7, "{}", some.err);
+    assert!(some.err.contains("1 file not delivered"), "{}", some.err);
+    let there = std::fs::read(desk.path().join("out/reel/2.bin")).expect("delivered");
+    assert_eq!(there, files["reel/2.bin"]);
+}
 
 /// A desk with a library of two drives and four cartridges, and an archive that it serves.
 pub fn desk() -> Desk {

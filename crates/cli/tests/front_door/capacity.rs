@@ -3,6 +3,7 @@
 use crate::evidence::assert_is_well_formed;
 use crate::program::Desk;
 use crate::simulate::LIBRARY;
+use serde_json::json;
 
 fn desk() -> Desk {
     let desk = Desk::new();
@@ -32,6 +33,13 @@ fn the_answer_is_the_fewest_drives_whose_interval_is_below_the_target() {
     assert_eq!(said["answer"]["drives"].as_u64(), fewest);
     assert_eq!(said["combinations"].as_array().map(Vec::len), Some(8));
     assert_eq!(said["target"]["metric"], "p95");
+    assert_eq!([&said["case"], &said["seed"]], [&json!("small"), &json!(1)]);
+    assert_eq!(said["requests_per_replication"], 400);
+    let combinations = said["combinations"].as_array().expect("combinations");
+    let simulated = combinations.iter().map(|one| &one["simulated"]);
+    for simulated in simulated.filter(|one| one["replications"].is_u64()) {
+        assert!(simulated["warm_up_cut"].is_f64() && simulated["unsettled"].is_u64());
+    }
 }
 
 #[test]
@@ -50,7 +58,33 @@ fn the_answer_is_a_sentence_with_its_interval() {
         answer.contains(" to ") && answer.ends_with(" s"),
         "{answer}"
     );
+    let drives = answer.trim_start_matches("answer").trim_start();
+    let drives = drives.split_once(": ").expect("its name").0;
+    let made = format!("made        {drives}: 6 replications of 400 requests, seed 1");
+    assert!(said.text().contains(&made), "{made}: {}", said.text());
     assert_is_well_formed(&desk.read("p/capacity.svg"));
+}
+
+#[test]
+fn more_rows_than_there_are_colours_are_drawn_in_several_pictures() {
+    let desk = desk();
+    let more = "--drives 3..4 --robots 1..7 --replications 2 --plot p";
+    capacity(&desk, "median < 1 min at 90/h", more);
+    let pictures = [1, 2].map(|number| desk.read(&format!("p/capacity-{number}.svg")));
+    for (picture, rows) in pictures.iter().zip([6, 1]) {
+        assert_is_well_formed(picture);
+        assert_eq!(picture.matches(", no window").count(), rows);
+    }
+}
+
+#[test]
+fn a_combination_that_did_not_come_to_rest_is_said_to_be_doubtful() {
+    let desk = desk();
+    let more = "--drives 1 --set requests=60";
+    let said = capacity(&desk, "mean < 1 min at 62/h", more);
+    let caution =
+        "caution     1 drive, 1 robot, no window: replications are too short to come to rest";
+    assert!(said.text().contains(caution), "{}", said.text());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::archive;
 use crate::drives::until_free;
 use crate::program::{Desk, fixture};
 use crate::recall_ltfs::ltfs_tape;
+use tapewise_archive::catalogue::Volumes;
 use tapewise_archive::pool::Pool;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
@@ -150,4 +151,38 @@ fn cartridges_that_are_only_listed_are_found_by_their_barcodes() {
         "catalog add --archive A --block-size 65536 old.csv",
         &["OLD001L4", "in the catalogue"],
     );
+    // One that is refused holds back those before it.
+    desk.put("OLD000L4.csv", "path,start_block,block_count\na.mov,5,1\n");
+    for more in ["old.csv", "OLD000L4.csv", "--tape OLD001L4"] {
+        desk.refused(
+            &format!("catalog add --archive A --block-size 65536 OLD000L4.csv {more}"),
+            &["in the catalogue"],
+        );
+    }
+    let found = desk.run("catalog find --archive A OLD000L4/*");
+    assert!(!found.text().contains("a.mov"), "{}", found.text());
+}
+
+#[test]
+fn the_pieces_of_a_file_are_put_in_the_order_of_the_file() {
+    let desk = archive::desk();
+    desk.put(
+        "OLD001L4.csv",
+        "id,start_block,block_count,size_bytes,file_offset\n\
+         turned,5,1,300,65536\nholed,6,1,,\nturned,20,1,,\nholed,30,1,,65537\n",
+    );
+    let added = desk.done("catalog add --archive A --block-size 65536 OLD001L4.csv");
+    assert_eq!(added.text(), "OLD001L4: 1 file added, 1 left out\n");
+    let why = "holed: left out: a piece begins at byte 65537 of the file where byte 65536 is next";
+    assert!(added.err.contains(why), "{}", added.err);
+    let catalogue = archive::catalogue(&desk);
+    let (volume, _) = catalogue
+        .find_volume("OLD001L4")
+        .expect("read")
+        .expect("there");
+    let contents = catalogue.contents(volume).expect("contents");
+    let places = contents
+        .iter()
+        .map(|on| (on.segment.first_block, on.segment.file_offset));
+    assert_eq!(places.collect::<Vec<_>>(), [(5, 65_536), (20, 0)]);
 }

@@ -5,7 +5,7 @@
 use crate::archive::{empty_cache, make_files_of, recall_and_compare, same};
 use crate::program::{Desk, Ran};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use tapewise_model::Random;
 
@@ -214,6 +214,45 @@ fn more_than_the_cache_holds_is_stored_in_portions_and_a_file_longer_than_it_is_
 }
 
 #[test]
+fn a_file_that_is_refused_while_room_is_made_is_in_the_exit_code() {
+    let desk = desk(ROOMY);
+    desk.put("old.bin", vec![7; 20_000]);
+    desk.done("store --archive A old.bin --later");
+    let water = [
+        ("cache_high_bytes", "1000000"),
+        ("cache_low_bytes", "500000"),
+    ];
+    set(&desk, "A/archive.toml", &water);
+    // After all is stored nothing is due for a month.
+    let settings = desk.read("A/archive.toml");
+    let tier = "[[tier]]\nname = \"deep\"\nvolumes = \"*\"\nafter_days = 30\n";
+    desk.put("A/archive.toml", settings + tier);
+    let cached = kept(&desk.path().join("A/cache"), 20_000);
+    std::fs::write(&cached, vec![8; 20_000]).expect("damaged");
+    make_files_of(&desk, "reel", 40, 100_000);
+    let stored = desk.run("store --archive A reel");
+    assert_eq!(stored.code, 7, "{}\n{}", stored.text(), stored.err);
+    says(&stored, &["stays in the cache"]);
+}
+
+/// The only file of this length below a directory.
+fn kept(directory: &Path, bytes: u64) -> PathBuf {
+    let mut left = vec![directory.to_owned()];
+    while let Some(next) = left.pop() {
+        for entry in std::fs::read_dir(next).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let about = std::fs::metadata(&path).expect("there");
+            match about.is_dir() {
+                true => left.push(path),
+                false if about.len() == bytes => return path,
+                false => {}
+            }
+        }
+    }
+    panic!("no file of {bytes} bytes")
+}
+
+#[test]
 fn files_go_on_to_the_next_cartridge_when_one_is_full_and_wait_when_none_is_left() {
     // Each holds 2.4 MB.
     let desk = desk(5_000_000);
@@ -280,6 +319,7 @@ fn a_cartridge_that_the_robot_dropped_is_said_with_its_place_and_another_is_take
     let faults = [("robot_error", "0.3"), ("dropped", "1.0"), ("seed", "4")];
     set_faults(&desk, &faults);
     let stored = desk.run("store --archive A reel");
+    assert_eq!(stored.code, 0, "{}", stored.err);
     assert!(
         stored
             .text()

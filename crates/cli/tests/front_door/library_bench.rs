@@ -100,7 +100,7 @@ fn a_report_adds_up_and_a_log_is_not_written_over() {
     let text = desk.done("library bench report pattern.csv events.jsonl");
     for words in [
         "40 of 40 requests answered",
-        "3 drives; 0 failures",
+        "3 drives that took part; 0 failures",
         "the robot moved",
         "prove nothing about hardware",
     ] {
@@ -131,6 +131,14 @@ fn cartridges_are_written_only_with_consent_and_once() {
     let refused = desk.run(PREPARE);
     assert_eq!(refused.code, 3, "{}", refused.err);
     assert!(refused.err.contains("--write"), "{}", refused.err);
+    // A byte of this library stands for a megabyte: 26 KB are none.
+    let unfit = PREPARE.replace("--object-bytes 10000000", "--write");
+    desk.refused(
+        &unfit,
+        &["--object-bytes 26000", "1000000", "emulated:lib#drive0"],
+    );
+    // What a kill may leave of a table that has no row yet.
+    desk.put("cartridges.csv", "cartridge,label,objects,object_bytes\n");
     let few = "library bench prepare emulated:lib --drive emulated:lib#drive0 --write \
                --object-bytes 10000000 --objects 5 -o cartridges.csv --cartridges";
     desk.done(&format!("{few} TW0003,TW0001"));

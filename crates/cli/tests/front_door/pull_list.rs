@@ -135,6 +135,38 @@ fn where_nobody_is_there_what_is_missing_is_said_and_the_queue_keeps_it() {
     let catalogue = SqliteCatalogue::open(&desk.path().join("A/catalogue.db"));
     let waiting = catalogue.expect("a catalogue").unanswered();
     assert_eq!(waiting.expect("a catalogue").len(), 40);
+    let quiet = desk.run(&format!("{RECALL} --quiet"));
+    let (before, _) = quiet.err.split_once("still to be put in:").expect("why");
+    assert!(before.contains("(the drive is watched"), "{before}");
+    assert!(!before.contains(", about "), "{before}");
+}
+
+#[test]
+fn what_is_stored_where_no_robot_is_stays_in_the_cache_and_why_is_said() {
+    let (desk, _) = desk();
+    desk.put("more.bin", "more");
+    let ran = desk.run("store --archive A more.bin");
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    for words in [
+        "within reach of a robot",
+        "hint: ",
+        "`changers` in archive.toml",
+    ] {
+        assert!(ran.err.contains(words), "{words:?} not in {}", ran.err);
+    }
+}
+
+#[test]
+fn options_that_an_archive_does_not_heed_are_refused() {
+    let desk = Desk::new();
+    for options in [
+        "--profile lto8",
+        "--batch-window 1s --pull-list",
+        "--batch-window 1s --dry-run",
+    ] {
+        let recall = format!("recall --archive A --to out {options}");
+        desk.refused(&recall, &["cannot be used with"]);
+    }
 }
 
 #[test]

@@ -213,10 +213,27 @@ fn pictures_show_responses_percentiles_and_who_did_what() {
     for name in ["drive 0", "drive 2", "robot 0", "requests inside"] {
         assert!(timeline.contains(name), "{name}");
     }
-    assert!(
-        desk.read("pictures/responses-small.svg")
-            .contains("shifted Erlang")
-    );
+    let responses = desk.read("pictures/responses-small.svg");
+    for words in ["shifted Erlang", "drawn to the 99.5th percentile"] {
+        assert!(responses.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn cases_with_names_that_are_one_as_names_of_files_have_pictures_of_their_own() {
+    let desk = Desk::new();
+    let cases = "[[case]]\nname = \"a b\"\n[[case]]\nname = \"a-b\"\n";
+    desk.put("cases.toml", LIBRARY.to_owned() + cases);
+    desk.done("simulate cases.toml --replications 2 --plot pictures");
+    for (name, case) in [("a-b", "a b"), ("a-b-2", "a-b")] {
+        let responses = desk.read(&format!("pictures/responses-{name}.svg"));
+        assert!(
+            responses.contains(&format!("Responses of {case}: ")),
+            "{name}"
+        );
+        let timeline = desk.read(&format!("pictures/timeline-{name}.svg"));
+        assert!(timeline.contains(&format!("{case}, L1, ")), "{name}");
+    }
 }
 
 #[test]
@@ -259,6 +276,8 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_key() {
     for options in [
         "--shard 2/2 -o x",
         "--shard 0/2",
+        "--replication 3",
+        "--replication 3 --shard 0/2 -o x",
         "--width 0%",
         "--threads 0",
         "--case x",

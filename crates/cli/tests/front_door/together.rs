@@ -127,6 +127,53 @@ fn what_two_ask_for_is_one_request_until_it_is_answered() {
 }
 
 #[test]
+fn what_another_delivered_first_is_not_taken_for_what_was_delivered_for_others() {
+    let (desk, _) = desk();
+    let held = tapewise_archive::cache::Directory::open(&desk.path().join("A/cache"));
+    let held = held.expect("the lock");
+    desk.put("list", "reel/1.bin\nreel/2.bin");
+    let mut child = Command::new(TAPEWISE)
+        .args([
+            "recall",
+            "--archive",
+            "A",
+            "--to",
+            "out",
+            "--files-from",
+            "list",
+        ])
+        .current_dir(desk.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let catalogue =
+        SqliteCatalogue::open(&desk.path().join("A/catalogue.db")).expect("a catalogue");
+    let waiting = || catalogue.unanswered().expect("a catalogue");
+    while waiting().len() < 2 {
+        assert!(child.try_wait().expect("a process").is_none(), "it ended");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // One is answered by whoever has the lock, and somebody else asks for a third.
+    let answer = tapewise_archive::catalogue::Answer::Delivered;
+    let first = waiting()[0].id;
+    catalogue.answer(first, &answer, 3).expect("answered");
+    let file = catalogue.live_file(b"reel/3.bin").expect("a catalogue");
+    let recall = tapewise_archive::catalogue::NewRecall {
+        file: file.expect("a file"),
+        terms: Default::default(),
+        destination: Some(desk.path().as_os_str().as_encoded_bytes().to_vec()),
+    };
+    catalogue.join(&[recall], 4).expect("asked");
+    drop(held);
+    let ran = child.wait_with_output().expect("the program ends");
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{told}");
+    assert!(told.contains("delivered  2 files"), "{told}");
+    assert!(told.contains("for others 1 file\n"), "{told}");
+}
+
+#[test]
 fn a_store_beside_another_run_is_told_who_works() {
     let (desk, _) = desk();
     let cache = desk.path().join("A/cache");

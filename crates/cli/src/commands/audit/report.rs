@@ -320,7 +320,7 @@ impl Sums {
             "as read the model says {model} of locating, {factor:.2} times the {measured} measured"
         );
         if let (Some(half), Some(worst)) = (
-            self.factors.get(self.factors.len() / 2),
+            self.factors.get(self.factors.len().saturating_sub(1) / 2),
             self.factors.last(),
         ) && self.factors.len() > 1
         {

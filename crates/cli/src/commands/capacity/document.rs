@@ -8,8 +8,13 @@ use serde_json::{Value, json};
 
 pub fn document(found: &Found) -> Value {
     let target = &found.target;
+    // They are the same in all combinations.
+    let scenario = found.cells().next().map(|cell| &cell.scenario);
     json!({
         "tapewise_capacity": 1,
+        "case": scenario.map(|scenario| &scenario.name),
+        "seed": scenario.map(|scenario| scenario.seed),
+        "requests_per_replication": scenario.map(|scenario| scenario.requests),
         "target": {
             "metric": target.metric.to_string(),
             "limit_s": target.limit_s,
@@ -38,6 +43,8 @@ fn combination(found: &Found, cell: &Cell) -> Value {
             let library = &simulated.results.libraries[0];
             json!({
                 "replications": simulated.results.replications,
+                "warm_up_cut": simulated.results.mean_cut,
+                "unsettled": simulated.results.unsettled,
                 "mean_s": interval(&simulated.results.mean_s),
                 "target_s": cell.metric(found.target.metric).as_ref().map(interval),
                 "drives_held": interval(&library.drives),

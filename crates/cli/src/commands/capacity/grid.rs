@@ -186,18 +186,9 @@ impl Grid {
 
 /// The first cell of a row that meets the target; the row's length where none does.
 fn least(row: &mut [Cell], target: &Target) -> Result<usize, CliError> {
-    let guessed = row.iter().position(|cell| match &cell.formula {
-        Guess::Expected(expected) => expected.target_s <= target.limit_s,
-        Guess::Unstable { .. } | Guess::None(_) => false,
-    });
-    let knows = row
-        .iter()
-        .any(|cell| !matches!(cell.formula, Guess::None(_)));
+    let guesses: Vec<&Guess> = row.iter().map(|cell| &cell.formula).collect();
+    let (mut next, knows) = start(&guesses, target);
     let (mut least, mut most) = (0, row.len());
-    let mut next = match knows {
-        true => guessed.unwrap_or(row.len() - 1),
-        false => row.len() / 2,
-    };
     while least < most {
         simulate(&mut row[next])?;
         let met = row[next].meets(target) == Some(Meets::Yes);
@@ -213,6 +204,20 @@ fn least(row: &mut [Cell], target: &Target) -> Result<usize, CliError> {
         };
     }
     Ok(least)
+}
+
+/// Where a search begins, and whether formulas know that it is near the answer.
+fn start(guesses: &[&Guess], target: &Target) -> (usize, bool) {
+    let guessed = guesses.iter().position(|guess| match guess {
+        Guess::Expected(expected) => expected.target_s <= target.limit_s,
+        Guess::Unstable { .. } | Guess::None(_) => false,
+    });
+    let is_none = |guess: &&Guess| matches!(guess, Guess::None(_));
+    match guessed {
+        Some(near) => (near, true),
+        None if guesses.iter().any(is_none) => (guesses.len() / 2, false),
+        None => (guesses.len() - 1, true),
+    }
 }
 
 fn cell(
@@ -285,4 +290,41 @@ fn simulate(cell: &mut Cell) -> Result<(), CliError> {
     };
     cell.simulated = Some(outcome);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_begins_where_formulas_say_and_in_the_middle_where_they_do_not() {
+        let target = Target::parse("mean < 60 s").expect("a target");
+        let expected = |target_s| {
+            Guess::Expected(Expected {
+                drives_held: 0.5,
+                robots_at_work: 0.1,
+                mean_s: target_s,
+                target_s,
+            })
+        };
+        let unstable = Guess::Unstable {
+            what: "drives",
+            why: String::new(),
+        };
+        let none = Guess::None(String::new());
+        let (slow, quick) = (expected(70.0), expected(50.0));
+        assert_eq!(
+            start(&[&unstable, &slow, &quick, &quick], &target),
+            (2, true)
+        );
+        // More drives than were asked about would do, or none do.
+        assert_eq!(start(&[&unstable, &unstable, &slow], &target), (2, true));
+        assert_eq!(start(&[&unstable; 3], &target), (2, true));
+        assert_eq!(start(&[&none; 12], &target), (6, false));
+        // That few drives are too few says nothing of how many are enough.
+        assert_eq!(
+            start(&[&unstable, &none, &none, &none, &none], &target),
+            (2, false)
+        );
+    }
 }

@@ -1,47 +1,78 @@
 //! The target's metric against the number of drives.
 
-use super::grid::{Found, Guess};
+use super::grid::{Cell, Found, Guess};
 use crate::commands::simulate::report::number;
 use crate::error::CliError;
-use crate::plot::figure::{Drawn, Figure};
+use crate::plot::figure::{Drawn, Figure, TOLD_APART};
 use tapewise_sim::statistics::Interval;
 
 /// What is beyond so many times the target would press the rest together.
 const FAR: f64 = 4.0;
 
-/// The picture: intervals as bands, formulas as thin lines, the target across.
+/// Intervals as bands, formulas as thin lines, the target across; as many pictures as it takes to tell the
+/// rows apart. Rows of which nothing simulated is near the target are left out.
 ///
 /// # Errors
-/// Where it cannot be made.
-pub fn picture(found: &Found) -> Result<Drawn, CliError> {
+/// Where one cannot be made.
+pub fn pictures(found: &Found) -> Result<Vec<Drawn>, CliError> {
+    let rows = found.rows.iter().map(|row| (row, simulated(found, row)));
+    let rows: Vec<(&Vec<Cell>, Vec<Place>)> = rows.filter(|(_, near)| !near.is_empty()).collect();
+    let groups = match rows.is_empty() {
+        true => vec![&rows[..]],
+        false => rows.chunks(TOLD_APART).collect(),
+    };
+    let name = |number: usize| match groups.len() {
+        1 => "capacity".to_owned(),
+        _ => format!("capacity-{}", number + 1),
+    };
+    let drawn = groups.iter().enumerate();
+    drawn
+        .map(|(number, group)| picture(found, name(number), group))
+        .collect()
+}
+
+/// Drives, and the target's metric with its interval.
+type Place = (f64, Interval);
+
+fn is_near(found: &Found, seconds: f64) -> bool {
+    seconds <= FAR * found.target.limit_s
+}
+
+fn simulated(found: &Found, row: &[Cell]) -> Vec<Place> {
+    let metric = found.target.metric;
+    row.iter()
+        .filter_map(|cell| Some((f64::from(cell.drives), cell.metric(metric)?)))
+        .filter(|(_, s)| is_near(found, s.estimate))
+        .collect()
+}
+
+fn picture(
+    found: &Found,
+    name: String,
+    rows: &[(&Vec<Cell>, Vec<Place>)],
+) -> Result<Drawn, CliError> {
     let target = &found.target;
     let first = found.cells().next();
-    let name = first.map_or("", |cell| cell.scenario.name.as_str());
+    let scenario = first.map_or("", |cell| cell.scenario.name.as_str());
     let title = format!(
-        "{} of responses by drives, {name} (thin: by formula)",
+        "{} of responses by drives, {scenario} (thin: by formula)",
         target.metric
     );
-    let near = |seconds: &f64| *seconds <= FAR * target.limit_s;
-    let mut figure = Figure::new("capacity", title, "drives", "response, s");
-    for row in &found.rows {
+    let mut figure = Figure::new(name, title, "drives", "response, s");
+    for (row, simulated) in rows {
         let Some(cell) = row.first() else { continue };
         let formula = row.iter().filter_map(|cell| match &cell.formula {
             Guess::Expected(expected) => Some((f64::from(cell.drives), expected.target_s)),
             Guess::Unstable { .. } | Guess::None(_) => None,
         });
-        let simulated: Vec<(f64, Interval)> = (row.iter())
-            .filter_map(|cell| Some((f64::from(cell.drives), cell.metric(target.metric)?)))
-            .filter(|place| near(&place.1.estimate))
-            .collect();
         let low = simulated.iter().map(|(drives, s)| (*drives, s.low()));
         let high = simulated.iter().map(|(drives, s)| (*drives, s.high()));
         let dots = simulated.iter().map(|(drives, s)| (*drives, s.estimate));
-        let line = simulated.iter().map(|(drives, s)| (*drives, s.estimate));
         figure = figure
-            .thin(formula.filter(|place| near(&place.1)))
+            .thin(formula.filter(|(_, seconds)| is_near(found, *seconds)))
             .area(low.chain(high.rev()))
-            .on_line(dots)
-            .line(&cell.row_name(), line);
+            .on_line(dots.clone())
+            .line(&cell.row_name(), dots);
     }
     let most = found.cells().map(|cell| cell.drives).max().unwrap_or(1);
     let across = [(0.0, target.limit_s), (f64::from(most), target.limit_s)];

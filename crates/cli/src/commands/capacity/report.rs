@@ -3,7 +3,7 @@
 use super::grid::{Cell, Found, Guess, Meets};
 use super::target::Metric;
 use crate::commands::simulate::answer::Outcome;
-use crate::commands::simulate::report::{made, number, share};
+use crate::commands::simulate::report::{caution, made, number, share};
 use crate::table::Table;
 use tapewise_sim::library::Part;
 use tapewise_sim::statistics::Interval;
@@ -36,6 +36,11 @@ pub fn text(found: &Found) -> String {
     for remark in remarks(found) {
         text += &format!("{remark}\n");
     }
+    for cell in found.cells() {
+        if let Some(caution) = cell.estimates().and_then(|made| caution(&made.results)) {
+            text += &format!("caution     {}: {caution}\n", cell.name());
+        }
+    }
     text + &answer(found) + "\n"
 }
 
@@ -47,11 +52,12 @@ fn headline(found: &Found) -> String {
         Some(per_hour) => format!(" at {} requests an hour", number(per_hour)),
         None => String::new(),
     };
-    let simulated = found
-        .cells()
-        .find_map(|cell| Some((cell, cell.estimates()?)));
+    // Others may have taken more replications, or another warm-up.
+    let mut simulated = found.answer().into_iter().chain(found.cells());
+    let simulated = simulated.find_map(|cell| Some((cell, cell.estimates()?)));
     let how = simulated.map_or_else(String::new, |(cell, simulated)| {
-        format!("made        {}\n", made(&cell.scenario, &simulated.results))
+        let made = made(&cell.scenario, &simulated.results);
+        format!("made        {}: {made}\n", cell.name())
     });
     format!(
         "target      {} under {} s{rate}, {}\n{how}",

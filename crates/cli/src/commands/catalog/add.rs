@@ -1,16 +1,17 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
-use super::blocks::add_blocks;
+use super::blocks::of_blocks;
 use crate::archive::{Archive, now_ns};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Recorded, Volumes};
+use tapewise_archive::catalogue::{CatalogueError, Recorded, Volumes};
 use tapewise_archive::deliver::{InnerPath, shown};
 use tapewise_archive::ltfs::deliver::Wanted;
 use tapewise_archive::record::{self, Owner, Volume, VolumeFormat, VolumeState};
@@ -52,15 +53,26 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         return Err(CliError::input("give INDEX.xml, LIST.csv or --tape LABEL"));
     }
     let archive = Archive::open(&args.archive)?;
+    let mut found = Vec::new();
     for index in &args.indexes {
         let is_list = index
             .extension()
             .is_some_and(|extension| extension == "csv");
-        let added = match is_list {
-            true => add_blocks(&archive, index, args.block_size),
-            false => add_index(&archive, args, index),
+        let read = match is_list {
+            true => of_blocks(index, args.block_size),
+            false => of_index(args, index).map(|found| vec![found]),
         };
-        added.map_err(|error| error.of(index.display()))?;
+        found.extend(read.map_err(|error| error.of(index.display()))?);
+    }
+    all_new(&archive, &found, &args.tapes)?;
+    for Found {
+        volume,
+        recorded,
+        left_out,
+    } in &found
+    {
+        archive.catalogue.add_recorded(volume, recorded, now_ns())?;
+        told(&volume.label, recorded.len(), left_out)?;
     }
     if args.tapes.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -77,11 +89,33 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn told(
-    label: &str,
-    files: usize,
-    left_out: &[(Vec<u8>, String)],
-) -> Result<(), CliError> {
+/// A volume that is to be added: what is on it, and what is left out and why.
+pub(super) struct Found {
+    pub volume: Volume,
+    pub recorded: Vec<Recorded>,
+    pub left_out: Vec<(Vec<u8>, String)>,
+}
+
+/// Refuses volumes that are known before anything is written, and before a tape is read.
+fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), CliError> {
+    let known = archive.catalogue.volumes()?.into_iter();
+    let known = known.map(|(_, volume)| (volume.label, volume.uuid));
+    let (mut labels, mut uuids): (HashSet<String>, HashSet<String>) = known.unzip();
+    for Found { volume, .. } in found {
+        let (label, uuid) = (volume.label.clone(), volume.uuid.clone());
+        if !labels.insert(label.clone()) | !uuids.insert(uuid.clone()) {
+            return Err(CatalogueError::VolumeKnown { label, uuid }.into());
+        }
+    }
+    match tapes.iter().find(|&label| !labels.insert(label.clone())) {
+        Some(label) => Err(CliError::input(format!(
+            "a volume with label {label} is in the catalogue: forget it first"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
     for (path, why) in left_out {
         say(format_args!(
             "tapewise: {label}: {}: left out: {why}\n",
@@ -95,7 +129,8 @@ pub(super) fn told(
     ))
 }
 
-fn add_index(archive: &Archive, args: &Add, path: &Path) -> Result<(), CliError> {
+/// The volume of an index.
+fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
     let file = File::open(path).map_err(CliError::input)?;
     let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
     let layout = match args.block_size {
@@ -116,18 +151,19 @@ fn add_index(archive: &Archive, args: &Add, path: &Path) -> Result<(), CliError>
     let mut left_out = Vec::new();
     let mut recorded = Vec::new();
     for file in &files {
-        match of_index(label, file, &layout) {
+        match of_entry(label, file, &layout) {
             Ok(file) => recorded.push(file),
             Err(why) => left_out.push((file.path.clone().into_bytes(), why)),
         }
     }
-    archive
-        .catalogue
-        .add_recorded(&volume, &recorded, now_ns())?;
-    told(label, recorded.len(), &left_out)
+    Ok(Found {
+        volume,
+        recorded,
+        left_out,
+    })
 }
 
-fn of_index(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
+fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
     let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
     let wanted = Wanted::new(file, layout, None, sums, Vec::new()).map_err(|e| e.to_string())?;
     let bytes: u64 = wanted.segments.iter().map(|segment| segment.bytes).sum();

@@ -1,23 +1,22 @@
 //! Cartridges of which only a list is known: which file lies in which blocks.
 
-use super::add::told;
-use crate::archive::{Archive, now_ns};
+use super::add::Found;
 use crate::error::CliError;
 use crate::output::say;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use tapewise_archive::catalogue::{Recorded, Volumes};
+use tapewise_archive::catalogue::Recorded;
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::record::{self, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_formats::csv_requests::read_csv;
 use tapewise_formats::fields::FieldOptions;
-use tapewise_formats::request::Request;
+use tapewise_formats::request::{Extent, Request};
 
-/// Adds the cartridges of a list in the CSV of requests. A row without a volume is of the cartridge that
-/// the list is named like.
-pub fn add_blocks(archive: &Archive, path: &Path, block_size: Option<u64>) -> Result<(), CliError> {
+/// The cartridges of a list in the CSV of requests. A row without a volume is of the cartridge that the list
+/// is named like.
+pub fn of_blocks(path: &Path, block_size: Option<u64>) -> Result<Vec<Found>, CliError> {
     let block_bytes = block_size.ok_or_else(|| {
         CliError::input("how long the blocks of these cartridges are is not known")
             .hint("--block-size BYTES says it")
@@ -25,7 +24,9 @@ pub fn add_blocks(archive: &Archive, path: &Path, block_size: Option<u64>) -> Re
     let file = File::open(path).map_err(CliError::input)?;
     let options = FieldOptions { block_size };
     let read = read_csv(BufReader::new(file), options).map_err(CliError::input)?;
-    for notice in &read.notices {
+    // Rows of one file are its pieces here, not requests of their own.
+    let notices = read.notices.iter();
+    for notice in notices.filter(|notice| notice.code != "repeated-id") {
         say(format_args!("tapewise: {}: {notice}\n", path.display()));
     }
     let named_like = path.file_stem().and_then(|stem| stem.to_str());
@@ -35,23 +36,24 @@ pub fn add_blocks(archive: &Archive, path: &Path, block_size: Option<u64>) -> Re
         let label = label.ok_or_else(|| CliError::input("it names no volume").at(&request.id))?;
         volumes.entry(label).or_default().push(request);
     }
-    for (label, requests) in volumes {
-        add_volume(archive, label, &requests, block_bytes)?;
-    }
-    Ok(())
+    let found = volumes.iter();
+    let found = found.map(|(label, requests)| of_volume(label, requests, block_bytes));
+    Ok(found.collect())
 }
 
-fn add_volume(
-    archive: &Archive,
-    label: &str,
-    requests: &[&Request],
-    block_bytes: u64,
-) -> Result<(), CliError> {
-    let (mut recorded, mut left_out) = (Vec::new(), Vec::new());
+fn of_volume(label: &str, requests: &[&Request], block_bytes: u64) -> Found {
+    // A file in several pieces has several rows.
+    let mut files: BTreeMap<&str, Vec<&Extent>> = BTreeMap::new();
     for request in requests {
-        match of_list(label, request, block_bytes) {
+        let inner = request.path.as_deref().unwrap_or(&request.id);
+        let pieces = files.entry(inner.trim_start_matches('/')).or_default();
+        pieces.extend(&request.extents);
+    }
+    let (mut recorded, mut left_out) = (Vec::new(), Vec::new());
+    for (inner, pieces) in files {
+        match of_pieces(label, inner, pieces, block_bytes) {
             Ok(file) => recorded.push(file),
-            Err(why) => left_out.push((request.id.clone().into_bytes(), why)),
+            Err(why) => left_out.push((inner.as_bytes().to_vec(), why)),
         }
     }
     let volume = Volume {
@@ -65,23 +67,34 @@ fn add_volume(
         next_block: 0,
         written_bytes: recorded.iter().map(|recorded| recorded.file.bytes).sum(),
     };
-    archive
-        .catalogue
-        .add_recorded(&volume, &recorded, now_ns())?;
-    told(label, recorded.len(), &left_out)
+    Found {
+        volume,
+        recorded,
+        left_out,
+    }
 }
 
-/// The file that a row names. Without a length in bytes it is all of its blocks.
-fn of_list(label: &str, request: &Request, block_bytes: u64) -> Result<Recorded, String> {
-    let inner = request.path.as_deref().unwrap_or(&request.id);
-    let inner = inner.trim_start_matches('/');
+/// The file of these pieces, in any order. Without a length in bytes a piece is all of its blocks.
+fn of_pieces(
+    label: &str,
+    inner: &str,
+    mut pieces: Vec<&Extent>,
+    block_bytes: u64,
+) -> Result<Recorded, String> {
     let path = InnerPath::new(format!("{label}/{inner}")).map_err(|error| error.to_string())?;
-    if request.extents.is_empty() {
+    if pieces.is_empty() {
         return Err("no blocks are said".to_owned());
     }
+    pieces.sort_by_key(|piece| piece.file_offset);
     let mut bytes = 0u64;
-    let mut segments = Vec::with_capacity(request.extents.len());
-    for extent in &request.extents {
+    let mut segments = Vec::with_capacity(pieces.len());
+    for extent in pieces {
+        if extent.file_offset != bytes {
+            return Err(format!(
+                "a piece begins at byte {} of the file where byte {bytes} is next",
+                extent.file_offset
+            ));
+        }
         let all = extent.block_count.checked_mul(block_bytes);
         let length = extent
             .byte_count

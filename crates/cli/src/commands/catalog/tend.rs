@@ -1,4 +1,4 @@
-//! `tapewise catalog verify`, `repack`, `check`, `backup`: that what is kept stays right.
+//! `tapewise catalog verify`, `check`, `backup`: that what is kept stays right.
 
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};

@@ -9,13 +9,16 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
+use queue::Worked;
 use std::collections::{BTreeSet, HashSet};
 use std::io::{BufReader, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use tapewise_archive::catalogue::{FileId, Files, RequestId, RequestState, Requests};
+use tapewise_archive::catalogue::{
+    CopyState, FileId, Files, Request, RequestId, RequestState, Requests,
+};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::list::{Name, Separator, read_list};
@@ -43,7 +46,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let worked = queue::answered(&archive, &asked, window, &stop, args.quiet)?;
     if let (Some(worked), false) = (&worked, args.quiet) {
         // A volume that was read several times is named once.
-        let positions: BTreeSet<&(String, String)> = worked.positions.iter().collect();
+        let positions: BTreeSet<&(String, String)> = worked.did.positions.iter().collect();
         for (label, whence) in positions {
             say(format_args!("tapewise: {label}: positions: {whence}\n"));
         }
@@ -105,7 +108,7 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
 }
 
 /// What became of the requests, and what this process did for it.
-fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Recalled>) -> Result<(), CliError> {
+fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Worked>) -> Result<(), CliError> {
     let (mut delivered, mut bytes, mut failed) = (0, 0, 0);
     for &request in asked {
         let request = archive.catalogue.request(request)?;
@@ -124,10 +127,10 @@ fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Recalled>) -> Re
         }
     }
     let how = match worked {
-        Some(work) => format!(
+        Some(Worked { did, .. }) => format!(
             "{} without the tape, {}",
-            work.at_hand,
-            units::count(work.mounts as usize, "mount")
+            did.at_hand,
+            units::count(did.mounts as usize, "mount")
         ),
         None if asked.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
@@ -137,24 +140,8 @@ fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Recalled>) -> Re
         units::count(delivered, "file"),
         units::bytes(bytes),
     ))?;
-    let nothing = Recalled::default();
-    let work = worked.unwrap_or(&nothing);
-    if work.delivered > delivered as u64 {
-        print(&format!(
-            "for others {}\n",
-            units::count(work.delivered as usize - delivered, "file")
-        ))?;
-    }
-    if work.unverified > 0 {
-        print(&format!(
-            "unverified {}: nobody ever said what their contents sum up to\n",
-            units::count(work.unverified as usize, "file")
-        ))?;
-    }
-    for (label, why) in &work.unavailable {
-        say(format_args!(
-            "tapewise: volume {label}: {why}; what waits for it stays in the queue\n"
-        ));
+    if let Some(Worked { did, for_others }) = worked {
+        told_of_work(did, *for_others)?;
     }
     let waiting = asked.len() - delivered - failed;
     if waiting > 0 {
@@ -166,21 +153,45 @@ fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Recalled>) -> Re
     Ok(())
 }
 
+/// What this process did besides, and what it could not.
+fn told_of_work(did: &Recalled, for_others: u64) -> Result<(), CliError> {
+    if for_others > 0 {
+        print(&format!(
+            "for others {}\n",
+            units::count(for_others as usize, "file")
+        ))?;
+    }
+    if did.unverified > 0 {
+        print(&format!(
+            "unverified {}: nobody ever said what their contents sum up to\n",
+            units::count(did.unverified as usize, "file")
+        ))?;
+    }
+    for (label, why) in &did.unavailable {
+        say(format_args!(
+            "tapewise: volume {label}: {why}; what waits for it stays in the queue\n"
+        ));
+    }
+    Ok(())
+}
+
 /// How it ended: what is to go to a destination that is full waits, ours and those of others.
 fn ended(
     archive: &Archive,
     asked: &[RequestId],
     to: &Path,
-    worked: Option<&Recalled>,
+    worked: Option<&Worked>,
 ) -> Result<ExitCode, CliError> {
-    let mut states = Vec::with_capacity(asked.len());
+    let mut missing = Vec::new();
     for &request in asked {
-        states.push(archive.catalogue.request(request)?.state);
+        let request = archive.catalogue.request(request)?;
+        if request.state != RequestState::Delivered {
+            missing.push(request);
+        }
     }
-    let is_open =
-        |state: &RequestState| matches!(state, RequestState::Queued | RequestState::Started);
-    for (place, why) in worked.iter().flat_map(|worked| &worked.full) {
-        if place == to.as_os_str().as_bytes() && states.iter().any(is_open) {
+    let is_open = |one: &Request| matches!(one.state, RequestState::Queued | RequestState::Started);
+    for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
+        if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
             return Err(CliError::failed(why).hint(
                 "make room: what has arrived is whole, the rest stays in the queue: the same command goes on",
             ));
@@ -190,9 +201,19 @@ fn ended(
             shown(place)
         ));
     }
-    let is_delivered = |state: &RequestState| *state == RequestState::Delivered;
-    Ok(match states.iter().all(is_delivered) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(Exit::Partial as u8),
-    })
+    if missing.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut exit = match missing.len() < asked.len() {
+        true => Exit::Partial,
+        false => Exit::Failed,
+    };
+    for request in &missing {
+        let copies = archive.catalogue.file(request.file)?.copies;
+        if exit == Exit::Failed && copies.iter().all(|copy| copy.state == CopyState::Lost) {
+            exit = Exit::Medium;
+        }
+    }
+    let said = format!("{} not delivered", units::count(missing.len(), "file"));
+    Err(CliError::with(exit, said).hint("the same command tries those again, and only those"))
 }

@@ -4,10 +4,11 @@ use super::answer::{Answer, Simulated};
 use super::report::number;
 use super::trace::Logged;
 use crate::error::CliError;
-use crate::plot::figure::{Drawn, Figure};
+use crate::plot::figure::{Drawn, Figure, TOLD_APART};
 use crate::plot::timeline::{Kind, Row, Timeline};
 use crate::plot::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use crate::units;
+use std::collections::HashSet;
 use tapewise_model::Micros;
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Action, Part, Record};
@@ -28,7 +29,21 @@ pub fn all(answers: &[Answer], runs: &[Logged]) -> Result<Vec<Drawn>, CliError> 
     for logged in runs {
         drawn.push(timeline(logged)?);
     }
+    make_distinct(&mut drawn);
     Ok(drawn)
+}
+
+/// Cases whose names differ only in what a file's name does not have get numbers.
+fn make_distinct(drawn: &mut [Drawn]) {
+    let mut taken = HashSet::new();
+    for each in drawn {
+        let name = each.name.clone();
+        let mut number = 1;
+        while !taken.insert(each.name.clone()) {
+            number += 1;
+            each.name = format!("{name}-{number}");
+        }
+    }
 }
 
 /// A name that any file may have.
@@ -81,7 +96,7 @@ fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, Cl
     corners.extend(outline);
     corners.push((bins as f64 * width_s, 0.0));
     let title = format!(
-        "Responses of {case}: {} in bins of {} s",
+        "Responses of {case}: {} in bins of {} s, drawn to the 99.5th percentile",
         seen.count(),
         number(width_s)
     );
@@ -116,15 +131,12 @@ fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, Cl
     Ok(figure.line(&words, places))
 }
 
-/// Cases that one figure tells apart by colour.
-const CASES: usize = 6;
-
 /// The share of responses that are not longer, by case.
 fn percentiles(answers: &[Answer]) -> Result<Vec<Drawn>, CliError> {
     let steady: Vec<(&str, &Simulated)> = (answers.iter())
         .filter_map(|answer| Some((answer.scenario.name.as_str(), answer.steady()?)))
         .collect();
-    let groups = steady.chunks(CASES);
+    let groups = steady.chunks(TOLD_APART);
     let several = groups.len() > 1;
     let mut drawn = Vec::new();
     for (number, group) in groups.enumerate() {

@@ -95,7 +95,7 @@ pub fn made(scenario: &Scenario, results: &Results) -> String {
 }
 
 /// A warning where most replications did not come to rest.
-fn caution(results: &Results) -> Option<String> {
+pub fn caution(results: &Results) -> Option<String> {
     (2 * results.unsettled > results.replications).then(|| {
         "replications are too short to come to rest, or the load is near saturation: these numbers \
          depend on how long one looks; more requests would tell"

@@ -79,7 +79,7 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
     let mut drive = tested(&mut devices, &args.drive, &inventory)?;
     let wanted = wanted(args, &inventory)?;
     let scale = devices.byte_scale(&args.drive)?.unwrap_or(1);
-    let object_bytes = (u64::from(args.object_bytes) / scale).max(1) as u32;
+    let object_bytes = on_the_medium(args, scale)?;
     let mut table = log_file::append(&args.output).map_err(|error| at(&args.output, &error))?;
     output::say(format_args!(
         "the robot moves: {} to be written, {} done before\n",
@@ -115,6 +115,22 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
     Ok(())
 }
 
+/// How many bytes an object has on the medium; on an emulated one a byte may stand for many.
+fn on_the_medium(args: &Prepare, scale: u64) -> Result<u32, CliError> {
+    let object_bytes = u64::from(args.object_bytes);
+    match object_bytes.is_multiple_of(scale) {
+        true => Ok((object_bytes / scale) as u32),
+        false => {
+            let what = format!(
+                "--object-bytes {object_bytes}: not a multiple of {scale}, what a byte of {} stands for",
+                args.drive
+            );
+            let nearest = object_bytes.next_multiple_of(scale);
+            Err(CliError::input(what).hint(format!("--object-bytes {nearest} is one")))
+        }
+    }
+}
+
 fn refused(error: RunError, cartridge: &Cartridge) -> CliError {
     match error {
         RunError::Unsuitable(what) => {
@@ -124,9 +140,9 @@ fn refused(error: RunError, cartridge: &Cartridge) -> CliError {
     }
 }
 
-/// Adds a row, below the header where it is the first.
+/// Adds a row, below the header where the file is empty.
 fn note(table: &mut File, stocked: &Stocked) -> std::io::Result<()> {
-    if stocked.number == 1 {
+    if table.metadata()?.len() == 0 {
         write_stocked_header(table)?;
     }
     write_stocked(table, stocked)?;

@@ -88,11 +88,11 @@ pub struct Measured {
     pub drives: usize,
     /// Whether the times are an emulator's, which prove nothing about hardware.
     pub emulated: bool,
-    /// From the first arrival until the last cartridge was back, in hours.
+    /// From the log's beginning until the last cartridge was back, in hours.
     pub hours: f64,
     /// Share of that in which the robot moved.
     pub robot_busy: f64,
-    /// Share of that in which a drive had a request, its cartridge's way back included.
+    /// Share of that in which a drive that took part had a request, its cartridge's way back included.
     pub drives_busy: f64,
     /// From arrival to the end of the read.
     pub response_s: Spread,
@@ -200,7 +200,7 @@ impl Measured {
 
     fn text(&self) -> String {
         let title = format!(
-            "{} of {} requests answered in {:.2} h by {}; {} failures",
+            "{} of {} requests answered in {:.2} h by {} that took part; {} failures",
             self.answered,
             self.requests,
             self.hours,

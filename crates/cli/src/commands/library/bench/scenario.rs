@@ -2,9 +2,11 @@
 
 use super::report::{Measured, times_s};
 use crate::error::CliError;
+use std::collections::HashMap;
 use std::fmt::Write;
 use tapewise_formats::bench_csv::{LOCATIONS, Retrieval};
 use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_model::Micros;
 
 /// The requests of the pattern, and every step's times as they were measured, each as likely.
 ///
@@ -19,7 +21,8 @@ pub fn text(
     let cartridges = pattern.iter().map(|one| one.cartridge).max().unwrap_or(1);
     let mut text = format!(
         "# What `tapewise library bench` measured, {} of {} requests: the same requests, and the times\n\
-         # of its steps, each as likely. A search is a locate and the read behind it.\n\n\
+         # of its steps, each as likely. A search is a locate and the read behind it. Drives that took no part\n\
+         # are not counted.\n\n\
          name = \"library bench\"\n\
          requests = {}\n\
          replications = 100\n\
@@ -73,11 +76,15 @@ pub fn text(
 /// From the beginning of every locate to the end of the read behind it.
 fn searches_s(events: &[Event]) -> Vec<f64> {
     let is_read = |event: &&Event| event.action == Action::Read && event.outcome == Outcome::Done;
+    let mut began: HashMap<Option<&str>, Micros> = HashMap::new();
+    for locate in events.iter().filter(|event| event.action == Action::Locate) {
+        began
+            .entry(locate.purpose.as_deref())
+            .or_insert(locate.at_us);
+    }
     let search_s = |read: &Event| {
-        let mut before = events.iter();
-        let locate =
-            before.find(|event| event.action == Action::Locate && event.purpose == read.purpose)?;
-        Some((read.at_us + read.took_us - locate.at_us).as_secs_f64())
+        let began = began.get(&read.purpose.as_deref())?;
+        Some((read.at_us + read.took_us - *began).as_secs_f64())
     };
     events.iter().filter(is_read).filter_map(search_s).collect()
 }

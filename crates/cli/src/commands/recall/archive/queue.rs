@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, Requests, Terms};
+use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestState, Requests, Terms};
 use tapewise_archive::mover::Recalled;
 
 /// How often those who wait look whether they have been answered.
@@ -36,39 +36,61 @@ pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Vec<Request
     Ok(archive.catalogue.join(&recalls, now_ns())?)
 }
 
+/// What this process did, for whomever.
+pub struct Worked {
+    /// All of it.
+    pub did: Recalled,
+    /// Of the files that it delivered, those that only others asked for.
+    pub for_others: u64,
+}
+
 /// Waits until all requests are answered, or have been found to wait for volumes that cannot be had.
-/// What this process did itself, for whomever; nothing where others did all.
+/// What this process did itself; nothing where others did all.
 pub fn answered(
     archive: &Archive,
     asked: &[RequestId],
     window: Duration,
     stop: &Arc<AtomicBool>,
     quiet: bool,
-) -> Result<Option<Recalled>, CliError> {
+) -> Result<Option<Worked>, CliError> {
     let asked: HashSet<RequestId> = asked.iter().copied().collect();
+    let open = || -> Result<Vec<RequestId>, CliError> {
+        let open = archive.catalogue.unanswered()?.into_iter();
+        Ok(open
+            .map(|one| one.id)
+            .filter(|id| asked.contains(id))
+            .collect())
+    };
     let mut said = None;
     loop {
-        let open = archive.catalogue.unanswered()?;
-        let left = open.iter().filter(|one| asked.contains(&one.id)).count();
+        let left = open()?.len();
         if left == 0 {
             return Ok(None);
         }
         let busy = match archive.cache_if_free()? {
             Ok(cache) => {
                 gather(archive, window, stop)?;
-                if archive.is_loaded_by_hand() {
+                if archive.is_loaded_by_hand() && !quiet {
                     pull_list::say_of_queue(archive)?;
                 }
+                // Those before us may have answered some since we looked.
+                let ours = open()?;
                 let worked = archive.with_mover(&cache, stop, quiet, |mover| mover.recall());
                 if worked.is_err() && archive.is_loaded_by_hand() {
                     say("tapewise: still to be put in:\n");
                     pull_list::say_of_queue(archive)?;
                 }
-                return worked.map(Some).map_err(|error| {
+                let did = worked.map_err(|error| {
                     error.or_hint(
                         "what has arrived is whole, the rest stays in the queue: the same command goes on",
                     )
-                });
+                })?;
+                let mut for_others = did.delivered;
+                for id in ours {
+                    let state = archive.catalogue.request(id)?.state;
+                    for_others -= u64::from(state == RequestState::Delivered);
+                }
+                return Ok(Some(Worked { did, for_others }));
             }
             Err(busy) => busy.to_string(),
         };

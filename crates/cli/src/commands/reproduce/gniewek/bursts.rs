@@ -104,7 +104,9 @@ fn slowest(bench: &Bench) -> Result<Table, CliError> {
             slow.cause.to_string(),
         ]);
     }
-    table.note("cause: the least likely run of arrivals that ends with the request, of any length from 5 to 40");
+    table.note(
+        "cause: the least likely run of arrivals that ends with the request, of 5 requests or more",
+    );
     Ok(table)
 }
 

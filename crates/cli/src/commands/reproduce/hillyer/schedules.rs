@@ -92,7 +92,7 @@ pub(super) fn tables(
     let begin = Instant::now();
     let run = |start: Start| -> Vec<Length> {
         let one = |&n: &usize| {
-            let length = simulate(cartridge, n, trials(n, full), start, seed..seed + seeds);
+            let length = simulate(cartridge, n, trials(n, full), start, (seed, seeds));
             progress.say(format_args!(
                 "{}: {} batches of {n}",
                 start.figure(),
@@ -183,11 +183,11 @@ fn simulate(
     n: usize,
     trials: u64,
     start: Start,
-    seeds: std::ops::Range<u64>,
+    (seed, seeds): (u64, u64),
 ) -> Length {
-    let by_seed: Vec<Vec<[Option<Taken>; 7]>> = seeds
-        .map(|seed| {
-            let one = |number| trial(cartridge, n, number, start, seed);
+    let by_seed: Vec<Vec<[Option<Taken>; 7]>> = (0..seeds)
+        .map(|more| {
+            let one = |number| trial(cartridge, n, number, start, seed.wrapping_add(more));
             (0..trials).into_par_iter().map(one).collect()
         })
         .collect();
