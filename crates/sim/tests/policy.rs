@@ -108,16 +108,18 @@ fn each_mount_policy_chooses_its_own_cartridge_next() {
         (3, 2, 0.1, 0),
         (4, 3, 0.0, 9),
     ];
-    let first_after = |policy: &str| {
+    let fetched = |policy: &str| {
         let site = Site::new(&scenario(&list, policy, ""), profile::find).expect("a site");
         let (_, log) = site.run_logged(0).expect("a run");
-        let mut fetched = log.iter().filter(|record| record.action == Action::Fetch);
-        fetched.nth(1).and_then(|record| record.cartridge)
+        let fetched = log.iter().filter(|record| record.action == Action::Fetch);
+        fetched
+            .filter_map(|record| record.cartridge)
+            .collect::<Vec<u32>>()
     };
-    assert_eq!(first_after("mount = \"fifo\""), Some(1));
-    assert_eq!(first_after("mount = \"oldest\""), Some(1));
-    assert_eq!(first_after("mount = \"most-requests\""), Some(2));
-    assert_eq!(first_after("mount = \"priority\""), Some(3));
+    assert_eq!(fetched("mount = \"fifo\""), [0, 1, 2, 3]);
+    assert_eq!(fetched("mount = \"oldest\""), [0, 1, 2, 3]);
+    assert_eq!(fetched("mount = \"most-requests\""), [0, 2, 1, 3]);
+    assert_eq!(fetched("mount = \"priority\""), [0, 3, 1, 2]);
 }
 
 #[test]

@@ -154,11 +154,11 @@ impl<'a> World<'a> {
     /// A drive is through with its state and goes over to another.
     pub(super) fn enter(&mut self, drive: u32, state: State) {
         self.write_log(drive);
-        self.cut_short(drive, state);
+        self.turn_to(drive, state);
     }
 
-    /// A drive goes over to another state, and what it did before is no whole action for a log.
-    pub(super) fn cut_short(&mut self, drive: u32, state: State) {
+    /// A drive goes over to another state; nothing is written of the one that it leaves.
+    pub(super) fn turn_to(&mut self, drive: u32, state: State) {
         self.account(drive);
         let now = self.now();
         let drive = &mut self.drives[drive as usize];

@@ -23,7 +23,8 @@ impl World<'_> {
     pub(super) fn fail(&mut self, number: u32) {
         let (now, kind) = (self.now(), self.kind(number));
         let state = self.drives[number as usize].state;
-        self.cut_short(number, State::Failed);
+        // What is cut short is no action of a log.
+        self.turn_to(number, State::Failed);
         let drive = &mut self.drives[number as usize];
         drive.fails = false;
         let hall = &mut self.halls[usize::from(drive.hall)];
