@@ -121,7 +121,10 @@ impl Results {
         }
         let mut parts = Vec::new();
         for part in Part::ALL {
-            if all.iter().any(|summary| summary.parts[part].0 > 0) {
+            if all
+                .iter()
+                .any(|summary| summary.parts_us[part as usize] > 0)
+            {
                 let s = interval(&|summary| summary.part_s(part))?;
                 parts.push(PartMean { part, s });
             }

@@ -4,9 +4,9 @@
 //! not matter on which thread or machine it is made: a [`Study`] of all replications is the same,
 //! byte for byte, as its shards [merged](Study::merge).
 
-use crate::library::{Part, Parts, Run, Site, Slow, Stalled, Usage};
+use crate::library::{Answer, Part, Run, Site, Slow, Stalled, Usage};
 use crate::scenario::WarmUp;
-use crate::statistics::{Histogram, Pilot, StatisticsError, replications_needed, warm_up};
+use crate::statistics::{Histogram, Moments, Pilot, StatisticsError, replications_needed, warm_up};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tapewise_model::Micros;
@@ -31,16 +31,14 @@ pub struct Summary {
     pub cut: u64,
     /// Whether the cut fell in the first half; if not, half is cut off, and nothing is proven.
     pub settled: bool,
-    /// Sum of the responses, in microseconds.
-    pub sum_us: u128,
-    /// Sum of their squares.
-    pub squares_us2: u128,
+    /// Their responses.
+    pub responses: Moments,
     /// [`PERCENTILES`] of the responses.
     pub percentiles: [Micros; PERCENTILES.len()],
     /// Mean response of each quarter of all requests: a queue that grows is seen here.
     pub quarters: [Micros; 4],
-    /// Parts of the responses, summed.
-    pub parts: Parts,
+    /// Parts of the responses, each summed, in microseconds and in the order of [`Part::ALL`].
+    pub parts_us: [i128; Part::ALL.len()],
     /// How busy each library was, warm-up included.
     pub usage: Vec<Usage>,
     /// From the first arrival to the last answer.
@@ -52,20 +50,17 @@ pub struct Summary {
 impl Summary {
     /// Mean response in seconds.
     pub fn mean_s(&self) -> f64 {
-        self.sum_us as f64 / self.requests as f64 / 1e6
+        self.responses.mean_s().unwrap_or(0.0)
     }
 
     /// Variance of the responses in square seconds.
     pub fn variance_s2(&self) -> f64 {
-        // Exact in integers: n times the squares less the square of the sum.
-        let n = u128::from(self.requests);
-        let spread = (n * self.squares_us2).saturating_sub(self.sum_us * self.sum_us);
-        spread as f64 / (n * (n - 1).max(1)) as f64 / 1e12
+        self.responses.variance_s2().unwrap_or(0.0)
     }
 
     /// The mean of a part in seconds.
     pub fn part_s(&self, part: Part) -> f64 {
-        self.parts[part].as_secs_f64() / self.requests as f64
+        self.parts_us[part as usize] as f64 / 1e6 / self.requests as f64
     }
 
     /// Cuts the warm-up off a run and adds the rest up.
@@ -77,7 +72,7 @@ impl Summary {
         let (cut, settled) = match rule {
             WarmUp::Keep => (0, true),
             WarmUp::Automatic => {
-                let seconds = |answer: &crate::library::Answer| answer.response.as_secs_f64();
+                let seconds = |answer: &Answer| answer.response.as_secs_f64();
                 let responses: Vec<f64> = run.answers.iter().map(seconds).collect();
                 match warm_up(&responses) {
                     Ok(cut) => (cut, true),
@@ -93,22 +88,21 @@ impl Summary {
             let rank = (sorted.len() * usize::from(percent)).div_ceil(100);
             sorted[rank.max(1) - 1]
         };
-        let mut parts = Parts::default();
+        let mut responses = Moments::default();
         for answer in counted {
-            parts.add(&answer.parts);
+            responses.push(answer.response)?;
             seen.push(answer.response)?;
         }
-        let square = |time: &Micros| (time.0 as u128) * (time.0 as u128);
+        let of_part = |answer: &Answer, part| i128::from(answer.parts[part].0);
         Ok(Summary {
             replication: run.replication,
             requests: counted.len() as u64,
             cut: cut as u64,
             settled,
-            sum_us: sorted.iter().map(|time| time.0 as u128).sum(),
-            squares_us2: sorted.iter().map(square).sum(),
+            responses,
             percentiles: PERCENTILES.map(percentile),
             quarters: quarters(run),
-            parts,
+            parts_us: Part::ALL.map(|part| counted.iter().map(|a| of_part(a, part)).sum()),
             usage: run.usage.clone(),
             duration: run.duration,
             slowest: run.slowest(cut, SLOWEST),
@@ -120,8 +114,8 @@ fn quarters(run: &Run) -> [Micros; 4] {
     let count = run.answers.len();
     std::array::from_fn(|quarter| {
         let part = &run.answers[quarter * count / 4..(quarter + 1) * count / 4];
-        let sum: Micros = part.iter().map(|answer| answer.response).sum();
-        Micros(sum.0 / part.len().max(1) as i64)
+        let sum: i128 = part.iter().map(|a| i128::from(a.response.0)).sum();
+        Micros((sum / part.len().max(1) as i128) as i64)
     })
 }
 
@@ -211,6 +205,11 @@ impl Site {
                 replications,
             });
         }
+        if scenario.precision.is_some() && shard != Shard::WHOLE {
+            return Err(StudyError::Undivided {
+                scenario: scenario.name.clone(),
+            });
+        }
         let mut study = Study {
             scenario: scenario.name.clone(),
             seed: scenario.seed,
@@ -225,11 +224,6 @@ impl Site {
         let Some(precision) = scenario.precision else {
             return Ok(study);
         };
-        if shard != Shard::WHOLE {
-            return Err(StudyError::Undivided {
-                scenario: scenario.name.clone(),
-            });
-        }
         // The deviation that a forecast rests on is itself an estimate: look again with each step.
         loop {
             let means: Vec<f64> = study.summaries.iter().map(Summary::mean_s).collect();

@@ -3,6 +3,7 @@
 use tapewise_model::{Micros, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Action, Cause, Part, Run, Site};
+use tapewise_sim::scenario::Arrivals;
 
 /// One drive, one robot, times of whole seconds, and the requests listed.
 fn scenario(list: &[(u32, u32, f64, u8)], policy: &str, drive: &str) -> Scenario {
@@ -107,16 +108,18 @@ fn each_mount_policy_chooses_its_own_cartridge_next() {
         (3, 2, 0.1, 0),
         (4, 3, 0.0, 9),
     ];
-    let first_after = |policy: &str| {
+    let fetched = |policy: &str| {
         let site = Site::new(&scenario(&list, policy, ""), profile::find).expect("a site");
         let (_, log) = site.run_logged(0).expect("a run");
-        let mut fetched = log.iter().filter(|record| record.action == Action::Fetch);
-        fetched.nth(1).and_then(|record| record.cartridge)
+        let fetched = log.iter().filter(|record| record.action == Action::Fetch);
+        fetched
+            .filter_map(|record| record.cartridge)
+            .collect::<Vec<u32>>()
     };
-    assert_eq!(first_after("mount = \"fifo\""), Some(1));
-    assert_eq!(first_after("mount = \"oldest\""), Some(1));
-    assert_eq!(first_after("mount = \"most-requests\""), Some(2));
-    assert_eq!(first_after("mount = \"priority\""), Some(3));
+    assert_eq!(fetched("mount = \"fifo\""), [0, 1, 2, 3]);
+    assert_eq!(fetched("mount = \"oldest\""), [0, 1, 2, 3]);
+    assert_eq!(fetched("mount = \"most-requests\""), [0, 2, 1, 3]);
+    assert_eq!(fetched("mount = \"priority\""), [0, 3, 1, 2]);
 }
 
 #[test]
@@ -159,6 +162,27 @@ fn a_failure_keeps_the_cartridge_until_the_repair_and_is_named() {
 }
 
 #[test]
+fn what_a_failure_cuts_short_is_no_action_and_a_wait_before_it_is_no_failure() {
+    let trouble = ", failures = { after_hours = 0.01, repair_hours = 2 }";
+    // Get 12 to 17, load to 27, search of 11 s that fails at 36, while another waits since 30.
+    let list = [(12, 0, 0.1, 0), (30, 0, 0.1, 0)];
+    let site = Site::new(&scenario(&list, "", trouble), profile::find).expect("a site");
+    let (run, log) = site.run_logged(0).expect("a run");
+    let second = |part| run.answers[1].parts[part];
+    assert_eq!(second(Part::DriveWait), Micros(6_000_000));
+    assert_eq!(second(Part::Failure), Micros(7_200_000_000));
+    assert_eq!(run.answers[0].parts[Part::Failure], Micros(7_200_000_000));
+    let took = |action| {
+        let of = log.iter().filter(move |record| record.action == action);
+        of.map(|record| record.took.0 / 1_000_000)
+            .collect::<Vec<i64>>()
+    };
+    assert_eq!(took(Action::Mount), [10, 10]);
+    assert_eq!(took(Action::Locate), [11, 1]);
+    assert_eq!(took(Action::Repair), [7200]);
+}
+
+#[test]
 fn drives_that_fail_sooner_than_they_can_read_are_an_error_and_no_endless_run() {
     let trouble = ", failures = { after_hours = 0.01, repair_hours = 2 }";
     let site = Site::new(&scenario(&[(0, 0, 0.5, 0)], "", trouble), profile::find);
@@ -172,11 +196,11 @@ fn drives_that_fail_sooner_than_they_can_read_are_an_error_and_no_endless_run() 
 
 #[test]
 fn what_is_read_again_comes_from_the_disk() {
-    let mut scenario = scenario(
-        &[(0, 0, 0.5, 0), (500, 0, 0.5, 0), (501, 0, 0.6, 0)],
-        "",
-        "",
-    );
+    let list = [(0, 0, 0.5, 0), (500, 0, 0.5, 0), (501, 0, 0.6, 0)];
+    let mut scenario = scenario(&list, "", ", rate_mb_s = 100");
+    if let Arrivals::Trace { list } = &mut scenario.arrivals {
+        list.iter_mut().for_each(|listed| listed.size_mb = 100.0);
+    }
     scenario.cache = toml::from_str("size_gb = 1\nanswer_s = 2").expect("a cache");
     let run = run(&scenario);
     assert_eq!(seconds(&run)[1], 2);

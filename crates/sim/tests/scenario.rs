@@ -130,6 +130,21 @@ fn every_mistake_is_refused_with_its_key_and_the_reason() {
             "[precision]\nshare = 2\n[arrivals]",
             "precision.share: is 2",
         ),
+        (
+            "[policy]",
+            "[cache]\nsize_gb = 5\nanswer_s = 1\n[policy]",
+            "cache.size_gb: is never filled",
+        ),
+        (
+            "name = \"one\"",
+            "name = \"one\"\ncount = 1001",
+            "count: is 1001",
+        ),
+        (
+            "count = 10 ",
+            "count = 10000001 ",
+            "cartridge.count (of all groups): is 10000001",
+        ),
     ] {
         assert!(GOOD.contains(was), "{was}");
         let error = refused(&GOOD.replacen(was, is, 1));
@@ -169,6 +184,8 @@ fn a_trace_is_checked_request_by_request() {
         text.replace("requests = 200", "requests = 2")
     };
     let good = "{ at_s = 1, cartridge = 0, place = 0.5 }, { at_s = 2, cartridge = 9, place = 1 }";
+    let two = trace(good).replace("name = \"one\"", "name = \"one\"\ncount = 2");
+    assert!(refused(&two).contains("library.count: a trace names libraries by their place"));
     let scenario = Scenario::from_toml(&trace(good)).expect("a trace");
     let site = Site::new(&scenario, profile::find).expect("a site");
     let run = site.run(0).expect("a run");
@@ -182,6 +199,12 @@ fn a_trace_is_checked_request_by_request() {
         ),
         ("at_s = 2", "at_s = 0", "list[1].at_s: is before"),
         ("place = 1 ", "place = 1.1", "list[1].place: is 1.1"),
+        // Sizes are those of the list, and reading them takes time.
+        (
+            "place = 1 ",
+            "place = 1, size_mb = 1 ",
+            "drive[0].rate_mb_s: state it",
+        ),
     ] {
         let error = refused(&trace(&good.replace(was, is)));
         assert!(error.contains(expected), "{error}");
@@ -211,6 +234,85 @@ fn cases_state_only_what_differs() {
             .to_string()
             .contains("another case")
     );
+}
+
+#[test]
+fn a_list_of_a_case_is_laid_over_one_by_one_unless_it_is_longer_or_empty() {
+    let common = GOOD.replace(
+        "[request]",
+        "[request]\npriorities = [{ priority = 1, share = 1 }, { priority = 2, share = 1 }]",
+    );
+    let urgency = |list: &str| {
+        let case = format!("{common}\n[[case]]\nname = \"a\"\nrequest = {{ priorities = {list} }}");
+        let cases = Scenario::cases(&case).expect("a case");
+        let classes = cases[0].what.priorities.iter();
+        classes.map(|class| class.priority).collect::<Vec<u8>>()
+    };
+    assert_eq!(urgency("[{ priority = 7 }]"), [7, 2]);
+    assert_eq!(urgency("[]"), []);
+    let three = "{ priority = 7, share = 1 }, ".repeat(3);
+    assert_eq!(urgency(&format!("[{three}]")), [7, 7, 7]);
+}
+
+#[test]
+fn more_libraries_or_cartridges_than_are_counted_are_refused() {
+    let library = |name: usize, count: u32, cartridges: u32| {
+        let one = &GOOD[GOOD.find("[[library]]").expect("a library")..];
+        one.replace("\"one\"", &format!("\"{name}\"\ncount = {count}"))
+            .replace("count = 10 }", &format!("count = {cartridges} }}"))
+    };
+    let common = &GOOD[..GOOD.find("[[library]]").expect("a library")];
+    let many: String = (0..11).map(|name| library(name, 1000, 1)).collect();
+    let error = refused(&format!("{common}{many}"));
+    assert!(
+        error.contains("library.count (of all): is 11000"),
+        "{error}"
+    );
+    let error = refused(&format!("{common}{}", library(0, 2, 6_000_000)));
+    assert!(
+        error.contains("cartridge.count (of all libraries): is 12000000"),
+        "{error}"
+    );
+}
+
+/// One request a mount: of places drawn by Zipf most lie at the beginning, and so do cartridges.
+#[test]
+fn a_load_is_weighed_by_the_places_and_cartridges_that_are_drawn() {
+    let text = |picks: &str, per_hour: u32, drive: &str, robot: &str| {
+        GOOD.replace("most_per_mount = 4", "most_per_mount = 1")
+            .replace("cartridges = { pick = \"uniform\" }", picks)
+            .replace("per_hour = 30", &format!("per_hour = {per_hour}"))
+            .replace("search_s = 20, rewind_s = 20", drive)
+            .replace("get_s = 5, put_s = 5", robot)
+    };
+    let load = |text: &str| {
+        let scenario = Scenario::from_toml(text).expect("a scenario");
+        match Site::new(&scenario, profile::find) {
+            Err(ScenarioError::Unstable { load, .. }) => load,
+            other => panic!("not refused: {:?}", other.err()),
+        }
+    };
+    let (searches, robot) = (
+        "search_s = { near = 1, far = 101 }, rewind_s = 0",
+        "get_s = 0, put_s = 0",
+    );
+    let weights = |count: u32| (1..=count).map(move |k| 1.0 / f64::from(k * k));
+    let mean = |count: u32, at: fn(f64, f64) -> f64| {
+        let places = (0..count).map(|k| at(k.into(), count.into()));
+        let sum: f64 = places.zip(weights(count)).map(|(at, w)| at * w).sum();
+        sum / weights(count).sum::<f64>()
+    };
+    let places = "places = { pick = \"zipf\", parts = 100, exponent = 2 }";
+    let search_s = 1.0 + 100.0 * mean(100, |k, of| (k + 0.5) / of);
+    assert!(search_s < 4.0);
+    let found = load(&text(places, 3600, searches, robot));
+    assert!((found - (20.0 + search_s) / 2.0).abs() < 1e-9, "{found}");
+
+    let cartridges = "cartridges = { pick = \"zipf\", exponent = 2 }";
+    let get = "get_s = { near = 1, far = 100 }, put_s = 0";
+    let get_s = 1.0 + 99.0 * mean(10, |k, of| k / (of - 1.0));
+    let found = load(&text(cartridges, 3600, "search_s = 0, rewind_s = 0", get));
+    assert!((found - (20.0 + get_s) / 2.0).abs() < 1e-9, "{found}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Studies: the same bytes on any number of threads and machines, and what is not steady is said.
 
-use tapewise_sim::library::Site;
-use tapewise_sim::{Results, Scenario, Shard, Steady, Study, StudyError};
+use tapewise_model::Micros;
+use tapewise_sim::library::{Answer, Part, Parts, Run, Site};
+use tapewise_sim::scenario::WarmUp;
+use tapewise_sim::statistics::{Histogram, LONGEST};
+use tapewise_sim::{Results, Scenario, Shard, Steady, Study, StudyError, Summary};
 
 fn site(change: impl Fn(&mut Scenario)) -> Site {
     let text = r#"
@@ -69,6 +72,89 @@ fn shards_that_are_missing_twice_there_or_of_another_scenario_are_refused() {
     assert!(reason(vec![]).contains("none"));
     let none = site_of_one.study(Shard { index: 3, of: 3 });
     assert!(matches!(none, Err(StudyError::NoSuchShard { .. })));
+}
+
+#[test]
+fn shards_of_other_profile_contents_are_of_another_scenario() {
+    let text = r#"
+        name = "known by name"
+        requests = 100
+        arrivals = { pattern = "poisson", per_hour = 3 }
+        [[library]]
+        name = "library"
+        robot = { get_s = 3, put_s = 3 }
+        cartridge = [{ count = 50 }]
+        drive = [{ count = 2, profile = "lto8" }]
+    "#;
+    let scenario = Scenario::from_toml(text).expect("a scenario");
+    let of = |mount_s: f64| {
+        let site = Site::new(&scenario, |name| {
+            let mut profile = tapewise_model::profile::find(name)?;
+            if let Some(mount) = &mut profile.handling.mount_s {
+                mount.value = mount_s;
+            }
+            Ok(profile)
+        });
+        site.expect("a site").fingerprint()
+    };
+    assert_eq!(of(20.0), of(20.0));
+    assert_ne!(of(20.0), of(21.0));
+}
+
+#[test]
+fn with_a_precision_there_are_no_shards() {
+    let site = site(|scenario| {
+        // Refused before they are made: so many would take hours.
+        scenario.requests = 5_000_000;
+        scenario.replications = 10_000;
+        scenario.precision = Some(tapewise_sim::scenario::Precision {
+            share: 0.02,
+            most: 10_000,
+        });
+    });
+    let shard = site.study(Shard { index: 0, of: 2 });
+    assert!(matches!(shard, Err(StudyError::Undivided { .. })));
+}
+
+/// A quarter's sum, a part's sum and the sum of squares times the count are beyond 63 and 128 bits.
+#[test]
+fn sums_of_the_longest_times_are_exact() {
+    let longest = LONGEST.0;
+    let answer = |number: u64| {
+        let response = Micros(longest - 2_000_000 * (number % 2) as i64);
+        let mut parts = Parts::default();
+        parts[Part::DriveWait] = response;
+        Answer {
+            number,
+            arrived: Micros(number as i64),
+            response,
+            parts,
+            library: 0,
+            cartridge: 0,
+            drive: Some(0),
+            priority: 0,
+            cleaning_meanwhile: Micros::ZERO,
+            failures_meanwhile: Micros::ZERO,
+        }
+    };
+    let run = Run {
+        replication: 0,
+        answers: (0..1 << 18).map(answer).collect(),
+        usage: Vec::new(),
+        duration: LONGEST,
+        events_ahead: 0,
+    };
+    let summary = Summary::new(&run, WarmUp::Keep, &mut Histogram::default()).expect("a summary");
+    let mean_us = longest - 1_000_000;
+    assert_eq!(summary.quarters, [Micros(mean_us); 4]);
+    assert_eq!(summary.mean_s(), mean_us as f64 / 1e6);
+    assert_eq!(summary.part_s(Part::DriveWait), mean_us as f64 / 1e6);
+    assert!((summary.variance_s2() - 1.0).abs() < 1e-5);
+    let text = serde_json::to_string(&summary).expect("JSON");
+    assert_eq!(
+        serde_json::from_str::<Summary>(&text).expect("read"),
+        summary
+    );
 }
 
 #[test]

@@ -251,6 +251,18 @@ fn weighted(sums: &[f64], random: &mut Random) -> usize {
         .min(sums.len() - 1)
 }
 
+/// The mean of a value over indices drawn by running sums of weights, or all alike where there are
+/// none.
+pub(super) fn mean_drawn(sums: &[f64], count: usize, value: impl Fn(usize) -> f64) -> f64 {
+    let below = |index: usize| match (sums.is_empty(), index) {
+        (true, _) => index as f64,
+        (false, 0) => 0.0,
+        (false, _) => sums[index - 1],
+    };
+    let weighted = |index| (below(index + 1) - below(index)) * value(index);
+    (0..count).map(weighted).sum::<f64>() / below(count)
+}
+
 /// Running sums of weights.
 pub(super) fn running_sums(weights: impl Iterator<Item = f64>) -> Vec<f64> {
     weights

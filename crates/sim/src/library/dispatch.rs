@@ -14,7 +14,7 @@ impl World<'_> {
     pub(super) fn dispatch(&mut self, hall: u16) {
         while let Some((place, drive)) = self.choose(hall) {
             let state = &mut self.halls[usize::from(hall)];
-            let cartridge = state.ready.swap_remove(place);
+            let cartridge = state.ready.remove(place);
             state.free -= 1;
             self.cartridges[cartridge as usize].ready = None;
             self.cartridges[cartridge as usize].place = Place::Drive(drive);
@@ -35,6 +35,7 @@ impl World<'_> {
             self.free_drives.push(drive);
         }
         let first = self.cartridges[..].get(state.first_cartridge as usize..)?;
+        let in_order = self.policy().mount == MountPolicy::Fifo;
         let mut best: Option<(Rank, usize, u32)> = None;
         for (place, &number) in state.ready.iter().enumerate() {
             let index = number - state.first_cartridge;
@@ -45,6 +46,10 @@ impl World<'_> {
             let rank = self.rank(&first[index as usize]);
             if best.is_none_or(|(least, ..)| rank < least) {
                 best = Some((rank, place, drive));
+            }
+            // The list is in that order: none behind it is before it.
+            if in_order {
+                break;
             }
         }
         best.map(|(_, place, drive)| (place, drive))

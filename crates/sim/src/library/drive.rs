@@ -151,10 +151,15 @@ impl<'a> World<'a> {
         drive.counted = now;
     }
 
-    /// A drive goes over to another state.
+    /// A drive is through with its state and goes over to another.
     pub(super) fn enter(&mut self, drive: u32, state: State) {
-        self.account(drive);
         self.write_log(drive);
+        self.turn_to(drive, state);
+    }
+
+    /// A drive goes over to another state; nothing is written of the one that it leaves.
+    pub(super) fn turn_to(&mut self, drive: u32, state: State) {
+        self.account(drive);
         let now = self.now();
         let drive = &mut self.drives[drive as usize];
         drive.state = state;

@@ -23,7 +23,8 @@ impl World<'_> {
     pub(super) fn fail(&mut self, number: u32) {
         let (now, kind) = (self.now(), self.kind(number));
         let state = self.drives[number as usize].state;
-        self.enter(number, State::Failed);
+        // What is cut short is no action of a log.
+        self.turn_to(number, State::Failed);
         let drive = &mut self.drives[number as usize];
         drive.fails = false;
         let hall = &mut self.halls[usize::from(drive.hall)];
@@ -35,6 +36,16 @@ impl World<'_> {
         hall.lost[1].change(now, 1);
         hall.usage.failures += 1;
         self.failures_since_answer += 1;
+        // What has been waited until now was not for the repair.
+        let stuck = drive.cartridge;
+        for &request in stuck
+            .iter()
+            .flat_map(|&c| &self.cartridges[c as usize].waiting)
+        {
+            let pending = &mut self.pending[request as usize];
+            pending.answer.parts[Part::DriveWait] += now - pending.since;
+            pending.since = now;
+        }
         // Those that have not been read go back to where they waited, before all others.
         let done = drive
             .round
@@ -58,7 +69,7 @@ impl World<'_> {
         }
         drive.round = Round::default();
         let next = drive.next.take();
-        if let Some(cartridge) = drive.cartridge {
+        if let Some(cartridge) = stuck {
             self.cartridges[cartridge as usize].place = Place::Stuck;
         }
         if let Some(failures) = &kind.failures {

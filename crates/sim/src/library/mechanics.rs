@@ -216,7 +216,6 @@ fn motion(
         key: format!("{key}.profile"),
         error: Box::new(error),
     };
-    let reads_nothing = scenario.what.size_mb == Distribution::constant(0.0);
     if let (None, Some(profile)) = (&group.search_s, profile) {
         if group.rewind_s.is_some() {
             return Err(ScenarioError::Value {
@@ -234,7 +233,7 @@ fn motion(
     let rate = profile.and_then(|profile| profile.transfer.rate_mb_s.as_ref());
     let s_per_mb = match group.rate_mb_s.or(rate.map(|rate| rate.value)) {
         Some(rate) => 1.0 / rate,
-        None if reads_nothing => 0.0,
+        None if scenario.reads_nothing() => 0.0,
         None => return Err(missing("rate_mb_s")),
     };
     Ok(Motion::Stated {

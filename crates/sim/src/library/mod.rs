@@ -48,7 +48,8 @@ impl Site {
         self.replicate(replication, false).map(|(run, _)| run)
     }
 
-    /// Runs one replication and writes down what every drive and robot did, by the time of its end.
+    /// Runs one replication and writes down what every drive and robot did: moves of robots as they
+    /// begin, all else as it ends, so that the list is in order of neither.
     ///
     /// # Errors
     /// As [`Site::run`].

@@ -1,12 +1,14 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
-use super::demand::{running_sums, zipf};
+use super::demand::{mean_drawn, running_sums, zipf};
 use super::mechanics::Mechanics;
 use crate::distribution::{Distribution, Way};
 use crate::scenario::{
     Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, PlacePick,
     RobotGroup, Scenario, ScenarioError,
 };
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use tapewise_model::Profile;
 use tapewise_model::profile::ProfileError;
 use tapewise_order::Algorithm;
@@ -19,6 +21,8 @@ pub struct Site {
     pub(super) library_weights: Vec<f64>,
     pub(super) priority_weights: Vec<f64>,
     pub(super) place_weights: Vec<f64>,
+    /// By name.
+    profiles: BTreeMap<String, Profile>,
 }
 
 /// A library made ready.
@@ -57,6 +61,13 @@ impl Site {
         find: impl Fn(&str) -> Result<Profile, ProfileError>,
     ) -> Result<Site, ScenarioError> {
         scenario.check()?;
+        let profiles = RefCell::new(BTreeMap::new());
+        let find = |name: &str| {
+            find(name).inspect(|profile| {
+                let known = (name.to_owned(), profile.clone());
+                profiles.borrow_mut().extend([known]);
+            })
+        };
         let mut halls = Vec::new();
         for library in &scenario.libraries {
             halls.push(hall(scenario, library, &find)?);
@@ -74,6 +85,7 @@ impl Site {
             scenario: scenario.clone(),
             halls,
             order,
+            profiles: profiles.into_inner(),
         };
         site.bears()?;
         Ok(site)
@@ -85,9 +97,9 @@ impl Site {
     }
 
     /// A number that differs between scenarios, for telling whether shards belong together (FNV-1a
-    /// over everything that is stated).
+    /// over everything that is stated, in profiles too).
     pub fn fingerprint(&self) -> u64 {
-        let text = format!("{:?}", self.scenario);
+        let text = format!("{:?} {:?}", self.scenario, self.profiles);
         text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
@@ -130,18 +142,13 @@ impl Site {
         let size_mb = scenario.what.size_mb.mean();
         for (library, hall) in scenario.libraries.iter().zip(&self.halls) {
             let per_s = per_hour / 3600.0 * missed * library.share / shares;
-            let written = hall
-                .cartridges
-                .iter()
-                .map(|(_, filled)| filled)
-                .sum::<f64>();
-            let place = written / hall.cartridges.len() as f64 / 2.0;
+            let (place, distance) = self.mean_ways(hall);
             // A cartridge that stays in its drive may be asked for again without a mount.
             let mounts = match (scenario.policy.most_per_mount, scenario.policy.dismount) {
                 (Some(most), Dismount::AtOnce) => 1.0 / f64::from(most),
                 _ => 0.0,
             };
-            let exchange = hall.get.mean(0.5) + hall.put.mean(0.5);
+            let exchange = hall.get.mean(distance) + hall.put.mean(distance);
             let quickest = hall.drives.iter().map(|&kind| {
                 let mechanics = &hall.kinds[kind].mechanics;
                 let alone = (mounts == 1.0).then_some(place);
@@ -169,6 +176,19 @@ impl Site {
             }
         }
         Ok(())
+    }
+
+    /// Where requests lie on average: from the beginning of tape as a share of it, and from the first
+    /// cartridge as a share of the way to the last.
+    fn mean_ways(&self, hall: &Hall) -> (f64, f64) {
+        let parts = self.place_weights.len().max(1);
+        let middle = |part| (part as f64 + 0.5) / parts as f64;
+        let of_written = mean_drawn(&self.place_weights, parts, middle);
+        let count = hall.cartridges.len();
+        let filled = mean_drawn(&hall.popularity, count, |index| hall.cartridges[index].1);
+        let farthest = (count - 1).max(1) as f64;
+        let distance = mean_drawn(&hall.popularity, count, |index| index as f64 / farthest);
+        (of_written * filled, distance)
     }
 }
 

@@ -113,7 +113,7 @@ pub(super) struct HallState {
     /// Its first cartridge, over all libraries.
     pub first_cartridge: u32,
     pub robots: Robots,
-    /// Cartridges that could be mounted.
+    /// Cartridges that could be mounted, in the order in which they became ready.
     pub ready: Vec<u32>,
     /// Drives that could be given a cartridge.
     pub free: usize,

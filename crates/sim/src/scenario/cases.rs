@@ -70,8 +70,8 @@ fn one_by_one(scenario: Scenario) -> Result<Scenario, ScenarioError> {
 /// Keys that say which other keys a table has.
 const KINDS: [&str; 2] = ["pattern", "pick"];
 
-/// Tables of one kind are laid over key by key, and lists of tables one by one; anything else is
-/// replaced.
+/// Tables of one kind are laid over key by key, and lists of tables one by one where the new one is
+/// no longer and not empty; anything else is replaced.
 fn lay_over(below: &mut Value, above: Value) {
     let kind = |value: &Value, key: &str| value.get(key).cloned();
     let another = |key: &&str| kind(&above, key).is_some_and(|new| kind(below, key) != Some(new));
@@ -91,7 +91,8 @@ fn lay_over(below: &mut Value, above: Value) {
             }
         }
         (Value::Array(below), Value::Array(above))
-            if above.len() <= below.len() && below.iter().chain(&above).all(Value::is_table) =>
+            if (1..=below.len()).contains(&above.len())
+                && below.iter().chain(&above).all(Value::is_table) =>
         {
             for (old, value) in below.iter_mut().zip(above) {
                 lay_over(old, value);

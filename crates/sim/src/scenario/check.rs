@@ -15,7 +15,10 @@ const MOST_REQUESTS: u64 = 5_000_000;
 /// Drives of a library are counted in 16 bits.
 const MOST_DRIVES: u64 = 10_000;
 
-/// Cartridges of a library.
+/// Libraries are counted in 16 bits.
+const MOST_LIBRARIES: u64 = 10_000;
+
+/// Cartridges of all libraries are counted in 32 bits, and kept in memory.
 const MOST_CARTRIDGES: u64 = 10_000_000;
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -87,6 +90,12 @@ fn scale(scenario: &Scenario) -> Result<(), Fault> {
     if let Some(cache) = &scenario.cache {
         match (cache.hit_share, cache.size_gb) {
             (Some(hits), None) => share("cache.hit_share", hits)?,
+            (None, Some(_)) if scenario.reads_nothing() => {
+                return fault(
+                    "cache.size_gb",
+                    "is never filled by requests of no size: state their `size_mb`, or `hit_share`",
+                );
+            }
             (None, Some(size)) => positive("cache.size_gb", size)?,
             _ => return fault("cache", "needs either `hit_share` or `size_gb`"),
         }
@@ -124,6 +133,12 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
         }
         Arrivals::Closed { users, think_s: _ } => counted("arrivals.users", *users, 1_000_000),
         Arrivals::Trace { list } => {
+            if scenario.libraries.iter().any(|library| library.count > 1) {
+                return fault(
+                    "library.count",
+                    "a trace names libraries by their place; list each on its own",
+                );
+            }
             if (list.len() as u64) < scenario.requests {
                 let (asked, listed) = (scenario.requests, list.len());
                 return fault(
@@ -148,7 +163,7 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
                     let there = scenario.libraries.len();
                     return fault(key("library"), format!("there are {there}, counted from 0"));
                 };
-                let there: u64 = library.cartridges.iter().map(|g| u64::from(g.count)).sum();
+                let there = cartridges(library);
                 if u64::from(listed.cartridge) >= there {
                     return fault(
                         key("cartridge"),
@@ -246,7 +261,21 @@ fn libraries(scenario: &Scenario) -> Result<(), Fault> {
         one_library(library)
             .map_err(|(key, reason)| (format!("library {}: {key}", library.name), reason))?;
     }
-    Ok(())
+    let of_all = |each: fn(&Library) -> u64| {
+        let counts = scenario.libraries.iter();
+        counts.map(|l| u64::from(l.count) * each(l)).sum()
+    };
+    counted("library.count (of all)", of_all(|_| 1), MOST_LIBRARIES)?;
+    counted(
+        "cartridge.count (of all libraries)",
+        of_all(cartridges),
+        MOST_CARTRIDGES,
+    )
+}
+
+fn cartridges(library: &Library) -> u64 {
+    let groups = library.cartridges.iter();
+    groups.map(|group| u64::from(group.count)).sum()
 }
 
 fn one_library(library: &Library) -> Result<(), Fault> {
@@ -260,14 +289,9 @@ fn one_library(library: &Library) -> Result<(), Fault> {
         .map(|group| u64::from(group.count))
         .sum();
     counted("drive.count (of all groups)", drives, MOST_DRIVES)?;
-    let cartridges = library
-        .cartridges
-        .iter()
-        .map(|group| u64::from(group.count))
-        .sum();
     counted(
         "cartridge.count (of all groups)",
-        cartridges,
+        cartridges(library),
         MOST_CARTRIDGES,
     )?;
     for drive in &library.drives {

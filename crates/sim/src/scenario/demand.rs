@@ -108,9 +108,10 @@ pub enum CartridgePick {
         /// The exponent.
         exponent: f64,
     },
-    /// The same as the request before for a while, then another: requests of one job.
+    /// The same as the request before for a while, then one drawn among all: requests of one job.
     Clustered {
-        /// Mean number of requests of a run.
+        /// Mean number of requests from draw to draw. The same cartridge can be drawn again: of `n`
+        /// they stay on one for `n / (n - 1)` times as many.
         run: f64,
     },
     /// One after the other, round and round.

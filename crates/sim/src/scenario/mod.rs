@@ -118,4 +118,12 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         check::check(self)
     }
+
+    /// Whether every request is of no size: its read takes no time, and fills no disk.
+    pub(crate) fn reads_nothing(&self) -> bool {
+        match &self.arrivals {
+            Arrivals::Trace { list } => list.iter().all(|listed| listed.size_mb == 0.0),
+            _ => self.what.size_mb.mean() == 0.0,
+        }
+    }
 }

@@ -154,7 +154,8 @@ impl Default for Software {
 pub struct Policy {
     /// Which cartridge a free drive gets.
     pub mount: MountPolicy,
-    /// Requests of one mount, at most; without it, as many as there are.
+    /// Requests of one mount, at most; without it, as many as there are. Counted anew when an idle
+    /// cartridge is asked for again.
     pub most_per_mount: Option<u32>,
     /// Whether a request for a cartridge in a drive is read there before that is taken out.
     pub affinity: bool,

@@ -99,8 +99,8 @@ fn the_papers_nine_fits_are_found_again_from_their_own_histograms() {
     }
 }
 
-/// Of a thousand times, as in the paper: the curve is found to 2 % everywhere, though other `k`
-/// and `F` may draw nearly the same.
+/// Of a thousand times, as in the paper: the curve is found to 0.05 of a share everywhere, though
+/// other `k` and `F` may draw nearly the same.
 #[test]
 fn a_thousand_times_give_the_curve_by_either_fit() {
     for (seed, (shift_s, phases, mean_s)) in (1..).zip(TABLE_2) {
