@@ -26,6 +26,7 @@
 //! # Ok::<(), tapewise_sim::statistics::StatisticsError>(())
 //! ```
 
+mod batch_means;
 mod histogram;
 mod interval;
 mod moments;
@@ -34,8 +35,9 @@ mod shifted_erlang;
 mod student_t;
 mod warm_up;
 
+pub use batch_means::batch_means;
 pub use histogram::{Histogram, RELATIVE_ERROR};
-pub use interval::Interval;
+pub use interval::{Interval, order_statistics};
 pub use moments::{LONGEST, Moments};
 pub use replications::{Needed, Pilot, replications_needed};
 pub use shifted_erlang::{Bins, Fitted, ShiftedErlang};
@@ -93,6 +95,17 @@ pub enum StatisticsError {
         cut: usize,
         /// Values there are.
         values: usize,
+    },
+    /// Batches of one run that still know of each other.
+    #[error(
+        "{batches} batches are correlated ({correlation:.2} from one to the next): their interval \
+         would be too narrow; take fewer and longer batches, or simulate longer"
+    )]
+    Correlated {
+        /// Batches the run was cut into.
+        batches: usize,
+        /// Correlation of neighbours.
+        correlation: f64,
     },
     /// No number of replications within the limit is enough.
     #[error(

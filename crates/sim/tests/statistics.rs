@@ -1,5 +1,7 @@
 //! Statistics of simulated times: against tables, against plain recomputation, and laws of joining.
 
+#[path = "statistics/batch_means.rs"]
+mod batch_means;
 #[path = "statistics/histogram.rs"]
 mod histogram;
 #[path = "statistics/interval.rs"]

@@ -1,10 +1,10 @@
-//! Response times as an Erlang distribution behind a shift: density, quantiles, and a fit.
+//! Response times as an Erlang distribution behind a shift: density, quantiles, and two fits.
 //!
 //! Gniewek (1999) describes measured response times so: nothing comes before `F`, what no request
 //! is spared, and behind it come `k` phases of equal exponential times. `k` is whole and `t > F`,
 //! as in the paper.
 
-use super::{StatisticsError, all_finite, inside, positive};
+use super::{StatisticsError, all_finite, at_least, inside, positive};
 
 /// Most phases that a fit tries: at 200 the distribution is normal but for its first 7 %.
 const MOST_PHASES: u32 = 200;
@@ -42,7 +42,8 @@ pub struct Bins<'a> {
 pub struct Fitted {
     /// The distribution found.
     pub distribution: ShiftedErlang,
-    /// What was minimised: root mean square of count less expected count over the bins.
+    /// What was minimised: root mean square of count less expected count over the bins (least
+    /// squares), or the negative logarithm of the likelihood, for each value (maximum likelihood).
     pub residual: f64,
 }
 
@@ -167,6 +168,52 @@ impl ShiftedErlang {
         })
     }
 
+    /// Fits times by maximum likelihood.
+    ///
+    /// For given `k` and shift the likeliest mean is that of the times, in closed form; the shift
+    /// is searched below the least of them, on a logarithmic scale because that is how the
+    /// likelihood bends there. A single phase has its greatest likelihood with the shift at the
+    /// least time itself.
+    ///
+    /// # Errors
+    /// [`StatisticsError::TooFew`] for fewer than four times, [`StatisticsError::NotFinite`],
+    /// [`StatisticsError::NoFit`] where all are equal or one is not positive.
+    pub fn fit_times_s(times_s: &[f64]) -> Result<Fitted, StatisticsError> {
+        at_least(4, times_s, "a shifted Erlang distribution")?;
+        all_finite(times_s)?;
+        let least_s = times_s.iter().copied().fold(f64::INFINITY, f64::min);
+        let mean_s = times_s.iter().sum::<f64>() / times_s.len() as f64;
+        if least_s <= 0.0 {
+            return Err(StatisticsError::NoFit {
+                why: "a time is zero or less",
+            });
+        }
+        if mean_s - least_s <= 1e-9 * mean_s {
+            return Err(StatisticsError::NoFit {
+                why: "all times are equal",
+            });
+        }
+        let (phases, unlikely, shift_s) = best_phases(|phases| {
+            if phases == 1 {
+                return (
+                    negative_log_likelihood(times_s, 1, least_s, mean_s),
+                    least_s,
+                );
+            }
+            let unlikely = |log_gap: f64| {
+                negative_log_likelihood(times_s, phases, least_s - log_gap.exp(), mean_s)
+            };
+            let far = least_s.ln();
+            let near = far.min((mean_s - least_s).ln()) - 12.0;
+            let (log_gap, value) = golden(near, far, unlikely);
+            (value, least_s - log_gap.exp())
+        });
+        Ok(Fitted {
+            distribution: ShiftedErlang::new(shift_s, phases, mean_s)?,
+            residual: unlikely,
+        })
+    }
+
     /// Time in mean phases.
     fn phases_by(&self, time_s: f64) -> f64 {
         f64::from(self.phases) * (time_s - self.shift_s) / (self.mean_s - self.shift_s)
@@ -247,6 +294,26 @@ fn best_phases<T>(fit: impl Fn(u32) -> (f64, T)) -> (u32, f64, T) {
         }
     }
     best
+}
+
+/// For each time: `-ln f` with the likeliest scale, `mean - shift`.
+fn negative_log_likelihood(times_s: &[f64], phases: u32, shift_s: f64, mean_s: f64) -> f64 {
+    let k = f64::from(phases);
+    let scale_s = mean_s - shift_s;
+    let logs = if phases == 1 {
+        0.0
+    } else {
+        times_s
+            .iter()
+            .map(|time| (time - shift_s).ln())
+            .sum::<f64>()
+            / times_s.len() as f64
+    };
+    // k ln(k / scale) - ln (k - 1)! + (k - 1) mean of ln(t - F) - k
+    let log_likelihood =
+        log_power_over_factorial(k / scale_s, phases - 1) + (k / scale_s).ln() + (k - 1.0) * logs
+            - k;
+    -log_likelihood
 }
 
 /// `ln(x^n / n!)`.

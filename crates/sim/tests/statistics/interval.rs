@@ -1,5 +1,5 @@
 use tapewise_model::Random;
-use tapewise_sim::statistics::{Interval, StatisticsError};
+use tapewise_sim::statistics::{Interval, StatisticsError, order_statistics};
 
 use crate::assert_close;
 
@@ -15,16 +15,46 @@ fn the_interval_of_a_textbooks_ten_values_is_the_books() {
     assert!(interval.contains(interval.low()) && !interval.contains(1.6));
 }
 
+#[test]
+fn an_interval_for_another_value_is_wider_by_the_root_of_n_and_one() {
+    let mean = Interval::of_mean(&LAW, 0.95).unwrap();
+    let another = Interval::of_another(&LAW, 0.95).unwrap();
+    assert_close(another.half_width, mean.half_width * 11f64.sqrt(), 1e-12);
+}
+
 /// 2,000 times: an interval at 90 % misses one time in ten, within four standard deviations.
 #[test]
 fn intervals_hold_the_truth_as_often_as_they_say() {
     let mut random = Random::new(4, 0);
-    let mut mean = 0;
+    let (mut mean, mut another, mut median) = (0, 0, 0);
     for _ in 0..2_000 {
-        let values: Vec<f64> = (0..8).map(|_| 5.0 + random.normal()).collect();
+        let mut values: Vec<f64> = (0..8).map(|_| 5.0 + random.normal()).collect();
         mean += u32::from(Interval::of_mean(&values, 0.9).unwrap().contains(5.0));
+        let next = 5.0 + random.normal();
+        another += u32::from(Interval::of_another(&values, 0.9).unwrap().contains(next));
+        values.sort_by(f64::total_cmp);
+        let (low, high) = order_statistics(8, 0.5, 0.9).unwrap().unwrap();
+        median += u32::from(values[low] <= 5.0 && 5.0 <= values[high]);
     }
     assert!((1_746..=1_854).contains(&mean), "{mean}");
+    assert!((1_746..=1_854).contains(&another), "{another}");
+    // At least as often: ranks are whole. Between the second and the seventh of eight: 93 %.
+    assert!((1_806..=1_906).contains(&median), "{median}");
+}
+
+/// The usual table of ranks for the median (from 1: 2 and 9 of ten, 40 and 61 of a hundred at 95
+/// %).
+#[test]
+fn ranks_for_the_median_are_those_of_the_table() {
+    assert_eq!(order_statistics(10, 0.5, 0.95), Ok(Some((1, 8))));
+    assert_eq!(order_statistics(100, 0.5, 0.95), Ok(Some((39, 60))));
+    assert_eq!(
+        order_statistics(5, 0.5, 0.95),
+        Ok(None),
+        "extremes of five miss in 6 %"
+    );
+    assert_eq!(order_statistics(50, 0.99, 0.95), Ok(None));
+    assert!(order_statistics(100_000, 0.99, 0.95).unwrap().is_some());
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn the_papers_nine_fits_are_found_again_from_their_own_histograms() {
 /// Of a thousand times, as in the paper: the curve is found to 0.05 of a share everywhere, though
 /// other `k` and `F` may draw nearly the same.
 #[test]
-fn a_thousand_times_give_the_curve() {
+fn a_thousand_times_give_the_curve_by_either_fit() {
     for (seed, (shift_s, phases, mean_s)) in (1..).zip(TABLE_2) {
         let truth = ShiftedErlang::new(shift_s, phases, mean_s).unwrap();
         let times_s = sample(&truth, 1_000, seed);
@@ -112,23 +112,39 @@ fn a_thousand_times_give_the_curve() {
             width_s: 5.0,
             counts: &counts,
         };
-        let found = ShiftedErlang::fit_bins(&bins).unwrap().distribution;
-        for at in 0..120 {
-            let off = found.cumulative(f64::from(at)) - truth.cumulative(f64::from(at));
-            assert!(off.abs() < 0.05, "{truth:?}: {found:?}, at {at} s {off}");
+        for found in [
+            ShiftedErlang::fit_bins(&bins).unwrap().distribution,
+            ShiftedErlang::fit_times_s(&times_s).unwrap().distribution,
+        ] {
+            for at in 0..120 {
+                let off = found.cumulative(f64::from(at)) - truth.cumulative(f64::from(at));
+                assert!(off.abs() < 0.05, "{truth:?}: {found:?}, at {at} s {off}");
+            }
         }
     }
 }
 
 #[test]
+fn the_likeliest_parameters_of_many_times_are_the_true_ones() {
+    let truth = ShiftedErlang::new(13.0, 4, 34.0).unwrap();
+    let found = ShiftedErlang::fit_times_s(&sample(&truth, 100_000, 2)).unwrap();
+    assert_eq!(found.distribution.phases, 4);
+    assert!((found.distribution.shift_s - 13.0).abs() < 0.3, "{found:?}");
+    assert_close(found.distribution.mean_s, 34.0, 0.01);
+}
+
+#[test]
 fn what_no_such_distribution_made_is_refused() {
+    let all_alike = ShiftedErlang::fit_times_s(&[4.0; 9]).unwrap_err();
+    assert!(matches!(all_alike, StatisticsError::NoFit { .. }));
+    assert!(ShiftedErlang::fit_times_s(&[1.0, 2.0, 3.0]).is_err());
+    assert!(ShiftedErlang::fit_times_s(&[-1.0, 2.0, 3.0, 4.0]).is_err());
     let one_bin = Bins {
         first_edge_s: 5.0,
         width_s: 5.0,
         counts: &[0, 9, 0, 0],
     };
-    let one_bin = ShiftedErlang::fit_bins(&one_bin);
-    assert!(matches!(one_bin, Err(StatisticsError::NoFit { .. })));
+    assert!(ShiftedErlang::fit_bins(&one_bin).is_err());
     assert!(ShiftedErlang::new(5.0, 2, 5.0).is_err());
     assert!(ShiftedErlang::new(5.0, 0, 6.0).is_err());
 }
