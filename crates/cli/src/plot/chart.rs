@@ -259,7 +259,7 @@ mod tests {
         assert!(few.iter().all(|&(_, y)| y == 52.0), "{few:?}");
         let all = legend_places(&named);
         let last = all[6];
-        assert!(last.1 > all[0].1 && last.0 < all[4].0, "{all:?}");
+        assert!(last.1 > all[0].1 && all[4].0 == X_PX[0], "{all:?}");
         let ends = all.iter().map(|&(x, _)| x + 20.0 + 21.0 * 6.4);
         assert!(ends.fold(0.0, f64::max) <= f64::from(SIZE_PX[0]), "{all:?}");
     }
