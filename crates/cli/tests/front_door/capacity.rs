@@ -78,16 +78,6 @@ fn more_rows_than_there_are_colours_are_drawn_in_several_pictures() {
 }
 
 #[test]
-fn a_combination_that_did_not_come_to_rest_is_said_to_be_doubtful() {
-    let desk = desk();
-    let more = "--drives 1 --set requests=60";
-    let said = capacity(&desk, "mean < 1 min at 62/h", more);
-    let caution =
-        "caution     1 drive, 1 robot, no window: replications are too short to come to rest";
-    assert!(said.text().contains(caution), "{}", said.text());
-}
-
-#[test]
 fn where_the_robot_is_saturated_more_drives_do_not_help_and_that_is_said() {
     let desk = desk();
     let said = capacity(&desk, "p95 < 60 s at 500/h", "--drives 10,40");

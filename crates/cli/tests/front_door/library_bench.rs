@@ -137,8 +137,6 @@ fn cartridges_are_written_only_with_consent_and_once() {
         &unfit,
         &["--object-bytes 26000", "1000000", "emulated:lib#drive0"],
     );
-    // What a kill may leave of a table that has no row yet.
-    desk.put("cartridges.csv", "cartridge,label,objects,object_bytes\n");
     let few = "library bench prepare emulated:lib --drive emulated:lib#drive0 --write \
                --object-bytes 10000000 --objects 5 -o cartridges.csv --cartridges";
     desk.done(&format!("{few} TW0003,TW0001"));
