@@ -17,16 +17,16 @@ use tapewise_scsi::TapeDrive;
 const BLOCK: u32 = 8 << 10;
 
 /// The name of a member, and its sum.
-type Member = (Vec<u8>, Option<u64>);
+type Named = (Vec<u8>, Option<u64>);
 
 /// What a scan finds, in order; nothing may be wrong, and nothing lie behind the last filemark.
-fn scan_all(drive: &mut TapeDrive) -> Vec<Member> {
+fn scan_all(drive: &mut TapeDrive) -> Vec<Named> {
     let (scanned, members) = scan_to_the_end(drive);
     assert_eq!(scanned.next_block, scanned.end_of_data);
     members
 }
 
-fn scan_to_the_end(drive: &mut TapeDrive) -> (Scanned, Vec<Member>) {
+fn scan_to_the_end(drive: &mut TapeDrive) -> (Scanned, Vec<Named>) {
     let mut log = Vec::<Event>::new();
     let mut recorder = Recorder::new(drive, &mut log, &NEVER);
     let mut members = Vec::new();
