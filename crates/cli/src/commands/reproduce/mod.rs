@@ -23,7 +23,7 @@ use std::process::ExitCode;
 pub struct Reproduce {
     /// Which paper.
     paper: Paper,
-    /// The paper's own number of trials: hours for hillyer, a minute for cern and nersc; ten times as many runs for gniewek; johnson-miller has none.
+    /// The paper's own number of trials: more than an hour for hillyer, a minute for cern and nersc; ten times as many runs for gniewek; johnson-miller has none.
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.

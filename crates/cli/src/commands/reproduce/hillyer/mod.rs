@@ -84,7 +84,7 @@ impl Cartridge {
     }
 }
 
-/// How far the paper's own number of trials has come: on standard error, since it takes most of an
+/// How far the paper's own number of trials has come: on standard error, since it takes more than an
 /// hour.
 struct Progress {
     is_shown: bool,
