@@ -141,6 +141,9 @@ pub fn remarks(found: &Found) -> Vec<String> {
 /// Waiting for less than this share of the response is hardly any.
 const WAITS: f64 = 0.05;
 
+/// Percentiles from here on lie above the mean where there is no long tail.
+const HIGH_PERCENT: u8 = 75;
+
 /// A robot that is busier than this holds up drives, for which then others wait.
 const BUSY: f64 = 0.9;
 
@@ -166,11 +169,15 @@ fn remark(found: &Found, cell: &Cell) -> String {
         part.map_or(0.0, |part| part.s.estimate)
     };
     let (drive_s, robot_s) = (part_s(Part::DriveWait), part_s(Part::RobotWait));
-    // Of a mean it is known what is left without waits; of a percentile it is not.
+    // Of a mean it is known what is left without waits. That has no long tail, so a high percentile of
+    // it is no lower; of a low one nothing is known.
+    let is_no_lower = match found.target.metric {
+        Metric::Mean => true,
+        Metric::Percentile(percent) => percent >= HIGH_PERCENT,
+    };
     let may_help = |wait_s: f64| {
-        let enough = found.target.metric != Metric::Mean
-            || mean_s - drive_s - robot_s <= found.target.limit_s;
-        enough && wait_s > WAITS * mean_s
+        let is_enough = mean_s - drive_s - robot_s <= found.target.limit_s;
+        (is_enough || !is_no_lower) && wait_s > WAITS * mean_s
     };
     let spent = |wait_s: f64, what: &str| {
         let (wait, mean) = (number(wait_s), number(mean_s));
