@@ -1,7 +1,7 @@
 //! Refuses what parses but cannot be.
 
 use super::{
-    Arrivals, CartridgePick, Dismount, Library, PlacePick, Policy, Requests, Scenario,
+    Arrivals, CartridgePick, Dismount, Library, Listed, PlacePick, Policy, Requests, Scenario,
     ScenarioError,
 };
 use tapewise_order::Algorithm;
@@ -132,48 +132,51 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             counted("arrivals.size", *size, MOST_REQUESTS)
         }
         Arrivals::Closed { users, think_s: _ } => counted("arrivals.users", *users, 1_000_000),
-        Arrivals::Trace { list } => {
-            if scenario.libraries.iter().any(|library| library.count > 1) {
-                return fault(
-                    "library.count",
-                    "a trace names libraries by their place; list each on its own",
-                );
-            }
-            if (list.len() as u64) < scenario.requests {
-                let (asked, listed) = (scenario.requests, list.len());
-                return fault(
-                    "requests",
-                    format!("is {asked}, but the trace lists {listed}"),
-                );
-            }
-            let mut before = 0.0;
-            for (number, listed) in list.iter().enumerate() {
-                let key = |name: &str| format!("arrivals.list[{number}].{name}");
-                not_negative(&key("at_s"), listed.at_s)?;
-                not_negative(&key("size_mb"), listed.size_mb)?;
-                share(&key("place"), listed.place)?;
-                if listed.at_s < before {
-                    return fault(
-                        key("at_s"),
-                        "is before the one above; sort the list by time",
-                    );
-                }
-                before = listed.at_s;
-                let Some(library) = scenario.libraries.get(listed.library as usize) else {
-                    let there = scenario.libraries.len();
-                    return fault(key("library"), format!("there are {there}, counted from 0"));
-                };
-                let there = cartridges(library);
-                if u64::from(listed.cartridge) >= there {
-                    return fault(
-                        key("cartridge"),
-                        format!("there are {there}, counted from 0"),
-                    );
-                }
-            }
-            Ok(())
+        Arrivals::Trace { list } => trace(scenario, list),
+    }
+}
+
+/// Arrivals one by one: sorted by time, and of cartridges that are there.
+fn trace(scenario: &Scenario, list: &[Listed]) -> Result<(), Fault> {
+    if scenario.libraries.iter().any(|library| library.count > 1) {
+        return fault(
+            "library.count",
+            "a trace names libraries by their place; list each on its own",
+        );
+    }
+    if (list.len() as u64) < scenario.requests {
+        let (asked, listed) = (scenario.requests, list.len());
+        return fault(
+            "requests",
+            format!("is {asked}, but the trace lists {listed}"),
+        );
+    }
+    let mut before = 0.0;
+    for (number, listed) in list.iter().enumerate() {
+        let key = |name: &str| format!("arrivals.list[{number}].{name}");
+        not_negative(&key("at_s"), listed.at_s)?;
+        not_negative(&key("size_mb"), listed.size_mb)?;
+        share(&key("place"), listed.place)?;
+        if listed.at_s < before {
+            return fault(
+                key("at_s"),
+                "is before the one above; sort the list by time",
+            );
+        }
+        before = listed.at_s;
+        let Some(library) = scenario.libraries.get(listed.library as usize) else {
+            let there = scenario.libraries.len();
+            return fault(key("library"), format!("there are {there}, counted from 0"));
+        };
+        let there = cartridges(library);
+        if u64::from(listed.cartridge) >= there {
+            return fault(
+                key("cartridge"),
+                format!("there are {there}, counted from 0"),
+            );
         }
     }
+    Ok(())
 }
 
 fn requests(what: &Requests) -> Result<(), Fault> {

@@ -87,14 +87,7 @@ fn wrong_key_points(
                 .map(|trial| {
                     let mut random = Random::new(seed, 1 << 50 | (n as u64) << 32 | trial);
                     let segments = batch(common, n, &mut random);
-                    let bot = Position::beginning_of_tape(0);
-                    let believed = wrong_one.problem(bot, &segments);
-                    let order = loss(&believed);
-                    let estimate = order.total_time(&believed).as_secs_f64();
-                    let truth = order
-                        .total_time(&true_one.problem(bot, &segments))
-                        .as_secs_f64();
-                    ((estimate - truth) / truth).abs()
+                    misjudged(&true_one, &wrong_one, &segments)
                 })
                 .collect();
             let mean = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -121,6 +114,17 @@ fn wrong_key_points(
         "mean over lengths at the profile's spread; depends on it",
     );
     Ok(table)
+}
+
+/// How far the estimate of a schedule is off that was made with the key points of another cartridge,
+/// as a share of its true time: LOSS from the beginning of tape.
+fn misjudged(true_one: &Cartridge, wrong_one: &Cartridge, segments: &[u64]) -> f64 {
+    let bot = Position::beginning_of_tape(0);
+    let believed = wrong_one.problem(bot, segments);
+    let order = loss(&believed);
+    let total_s = |problem: &Problem| order.total_time(problem).as_secs_f64();
+    let truth_s = total_s(&true_one.problem(bot, segments));
+    ((total_s(&believed) - truth_s) / truth_s).abs()
 }
 
 /// Figure 10: LOSS schedules made with a model that is E too high for even destinations and E too
