@@ -257,7 +257,7 @@ impl Archive {
     ) -> Result<T, CliError> {
         let mut devices = Devices::default();
         let names = &self.settings.drives;
-        let drives = names.iter().map(|name| devices.tape_for_use(name));
+        let drives = names.iter().map(|name| devices.tape_alone(name));
         let drives = drives.collect::<Result<_, _>>()?;
         let robots = self
             .settings

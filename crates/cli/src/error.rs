@@ -151,7 +151,8 @@ fn exit_of(error: &ScsiError) -> Exit {
         ScsiError::Status {
             status: Status::Busy | Status::ReservationConflict | Status::TaskSetFull,
             ..
-        } => Exit::Busy,
+        }
+        | ScsiError::Reserved { .. } => Exit::Busy,
         ScsiError::Transport { source, .. } => match source {
             TransportError::TimedOut { .. } | TransportError::Path { .. } => Exit::Hardware,
             TransportError::TooLarge { .. } | TransportError::Deviation { .. } => Exit::Input,
@@ -159,6 +160,7 @@ fn exit_of(error: &ScsiError) -> Exit {
         },
         ScsiError::WrongDevice { .. } | ScsiError::TooLarge { .. } => Exit::Input,
         ScsiError::NoSuchDrive { .. } | ScsiError::NoDriveSerials => Exit::Refused,
+        ScsiError::NoDriveElement { .. } => Exit::Input,
         ScsiError::Decode { .. } | ScsiError::BlockLength { .. } => Exit::Hardware,
         _ => Exit::Failed,
     }
