@@ -20,3 +20,4 @@ pub mod volume;
 pub mod wanted;
 
 mod blocks;
+mod finishing;

@@ -224,3 +224,66 @@ fn drives_are_tied_to_elements_in_the_robot_s_name() {
     assert_eq!(wrong.code, 2, "{}", wrong.err);
     assert!(wrong.err.contains("ROBOT,ELEMENT=SERIAL"), "{}", wrong.err);
 }
+
+#[test]
+fn an_archive_writes_only_the_cartridges_that_its_pattern_names() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 100000");
+    let init = [
+        "catalog",
+        "init",
+        "A",
+        "--drive",
+        "emulated:lib#drive0",
+        "--changer",
+        "emulated:lib#changer",
+        "--profile",
+        "lto8",
+        "--block-size",
+        "8192",
+        "--segment-size",
+        "262144",
+        "--cache-gb",
+        "0.1",
+        "--volumes",
+        "TW000[34]",
+    ];
+    let made = desk.run_args(b"", &init);
+    assert_eq!(made.code, 0, "{}", made.err);
+    make_files_of(&desk, "reel", 2, 60_000);
+    desk.done("store --archive A reel");
+    let log = desk.read("A/events.jsonl");
+    assert!(log.contains("TW0003"), "{log}");
+    for other in ["TW0001", "TW0002"] {
+        assert!(!log.contains(other), "{other} was mounted");
+    }
+}
+
+#[test]
+fn an_index_called_by_six_characters_is_of_the_cartridge_with_eight_in_the_library() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 2 --scale 100000");
+    let text = desk.read("lib/library.toml").replace("TW0002", "TW0002L8");
+    desk.put("lib/library.toml", text.replace("TW0001", "TW0001L8"));
+    for barcode in ["TW0001", "TW0002"] {
+        let path = |name: &str| desk.path().join("lib/cartridges").join(name);
+        std::fs::rename(path(barcode), path(&format!("{barcode}L8"))).expect("renamed");
+    }
+    let places = desk
+        .read("lib/places.toml")
+        .replace("TW0001", "TW0001L8")
+        .replace("TW0002", "TW0002L8");
+    desk.put("lib/places.toml", places);
+    desk.done(
+        "catalog init A --drive emulated:lib#drive0 --changer emulated:lib#changer --profile lto8 --cache-gb 0.1",
+    );
+    // Barcodes of eight characters begin with six of their own.
+    let index = std::fs::read(ltfs_tape::fixture("TST001-20files.xml")).expect("the fixture");
+    desk.put("TW0001.xml", &index);
+    desk.put("TW0001L8.xml", &index);
+    let added = desk.done("catalog add --archive A TW0001.xml");
+    let words = "TW0001 is TW0001L8 in the library";
+    assert!(added.err.contains(words), "{}", added.err);
+    let again = desk.run("catalog add --archive A TW0001L8.xml");
+    assert_ne!(again.code, 0, "{}", again.err);
+}

@@ -116,6 +116,7 @@ impl Receiver for Supplied<'_> {
     fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.deliveries.bytes(want, offset, bytes)?;
         if self.power_cut == PowerCut::After(self.ended) {
+            self.deliveries.settle()?;
             std::process::abort();
         }
         Ok(())
