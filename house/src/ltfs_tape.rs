@@ -1,7 +1,5 @@
 //! Emulated cartridges of two partitions, with what LTFS writes on them.
 
-#![allow(dead_code)] // each test uses a part of it
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tapewise_emulator::{BadBlock, CartridgeSpec, Clock, Library, LibrarySpec};
@@ -17,13 +15,15 @@ pub const BLOCK_BYTES: usize = 524_288;
 /// One thing on a tape.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
+    /// Its bytes.
     Block(Vec<u8>),
+    /// A filemark.
     Filemark,
 }
 
+/// A file of `fixtures/ltfs`.
 pub fn fixture(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("fixtures/ltfs").join(name)
+    crate::fixture("ltfs").join(name)
 }
 
 /// The directory of a library with one LTO-8 drive and a cartridge TW0001 in it, with some blocks

@@ -15,8 +15,9 @@ use tempfile::TempDir;
 const TARGET: &str = "iqn.2026-01.local.vtl:lib0";
 /// Slots and cartridges TST001L8, TST002L8, ... in them.
 pub const SLOTS: u16 = 4;
-/// Element address of the first slot, and of the first drive.
+/// Element address of the first slot.
 pub const FIRST_SLOT: u16 = 1024;
+/// Element address of the first drive.
 pub const FIRST_DRIVE: u16 = 256;
 const STATION: u16 = 768;
 const TAPE_MB: u32 = 64;
