@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 /// Every crate, what it may depend on inside the workspace, and whether it is pure.
-const HOUSE: [(&str, &[&str], bool); 10] = [
+const HOUSE: [(&str, &[&str], bool); 12] = [
     ("model", &[], true),
     ("order", &["model"], true),
     ("formats", &["model"], true),
     ("fit", &["model"], true),
     ("sim", &["model", "order"], true),
+    ("plot", &["model", "order", "fit"], true),
     ("scsi", &[], false),
     ("emulator", &["model", "scsi"], false),
     // Emulator and fit only for tests and an example: a plan runs on any transport.
@@ -25,9 +26,17 @@ const HOUSE: [(&str, &[&str], bool); 10] = [
         false,
     ),
     (
+        "papers",
+        &[
+            "model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "archive",
+        ],
+        false,
+    ),
+    (
         "cli",
         &[
-            "model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "archive",
+            "model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run",
+            "archive", "papers",
         ],
         false,
     ),
