@@ -47,19 +47,27 @@ const fn acting(
 
 /// Every crate, in reading order: a new one needs a line here and in ARCHITECTURE.md.
 #[rustfmt::skip]
-const HOUSE: [Rule; 10] = [
+const HOUSE: [Rule; 12] = [
     pure("model", &[], &[]),
     pure("order", &["model"], &[]),
     pure("formats", &["model"], &[]),
     pure("fit", &["model"], &[]),
     pure("sim", &["model", "order"], &[]),
+    pure("plot", &["model", "order", "fit"], &[]),
     acting("scsi", &[], &[]),
     acting("emulator", &["model", "scsi"], &[]),
     acting("run", &["model", "order", "formats", "scsi"], &["emulator", "fit"]),
     acting("archive", &["model", "order", "formats", "scsi", "run"], &["emulator"]),
     acting(
+        "papers",
+        &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "archive"],
+        &[],
+    ),
+    acting(
         "cli",
-        &["model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "archive"],
+        &[
+            "model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "archive", "papers",
+        ],
         &[],
     ),
 ];
