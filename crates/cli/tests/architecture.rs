@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Every crate, what it may depend on inside the workspace, and whether it is pure.
-const HOUSE: [(&str, &[&str], bool); 10] = [
+const HOUSE: [(&str, &[&str], bool); 11] = [
     ("model", &[], true),
     ("order", &["model"], true),
     ("formats", &["model"], true),
@@ -18,16 +18,25 @@ const HOUSE: [(&str, &[&str], bool); 10] = [
         &["model", "order", "formats", "scsi", "emulator", "fit"],
         false,
     ),
+    // Emulator only for tests: a pool works on any transport.
+    (
+        "library",
+        &["model", "formats", "sim", "scsi", "run", "emulator"],
+        false,
+    ),
     // Emulator only for tests: an archive stands on any transport.
     (
         "archive",
-        &["model", "order", "formats", "scsi", "run", "emulator"],
+        &[
+            "model", "order", "formats", "scsi", "run", "library", "emulator",
+        ],
         false,
     ),
     (
         "cli",
         &[
-            "model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "archive",
+            "model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "library",
+            "archive",
         ],
         false,
     ),
