@@ -71,7 +71,7 @@ fn a_drive_is_cleaned_when_a_person_wants_it_and_its_volume_goes_home_first() {
     let mut without = Bench::new(&spec(1, 1));
     let error = without.pool.clean(0, &mut without.log).unwrap_err();
     assert!(
-        matches!(error, tapewise_archive::pool::PoolError::NoCleaner { .. }),
+        matches!(error, tapewise_library::pool::PoolError::NoCleaner { .. }),
         "{error}"
     );
 }

@@ -5,8 +5,8 @@ mod pool_bench;
 use pool_bench::{Bench, home, label, spec};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tapewise_archive::pool::{Place, PoolError};
 use tapewise_emulator::{Faults, LibrarySpec};
+use tapewise_library::pool::{Place, PoolError};
 use tapewise_scsi::TapeDrive;
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::pool::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::{Changer, TapeDrive};

@@ -4,8 +4,8 @@ mod pool_bench;
 
 use pool_bench::{Bench, home, label, spec};
 use std::time::Duration;
-use tapewise_archive::pool::{Place, Pool, PoolError};
 use tapewise_formats::event::Action;
+use tapewise_library::pool::{Place, Pool, PoolError};
 use tapewise_model::Random;
 use tapewise_scsi::commands::{PersistentReserveOut, ReservationType};
 use tapewise_scsi::{Changer, Command, TapeDrive};

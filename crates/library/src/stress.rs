@@ -9,7 +9,7 @@
 //! a virtual clock. A drive that gets ready while the robot moves is noticed when the robot has
 //! answered: with several cycles in flight, times are too long by up to a move.
 
-use super::clean::is_cleaner;
+use crate::pool::is_cleaner;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome};

@@ -3,7 +3,7 @@
 //! "Ten 5000MB cartridges were written to capacity with 26KB image objects": an object is a block, of
 //! bytes that do not compress.
 
-use super::super::stress::{Cartridge, Tested};
+use crate::stress::{Cartridge, Tested};
 use std::sync::atomic::AtomicBool;
 use tapewise_run::measure::{Filled, fill};
 use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};

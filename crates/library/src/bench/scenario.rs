@@ -1,7 +1,6 @@
 //! What a run has measured as a scenario of `tapewise simulate`.
 
-use super::report::{Measured, times_s};
-use crate::error::CliError;
+use super::measured::{Measured, MeasuredError, times_s};
 use std::collections::HashMap;
 use std::fmt::Write;
 use tapewise_formats::bench_csv::{LOCATIONS, Retrieval};
@@ -11,12 +10,12 @@ use tapewise_model::Micros;
 /// The requests of the pattern, and every step's times as they were measured, each as likely.
 ///
 /// # Errors
-/// [`CliError`] where a step was never done.
+/// [`MeasuredError::NeverDone`].
 pub fn text(
     pattern: &[Retrieval],
     events: &[Event],
     measured: &Measured,
-) -> Result<String, CliError> {
+) -> Result<String, MeasuredError> {
     let values = |action| values(&times_s(events, action), action);
     let cartridges = pattern.iter().map(|one| one.cartridge).max().unwrap_or(1);
     let mut text = format!(
@@ -90,10 +89,9 @@ fn searches_s(events: &[Event]) -> Vec<f64> {
 }
 
 /// A distribution of these values.
-fn values(seconds: &[f64], action: Action) -> Result<String, CliError> {
+fn values(seconds: &[f64], action: Action) -> Result<String, MeasuredError> {
     if seconds.is_empty() {
-        let what = format!("no {action:?} was done: there is nothing to simulate with");
-        return Err(CliError::failed(what));
+        return Err(MeasuredError::NeverDone { action });
     }
     let values: Vec<String> = seconds.iter().map(|s| format!("{s:.3}")).collect();
     Ok(format!("{{ values = [{}] }}", values.join(", ")))

@@ -4,9 +4,9 @@ mod pool_bench;
 
 use pool_bench::listener;
 use std::sync::{Arc, Mutex};
-use tapewise_archive::pool::{Answer, Person, Pool, PoolError};
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_formats::event::Event;
+use tapewise_library::pool::{Answer, Person, Pool, PoolError};
 use tapewise_scsi::TapeDrive;
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 mod pool_bench;
 
 use pool_bench::{Bench, spec};
-use tapewise_archive::pool::{Place, PoolError};
+use tapewise_library::pool::{Place, PoolError};
 
 #[test]
 fn cartridges_come_in_and_go_out_through_the_station() {

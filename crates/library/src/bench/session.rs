@@ -1,8 +1,8 @@
 //! One drive's part of the benchmark: a request from the queue, step by step, then the next one.
 
-use super::super::stress::{Failure, Tested};
 use super::queue::Next;
 use super::{Hall, Shelved, lock, micros, purpose};
+use crate::stress::{Failure, Tested};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tapewise_formats::bench_csv::Retrieval;
@@ -263,10 +263,10 @@ fn duration(time: Micros) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{drive, library, robot};
     use super::super::queue::Queue;
     use super::super::{Record, Robot};
     use super::*;
+    use crate::testing::{drive, library, robot};
     use std::sync::atomic::AtomicBool;
     use std::sync::{Mutex, mpsc};
 

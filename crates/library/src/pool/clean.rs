@@ -141,7 +141,7 @@ impl Desk {
 }
 
 /// Whether this is the label of a cleaning cartridge.
-pub(super) fn is_cleaner(label: &str) -> bool {
+pub(crate) fn is_cleaner(label: &str) -> bool {
     label.starts_with(PREFIX)
 }
 
@@ -187,8 +187,8 @@ fn wait_for_cleaning(bay: &mut Bay) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::super::library::Library;
-    use super::super::testing::{drive, library, robot};
     use super::*;
+    use crate::testing::{drive, library, robot};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

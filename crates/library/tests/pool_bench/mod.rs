@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tapewise_archive::pool::{Listener, Pool, PoolError};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::Event;
+use tapewise_library::pool::{Listener, Pool, PoolError};
 use tapewise_scsi::{Cdb, Changer, Completion, Data, TapeDrive, Transport, TransportError};
 use tempfile::TempDir;
 

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::pool::{Pace, Pool, PoolError, WorkError};
 use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::{Pace, Pool, PoolError, WorkError};
 use tapewise_run::RunError;
 use tapewise_scsi::{Changer, ScsiError, TapeDrive, TransportError};
 use tempfile::TempDir;

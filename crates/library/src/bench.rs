@@ -12,13 +12,15 @@
 //! [apart](Pace::Turns) are sent commands in the order of their times: the drive whose time is earliest
 //! takes its next step, whole, and the same seed gives the same events.
 
+pub mod measured;
 pub mod pattern;
 pub mod prepare;
 mod queue;
+pub mod scenario;
 mod session;
 
-use super::stress::{Failure, Tested};
-use super::work::Pace;
+use crate::pool::Pace;
+use crate::stress::{Failure, Tested};
 use queue::Queue;
 use session::Session;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -17,19 +17,16 @@
 //! Before a robot moves it is said. Drives without a robot are loaded by a [`Person`].
 
 mod bay;
-pub mod bench;
 mod clean;
 mod desk;
 mod error;
 mod library;
 mod person;
 mod station;
-pub mod stress;
-#[cfg(test)]
-mod testing;
 mod work;
 
 pub use bay::Stamp;
+pub(crate) use clean::is_cleaner;
 pub use error::{Blame, PoolError};
 pub use person::{Answer, Person};
 pub use work::{Fit, Pace, Trouble, Work, WorkError};
@@ -389,7 +386,7 @@ impl Pool {
     }
 
     /// Why no drive is left for a volume.
-    pub(crate) fn none_for(&self, volume: &str) -> PoolError {
+    pub fn none_for(&self, volume: &str) -> PoolError {
         self.none_left(volume, &[])
     }
 

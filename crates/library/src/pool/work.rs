@@ -443,8 +443,8 @@ impl Log for Shared<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{drive, library, robot};
     use super::*;
+    use crate::testing::{drive, library, robot};
 
     /// A pool of two drives and four volumes.
     fn pool() -> Pool {

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::pool::Pace;
-use tapewise_archive::pool::bench::pattern::{self, pattern};
-use tapewise_archive::pool::bench::{Shelved, Tally, bench, number_of, prepare};
-use tapewise_archive::pool::stress::{Cartridge, Tested};
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
 use tapewise_formats::bench_csv::{Retrieval, Stocked};
 use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_library::bench::pattern::{self, pattern};
+use tapewise_library::bench::{Shelved, Tally, bench, number_of, prepare};
+use tapewise_library::pool::Pace;
+use tapewise_library::stress::{Cartridge, Tested};
 use tapewise_model::Micros;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive};
