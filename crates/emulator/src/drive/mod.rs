@@ -21,11 +21,11 @@ mod transfer;
 
 use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON};
 use crate::check::Check;
+use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
-use crate::library::LibraryError;
 use crate::mechanics::{Mechanics, Motion};
 use crate::medium::Medium;
 use crate::tape::Tape;
@@ -154,9 +154,9 @@ impl Drive {
     pub fn identity(&self) -> Identity<'_> {
         Identity {
             device_type: inquiry::TAPE,
-            vendor: self.kind.identity.vendor,
-            product: self.kind.identity.product,
-            revision: self.kind.identity.revision,
+            vendor: &self.kind.identity.vendor,
+            product: &self.kind.identity.product,
+            revision: &self.kind.identity.revision,
             serial: &self.serial,
         }
     }
