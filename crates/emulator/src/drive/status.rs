@@ -19,7 +19,7 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
         Some(attention) => attention,
         None if exchange.now() < drive.busy_until => Check::OPERATION_IN_PROGRESS,
         None if drive.wants_cleaning() => Check::CLEANING_REQUESTED,
-        None => Check::NONE,
+        None => drive.last_check.unwrap_or(Check::NONE),
     };
     let sense = drive.sense(&check, exchange.opcode());
     let allocation = exchange.number::<1>(4);
