@@ -10,7 +10,7 @@ use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
 use crate::{units, wear};
 use tapewise_model::{Layout, Micros, PositionSource};
-use tapewise_order::{Algorithm, Objective, Scenarios, Solution, Totals, emulated_rao};
+use tapewise_order::{Algorithm, Alternatives, Objective, Solution, Totals, emulated_rao};
 use tapewise_plot::Table;
 
 /// The orders shown by default, beside the one asked for.
@@ -248,10 +248,10 @@ impl<'a> Report<'a> {
     /// The order that would be taken if the map were sure, where it is not taken because it is not.
     fn held_back(&self) -> Option<Solution> {
         let (placed, chosen) = (self.placed, self.chosen);
-        if chosen.origin != Origin::BEST || chosen.optimal || placed.scenarios.is_empty() {
+        if chosen.origin != Origin::BEST || chosen.optimal || placed.alternatives.is_empty() {
             return None;
         }
-        let sure = Scenarios::none();
+        let sure = Alternatives::none();
         let shortest = self.search.solve(placed, &sure, Algorithm::Best)?;
         let likely = shortest.order.total_time(&placed.problem) + placed.unload();
         // A difference that the table would not show is not worth a line.
@@ -349,7 +349,7 @@ fn percent_above(total: Micros, bound: Micros) -> String {
 fn held_back_line(placed: &Placed, chosen: &Row, shortest: &Solution) -> String {
     let likely = shortest.order.total_time(&placed.problem) + placed.unload();
     let worst = placed
-        .scenarios
+        .alternatives
         .worst_total(&placed.problem, &shortest.order)
         + placed.unload();
     let instead = match chosen.is_sorted() {
@@ -411,8 +411,8 @@ fn not_there(placed: &Placed, origin: Origin) -> Option<String> {
 
 fn list_line(batch: &Batch, placed: &Placed) -> String {
     let problem = &placed.problem;
-    let segments = problem.visits().iter().flat_map(|visit| &visit.segments);
-    let bytes: u64 = segments.map(|segment| segment.bytes).sum();
+    let extents = problem.visits().iter().flat_map(|visit| &visit.extents);
+    let bytes: u64 = extents.map(|extent| extent.bytes).sum();
     let asked = placed
         .owners
         .iter()
@@ -476,12 +476,12 @@ fn worst_note(placed: &Placed) -> String {
         Some(map) if map.share_error() > 0.0 => format!(
             "* blocks up to {} % from where the map puts them ({} other maps tried); {model}",
             (map.share_error() * 1e4).round() / 1e2,
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         Some(map) if map.lpos_error() > 0 => format!(
             "* blocks about {} LPOS along the wrap from where the table puts them ({} other maps tried); {model}",
             map.lpos_error(),
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         _ => format!("* {model}"),
     }

@@ -86,7 +86,7 @@ pub fn ordered(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
         .zip(reads)
         .map(|(number, step)| {
             let visit = &visits[step.visit as usize];
-            let segment = &visit.segments[step.segment as usize];
+            let segment = &visit.extents[step.extent as usize];
             let request = placed.owners[visit.requests[0] as usize].0;
             let locate = step.begin - before;
             before = step.begin + step.duration;

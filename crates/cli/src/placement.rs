@@ -10,8 +10,8 @@ use tapewise_model::{
     Profile,
 };
 use tapewise_order::{
-    Action, End, Options, Order, Plan, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS,
-    Tape, read_whole_tape,
+    Action, Alternatives, End, Options, Order, PlacedExtent, Plan, Problem, Request,
+    TWO_SECTIONS_SEGMENTS, Tape, read_whole_tape,
 };
 
 /// The drive, the cartridge, and where the head is.
@@ -175,7 +175,7 @@ pub struct Placed {
     /// The map that placed them; `None` where every position was recorded.
     pub map: Option<BlockMap>,
     /// Other maps as likely as this one.
-    pub scenarios: Scenarios,
+    pub alternatives: Alternatives,
     /// The drive.
     pub profile: Profile,
     /// Threshold of the coalescing orders.
@@ -234,20 +234,20 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
     let mut requests: Vec<Request> = Vec::new();
     let mut owners = Vec::new();
     for (owner, request) in batch.requests.iter().enumerate() {
-        let segment = |extent| placer.segment(extent).map_err(|e| e.at(&request.id));
-        let segments: Vec<Segment> = request
+        let placed = |extent| placer.placed(extent).map_err(|e| e.at(&request.id));
+        let extents: Vec<PlacedExtent> = request
             .extents
             .iter()
-            .map(segment)
+            .map(placed)
             .collect::<Result<_, _>>()?;
-        let together = args.extents == ExtentOrder::Together || segments.is_empty();
+        let together = args.extents == ExtentOrder::Together || extents.is_empty();
         let parts = if together {
-            vec![segments]
+            vec![extents]
         } else {
-            segments.into_iter().map(|s| vec![s]).collect()
+            extents.into_iter().map(|s| vec![s]).collect()
         };
-        for (extent, segments) in parts.into_iter().enumerate() {
-            requests.push(Request { segments });
+        for (extent, extents) in parts.into_iter().enumerate() {
+            requests.push(Request { extents });
             owners.push((owner, extent));
         }
     }
@@ -263,8 +263,8 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
     };
     let source = requests
         .iter()
-        .flat_map(|request| &request.segments)
-        .flat_map(|segment| [segment.start.source, segment.end.source])
+        .flat_map(|request| &request.extents)
+        .flat_map(|extent| [extent.start.source, extent.end.source])
         .max()
         .unwrap_or(PositionSource::Exact);
     let provenance = placer.provenance(source, args);
@@ -274,13 +274,13 @@ pub fn place(batch: &Batch, args: &PlacementArgs) -> Result<Placed, CliError> {
         read_through: !args.no_read_through,
     };
     let problem = Problem::new(tape, options, &requests);
-    let scenarios = Scenarios::new(&problem, map.as_ref());
+    let alternatives = Alternatives::new(&problem, map.as_ref());
     Ok(Placed {
         problem,
         coalesce_blocks: args.coalesce.unwrap_or_else(|| two_sections(batch)),
         owners,
         map,
-        scenarios,
+        alternatives,
         profile,
         source,
         provenance,
@@ -421,7 +421,7 @@ struct Placer<'a> {
 }
 
 impl Placer<'_> {
-    fn segment(&self, extent: &Extent) -> Result<Segment, CliError> {
+    fn placed(&self, extent: &Extent) -> Result<PlacedExtent, CliError> {
         let partition = self.partition(extent.partition)?;
         let (first_block, last_block) = (extent.start_block, extent.end_block());
         let bytes = self.batch.bytes(extent).ok_or_else(|| {
@@ -449,7 +449,7 @@ impl Placer<'_> {
             };
             found.map_err(|e| CliError::input(e).hint(hint))
         };
-        Ok(Segment {
+        Ok(PlacedExtent {
             first_block,
             last_block,
             bytes,

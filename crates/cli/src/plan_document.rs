@@ -21,7 +21,7 @@ pub fn document(
     search: &SearchArgs,
 ) -> PlanDocument {
     let problem = &placed.problem;
-    let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
+    let extents = || problem.visits().iter().flat_map(|visit| &visit.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
     PlanDocument {
         format: PLAN_FORMAT.to_owned(),
@@ -38,7 +38,7 @@ pub fn document(
         model: problem.tape().model.name().to_owned(),
         positions: PlanPositions {
             source: source_name(placed.source).to_owned(),
-            error_lpos: segments()
+            error_lpos: extents()
                 .map(|segment| u64::from(segment.start.error_lpos))
                 .max(),
             note: placed.provenance.clone(),
@@ -142,7 +142,7 @@ fn end(end: EndPlace) -> PlanPlace {
 
 fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
     let visit = &placed.problem.visits()[step.visit as usize];
-    let segment = &visit.segments[step.segment as usize];
+    let segment = &visit.extents[step.extent as usize];
     let reads = step.action == Action::Read;
     let target = if step.action == Action::Locate {
         step.to
@@ -151,7 +151,7 @@ fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
     };
     let serves = visit.requests.iter().map(|&request| {
         let (owner, first_extent) = placed.owners[request as usize];
-        let extent = first_extent + step.segment as usize;
+        let extent = first_extent + step.extent as usize;
         let request = &batch.requests[owner];
         PlanServed {
             id: request.id.clone(),

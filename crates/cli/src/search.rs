@@ -4,7 +4,7 @@ use crate::placement::Placed;
 use std::cell::Cell;
 use std::time::Instant;
 use tapewise_model::Micros;
-use tapewise_order::{Algorithm, Effort, Inputs, Objective, Order, Plan, Scenarios, Solution};
+use tapewise_order::{Algorithm, Alternatives, Effort, Inputs, Objective, Order, Plan, Solution};
 
 /// Seconds that a proof may take unless said otherwise.
 const PROOF_S: f64 = 60.0;
@@ -56,7 +56,7 @@ impl SearchArgs {
     pub fn solve(
         &self,
         placed: &Placed,
-        scenarios: &Scenarios,
+        alternatives: &Alternatives,
         algorithm: Algorithm,
     ) -> Option<Solution> {
         let clock = Clock::new(self.budget_s());
@@ -65,7 +65,7 @@ impl SearchArgs {
         let inputs = Inputs {
             seed: self.seed,
             coalesce_blocks: placed.coalesce_blocks,
-            scenarios,
+            alternatives,
             effort: Effort {
                 work: if self.prove { u64::MAX } else { usual.work },
                 prove: self.prove,
@@ -190,7 +190,7 @@ pub struct Row {
 impl Row {
     /// An order about which nothing else is known.
     pub fn new(placed: &Placed, origin: Origin, order: Order, computed_s: f64) -> Row {
-        let worst = placed.scenarios.worst_total(&placed.problem, &order) + placed.unload();
+        let worst = placed.alternatives.worst_total(&placed.problem, &order) + placed.unload();
         Row {
             origin,
             plan: placed.plan(order),
@@ -216,7 +216,7 @@ impl Row {
 /// Orders a batch; `None` where the algorithm does not apply.
 pub fn compute(placed: &Placed, algorithm: Algorithm, search: &SearchArgs) -> Option<Row> {
     let begin = Instant::now();
-    let solution = search.solve(placed, &placed.scenarios, algorithm)?;
+    let solution = search.solve(placed, &placed.alternatives, algorithm)?;
     let computed_s = begin.elapsed().as_secs_f64();
     let origin = Origin::Algorithm(algorithm);
     Some(Row {

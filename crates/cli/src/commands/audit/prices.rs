@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use tapewise_formats::event::Spot;
 use tapewise_formats::{Extent, Request};
 use tapewise_model::Micros;
-use tapewise_order::{Algorithm, Scenarios, emulated_rao};
+use tapewise_order::{Algorithm, Alternatives, emulated_rao};
 
 /// The orders that are priced, in the order of the table.
 pub const ORDERS: [Origin; 4] = [
@@ -131,7 +131,9 @@ impl Pricer {
     fn locating(&self, placed: &Placed, origin: Origin) -> Option<(Micros, bool)> {
         let (order, cut_short) = match origin {
             Origin::Algorithm(algorithm) => {
-                let found = self.search.solve(placed, &Scenarios::none(), algorithm)?;
+                let found = self
+                    .search
+                    .solve(placed, &Alternatives::none(), algorithm)?;
                 (found.order, found.cut_short)
             }
             Origin::StandIn => {

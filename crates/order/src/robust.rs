@@ -4,12 +4,12 @@
 //! costs on another drive or under another model, [`Sensitivity`] what each second of model error
 //! and each tenth of a per cent of map error costs for a batch.
 
+pub(crate) mod alternatives;
 mod choose;
 mod price;
-pub(crate) mod scenarios;
 mod sensitivity;
 
+pub use alternatives::Alternatives;
 pub use choose::{Choice, SORT_MARGIN, Why, choose};
 pub use price::{Misfit, price_under, tape_with_model_of};
-pub use scenarios::Scenarios;
 pub use sensitivity::{Change, Sensitivity};

@@ -17,7 +17,7 @@ pub use key_point::{KeyPointCoefficients, KeyPointModel};
 pub use landing::{LandingCoefficients, LandingModel};
 pub use lto::{LtoCoefficients, LtoRegression};
 pub use neighbours::{Neighbours, OwnWrap, TurningPoints};
-pub use rays::{Look, Place, Rays, Slopes};
+pub use rays::{Destination, Look, Rays, Slopes};
 pub use serpentine::FourRegion;
 
 use crate::micros::Micros;

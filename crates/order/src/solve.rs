@@ -7,13 +7,11 @@ pub(crate) mod cities;
 pub(crate) mod effort;
 pub(crate) mod held_karp;
 pub(crate) mod improve;
+pub(crate) mod offers;
 pub(crate) mod patch;
 pub(crate) mod pricing;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the portfolio that follows is built on it")
-)]
 pub(crate) mod search;
 pub(crate) mod shortest;
 pub(crate) mod simplex;
+pub(crate) mod solution;
 pub(crate) mod tour;

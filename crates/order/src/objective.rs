@@ -124,7 +124,7 @@ pub fn order_for(
     let batch = Batch::new(problem, objective, wishes);
     let goal = Goal::new(limits);
     let outcome = |sequence: Vec<u32>, score: &Score, exact| {
-        let order = Order::new(sequence);
+        let order = Order::of(sequence);
         Outcome {
             figures: Figures::of(problem, wishes, &order),
             order,

@@ -17,6 +17,7 @@ mod tests;
 
 use crate::problem::Problem;
 use crate::solve::chains::chains;
+use crate::solve::offers::Offers;
 use crate::solve::pricing::Pricing;
 use candidates::Candidates;
 use matching::{Arc, Matching};
@@ -37,22 +38,6 @@ const OUT_OF_REACH: i64 = -1_000_000_000_000;
 
 /// Arcs that join at a time for each row.
 const JOINING: usize = 8;
-
-/// Who knows all arcs, and which of them undercut given prices.
-pub(crate) trait Offers {
-    /// Number of rows, and of columns.
-    fn cities(&self) -> usize;
-
-    /// The cost of an arc in microseconds.
-    fn cost(&self, row: usize, column: usize) -> i64;
-
-    /// Makes ready for offers at these prices of the columns.
-    fn set_prices(&mut self, prices: &[i64]);
-
-    /// Gives arcs of a row with their cost less the price of the column, or less than that; the
-    /// least of all is among them.
-    fn offers(&self, row: usize, prices: &[i64], give: impl FnMut(u32, i64));
-}
 
 /// A cheapest assignment with the dual prices that prove it.
 ///

@@ -4,13 +4,14 @@
 //! as likely as the one at hand; the model's, by the published standard error of one locate.
 
 use crate::order::Order;
-use crate::problem::{Problem, Tape};
+use crate::problem::Problem;
 use crate::robust::Misfit;
+use crate::tape::Tape;
 use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource, Random};
 
 /// The same batch as it may really lie on the tape.
 #[derive(Clone, Debug)]
-pub struct Scenarios(Vec<Problem>);
+pub struct Alternatives(Vec<Problem>);
 
 /// Share of the map's error at which it is tried: both ways, in full and by half.
 const SHARES: [f64; 4] = [-1.0, -0.5, 0.5, 1.0];
@@ -18,22 +19,22 @@ const SHARES: [f64; 4] = [-1.0, -0.5, 0.5, 1.0];
 /// Maps drawn for an error along the wrap.
 const DRAWN: u64 = 4;
 
-impl Scenarios {
+impl Alternatives {
     /// None: the batch lies where it is said to lie.
-    pub const fn none() -> Scenarios {
-        Scenarios(Vec::new())
+    pub const fn none() -> Alternatives {
+        Alternatives(Vec::new())
     }
 
-    /// Scenarios for a batch that was placed by `map`; none where every position is recorded.
-    pub fn new(problem: &Problem, map: Option<&BlockMap>) -> Scenarios {
+    /// Alternatives for a batch that was placed by `map`; none where every position is recorded.
+    pub fn new(problem: &Problem, map: Option<&BlockMap>) -> Alternatives {
         let Some(map) = map else {
-            return Scenarios::none();
+            return Alternatives::none();
         };
-        let mut scenarios = Vec::new();
+        let mut alternatives = Vec::new();
         if map.share_error() > 0.0 {
             for share in SHARES {
                 let scaled = map.scaled(1.0 + share * map.share_error());
-                scenarios.push(moved(problem, |old, block, after| {
+                alternatives.push(moved(problem, |old, block, after| {
                     scaled.nearest_position(old.partition, block, after)
                 }));
             }
@@ -46,7 +47,7 @@ impl Scenarios {
                 let shifts: Vec<i64> = (0..geometry.wraps)
                     .map(|_| (random.normal() * f64::from(map.lpos_error())) as i64)
                     .collect();
-                scenarios.push(moved(problem, |old, _, _| {
+                alternatives.push(moved(problem, |old, _, _| {
                     let shift = shifts.get(usize::from(old.wrap)).copied().unwrap_or(0);
                     let lpos = (i64::from(old.lpos) + shift)
                         .clamp(i64::from(geometry.lpos_min), i64::from(geometry.lpos_max));
@@ -57,12 +58,12 @@ impl Scenarios {
                 }));
             }
         }
-        Scenarios(scenarios)
+        Alternatives(alternatives)
     }
 
     /// The same with `tapes` cartridges more, drawn from all that agree with a learned map: wraps
     /// that differ by chance as well as all together.
-    pub fn with_drawn(mut self, problem: &Problem, map: &LearnedMap, tapes: u64) -> Scenarios {
+    pub fn with_drawn(mut self, problem: &Problem, map: &LearnedMap, tapes: u64) -> Alternatives {
         for stream in 0..tapes {
             let drawn = map.drawn(&mut Random::new(0, stream));
             self.0.push(moved(problem, |old, block, after| {
@@ -76,7 +77,7 @@ impl Scenarios {
     ///
     /// # Errors
     /// [`Misfit`] where the other tape's geometry differs.
-    pub fn with_model(mut self, problem: &Problem, tape: &Tape) -> Result<Scenarios, Misfit> {
+    pub fn with_model(mut self, problem: &Problem, tape: &Tape) -> Result<Alternatives, Misfit> {
         self.0.push(problem.under(tape)?);
         Ok(self)
     }
@@ -91,13 +92,13 @@ impl Scenarios {
         self.0.is_empty()
     }
 
-    /// The total of an order as predicted, and in every scenario.
+    /// The total of an order as predicted, and in every alternative.
     pub fn totals(&self, problem: &Problem, order: &Order) -> Vec<Micros> {
         let tapes = std::iter::once(problem).chain(&self.0);
         tapes.map(|tape| order.total_time(tape)).collect()
     }
 
-    /// The longest total of an order over the batch as predicted and all scenarios, with twice the
+    /// The longest total of an order over the batch as predicted and all alternatives, with twice the
     /// standard error of its locates, taken as independent, on top.
     pub fn worst_total(&self, problem: &Problem, order: &Order) -> Micros {
         self.worst_of(problem, order, &self.totals(problem, order))

@@ -81,7 +81,7 @@ pub struct Profile {
     pub sources: BTreeMap<String, String>,
     /// The cartridge's shape and capacity.
     #[serde(default)]
-    pub cartridge: Cartridge,
+    pub cartridge: CartridgeSpec,
     /// Rates and buffers.
     #[serde(default)]
     pub transfer: Transfer,
@@ -107,7 +107,7 @@ pub struct Profile {
 /// The cartridge's shape and capacity.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cartridge {
+pub struct CartridgeSpec {
     /// Serpentine or helical.
     pub layout: Known<crate::geometry::Layout>,
     /// Native capacity in decimal GB.

@@ -57,7 +57,7 @@ pub(crate) fn search(
         kick_and_repair(&mut chains, &mut best, seed, meter);
     }
     let place = best.iter().position(|&city| city == closing).unwrap_or(0);
-    Order::new([&best[place + 1..], &best[..place]].concat())
+    Order::of([&best[place + 1..], &best[..place]].concat())
 }
 
 /// Kicks and repairs as long as there is work left; `best` is the best tour.
