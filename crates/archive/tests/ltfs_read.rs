@@ -163,7 +163,12 @@ fn a_volume_of_three_thousand_files_comes_back_whole_in_one_pass() {
     assert_eq!((ran.delivered.len(), ran.missing.len()), (files.len(), 0));
     for file in &files {
         let sum = Sum::of(Kind::Sha256, &made_up_file(file));
-        assert_eq!(ran.delivered[&file.path.to_string()].sums[0], sum, "{}", file.path);
+        assert_eq!(
+            ran.delivered[&file.path.to_string()].sums[0],
+            sum,
+            "{}",
+            file.path
+        );
     }
 }
 

@@ -8,7 +8,7 @@ const HOUSE: [(&str, &[&str], bool); 10] = [
     ("model", &[], true),
     ("order", &["model"], true),
     ("formats", &["model"], true),
-    ("fit", &["model"], true),
+    ("fit", &["model", "formats"], true),
     ("sim", &["model", "order"], true),
     ("scsi", &[], false),
     ("emulator", &["model", "scsi"], false),
