@@ -51,7 +51,7 @@ const HOUSE: &[Rule] = &[
     pure("model", &[], &[]),
     pure("order", &["model"], &[]),
     pure("formats", &["model"], &[]),
-    pure("fit", &["model"], &[]),
+    pure("fit", &["model", "formats"], &[]),
     pure("sim", &["model", "order"], &[]),
     pure("plot", &["model", "order", "fit"], &[]),
     acting("scsi", &[], &[]),

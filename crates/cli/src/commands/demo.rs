@@ -285,7 +285,7 @@ impl<'a> World<'a> {
         let chosen = fitted.comparison.choice();
         line(format_args!(
             "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
-            fitted.locates(),
+            fitted.records.samples.len(),
             chosen.candidate.name(),
             chosen.overall.median_s
         ))?;
