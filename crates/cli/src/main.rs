@@ -13,18 +13,17 @@ mod log_file;
 mod output;
 mod person;
 mod placement;
-mod plan_document;
 mod plot;
 mod profiles;
 mod rao;
 mod scenario;
 mod search;
 mod table;
-mod units;
 mod wear;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use tapewise::units;
 
 /// Order reads from tape so that they finish soonest.
 #[derive(Parser, Debug)]

@@ -11,12 +11,12 @@ mod path;
 pub mod timeline;
 
 use crate::error::CliError;
-use crate::placement::Placed;
-use crate::search::{Origin, Row, SearchArgs, compute};
+use crate::search::SearchArgs;
 use canvas::{Anchor, Canvas, Font};
 pub use panel::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use panel::{Drawing, FADE_STEPS, Frame, colour, fade};
 use path::{Kind, Leg};
+use tapewise::{Found, Origin, Placed};
 use tapewise_model::{Geometry, Layout};
 use tapewise_order::{Algorithm, Plan};
 
@@ -102,17 +102,20 @@ pub fn head_paths(panels: &[Panel], geometry: &Geometry, title: &str) -> Result<
 ///
 /// # Errors
 /// When there is nothing to compare with.
-pub fn beside_sorted(placed: &Placed, row: &Row, search: &SearchArgs) -> Result<String, CliError> {
-    let other = if row.origin == Origin::Algorithm(Algorithm::Sort) {
+pub fn beside_sorted(
+    placed: &Placed,
+    found: &Found,
+    search: &SearchArgs,
+) -> Result<String, CliError> {
+    let other = if found.origin == Origin::Algorithm(Algorithm::Sort) {
         Algorithm::Fifo
     } else {
         Algorithm::Sort
     };
-    let other = compute(placed, other, search)
-        .ok_or_else(|| CliError::failed("nothing to compare with"))?;
-    let panels = [&other, row].map(|row| Panel {
-        title: row.origin.title().to_owned(),
-        plan: &row.plan,
+    let other = placed.order(other, &search.effort())?;
+    let panels = [&other, found].map(|found| Panel {
+        title: found.origin.title().to_owned(),
+        plan: &found.plan,
     });
     let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());
     head_paths(&panels, &placed.problem.tape().geometry, &title)

@@ -308,7 +308,10 @@ impl Cartridge {
     /// Whether the whole tape is mapped by what was measured, so that its blocks need no size.
     pub(crate) fn is_mapped(&self) -> bool {
         let found = self.measured.as_ref().map(|known| &known.found);
-        matches!(found, Some(Measurement::WrapEnds(_) | Measurement::KeyPoints(_)))
+        matches!(
+            found,
+            Some(Measurement::WrapEnds(_) | Measurement::KeyPoints(_))
+        )
     }
 
     /// Where the blocks lie and where that is known from, by the rules at the top of this module.

@@ -129,16 +129,16 @@ impl<'a> Explanation<'a> {
     /// The best bound that any of the orders came with.
     pub fn bound(&self) -> Option<Micros> {
         let bounds = self.rows.iter();
-        bounds
-            .filter_map(|row| row.found.as_ref()?.bound)
-            .max()
+        bounds.filter_map(|row| row.found.as_ref()?.bound).max()
     }
 
     /// Total of sorted order at worst, if the chosen one can take longer: nothing keeps an order for
     /// an objective from that.
     pub fn sorted_is_safer(&self) -> Option<Micros> {
         let sorted = self.found(Origin::Algorithm(Algorithm::Sort))?;
-        self.chosen.is_less_safe_than(sorted).then_some(sorted.worst)
+        self.chosen
+            .is_less_safe_than(sorted)
+            .then_some(sorted.worst)
     }
 
     /// What the order saves; `None` if sorting or the list's order is not in the table.

@@ -208,9 +208,7 @@ impl Cartridge {
             map: map.as_ref().map(|(map, _)| map),
         };
         let (requests, owners) = placer.requests(placement.extents)?;
-        let head = placer
-            .position(placement.head)
-            .map_err(PlaceError::Head)?;
+        let head = placer.position(placement.head).map_err(PlaceError::Head)?;
         let end = match placement.end {
             EndLocation::Anywhere => End::Anywhere,
             EndLocation::Rewound | EndLocation::Unloaded => End::Rewound,

@@ -57,10 +57,7 @@ impl Asked {
 /// [`DriveOrderError::HeadIsPhysical`] and [`DriveOrderError::List`].
 pub fn lists(batch: &Batch, placement: &Placement) -> Result<Vec<Vec<u8>>, DriveOrderError> {
     let asked = Asked::new(batch);
-    let unload = matches!(
-        placement.end,
-        EndLocation::Rewound | EndLocation::Unloaded
-    );
+    let unload = matches!(placement.end, EndLocation::Rewound | EndLocation::Unloaded);
     let mut head = head_block(placement.head)?;
     let mut lists = Vec::new();
     for window in RaoBatch::new(&asked.requests).windows() {

@@ -56,12 +56,7 @@ pub enum PriceError {
 /// # Errors
 /// [`PriceError`].
 pub fn price(mount: &Mount, cartridge: &Cartridge, effort: &Effort) -> Result<Prices, PriceError> {
-    if mount.wrote {
-        return Err(PriceError::Wrote);
-    }
-    if mount.unplaced > 0 {
-        return Err(PriceError::BlocksUnknown);
-    }
+    mount.check()?;
     let end = match mount.rewind {
         Some(_) => EndLocation::Rewound,
         None => EndLocation::Anywhere,
@@ -92,6 +87,20 @@ pub fn price(mount: &Mount, cartridge: &Cartridge, effort: &Effort) -> Result<Pr
         repeated: mount.reads.len().saturating_sub(placed.problem.len()),
         positions: placed.provenance,
     })
+}
+
+impl Mount {
+    /// Sees that the log tells enough of the mount to price it.
+    ///
+    /// # Errors
+    /// [`PriceError::Wrote`] and [`PriceError::BlocksUnknown`].
+    pub fn check(&self) -> Result<(), PriceError> {
+        match self {
+            Mount { wrote: true, .. } => Err(PriceError::Wrote),
+            Mount { unplaced: 0, .. } => Ok(()),
+            _ => Err(PriceError::BlocksUnknown),
+        }
+    }
 }
 
 /// What an order spends on the way, and whether time ran out while it was looked for; `None` if the

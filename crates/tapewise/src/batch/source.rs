@@ -17,13 +17,21 @@ struct Reader {
 /// The formats whose requests name their blocks: a new one is its file in `tapewise-formats`, its
 /// entry in [`Format`], and one line here.
 const READERS: [Reader; 5] = [
-    reader(Format::Csv, None, |from, options| Ok(csv_requests::read_csv(from, options)?)),
-    reader(Format::JsonLines, None, |from, options| Ok(jsonl::read_json_lines(from, options)?)),
-    reader(Format::CtaTapefile, Some(cta_tapefile::CTA_BLOCK_SIZE), |from, _| {
-        Ok(cta_tapefile::read_cta_tapefiles(from)?)
+    reader(Format::Csv, None, |from, options| {
+        Ok(csv_requests::read_csv(from, options)?)
     }),
+    reader(Format::JsonLines, None, |from, options| {
+        Ok(jsonl::read_json_lines(from, options)?)
+    }),
+    reader(
+        Format::CtaTapefile,
+        Some(cta_tapefile::CTA_BLOCK_SIZE),
+        |from, _| Ok(cta_tapefile::read_cta_tapefiles(from)?),
+    ),
     reader(Format::Bsr, None, |from, _| Ok(read_bsr(from)?)),
-    reader(Format::HsiListing, None, |from, _| Ok(hsi::read_hsi_listing(from)?)),
+    reader(Format::HsiListing, None, |from, _| {
+        Ok(hsi::read_hsi_listing(from)?)
+    }),
 ];
 
 const fn reader(

@@ -1,12 +1,12 @@
 //! Logs of all kinds, event by event, in memory that does not grow with their length.
 
-use super::mounts::{Mount, Mounts};
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use tapewise::audit::{Mount, Mounts};
 use tapewise_formats::audit_csv::AuditCsv;
 use tapewise_formats::cta_log::{CtaRead, read_cta_log};
 use tapewise_formats::event::{Action, Event, Spot};

@@ -1,15 +1,14 @@
 //! Where the hours went as a picture: stacked by drive, volume or user, above what the same reads cost in
 //! other orders.
 
-use super::hours::{Hours, Spent, sorted};
-use super::prices::ORDERS;
 use super::report::{Report, Sums};
 use crate::error::CliError;
 use crate::plot::bars::{Bar, Part, Rows, stacked};
 use crate::plot::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};
-use crate::search::Origin;
 use plotters::style::RGBColor;
 use std::collections::BTreeMap;
+use tapewise::Origin;
+use tapewise::audit::{Hours, ORDERS, Spent, sorted};
 use tapewise_model::Micros;
 
 /// By whom or what the hours are divided.
