@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 
 /// Every crate, what it may depend on inside the workspace, and whether it is pure.
-const HOUSE: [(&str, &[&str], bool); 10] = [
+const HOUSE: [(&str, &[&str], bool); 11] = [
     ("model", &[], true),
     ("order", &["model"], true),
     ("formats", &["model"], true),
     ("fit", &["model"], true),
+    ("tapewise", &["model", "order", "formats", "fit"], true),
     ("sim", &["model", "order"], true),
     ("scsi", &[], false),
     ("emulator", &["model", "scsi"], false),
@@ -21,13 +22,16 @@ const HOUSE: [(&str, &[&str], bool); 10] = [
     // Emulator only for tests: an archive stands on any transport.
     (
         "archive",
-        &["model", "order", "formats", "scsi", "run", "emulator"],
+        &[
+            "model", "order", "formats", "tapewise", "scsi", "run", "emulator",
+        ],
         false,
     ),
     (
         "cli",
         &[
-            "model", "order", "formats", "fit", "sim", "scsi", "emulator", "run", "archive",
+            "model", "order", "formats", "fit", "tapewise", "sim", "scsi", "emulator", "run",
+            "archive",
         ],
         false,
     ),
@@ -66,7 +70,11 @@ fn inner_dependencies(manifest: &toml::Table) -> Vec<String> {
         .iter()
         .filter_map(|section| manifest.get(*section)?.as_table())
         .flat_map(|section| section.keys())
-        .filter_map(|name| name.strip_prefix("tapewise-").map(str::to_owned))
+        .filter_map(|name| match name.as_str() {
+            "tapewise" => Some("tapewise"),
+            name => name.strip_prefix("tapewise-"),
+        })
+        .map(str::to_owned)
         .collect()
 }
 
@@ -156,6 +164,8 @@ fn the_checks_can_fail() {
     assert!(impurities("// std::fs is not used\n#[cfg(test)]\nuse std::fs;\n").is_empty());
     let looks_back = toml::from_str("[dev-dependencies]\ntapewise-cli.workspace = true\n");
     assert_eq!(inner_dependencies(&looks_back.expect("TOML")), ["cli"]);
+    let front = toml::from_str("[dependencies]\ntapewise.workspace = true\n");
+    assert_eq!(inner_dependencies(&front.expect("TOML")), ["tapewise"]);
 }
 
 #[test]

@@ -73,8 +73,8 @@ enum Measurement {
     WrapEnds(Vec<EndOfWrap>),
     Places {
         places: Vec<ProbedPlace>,
-        /// Bytes of tape that a place may lie from its block.
-        beside_bytes: u64,
+        /// Bytes of tape that a place may lie from its block, for places told at writing.
+        written_beside_bytes: Option<u64>,
     },
     KeyPoints(KeyPoints),
 }
@@ -88,8 +88,15 @@ pub enum MapOrigin {
         /// Wraps with data.
         wraps: usize,
     },
-    /// Nominal geometry, corrected by places that the drive reported.
-    Places {
+    /// Nominal geometry, corrected by places that the drive reported for a few blocks.
+    Probed {
+        /// Places that counted.
+        places: usize,
+        /// The cartridge whose geometry it is.
+        title: String,
+    },
+    /// Nominal geometry, corrected by places that the drive reported while the cartridge was written.
+    Written {
         /// Places that counted.
         places: usize,
         /// The cartridge whose geometry it is.
@@ -120,11 +127,19 @@ impl fmt::Display for MapOrigin {
                     "the drive's table of wrap ends, {wraps} wrap{s} with data"
                 )
             }
-            MapOrigin::Places { places, title } => {
+            MapOrigin::Probed { places, title } => {
                 let s = ending(*places);
                 write!(
                     f,
                     "nominal geometry of {title}, put right by {places} place{s} that the drive told"
+                )
+            }
+            MapOrigin::Written { places, title } => {
+                let s = ending(*places);
+                write!(
+                    f,
+                    "nominal geometry of {title}, put right by {places} place{s} that the drive told when it was \
+                     written"
                 )
             }
             MapOrigin::KeyPoints { wraps } => {
@@ -226,7 +241,7 @@ impl Cartridge {
             MapFile::EndOfWrap(table) => Measurement::WrapEnds(table),
             MapFile::Probed(places) => Measurement::Places {
                 places,
-                beside_bytes: 0,
+                written_beside_bytes: None,
             },
             MapFile::KeyPoints(key_points) => Measurement::KeyPoints(key_points),
         };
@@ -246,7 +261,7 @@ impl Cartridge {
     ) -> Result<Cartridge, CartridgeError> {
         let found = Measurement::Places {
             places,
-            beside_bytes,
+            written_beside_bytes: Some(beside_bytes),
         };
         self.with(name, found)
     }
@@ -348,12 +363,19 @@ impl Cartridge {
             }
             Measurement::Places {
                 places,
-                beside_bytes,
+                written_beside_bytes,
             } => {
-                let nominal = self.nominal(block_bytes, is_ltfs)?;
-                match *beside_bytes as f64 > MOST_BESIDE * self.tape.wrap_bytes {
-                    true => Ok(nominal),
-                    false => Ok(self.corrected(nominal, places)),
+                let (nominal, origin) = self.nominal(block_bytes, is_ltfs)?;
+                let beside_bytes = written_beside_bytes.unwrap_or(0) as f64;
+                if beside_bytes > MOST_BESIDE * self.tape.wrap_bytes {
+                    return Ok((nominal, origin));
+                }
+                let learned = self.corrected(nominal, places);
+                let (places, title) = (learned.seen(), self.profile.title.clone());
+                match (places, written_beside_bytes) {
+                    (0, _) => Ok((learned.believed().clone(), origin)),
+                    (_, None) => Ok((learned.block_map(), MapOrigin::Probed { places, title })),
+                    (_, Some(_)) => Ok((learned.block_map(), MapOrigin::Written { places, title })),
                 }
             }
         }
@@ -389,11 +411,7 @@ impl Cartridge {
     }
 
     /// Nominal geometry put right by places that the drive reported.
-    fn corrected(
-        &self,
-        (nominal, origin): (BlockMap, MapOrigin),
-        places: &[ProbedPlace],
-    ) -> (BlockMap, MapOrigin) {
+    fn corrected(&self, nominal: BlockMap, places: &[ProbedPlace]) -> LearnedMap {
         let at = |place: &ProbedPlace| (place.partition, place.wrap, place.lpos);
         let mut first = BTreeMap::new();
         for place in places {
@@ -414,13 +432,7 @@ impl Cartridge {
             };
             learned.observe(place.block, false, &position);
         }
-        match learned.seen() {
-            0 => (learned.believed().clone(), origin),
-            places => {
-                let title = self.profile.title.clone();
-                (learned.block_map(), MapOrigin::Places { places, title })
-            }
-        }
+        learned
     }
 }
 
