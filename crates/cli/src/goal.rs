@@ -103,7 +103,7 @@ pub fn notices(aim: &Aim, found: &Found) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let Some(best) = &found.least_total {
+    if let Some(best) = &found.began_from {
         let extra = Micros(found.total().0 - best.total().0);
         if extra.0 * 100 > best.total().0 * MEAN_EXTRA_PERCENT {
             notices.push(format!(

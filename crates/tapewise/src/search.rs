@@ -189,8 +189,8 @@ pub struct Found {
     pub computed: Micros,
     /// Seed of what was drawn.
     pub seed: u64,
-    /// The order of least total that the search began from, if the goal is another.
-    pub least_total: Option<Box<Found>>,
+    /// The usual order, from which the search began, if the goal is more than the total.
+    pub began_from: Option<Box<Found>>,
 }
 
 impl Found {
@@ -221,7 +221,7 @@ impl Placed {
         let (found, outcome) = aim.pursue(self, aim.objective, &best, effort);
         aim.refuse_excess(self, &outcome)?;
         Ok(Found {
-            least_total: Some(Box::new(best)),
+            began_from: Some(Box::new(best)),
             ..found
         })
     }
@@ -266,7 +266,7 @@ impl Placed {
             cut_short: false,
             computed: Micros::ZERO,
             seed: 0,
-            least_total: None,
+            began_from: None,
         }
     }
 

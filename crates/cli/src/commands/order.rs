@@ -241,7 +241,7 @@ impl Ordered {
             Some(aim) if has_goal => goal::notices(aim, &found),
             _ => Vec::new(),
         };
-        known.extend(found.least_total.as_deref().cloned());
+        known.extend(found.began_from.as_deref().cloned());
         Ok(Ordered {
             found,
             known,
