@@ -5,12 +5,12 @@ mod beside;
 pub use beside::Others;
 
 use crate::search::SearchArgs;
-use crate::table::Table;
-use crate::{goal, wear};
+use crate::{goal, units, wear};
 use tapewise::explain::{BetterMap, Explanation, HeldBack, NotThere, Row, Worth};
-use tapewise::{Aim, Batch, Found, Origin, Placed, units};
+use tapewise::{Aim, Batch, Found, Origin, Placed};
 use tapewise_model::{Micros, PositionSource};
 use tapewise_order::Objective;
+use tapewise_plot::Table;
 
 /// What is explained.
 pub struct Report<'a> {
@@ -334,12 +334,12 @@ fn worst_note(placed: &Placed) -> String {
         Some(map) if map.share_error() > 0.0 => format!(
             "* blocks up to {} % from where the map puts them ({} other maps tried); {model}",
             (map.share_error() * 1e4).round() / 1e2,
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         Some(map) if map.lpos_error() > 0 => format!(
             "* blocks about {} LPOS along the wrap from where the table puts them ({} other maps tried); {model}",
             map.lpos_error(),
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         _ => format!("* {model}"),
     }

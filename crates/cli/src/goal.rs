@@ -1,7 +1,8 @@
 //! What an order is to be good for: objective, priorities, deadlines, limits.
 
+use crate::units;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tapewise::{Aim, Batch, Found, Goal, Placed, units};
+use tapewise::{Aim, Batch, Found, Goal, Placed};
 use tapewise_formats::deadline::Timestamp;
 use tapewise_model::Micros;
 use tapewise_order::{MEAN_EXTRA_PERCENT, Objective};

@@ -3,12 +3,12 @@
 use crate::commands::drive::{READY_LIMIT, question::refuse_unless_supported};
 use crate::device;
 use crate::error::CliError;
-use crate::table::Table;
 use tapewise::rao::head_block;
 use tapewise::{Batch, Found, Location, Placed};
 use tapewise_formats::rao_batch::number_name;
 use tapewise_model::Micros;
 use tapewise_order::Action;
+use tapewise_plot::Table;
 use tapewise_scsi::commands::{
     AccessOrder, AccessOrderProcess, GenerateAccessOrder, OrderedSegment, ReceiveAccessOrder,
     ReceiveAccessOrderLimits, Segment,
@@ -85,7 +85,7 @@ pub fn ordered(placed: &Placed, found: &Found) -> Vec<Asked> {
         .zip(reads)
         .map(|(number, step)| {
             let visit = &visits[step.visit as usize];
-            let segment = &visit.segments[step.segment as usize];
+            let segment = &visit.extents[step.extent as usize];
             let request = placed.owners[visit.requests[0] as usize].0;
             let locate = step.begin - before;
             before = step.begin + step.duration;

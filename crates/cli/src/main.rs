@@ -18,12 +18,11 @@ mod profiles;
 mod rao;
 mod scenario;
 mod search;
-mod table;
+mod units;
 mod wear;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use tapewise::units;
 
 /// Order reads from tape so that they finish soonest.
 #[derive(Parser, Debug)]

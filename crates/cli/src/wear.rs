@@ -1,7 +1,8 @@
 //! What a plan takes of its cartridge's life. What the cartridge has been through before is not known
 //! to a plan: the drive says it (`tapewise drive status --active`).
 
-use tapewise::{Placed, units};
+use crate::units;
+use tapewise::Placed;
 use tapewise_model::{Measure, Used};
 use tapewise_order::Totals;
 

@@ -57,6 +57,23 @@ impl EmulatedTransport {
         }
     }
 
+    /// What an adapter does with a command of more data than it carries.
+    fn refuse_larger(&self, data: &Data<'_>, most: u64) -> Result<(), TransportError> {
+        let bytes = match data {
+            Data::None => 0,
+            Data::In(room) => room.len(),
+            Data::Out(bytes) => bytes.len(),
+        };
+        match bytes as u64 > most {
+            true => Err(TransportError::TooLarge {
+                device: self.name.clone(),
+                bytes,
+                limit_bytes: most as usize,
+            }),
+            false => Ok(()),
+        }
+    }
+
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,6 +97,11 @@ impl Transport for EmulatedTransport {
                 device: self.name.clone(),
                 source: std::io::Error::other(error),
             })?;
+        }
+        if let Target::Drive(number) = self.target
+            && let Some(most) = world.drives[number].adapter_bytes()
+        {
+            self.refuse_larger(&data, most)?;
         }
         let now = self.own.unwrap_or_else(|| world.clock.now());
         let mut exchange = Exchange::new(*cdb, data, now, self.nexus);

@@ -4,9 +4,10 @@ use crate::order::Order;
 use crate::orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesced};
 use crate::orders::{cta, fifo, loss, opt, random, scan, sltf, sort, two_pass, weave};
 use crate::problem::Problem;
-use crate::robust::scenarios::Scenarios;
-use crate::solve::best::{Solution, best};
+use crate::robust::alternatives::Alternatives;
+use crate::solve::best::best;
 use crate::solve::effort::Effort;
+use crate::solve::solution::Solution;
 
 /// An algorithm that orders a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// Other maps as likely as the one at hand.
-    pub scenarios: &'a Scenarios,
+    pub alternatives: &'a Alternatives,
     /// Seed, for the algorithms that draw.
     pub seed: u64,
     /// Threshold in blocks for the coalescing algorithms; two sections of a DLT4000 by default.
@@ -56,9 +57,9 @@ pub struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     /// Seed 1, the paper's threshold and the usual effort.
-    pub fn new(scenarios: &'a Scenarios) -> Inputs<'a> {
+    pub fn new(alternatives: &'a Alternatives) -> Inputs<'a> {
         Inputs {
-            scenarios,
+            alternatives,
             seed: 1,
             coalesce_blocks: TWO_SECTIONS_SEGMENTS,
             effort: Effort::usual(),
@@ -166,7 +167,12 @@ impl Algorithm {
             Algorithm::Cta if problem.tape().geometry.bands > 1 => cta::cta_sltf(problem, true),
             Algorithm::Cta => return None,
             Algorithm::Best => {
-                return Some(best(problem, inputs.scenarios, &inputs.effort, inputs.seed));
+                return Some(best(
+                    problem,
+                    inputs.alternatives,
+                    &inputs.effort,
+                    inputs.seed,
+                ));
             }
         };
         Some(Solution::from(order))

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use tapewise_model::profile::Known;
 use tapewise_model::{Layout, Micros, PositionSource, Profile};
 use tapewise_order::robust::{Misfit, Sensitivity, price_under, tape_with_model_of};
-use tapewise_order::{Algorithm, Figures, OPT_MAX_VISITS, Objective, Scenarios, Tape};
+use tapewise_order::{Algorithm, Alternatives, Figures, OPT_MAX_VISITS, Objective, Tape};
 
 /// The orders of a short explanation, beside the one asked for.
 pub const SHORT: [Algorithm; 4] = [
@@ -240,8 +240,8 @@ impl Placed {
     /// Bytes to read.
     pub fn bytes(&self) -> u64 {
         let visits = self.problem.visits().iter();
-        let segments = visits.flat_map(|visit| &visit.segments);
-        segments.map(|segment| segment.bytes).sum()
+        let extents = visits.flat_map(|visit| &visit.extents);
+        extents.map(|extent| extent.bytes).sum()
     }
 
     /// The times of another profile, for this cartridge.
@@ -300,16 +300,16 @@ fn rows<'a>(
 }
 
 fn held_back(placed: &Placed, chosen: &Found, effort: &Effort) -> Option<HeldBack> {
-    if chosen.origin != Origin::BEST || chosen.optimal || placed.scenarios.is_empty() {
+    if chosen.origin != Origin::BEST || chosen.optimal || placed.alternatives.is_empty() {
         return None;
     }
-    let shortest = placed.solve(&Scenarios::none(), Algorithm::Best, effort)?;
+    let shortest = placed.solve(&Alternatives::none(), Algorithm::Best, effort)?;
     let likely = shortest.order.total_time(&placed.problem) + placed.unload();
     // A difference that the shown times would not show says nothing.
     if likely >= chosen.total() || likely.to_string() == chosen.total().to_string() {
         return None;
     }
-    let worst = (placed.scenarios).worst_total(&placed.problem, &shortest.order);
+    let worst = (placed.alternatives).worst_total(&placed.problem, &shortest.order);
     Some(HeldBack {
         likely,
         worst: worst + placed.unload(),

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tapewise_formats::{Extent, WrapLpos};
 use tapewise_model::{BlockMap, Layout, MapError, Micros, Position, PositionSource, Profile};
 use tapewise_order::{
-    Action, End, Options, Order, Plan, Problem, Request, Scenarios, Segment, TWO_SECTIONS_SEGMENTS,
-    Tape, read_whole_tape,
+    Action, Alternatives, End, Options, Order, PlacedExtent, Plan, Problem, Request,
+    TWO_SECTIONS_SEGMENTS, Tape, read_whole_tape,
 };
 
 /// How a file of several extents is read.
@@ -141,7 +141,7 @@ pub struct Placed {
     /// The map that placed the extents; `None` if every position was recorded.
     pub map: Option<BlockMap>,
     /// Other maps as likely as this one.
-    pub scenarios: Scenarios,
+    pub alternatives: Alternatives,
     /// Threshold of the coalescing orders, in blocks.
     pub coalesce_blocks: u64,
     /// The least trusted source among the positions.
@@ -222,8 +222,8 @@ impl Cartridge {
         };
         let source = requests
             .iter()
-            .flat_map(|request| &request.segments)
-            .flat_map(|segment| [segment.start.source, segment.end.source])
+            .flat_map(|request| &request.extents)
+            .flat_map(|extent| [extent.start.source, extent.end.source])
             .max()
             .unwrap_or(PositionSource::Exact);
         let provenance = self.provenance(&batch, map.as_ref(), source);
@@ -239,7 +239,7 @@ impl Cartridge {
             profile: self.profile().clone(),
             placement: *placement,
             coalesce_blocks: placement.coalesce_blocks.unwrap_or_else(two_sections),
-            scenarios: Scenarios::new(&problem, map.as_ref()),
+            alternatives: Alternatives::new(&problem, map.as_ref()),
             problem,
             owners,
             map,
@@ -351,28 +351,28 @@ impl Placer<'_> {
     ) -> Result<(Vec<Request>, Vec<(usize, usize)>), PlaceError> {
         let (mut requests, mut owners) = (Vec::new(), Vec::new());
         for (owner, request) in self.batch.requests.iter().enumerate() {
-            let segments = request.extents.iter().map(|extent| self.segment(extent));
-            let segments: Vec<Segment> =
-                segments
+            let placed = request.extents.iter().map(|extent| self.placed(extent));
+            let placed: Vec<PlacedExtent> =
+                placed
                     .collect::<Result<_, _>>()
                     .map_err(|source| PlaceError::Request {
                         id: request.id.clone(),
                         source,
                     })?;
-            let together = extents == ExtentOrder::Together || segments.is_empty();
+            let together = extents == ExtentOrder::Together || placed.is_empty();
             let parts = match together {
-                true => vec![segments],
-                false => segments.into_iter().map(|segment| vec![segment]).collect(),
+                true => vec![placed],
+                false => placed.into_iter().map(|extent| vec![extent]).collect(),
             };
-            for (extent, segments) in parts.into_iter().enumerate() {
-                requests.push(Request { segments });
-                owners.push((owner, extent));
+            for (first, extents) in parts.into_iter().enumerate() {
+                requests.push(Request { extents });
+                owners.push((owner, first));
             }
         }
         Ok((requests, owners))
     }
 
-    fn segment(&self, extent: &Extent) -> Result<Segment, PositionError> {
+    fn placed(&self, extent: &Extent) -> Result<PlacedExtent, PositionError> {
         let partition = self.partition(extent.partition)?;
         let (first_block, last_block) = (extent.start_block, extent.end_block());
         let bytes = self.batch.bytes(extent).ok_or(PositionError::SizeUnknown)?;
@@ -387,7 +387,7 @@ impl Placer<'_> {
                 found.map_err(|source| not_on(map, source))
             }
         };
-        Ok(Segment {
+        Ok(PlacedExtent {
             first_block,
             last_block,
             bytes,

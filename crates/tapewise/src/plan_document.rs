@@ -21,7 +21,7 @@ impl Placed {
 
 fn document(placed: &Placed, found: &Found, effort: &Effort) -> PlanDocument {
     let (batch, problem) = (&placed.batch, &placed.problem);
-    let segments = || problem.visits().iter().flat_map(|visit| &visit.segments);
+    let extents = || problem.visits().iter().flat_map(|visit| &visit.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
     PlanDocument {
         format: PLAN_FORMAT.to_owned(),
@@ -38,8 +38,8 @@ fn document(placed: &Placed, found: &Found, effort: &Effort) -> PlanDocument {
         model: problem.tape().model.name().to_owned(),
         positions: PlanPositions {
             source: source_name(placed.source).to_owned(),
-            error_lpos: segments()
-                .map(|segment| u64::from(segment.start.error_lpos))
+            error_lpos: extents()
+                .map(|extent| u64::from(extent.start.error_lpos))
                 .max(),
             note: placed.provenance.clone(),
         },
@@ -144,7 +144,7 @@ fn end(end: EndLocation) -> PlanPlace {
 fn step(placed: &Placed, at: usize, step: &Step) -> PlanStep {
     let batch = &placed.batch;
     let visit = &placed.problem.visits()[step.visit as usize];
-    let segment = &visit.segments[step.segment as usize];
+    let read = &visit.extents[step.extent as usize];
     let reads = step.action == Action::Read;
     let target = if step.action == Action::Locate {
         step.to
@@ -153,7 +153,7 @@ fn step(placed: &Placed, at: usize, step: &Step) -> PlanStep {
     };
     let serves = visit.requests.iter().map(|&request| {
         let (owner, first_extent) = placed.owners[request as usize];
-        let extent = first_extent + step.segment as usize;
+        let extent = first_extent + step.extent as usize;
         let request = &batch.requests[owner];
         PlanServed {
             id: request.id.clone(),
@@ -174,10 +174,10 @@ fn step(placed: &Placed, at: usize, step: &Step) -> PlanStep {
             Action::Finish => PlanAction::Finish,
         },
         serves: serves.collect(),
-        partition: segment.partition(),
-        start_block: segment.first_block,
-        block_count: if reads { segment.blocks() } else { 0 },
-        bytes: if reads { segment.bytes } else { 0 },
+        partition: read.partition(),
+        start_block: read.first_block,
+        block_count: if reads { read.blocks() } else { 0 },
+        bytes: if reads { read.bytes } else { 0 },
         wrap: u32::from(target.wrap),
         lpos: u64::from(target.lpos),
         end_wrap: u32::from(step.to.wrap),

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 use tapewise_model::Micros;
 use tapewise_order::{
-    Algorithm, Inputs, OPT_MAX_VISITS, Objective, Order, Plan, Scenarios, Solution, emulated_rao,
+    Algorithm, Alternatives, Inputs, OPT_MAX_VISITS, Objective, Order, Plan, Solution, emulated_rao,
 };
 
 /// How hard to look for an order: the work of [`tapewise_order::Effort`], bounded by time on a clock
@@ -233,7 +233,7 @@ impl Placed {
     /// [`SearchError`], if the algorithm does not apply to this batch or tape.
     pub fn order(&self, algorithm: Algorithm, effort: &Effort) -> Result<Found, SearchError> {
         let begin = (effort.clock)();
-        let solution = self.solve(&self.scenarios, algorithm, effort);
+        let solution = self.solve(&self.alternatives, algorithm, effort);
         let computed = (effort.clock)() - begin;
         let solution = solution.ok_or_else(|| match algorithm {
             Algorithm::Opt => SearchError::TooManyVisits {
@@ -256,7 +256,7 @@ impl Placed {
 
     /// An order of somebody else's with what it takes; nothing else is known about it.
     pub fn priced(&self, origin: Origin, order: Order) -> Found {
-        let worst = self.scenarios.worst_total(&self.problem, &order) + self.unload();
+        let worst = self.alternatives.worst_total(&self.problem, &order) + self.unload();
         Found {
             origin,
             plan: self.carry_out(order),
@@ -286,7 +286,7 @@ impl Placed {
     /// Orders the batch with these maps as likely as its own; `None` if the algorithm does not apply.
     pub(crate) fn solve(
         &self,
-        scenarios: &Scenarios,
+        alternatives: &Alternatives,
         algorithm: Algorithm,
         effort: &Effort,
     ) -> Option<Solution> {
@@ -296,7 +296,7 @@ impl Placed {
         let inputs = Inputs {
             seed: effort.seed,
             coalesce_blocks: self.coalesce_blocks,
-            scenarios,
+            alternatives,
             effort: tapewise_order::Effort {
                 work: if effort.prove { u64::MAX } else { usual.work },
                 prove: effort.prove,

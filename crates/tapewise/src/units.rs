@@ -1,7 +1,5 @@
 //! Quantities as people say them.
 
-use tapewise_model::{Geometry, Micros};
-
 /// Bytes in decimal units, three digits.
 pub fn bytes(bytes: u64) -> String {
     let (value, unit) = match bytes {
@@ -28,56 +26,6 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{ending}")
 }
 
-/// Metres of tape.
-pub fn metres(metres: f64) -> String {
-    match metres {
-        metres if metres >= 9_950.0 => format!("{:.0} km", metres / 1e3),
-        metres if metres >= 1_000.0 => format!("{:.1} km", metres / 1e3),
-        metres => format!("{metres:.0} m"),
-    }
-}
-
-/// Tape moved, in metres, or in lengths of the tape where metres are not known.
-pub fn tape_moved(lpos: u64, geometry: &Geometry) -> String {
-    match geometry.metres_per_lpos {
-        Some(per_lpos) => metres(lpos as f64 * per_lpos),
-        None => {
-            let lengths = lpos as f64 / f64::from(geometry.wrap_lpos().max(1));
-            let digits = usize::from(lengths < 10.0);
-            format!("{lengths:.digits$} lengths")
-        }
-    }
-}
-
-/// A part in per cent, without the sign: a small one keeps its digits.
-pub fn percent(percent: f64) -> String {
-    match percent {
-        0.0 => "0".to_owned(),
-        percent if percent < 0.01 => "under 0.01".to_owned(),
-        percent if percent < 1.0 => format!("{percent:.2}"),
-        percent => format!("{percent:.0}"),
-    }
-}
-
-/// A time that a person waits: whole minutes, or hours and minutes.
-pub fn about(time: Micros) -> String {
-    let minutes = (time.as_secs_f64() / 60.0).round() as u64;
-    match minutes {
-        0 => "1 min".to_owned(),
-        1..120 => format!("{minutes} min"),
-        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
-    }
-}
-
-/// Processor time.
-pub fn seconds(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
-        seconds if seconds >= 1e-3 => format!("{:.0} ms", seconds * 1e3),
-        _ => "<1 ms".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,16 +35,6 @@ mod tests {
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(2_390_000_000_000), "2.39 TB");
         assert_eq!(bytes(416_000_000_000), "416 GB");
-        assert_eq!(metres(62_123.0), "62 km");
-        assert_eq!(metres(5_120.0), "5.1 km");
-        assert_eq!(seconds(0.0004), "<1 ms");
-    }
-
-    #[test]
-    fn a_wait_is_said_in_minutes() {
-        assert_eq!(about(Micros(20_000_000)), "1 min");
-        assert_eq!(about(Micros(41 * 60_000_000)), "41 min");
-        assert_eq!(about(Micros(125 * 60_000_000)), "2 h 05 min");
     }
 
     #[test]

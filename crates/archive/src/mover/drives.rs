@@ -8,11 +8,11 @@ use super::recall::{Deliverer, Full, Parts, Recalled};
 use super::session::With;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, RequestId, VolumeQueue};
-use crate::pool::{Fit, Trouble, Work, WorkError};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 

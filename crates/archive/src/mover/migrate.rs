@@ -6,11 +6,11 @@
 use super::segment::Parts;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Loss, Migration, VolumeId};
-use crate::pool::Place;
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::{Blank, Label, VolumeError, VolumeWriter};
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
+use tapewise_library::pool::Place;
 use tapewise_run::Recorder;
 
 /// Files looked at together.

@@ -12,10 +12,10 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Recalled, Settings};
-use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Event;
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::{Random, profile};
 use tapewise_scsi::{Changer, TapeDrive};
 

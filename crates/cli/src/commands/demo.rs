@@ -9,15 +9,14 @@ use crate::commands::fit;
 use crate::error::{CliError, Exit};
 use crate::placement::cartridge;
 use crate::search::SearchArgs;
-use crate::table::Table;
-use crate::{explain, output, plot};
+use crate::{explain, output, plot, units};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use tapewise::{Batch, Found, Placed, Placement, units};
+use tapewise::{Batch, Found, Placed, Placement};
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::event::{Action, Event};
@@ -25,6 +24,7 @@ use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
+use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder, Report, carry_out, remaining, steps};
 use tapewise_scsi::TapeDrive;
 
@@ -282,7 +282,7 @@ impl<'a> World<'a> {
         let chosen = fitted.comparison.choice();
         line(format_args!(
             "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
-            fitted.locates(),
+            fitted.records.samples.len(),
             chosen.candidate.name(),
             chosen.overall.median_s
         ))?;

@@ -3,12 +3,13 @@
 use crate::error::CliError;
 use crate::profiles;
 use crate::search::SearchArgs;
-use crate::table::Table;
+use crate::units;
 use tapewise::explain::Explanation;
-use tapewise::{Aim, Origin, Placed, units};
+use tapewise::{Aim, Origin, Placed};
 use tapewise_model::Micros;
 use tapewise_order::robust::Change;
 use tapewise_order::{Algorithm, Objective, Tape};
+use tapewise_plot::Table;
 
 const GIVEN: &str = "<- the order given";
 

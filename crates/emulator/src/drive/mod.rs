@@ -21,11 +21,11 @@ mod transfer;
 
 use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON};
 use crate::check::Check;
+use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
-use crate::library::LibraryError;
 use crate::mechanics::{Mechanics, Motion};
 use crate::medium::Medium;
 use crate::tape::Tape;
@@ -64,6 +64,8 @@ pub(crate) struct Drive {
     not_ready_until: Micros,
     /// The last list of segments that a host wanted ordered, in the order found.
     access_order: Vec<u8>,
+    /// What the last command failed with, of a drive whose sense stays.
+    last_check: Option<Check>,
 }
 
 /// A cartridge in the drive.
@@ -135,13 +137,14 @@ impl Drive {
             seed,
             life: DriveLife::open(life)?,
             attentions: Attentions::default(),
+            reservations: Reservations::left_behind(faults.faults.reserved_by.as_deref()),
             faults,
-            reservations: Reservations::default(),
             prevented: Vec::new(),
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
             access_order: Vec::new(),
+            last_check: None,
         })
     }
 
@@ -154,9 +157,9 @@ impl Drive {
     pub fn identity(&self) -> Identity<'_> {
         Identity {
             device_type: inquiry::TAPE,
-            vendor: self.kind.identity.vendor,
-            product: self.kind.identity.product,
-            revision: self.kind.identity.revision,
+            vendor: &self.kind.identity.vendor,
+            product: &self.kind.identity.product,
+            revision: &self.kind.identity.revision,
             serial: &self.serial,
         }
     }
@@ -172,11 +175,27 @@ impl Drive {
         self.loaded.is_some() && !self.prevented.is_empty()
     }
 
+    /// Bytes that the adapter before it carries with one command.
+    pub fn adapter_bytes(&self) -> Option<u64> {
+        self.faults.faults.adapter_bytes
+    }
+
     /// Carries out one command.
     pub fn execute(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        let done = self.carry_out(exchange);
+        if let Err(Stop::Check(check)) = &done {
+            self.last_check = self.faults.faults.sense_stays.then_some(*check);
+        }
+        done
+    }
+
+    fn carry_out(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        const TEST_UNIT_READY: u8 = 0x00;
         self.settle(exchange.now());
         let entry = find(commands::TABLE, self, exchange)?;
+        let is_silent = self.faults.faults.late_attentions && entry.opcode == TEST_UNIT_READY;
         if entry.needs != Needs::Nothing
+            && !is_silent
             && let Some(attention) = self.attentions.take(exchange.nexus)
         {
             return Err(attention.into());

@@ -10,8 +10,8 @@ pub const TWO_SECTIONS_SEGMENTS: u64 = 1410;
 /// `threshold_blocks` behind the begin of the visit before it.
 pub fn coalesce(problem: &Problem, threshold_blocks: u64) -> Vec<Vec<u32>> {
     let first = |visit: u32| {
-        let segment = problem.visits()[visit as usize].segments[0];
-        (segment.partition(), segment.first_block)
+        let extent = problem.visits()[visit as usize].extents[0];
+        (extent.partition(), extent.first_block)
     };
     let mut chains: Vec<Vec<u32>> = Vec::new();
     for visit in 0..problem.len() as u32 {
@@ -30,7 +30,7 @@ pub fn coalesce(problem: &Problem, threshold_blocks: u64) -> Vec<Vec<u32>> {
 
 /// The order of visits that an order of chains stands for.
 pub fn expand(order: &Order, chains: &[Vec<u32>]) -> Order {
-    Order::new(
+    Order::of(
         order
             .visits()
             .iter()

@@ -13,5 +13,5 @@ pub fn fifo(problem: &Problem) -> Order {
             .min()
             .copied()
     });
-    Order::new(sequence)
+    Order::of(sequence)
 }

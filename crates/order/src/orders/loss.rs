@@ -29,7 +29,7 @@ const SMALL: usize = 256;
 /// LOSS over all arcs; O(n²) locate times, O(n) memory beyond 512 visits.
 pub fn loss(problem: &Problem) -> Order {
     if problem.is_empty() {
-        return Order::new(Vec::new());
+        return Order::of(Vec::new());
     }
     let mut search = Search::dense(problem);
     search.run();
@@ -39,7 +39,7 @@ pub fn loss(problem: &Problem) -> Order {
         sequence.push(next);
         at = next as usize;
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 /// LOSS over a few arcs of each city, repeated on the contracted paths; no locate times but to

@@ -16,7 +16,7 @@ pub const OPT_MAX_VISITS: usize = 16;
 pub fn opt(problem: &Problem) -> Option<Order> {
     let n = problem.len();
     if n == 0 {
-        return Some(Order::new(Vec::new()));
+        return Some(Order::of(Vec::new()));
     }
     if n > OPT_MAX_VISITS {
         return None;
@@ -64,5 +64,5 @@ fn walk_back(problem: &Problem, into: &[Micros], least: &[Micros]) -> Order {
         sequence.push(last as u32);
     }
     sequence.reverse();
-    Order::new(sequence)
+    Order::of(sequence)
 }

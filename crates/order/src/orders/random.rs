@@ -8,5 +8,5 @@ use tapewise_model::Random;
 pub fn random(problem: &Problem, seed: u64) -> Order {
     let mut sequence: Vec<u32> = (0..problem.len() as u32).collect();
     Random::new(seed, 0).shuffle(&mut sequence);
-    Order::new(sequence)
+    Order::of(sequence)
 }

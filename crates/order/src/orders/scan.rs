@@ -20,5 +20,5 @@ pub fn scan(problem: &Problem) -> Order {
             }
         }
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }

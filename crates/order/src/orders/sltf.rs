@@ -36,7 +36,7 @@ fn of_all_unread(problem: &Problem) -> Order {
         sequence.push(next);
         at = Some(next as usize);
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 /// SLTF for any number of visits: each step looks only at those that can be nearest. They are,
@@ -52,5 +52,5 @@ pub fn sltf_by_sections(problem: &Problem) -> Order {
         sequence.push(next);
         at = Some(next);
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }

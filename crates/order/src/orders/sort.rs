@@ -5,5 +5,5 @@ use crate::problem::Problem;
 
 /// Logical order; visits are numbered in it.
 pub fn sort(problem: &Problem) -> Order {
-    Order::new((0..problem.len() as u32).collect())
+    Order::of((0..problem.len() as u32).collect())
 }

@@ -16,5 +16,5 @@ pub fn two_pass(problem: &Problem) -> Order {
             Direction::Reverse => (1, -start.lpos, visit),
         }
     });
-    Order::new(sequence)
+    Order::of(sequence)
 }

@@ -29,7 +29,7 @@ pub fn weave(problem: &Problem) -> Order {
         sequence.extend(unread.take(wrap, section));
         at = (wrap, section);
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 fn next_section(unread: &Sections, (wrap, section): (u16, i32)) -> (u16, i32) {

@@ -2,7 +2,7 @@
 
 use super::drive::State;
 use super::parts::Part;
-use super::world::{Place, World};
+use super::world::{Whereabouts, World};
 use crate::scenario::MountPolicy;
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ impl World<'_> {
             let cartridge = state.ready.remove(place);
             state.free -= 1;
             self.cartridges[cartridge as usize].ready = None;
-            self.cartridges[cartridge as usize].place = Place::Drive(drive);
+            self.cartridges[cartridge as usize].place = Whereabouts::Drive(drive);
             self.mount(drive, cartridge);
         }
     }
@@ -73,7 +73,7 @@ impl World<'_> {
             })
     }
 
-    fn rank(&self, cartridge: &super::world::Cartridge) -> Rank {
+    fn rank(&self, cartridge: &super::world::CartridgeState) -> Rank {
         let numbers = cartridge
             .waiting
             .iter()

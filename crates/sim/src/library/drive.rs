@@ -4,7 +4,7 @@ use super::mechanics::{Head, Round, Target};
 use super::parts::{Part, Parts};
 use super::record::{Action, Record};
 use super::site::Kind;
-use super::world::{Event, Place, World};
+use super::world::{Event, Whereabouts, World};
 use crate::scenario::{Dismount, MountPolicy, Rewind};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
@@ -503,7 +503,7 @@ impl<'a> World<'a> {
     /// A cartridge is in its slot again.
     pub(super) fn shelve(&mut self, cartridge: Option<u32>) {
         let Some(number) = cartridge else { return };
-        self.cartridges[number as usize].place = Place::Slot;
+        self.cartridges[number as usize].place = Whereabouts::Slot;
         if self.is_waited_for(cartridge) {
             self.make_ready(number);
         }

@@ -3,7 +3,7 @@
 use super::drive::State;
 use super::mechanics::Round;
 use super::parts::Part;
-use super::world::{Event, Place, World};
+use super::world::{Event, Whereabouts, World};
 use tapewise_model::Micros;
 
 impl World<'_> {
@@ -70,7 +70,7 @@ impl World<'_> {
         drive.round = Round::default();
         let next = drive.next.take();
         if let Some(cartridge) = stuck {
-            self.cartridges[cartridge as usize].place = Place::Stuck;
+            self.cartridges[cartridge as usize].place = Whereabouts::Stuck;
         }
         if let Some(failures) = &kind.failures {
             let hours = failures.repair_hours.sample(&mut self.failure_times);

@@ -60,7 +60,7 @@ pub(super) struct Pending {
 
 /// Where a cartridge is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Whereabouts {
     /// In its slot, and nobody is on the way to it.
     Slot,
     /// In a drive, or on the way to or from one.
@@ -71,11 +71,11 @@ pub(super) enum Place {
 
 /// A cartridge with the requests that wait for it.
 #[derive(Clone, Debug)]
-pub(super) struct Cartridge {
+pub(super) struct CartridgeState {
     pub hall: u16,
     /// Within its library.
     pub index: u32,
-    pub place: Place,
+    pub place: Whereabouts,
     pub waiting: Vec<u32>,
     /// When it became ready to be mounted, counted.
     pub ready: Option<u64>,
@@ -128,7 +128,7 @@ pub(super) struct World<'a> {
     demand: Demand<'a>,
     pub pending: Vec<Pending>,
     unused: Vec<u32>,
-    pub cartridges: Vec<Cartridge>,
+    pub cartridges: Vec<CartridgeState>,
     pub drives: Vec<Drive>,
     pub halls: Vec<HallState>,
     disk: Disk,
@@ -210,10 +210,10 @@ impl<'a> World<'a> {
             }
         }
         for index in 0..hall.cartridges.len() as u32 {
-            self.cartridges.push(Cartridge {
+            self.cartridges.push(CartridgeState {
                 hall: number as u16,
                 index,
-                place: Place::Slot,
+                place: Whereabouts::Slot,
                 waiting: Vec::new(),
                 ready: None,
                 windows: 0,
@@ -372,11 +372,11 @@ impl<'a> World<'a> {
         let cartridge = &mut self.cartridges[number as usize];
         cartridge.waiting.push(request);
         match cartridge.place {
-            Place::Slot if cartridge.ready.is_none() => self.open_window(number),
-            Place::Drive(drive) if self.drives[drive as usize].state == State::Idle => {
+            Whereabouts::Slot if cartridge.ready.is_none() => self.open_window(number),
+            Whereabouts::Drive(drive) if self.drives[drive as usize].state == State::Idle => {
                 self.take_up(drive);
             }
-            Place::Slot | Place::Drive(_) | Place::Stuck => {}
+            Whereabouts::Slot | Whereabouts::Drive(_) | Whereabouts::Stuck => {}
         }
     }
 

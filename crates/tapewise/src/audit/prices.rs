@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tapewise_formats::event::Spot;
 use tapewise_formats::{Extent, Request};
 use tapewise_model::Micros;
-use tapewise_order::{Algorithm, Scenarios, emulated_rao};
+use tapewise_order::{Algorithm, Alternatives, emulated_rao};
 
 /// The orders that are priced, in the order of the table.
 pub const ORDERS: [Origin; 4] = [
@@ -110,7 +110,7 @@ impl Mount {
 fn locating(placed: &Placed, origin: Origin, effort: &Effort) -> Option<(Micros, bool)> {
     let (order, cut_short) = match origin {
         Origin::Algorithm(algorithm) => {
-            let found = placed.solve(&Scenarios::none(), algorithm, effort)?;
+            let found = placed.solve(&Alternatives::none(), algorithm, effort)?;
             (found.order, found.cut_short)
         }
         Origin::StandIn => {

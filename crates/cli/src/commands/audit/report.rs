@@ -1,12 +1,13 @@
 //! The audit as tables for a person, and as JSON for a program.
 
 use super::input::Logs;
-use crate::table::Table;
+use crate::units;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tapewise::Origin;
 use tapewise::audit::{Hours, Ledger, Mount, ORDERS, Prices, Spent, sorted};
-use tapewise::{Origin, units};
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 
 /// Rows of a table, unless all are wanted.
 const SHOWN: usize = 10;

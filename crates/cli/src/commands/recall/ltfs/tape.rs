@@ -29,7 +29,7 @@ pub fn profile(asked: Option<&str>, drive: &mut TapeDrive) -> Result<(Profile, S
             .mode(MEDIUM_PARTITION_PAGE)?
             .block
             .map(|block| block.density);
-        kinds.retain(|kind| Some(kind.density_code) == density);
+        kinds.retain(|kind| Some(kind.identity.density_code) == density);
     }
     let [kind] = &kinds[..] else {
         return Err(CliError::input(format!(
