@@ -52,13 +52,14 @@ const HOUSE: &[Rule] = &[
     pure("order", &["model"], &[]),
     pure("formats", &["model"], &[]),
     pure("fit", &["model", "formats"], &[]),
+    pure("tapewise", &["model", "order", "formats", "fit"], &[]),
     pure("sim", &["model", "order"], &[]),
     pure("plot", &["model", "order", "fit"], &[]),
     acting("scsi", &[], &[]),
     acting("emulator", &["model", "scsi"], &[]),
     acting("run", &["model", "order", "formats", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
-    acting("archive", &["model", "order", "formats", "scsi", "run", "library"], &["emulator"]),
+    acting("archive", &["model", "order", "formats", "tapewise", "scsi", "run", "library"], &["emulator"]),
     acting(
         "papers",
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
@@ -67,8 +68,8 @@ const HOUSE: &[Rule] = &[
     acting(
         "cli",
         &[
-            "model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive",
-            "papers",
+            "model", "order", "formats", "fit", "tapewise", "sim", "plot", "scsi", "emulator", "run", "library",
+            "archive", "papers",
         ],
         &[],
     ),

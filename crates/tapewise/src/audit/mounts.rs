@@ -4,6 +4,7 @@ use super::hours::{Ledger, NOT_SAID};
 use std::collections::BTreeMap;
 use tapewise_formats::WrapLpos;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_formats::event_log::Header;
 use tapewise_model::Micros;
 
 /// A run of blocks that was read.
@@ -175,13 +176,27 @@ pub struct Mounts {
     /// Events that began before the one before them on the same drive had ended.
     pub overlaps: u64,
     /// The profile that the current session names.
-    pub profile: Option<String>,
+    profile: Option<String>,
     /// What a byte of the current session stands for.
-    pub byte_scale: Option<u64>,
+    byte_scale: Option<u64>,
     open: BTreeMap<String, Mount>,
 }
 
 impl Mounts {
+    /// Takes in the header of a session: mounts that are open end, and what the header says of profile
+    /// and scale holds for the mounts that follow.
+    pub fn begin(&mut self, header: &Header, close: &mut dyn FnMut(Mount)) {
+        self.close_all(close);
+        self.profile.clone_from(&header.profile);
+        self.byte_scale = header.byte_scale;
+    }
+
+    /// Ends a log: its mounts are closed, and nothing it said holds for the next one.
+    pub fn end(&mut self, close: &mut dyn FnMut(Mount)) {
+        self.close_all(close);
+        (self.profile, self.byte_scale) = (None, None);
+    }
+
     /// Takes in an event, and hands out the mounts that it ends.
     pub fn add(&mut self, event: &Event, close: &mut dyn FnMut(Mount)) {
         if matches!(event.action, Action::Fetch | Action::Return) {
@@ -224,8 +239,7 @@ impl Mounts {
         }
     }
 
-    /// Ends all mounts: the log ends, or its clock begins anew.
-    pub fn close_all(&mut self, close: &mut dyn FnMut(Mount)) {
+    fn close_all(&mut self, close: &mut dyn FnMut(Mount)) {
         std::mem::take(&mut self.open).into_values().for_each(close);
     }
 }

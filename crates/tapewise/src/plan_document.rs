@@ -1,9 +1,8 @@
 //! A plan as the JSON contract has it.
 
-use crate::batch::Batch;
-use crate::placement::{EndPlace, Place, Placed, PlacementArgs};
-use crate::search::{Row, SearchArgs, compute};
-use crate::wear;
+use crate::location::{EndLocation, Location};
+use crate::place::Placed;
+use crate::search::{Effort, Found};
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,
@@ -12,25 +11,26 @@ use tapewise_formats::plan_json::{
 use tapewise_model::PositionSource;
 use tapewise_order::{Action, Algorithm, Objective, Step};
 
-/// The document of an ordered batch.
-pub fn document(
-    batch: &Batch,
-    placed: &Placed,
-    args: &PlacementArgs,
-    row: &Row,
-    search: &SearchArgs,
-) -> PlanDocument {
-    let problem = &placed.problem;
+impl Placed {
+    /// The plan of an order as the JSON contract has it. A bound that is not known yet is looked for
+    /// with this effort.
+    pub fn document(&self, found: &Found, effort: &Effort) -> PlanDocument {
+        document(self, found, effort)
+    }
+}
+
+fn document(placed: &Placed, found: &Found, effort: &Effort) -> PlanDocument {
+    let (batch, problem) = (&placed.batch, &placed.problem);
     let extents = || problem.visits().iter().flat_map(|visit| &visit.extents);
     let volumes = || batch.requests.iter().map(|request| &request.volume);
     PlanDocument {
         format: PLAN_FORMAT.to_owned(),
         version: PLAN_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        seed: search.seed,
-        algorithm: row.origin.versioned(),
-        objective: row.origin.objective().name().to_owned(),
-        cut_short: row.cut_short,
+        seed: effort.seed,
+        algorithm: found.origin.versioned(),
+        objective: found.origin.objective().name().to_owned(),
+        cut_short: found.cut_short,
         profile: PlanProfile {
             name: placed.profile.name.clone(),
             status: placed.profile.status.to_string(),
@@ -39,22 +39,22 @@ pub fn document(
         positions: PlanPositions {
             source: source_name(placed.source).to_owned(),
             error_lpos: extents()
-                .map(|segment| u64::from(segment.start.error_lpos))
+                .map(|extent| u64::from(extent.start.error_lpos))
                 .max(),
             note: placed.provenance.clone(),
         },
-        head: place(args.head),
-        end: end(args.end),
+        head: location(placed.placement.head),
+        end: end(placed.placement.end),
         block_size: batch.block_size,
         volume: volumes().next().cloned().flatten(),
-        totals: totals(batch, placed, row, search),
-        wear: Some(wear::document(placed, &row.plan.totals)),
-        steps: row
+        totals: totals(placed, found, effort),
+        wear: Some(placed.wear_document(&found.plan.totals)),
+        steps: found
             .plan
             .steps
             .iter()
             .enumerate()
-            .map(|(at, s)| step(batch, placed, at, s))
+            .map(|(at, s)| step(placed, at, s))
             .collect(),
         notices: batch
             .notices
@@ -68,13 +68,14 @@ pub fn document(
     }
 }
 
-fn totals(batch: &Batch, placed: &Placed, row: &Row, search: &SearchArgs) -> PlanTotals {
-    let totals = &row.plan.totals;
+fn totals(placed: &Placed, found: &Found, effort: &Effort) -> PlanTotals {
+    let batch = &placed.batch;
+    let totals = &found.plan.totals;
     let metres = placed.problem.tape().geometry.metres_per_lpos;
-    let bound = row
+    let bound = found
         .bound
-        .or_else(|| compute(placed, Algorithm::Best, search)?.bound);
-    let is_shortest = row.origin.objective() == Objective::Total && bound == Some(row.total());
+        .or_else(|| placed.order(Algorithm::Best, effort).ok()?.bound);
+    let is_shortest = found.origin.objective() == Objective::Total && bound == Some(found.total());
     let extents = batch.requests.iter().flat_map(|request| &request.extents);
     PlanTotals {
         requests: batch.requests.len() as u64,
@@ -83,9 +84,9 @@ fn totals(batch: &Batch, placed: &Placed, row: &Row, search: &SearchArgs) -> Pla
         locate_us: totals.locate.0 as u64,
         read_us: totals.read.0 as u64,
         total_us: totals.total.0 as u64,
-        worst_us: row.worst.0 as u64,
+        worst_us: found.worst.0 as u64,
         bound_us: bound.map(|bound| bound.0 as u64),
-        optimal: row.optimal || is_shortest,
+        optimal: found.optimal || is_shortest,
         // Rounded to millimetres, so that the text is the same on every machine.
         distance_m: metres.map(|m| (totals.distance_lpos as f64 * m * 1e3).round() / 1e3),
         distance_lpos: totals.distance_lpos,
@@ -104,19 +105,19 @@ fn source_name(source: PositionSource) -> &'static str {
     }
 }
 
-fn place(place: Place) -> PlanPlace {
-    match place {
-        Place::BeginningOfTape => PlanPlace {
+fn location(location: Location) -> PlanPlace {
+    match location {
+        Location::BeginningOfTape => PlanPlace {
             at: "bot".to_owned(),
             ..PlanPlace::default()
         },
-        Place::Block { partition, block } => PlanPlace {
+        Location::Block { partition, block } => PlanPlace {
             at: "block".to_owned(),
             partition,
             block: Some(block),
             ..PlanPlace::default()
         },
-        Place::Physical(at) => PlanPlace {
+        Location::Physical(at) => PlanPlace {
             at: "position".to_owned(),
             wrap: Some(u32::from(at.wrap)),
             lpos: Some(u64::from(at.lpos)),
@@ -125,24 +126,25 @@ fn place(place: Place) -> PlanPlace {
     }
 }
 
-fn end(end: EndPlace) -> PlanPlace {
+fn end(end: EndLocation) -> PlanPlace {
     match end {
-        EndPlace::Anywhere => PlanPlace {
+        EndLocation::Anywhere => PlanPlace {
             at: "anywhere".to_owned(),
             ..PlanPlace::default()
         },
-        EndPlace::Rewound => place(Place::BeginningOfTape),
-        EndPlace::Unloaded => PlanPlace {
+        EndLocation::Rewound => location(Location::BeginningOfTape),
+        EndLocation::Unloaded => PlanPlace {
             at: "unloaded".to_owned(),
             ..PlanPlace::default()
         },
-        EndPlace::At(at) => place(at),
+        EndLocation::At(at) => location(at),
     }
 }
 
-fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
+fn step(placed: &Placed, at: usize, step: &Step) -> PlanStep {
+    let batch = &placed.batch;
     let visit = &placed.problem.visits()[step.visit as usize];
-    let segment = &visit.extents[step.extent as usize];
+    let read = &visit.extents[step.extent as usize];
     let reads = step.action == Action::Read;
     let target = if step.action == Action::Locate {
         step.to
@@ -172,10 +174,10 @@ fn step(batch: &Batch, placed: &Placed, at: usize, step: &Step) -> PlanStep {
             Action::Finish => PlanAction::Finish,
         },
         serves: serves.collect(),
-        partition: segment.partition(),
-        start_block: segment.first_block,
-        block_count: if reads { segment.blocks() } else { 0 },
-        bytes: if reads { segment.bytes } else { 0 },
+        partition: read.partition(),
+        start_block: read.first_block,
+        block_count: if reads { read.blocks() } else { 0 },
+        bytes: if reads { read.bytes } else { 0 },
         wrap: u32::from(target.wrap),
         lpos: u64::from(target.lpos),
         end_wrap: u32::from(step.to.wrap),
