@@ -32,7 +32,9 @@ pub use requests::{
     VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;
-pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, VolumeId, Volumes};
+pub use volumes::{
+    Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, VolumeId, Volumes,
+};
 pub use writes::{Migration, Missing, OpenWrite, Part, WriteId, Writes, Written};
 
 use std::path::Path;
