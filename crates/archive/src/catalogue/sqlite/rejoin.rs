@@ -110,10 +110,15 @@ fn join(
             joined.displaced += 1;
         }
     }
+    let files = joined.files;
     let file = match known {
-        Some(file) => file,
+        Some(file) => {
+            revive(transaction, file, joined, at_ns)?;
+            file
+        }
         None => insert(transaction, found, joined, at_ns)?,
     };
+    let is_revived = joined.files > files;
     for near in near(transaction, file, &segments)? {
         match near.state {
             CopyState::Lost if near.is_there => {
@@ -145,7 +150,7 @@ fn join(
     for (on, segment) in &segments {
         insert_segment(transaction, *on, copy, segment)?;
     }
-    joined.copies += u64::from(known.is_some());
+    joined.copies += u64::from(known.is_some() && !is_revived);
     settle(transaction, file, at_ns).map(|_| ())
 }
 
@@ -197,6 +202,30 @@ fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Optio
         }
     }
     Ok(None)
+}
+
+/// Makes a retired file live again whose path no later version has: it was retired when its cartridge was
+/// forgotten.
+fn revive(
+    transaction: &Transaction<'_>,
+    file: FileId,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<()> {
+    let sql = "SELECT live.id, live.created_ns < file.created_ns FROM file \
+        LEFT JOIN file AS live ON live.path = file.path AND live.state = 'live' \
+        WHERE file.id = ?1 AND file.state = 'retired'";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(Option<FileId>, Option<bool>)> = one(transaction, sql, [file], row)?;
+    match found {
+        Some((Some(live), Some(true))) => retire(transaction, live, at_ns)?,
+        Some((None, _)) => {}
+        _ => return Ok(()),
+    }
+    let sql = "UPDATE file SET state = 'live', retired_ns = NULL WHERE id = ?1";
+    run(transaction, sql, [file])?;
+    joined.files += 1;
+    Ok(())
 }
 
 /// Enters a file that the catalogue does not know: as the live one of its path, or as an older version.
