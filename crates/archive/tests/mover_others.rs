@@ -1,7 +1,6 @@
 //! Recalls by the mover from LTFS volumes and from tar tapes of others, from drives without a table of
 //! wrap ends, and to destinations that do not take everything.
 
-mod ltfs_tape;
 mod site;
 
 use site::Site;
@@ -14,6 +13,7 @@ use tapewise_archive::mover::Recalled;
 use tapewise_archive::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Action;
+use tapewise_house::ltfs_tape;
 use tapewise_model::{Random, profile};
 use tapewise_scsi::TapeDrive;
 

@@ -8,10 +8,10 @@ use crate::batch::Batch;
 use crate::goal::Goal;
 use crate::placement::Placed;
 use crate::search::{Origin, Row, SearchArgs, compute};
-use crate::table::Table;
 use crate::{units, wear};
 use tapewise_model::{Layout, Micros, PositionSource};
 use tapewise_order::{Algorithm, Objective, Scenarios, Solution, Totals, emulated_rao};
+use tapewise_plot::Table;
 
 /// The orders shown by default, beside the one asked for.
 pub const SHORT: [Algorithm; 4] = [

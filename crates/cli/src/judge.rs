@@ -5,11 +5,11 @@ use crate::commands::drive::{READY_LIMIT, question::refuse_unless_supported};
 use crate::error::CliError;
 use crate::placement::{Placed, PlacementArgs};
 use crate::search::Row;
-use crate::table::Table;
 use crate::{device, rao};
 use tapewise_formats::rao_batch::number_name;
 use tapewise_model::Micros;
 use tapewise_order::Action;
+use tapewise_plot::Table;
 use tapewise_scsi::commands::{
     AccessOrder, AccessOrderProcess, GenerateAccessOrder, OrderedSegment, ReceiveAccessOrder,
     ReceiveAccessOrderLimits, Segment,

@@ -19,7 +19,6 @@ mod profiles;
 mod rao;
 mod scenario;
 mod search;
-mod table;
 mod units;
 mod wear;
 

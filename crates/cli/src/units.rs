@@ -1,6 +1,7 @@
 //! Quantities as people say them.
 
-use tapewise_model::{Geometry, Micros};
+use tapewise_model::Micros;
+pub use tapewise_plot::{metres, tape_moved};
 
 /// Bytes in decimal units, three digits.
 pub fn bytes(bytes: u64) -> String {
@@ -26,27 +27,6 @@ pub fn count(number: usize, thing: &str) -> String {
         (_, false) => "s",
     };
     format!("{number} {thing}{ending}")
-}
-
-/// Metres of tape.
-pub fn metres(metres: f64) -> String {
-    match metres {
-        metres if metres >= 9_950.0 => format!("{:.0} km", metres / 1e3),
-        metres if metres >= 1_000.0 => format!("{:.1} km", metres / 1e3),
-        metres => format!("{metres:.0} m"),
-    }
-}
-
-/// Tape moved, in metres, or in lengths of the tape where metres are not known.
-pub fn tape_moved(lpos: u64, geometry: &Geometry) -> String {
-    match geometry.metres_per_lpos {
-        Some(per_lpos) => metres(lpos as f64 * per_lpos),
-        None => {
-            let lengths = lpos as f64 / f64::from(geometry.wrap_lpos().max(1));
-            let digits = usize::from(lengths < 10.0);
-            format!("{lengths:.digits$} lengths")
-        }
-    }
 }
 
 /// A part in per cent, without the sign: a small one keeps its digits.

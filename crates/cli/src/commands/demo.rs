@@ -10,7 +10,6 @@ use crate::commands::fit;
 use crate::error::{CliError, Exit};
 use crate::placement::{Placed, PlacementArgs, place};
 use crate::search::{Row, SearchArgs, compute};
-use crate::table::Table;
 use crate::{explain, output, plot, units};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -25,6 +24,7 @@ use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
+use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder, Report, carry_out, remaining, steps};
 use tapewise_scsi::TapeDrive;
 

@@ -6,11 +6,11 @@ use crate::goal::Goal;
 use crate::placement::Placed;
 use crate::profiles;
 use crate::search::{Origin, Row};
-use crate::table::Table;
 use crate::units;
 use tapewise_model::Micros;
 use tapewise_order::robust::{Change, Sensitivity, price_under, tape_with_model_of};
 use tapewise_order::{Algorithm, Figures, Objective, Tape};
+use tapewise_plot::Table;
 
 const GIVEN: &str = "<- the order given";
 

@@ -5,8 +5,7 @@ use crate::program::Desk;
 use std::collections::BTreeMap;
 use tapewise_archive::sums::{Kind, Sum};
 
-#[path = "../../../archive/tests/ltfs_tape/mod.rs"]
-pub mod ltfs_tape;
+use tapewise_house::ltfs_tape;
 
 const ALL: &str = "recall --ltfs emulated:lib --to out --all-files";
 

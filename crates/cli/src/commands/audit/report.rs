@@ -5,11 +5,11 @@ use super::input::Logs;
 use super::mounts::Mount;
 use super::prices::{ORDERS, Prices};
 use crate::search::Origin;
-use crate::table::Table;
 use crate::units;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 
 /// Rows of a table, unless all are wanted.
 const SHOWN: usize = 10;

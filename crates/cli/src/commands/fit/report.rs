@@ -4,13 +4,13 @@ use super::maps::Maps;
 use super::maps_report;
 use super::records::Records;
 use crate::error::CliError;
-use crate::table::Table;
 use std::fmt::Write;
 use std::path::Path;
 use tapewise_fit::{
     Candidate, Coefficients, Comparison, Folding, Kind, Landed, Score, Scored, Table as Regression,
 };
 use tapewise_model::locate::LandingCoefficients;
+use tapewise_plot::Table;
 
 /// The report as text.
 pub fn text(records: &Records, comparison: &Comparison, out: Option<&Path>) -> String {

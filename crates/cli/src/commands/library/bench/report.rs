@@ -3,7 +3,6 @@
 use super::{open, read_pattern, scenario};
 use crate::error::CliError;
 use crate::output;
-use crate::table::Table;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,6 +11,7 @@ use tapewise_formats::bench_csv::Retrieval;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::read_events;
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 use tapewise_sim::statistics::{Bins, ShiftedErlang};
 
 /// Read the log of a benchmark: response times, their spread, and what they are made of.
