@@ -28,7 +28,7 @@ pub use files::{
 };
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
+    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
     VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;

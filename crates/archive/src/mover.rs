@@ -20,11 +20,13 @@
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
 //! | `drives` | recalls on all drives at once |
+//! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
 
 mod add;
 mod arriving;
 mod choice;
+mod doubts;
 mod drives;
 mod frames;
 mod job;

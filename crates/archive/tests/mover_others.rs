@@ -185,8 +185,8 @@ fn a_tar_tape_of_others_is_added_and_its_files_come_back() {
             drive.write_filemarks(1, false).expect("written");
         }
     });
-    let added = site.mover(|mover| mover.add_tape("TW0003")).expect("added");
-    assert_eq!((added.files, added.troubles.len()), (30, 0));
+    let added = site::added(site.read_in(&["TW0003"]));
+    assert_eq!((added.joined.files, added.troubles.len()), (30, 0));
     let files: Vec<(String, Vec<u8>)> = contents
         .into_iter()
         .enumerate()

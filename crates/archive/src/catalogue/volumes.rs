@@ -119,12 +119,7 @@ pub trait Volumes: Send + Sync {
     /// A copy of a file that is known is a further copy of it, or the one that is known to be there. Of two
     /// versions of a path the one that was stored later is live, the other is a retired version. Copies whose
     /// place holds something else are lost.
-    fn rejoin(
-        &self,
-        volumes: &[Volume],
-        copies: &[Rediscovered],
-        at_ns: i64,
-    ) -> Result<Rejoined>;
+    fn rejoin(&self, volumes: &[Volume], copies: &[Rediscovered], at_ns: i64) -> Result<Rejoined>;
 
     /// The volume with a label.
     fn find_volume(&self, label: &str) -> Result<Option<(VolumeId, Volume)>>;

@@ -272,10 +272,7 @@ impl Reading<'_> {
             *volume = at.unwrap_or(usize::MAX);
         }
         copies.retain(|copy| copy.segments.iter().all(|(at, _)| *at < on.len()));
-        rebuilt.joined = self
-            .with
-            .catalogue
-            .rejoin(&on, &copies, self.with.now())?;
+        rebuilt.joined = self.with.catalogue.rejoin(&on, &copies, self.with.now())?;
         Ok(())
     }
 }

@@ -45,11 +45,7 @@ enum Outcome {
 
 impl With<'_> {
     /// Compresses the files of a segment. One whose contents are wrong is refused and left out.
-    pub fn squeeze(
-        &self,
-        jobs: &mut Vec<Job>,
-        how: Precompress,
-    ) -> Result<Unsqueezed, MoveError> {
+    pub fn squeeze(&self, jobs: &mut Vec<Job>, how: Precompress) -> Result<Unsqueezed, MoveError> {
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(Vec::new());
         let work = || {

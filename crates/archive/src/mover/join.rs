@@ -78,7 +78,10 @@ impl FoundParts {
                 is_first = false;
             }
             if !parts.is_empty() {
-                left_out.push((whole.path.clone(), lacking(&whole, &parts, labels, is_first)));
+                left_out.push((
+                    whole.path.clone(),
+                    lacking(&whole, &parts, labels, is_first),
+                ));
             }
         }
         (copies, left_out)
@@ -94,7 +97,12 @@ fn take_copy(
     let mut chosen: Vec<usize> = Vec::new();
     let mut used: HashSet<usize> = HashSet::new();
     for number in 1..=whole.of {
-        let is_it = |at: &usize| parts[*at].member.part.is_some_and(|part| part.number == number);
+        let is_it = |at: &usize| {
+            parts[*at]
+                .member
+                .part
+                .is_some_and(|part| part.number == number)
+        };
         let on = |at: &usize| parts[*at].volume;
         // On a volume of this copy, else on the one that has the fewest of its parts.
         let at = (0..parts.len()).filter(is_it).min_by_key(|at| {
@@ -137,10 +145,14 @@ fn take_copy(
 /// Says which parts are missing.
 fn lacking(whole: &Whole, parts: &[FoundPart], labels: &[String], is_only: bool) -> String {
     let has = |number: &u32| {
-        let is_it = |found: &FoundPart| found.member.part.is_some_and(|part| part.number == *number);
+        let is_it =
+            |found: &FoundPart| found.member.part.is_some_and(|part| part.number == *number);
         parts.iter().any(is_it)
     };
-    let here: Vec<String> = (1..=whole.of).filter(has).map(|number| number.to_string()).collect();
+    let here: Vec<String> = (1..=whole.of)
+        .filter(has)
+        .map(|number| number.to_string())
+        .collect();
     let mut on: Vec<&str> = parts
         .iter()
         .filter_map(|part| labels.get(part.volume).map(String::as_str))

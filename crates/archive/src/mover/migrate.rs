@@ -231,9 +231,14 @@ impl Writing<'_> {
                 continue;
             };
             let entry = self.with.catalogue.file(migration.file)?;
-            let others = entry.copies.iter().filter(|copy| copy.number != first.number);
+            let others = entry
+                .copies
+                .iter()
+                .filter(|copy| copy.number != first.number);
             let others = others.flat_map(|copy| copy.segments.iter().map(|(volume, _)| *volume));
-            migration.elsewhere = others.chain(claims.iter().map(|(_, volume)| *volume)).collect();
+            migration.elsewhere = others
+                .chain(claims.iter().map(|(_, volume)| *volume))
+                .collect();
         }
         batch.retain(|migration| !migration.missing.is_empty());
         Ok(batch)

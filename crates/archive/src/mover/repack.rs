@@ -26,7 +26,8 @@ impl Mover<'_> {
     pub fn repack(&mut self, volume: VolumeId) -> Result<Repacked, MoveError> {
         self.catalogue.set_volume_state(volume, VolumeState::Full)?;
         let mut seen = HashSet::new();
-        let contents = self.catalogue.contents(volume)?.into_iter();
+        // Lost copies too: they are made again from their sisters.
+        let contents = self.catalogue.all_contents(volume)?.into_iter();
         let live: Vec<FileId> = contents
             .filter(|on| on.live && seen.insert(on.file))
             .map(|on| on.file)

@@ -65,9 +65,7 @@ impl With<'_> {
         let is_too_long =
             written.is_full && is_blank && written.files.is_empty() && written.failed.is_none();
         let record = self.to_commit(id, jobs, &written, is_too_long)?;
-        let complete = self
-            .catalogue
-            .commit_write(write.id, &record, self.now())?;
+        let complete = self.catalogue.commit_write(write.id, &record, self.now())?;
         let mut closed = Closed {
             complete: complete.len() as u64,
             bytes: written.bytes,

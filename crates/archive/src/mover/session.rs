@@ -32,34 +32,6 @@ pub(super) struct With<'a> {
 }
 
 impl<'a> Mover<'a> {
-    /// Mounts a volume, sees by its label on tape that it is the one, and reads what is wanted of
-    /// it: so many at once in our order, all of those before any of the next.
-    pub(super) fn read_volume(
-        &mut self,
-        volume: VolumeId,
-        wants: &[Vec<Segment>],
-        at_once: usize,
-        name: &dyn Fn(usize) -> String,
-        receiver: &mut dyn Receiver,
-    ) -> Result<VolumeRead, MoveError> {
-        let record = self.catalogue.volume(volume)?;
-        let with = self.with();
-        loop {
-            let index = self.pool.mount(&record.label, self.log)?;
-            let mut log = self.pool.stamp(index, self.log);
-            let drive = self.pool.drive(index);
-            let wants = (wants, at_once);
-            let result = with.read_mounted(&record, drive, &mut log, wants, name, receiver);
-            match (&result, self.pool.is_loaded_by_hand(index)) {
-                (Err(error), true) if let Some(found) = error.other_cartridge() => {
-                    // The person took another one: it is given out, and they are asked again.
-                    self.pool.reject(index, &found, self.log)?;
-                }
-                _ => return self.let_go(index, result),
-            }
-        }
-    }
-
     /// What its drives work with.
     pub(super) fn with(&self) -> With<'a> {
         With {
@@ -69,21 +41,6 @@ impl<'a> Mover<'a> {
             stop: self.stop,
             now_ns: self.now_ns,
         }
-    }
-
-    /// The drive is free again; one that failed is set aside.
-    pub(super) fn let_go<T>(
-        &mut self,
-        index: usize,
-        result: Result<T, MoveError>,
-    ) -> Result<T, MoveError> {
-        match &result {
-            Err(error) if error.is_of_the_drive() => {
-                self.pool.set_aside(index, &error.to_string(), self.log);
-            }
-            _ => self.pool.release(index),
-        }
-        result
     }
 }
 

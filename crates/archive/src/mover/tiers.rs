@@ -203,6 +203,30 @@ impl Mover<'_> {
         Ok(())
     }
 
+    /// Makes the copies that files lack again from their sisters, or from the cache, and drops the lost ones
+    /// in whose place they stand.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was committed until then stays.
+    pub fn remake(&mut self, files: Vec<FileId>) -> Result<Moved, MoveError> {
+        let mut moved = Moved::default();
+        let moved_off = self.move_off(files.clone(), &|_, _| true, &mut moved);
+        for file in files {
+            let entry = self.catalogue.file(file)?;
+            let is = |state| move |copy: &&Copy| copy.state == state;
+            let whole = entry.copies.iter().filter(is(CopyState::Whole)).count();
+            if whole < entry.copies_wanted as usize {
+                continue;
+            }
+            for lost in entry.copies.iter().filter(is(CopyState::Lost)) {
+                self.catalogue.drop_copy(file, lost.number)?;
+                moved.dropped += 1;
+            }
+            moved.files += 1;
+        }
+        moved_off.map(|()| moved)
+    }
+
     /// How many of these files the cache has room for below its low water, at least one.
     fn portion(&self, files: &[FileId]) -> Result<usize, MoveError> {
         let room = self.cache.room((self.now_ns)())?;
@@ -350,10 +374,7 @@ impl With<'_> {
     }
 
     /// The volumes on which copies may stay.
-    fn staying(
-        &self,
-        stays: &Stays<'_>,
-    ) -> Result<HashSet<VolumeId>, MoveError> {
+    fn staying(&self, stays: &Stays<'_>) -> Result<HashSet<VolumeId>, MoveError> {
         let volumes = self.catalogue.volumes()?.into_iter();
         let staying = volumes.filter(|(id, volume)| stays(*id, volume));
         Ok(staying.map(|(id, _)| id).collect())

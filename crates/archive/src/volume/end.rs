@@ -199,7 +199,9 @@ impl Tail {
             return None;
         }
         if let Some(trouble) = &self.trouble {
-            return Some(format!("a closed segment begins at block {first}, and in it {trouble}"));
+            return Some(format!(
+                "a closed segment begins at block {first}, and in it {trouble}"
+            ));
         }
         let lost = self.members.iter().find(|member| !is_safe(member))?;
         Some(format!(

@@ -221,7 +221,10 @@ impl Member {
         ours("TAPEWISE.offset", part.map(|part| part.offset.to_string()));
         ours("TAPEWISE.file.xxh3", hex(self.file_xxh3));
         ours("TAPEWISE.stored", self.stored_ns.map(seconds));
-        ours("TAPEWISE.copies", self.copies.map(|count| count.to_string()));
+        ours(
+            "TAPEWISE.copies",
+            self.copies.map(|count| count.to_string()),
+        );
         records
     }
 }

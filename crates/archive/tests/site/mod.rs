@@ -1,17 +1,16 @@
 //! A small archive: a library with a robot, two LTO-8 drives, a few cartridges, a cache, a catalogue.
 #![allow(dead_code)] // not every test needs all of it
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
     CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Mover, Recalled, Settings};
+use tapewise_archive::mover::{Added, Mover, Others, ReadIn, Rebuilt, Recalled, Settings};
 use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
@@ -33,7 +32,7 @@ pub struct Site {
     clock: i64,
     /// How many volumes were made: labels with random UUIDs are not all as long on tape, where drives
     /// compress.
-    uuids: Cell<u64>,
+    uuids: AtomicU64,
 }
 
 impl Site {
@@ -68,7 +67,7 @@ impl Site {
             events: Vec::new(),
             stop: AtomicBool::new(false),
             clock: 1,
-            uuids: Cell::new(0),
+            uuids: AtomicU64::new(0),
         }
     }
 
@@ -84,8 +83,8 @@ impl Site {
             stop: &self.stop,
             now_ns: &|| now,
             new_uuid: &|| {
-                uuids.set(uuids.get() + 1);
-                format!("00000000-0000-4000-8000-{:012x}", uuids.get())
+                let number = uuids.fetch_add(1, Ordering::Relaxed) + 1;
+                format!("00000000-0000-4000-8000-{number:012x}")
             },
         };
         work(&mut mover)
@@ -194,6 +193,13 @@ impl Site {
         recalled
     }
 
+    /// Reads a cartridge in, which must succeed.
+    pub fn read_in(&mut self, labels: &[&str]) -> Rebuilt {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let read = self.mover(|mover| mover.read_in(&labels, Others::Add, 1));
+        read.expect("read in")
+    }
+
     pub fn request(&mut self, files: &[&(String, Vec<u8>)], to: &Path) -> Vec<RequestId> {
         let recalls: Vec<NewRecall> = files
             .iter()
@@ -284,4 +290,13 @@ pub fn contents(seed: u64, number: u64) -> Vec<u8> {
         _ => random.below(9_000),
     };
     (0..length).map(|_| random.below(256) as u8).collect()
+}
+
+/// What was added of the only cartridge that was read in.
+pub fn added(rebuilt: Rebuilt) -> Added {
+    let mut volumes = rebuilt.volumes.into_iter();
+    match volumes.next().map(|(_, read)| read) {
+        Some(ReadIn::Added(added)) => added,
+        other => panic!("{other:?}"),
+    }
 }

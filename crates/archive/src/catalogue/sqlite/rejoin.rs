@@ -52,7 +52,11 @@ fn renew(
     };
     let sql = "UPDATE volume SET label = ?2, state = ?3, next_block = ?4, written_bytes = ?5 WHERE id = ?1";
     let (next, bytes) = (read.next_block, read.written_bytes);
-    run(transaction, sql, params![id, read.label, state, next, bytes])?;
+    run(
+        transaction,
+        sql,
+        params![id, read.label, state, next, bytes],
+    )?;
     let sql = "SELECT DISTINCT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
         WHERE segment.volume = ?1 AND segment.last_block >= ?2 AND copy.state != 'lost'";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -102,7 +106,12 @@ fn join(
         let sql = "SELECT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
             WHERE segment.volume = ?1 AND segment.partition = ?2 AND segment.first_block = ?3 \
             AND segment.byte_offset = ?4 AND copy.state != 'lost'";
-        let place = params![on, segment.partition, segment.first_block, segment.byte_offset];
+        let place = params![
+            on,
+            segment.partition,
+            segment.first_block,
+            segment.byte_offset
+        ];
         let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let here: Vec<(i64, FileId)> = all(transaction, sql, place, row)?;
         for (copy, file) in here.into_iter().filter(|(_, file)| Some(*file) != known) {
@@ -132,7 +141,11 @@ fn join(
             CopyState::Lost => {}
             // A part of it was known.
             CopyState::Writing => {
-                run(transaction, "DELETE FROM segment WHERE copy = ?1", [near.copy])?;
+                run(
+                    transaction,
+                    "DELETE FROM segment WHERE copy = ?1",
+                    [near.copy],
+                )?;
                 run(transaction, "DELETE FROM copy WHERE id = ?1", [near.copy])?;
             }
             CopyState::Whole => {
@@ -145,7 +158,11 @@ fn join(
     let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
         SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1";
     let written_ns = found.stored_ns.unwrap_or(at_ns);
-    run(transaction, sql, params![file, written_ns, found.zstd_bytes])?;
+    run(
+        transaction,
+        sql,
+        params![file, written_ns, found.zstd_bytes],
+    )?;
     let copy = transaction.last_insert_rowid();
     for (on, segment) in &segments {
         insert_segment(transaction, *on, copy, segment)?;
@@ -196,7 +213,9 @@ fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Optio
         };
         let known_sums = sums(transaction, id)?;
         let has_sum = found.file.sums.iter().any(|sum| known_sums.contains(sum));
-        let is_then = found.stored_ns.is_none_or(|stored_ns| stored_ns == created_ns);
+        let is_then = found
+            .stored_ns
+            .is_none_or(|stored_ns| stored_ns == created_ns);
         if bytes == found.file.bytes && has_sum && is_then {
             return Ok(Some(id));
         }

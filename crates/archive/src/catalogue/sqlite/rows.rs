@@ -1,7 +1,7 @@
 //! Rows to values and back.
 
 use crate::catalogue::{
-    CacheKey, CatalogueError, CopyState, FileId, FileState, RequestId, RequestKind, RequestState,
+    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, RequestId, RequestKind, RequestState,
     Result, VolumeId, WriteId,
 };
 use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
@@ -59,6 +59,7 @@ words!(
     CopyState,
     RequestKind,
     RequestState,
+    Cause,
     Kind
 );
 

@@ -6,8 +6,7 @@ use super::rejoin::rejoin;
 use super::rows::{self, SEGMENT, VOLUME, all, checked, insert_segment, one, run, segment, sums};
 use crate::catalogue::{
     CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
-    Rejoined, Result, VolumeId,
-    Volumes, WriteId,
+    Rejoined, Result, VolumeId, Volumes, WriteId,
 };
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
@@ -20,7 +19,11 @@ pub fn volume(transaction: &Transaction<'_>, id: VolumeId) -> Result<Volume> {
 }
 
 /// Enters a volume whose label and UUID are new.
-pub fn insert_volume(transaction: &Transaction<'_>, volume: &Volume, at_ns: i64) -> Result<VolumeId> {
+pub fn insert_volume(
+    transaction: &Transaction<'_>,
+    volume: &Volume,
+    at_ns: i64,
+) -> Result<VolumeId> {
     let sql = "SELECT 1 FROM volume WHERE label = ?1 OR uuid = ?2";
     let known = one(transaction, sql, [&volume.label, &volume.uuid], |_| Ok(()))?;
     if known.is_some() {
