@@ -28,8 +28,8 @@ pub use files::{
 };
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
-    VolumeQueue, Waiting,
+    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState,
+    Requests, VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;
 pub use volumes::{

@@ -13,6 +13,7 @@
 //! | `frames` | copies that are compressed before they are written |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
+//! | `scrub` | which volumes are read again first |
 //! | `tiers` | what is due goes from the cache onto tape, and from quick volumes onto others |
 //! | `repack` | what is still wanted of a volume goes onto others |
 //! | `add` | cartridges are read whole and added to the catalogue: of others, and ours again |
@@ -34,6 +35,7 @@ mod join;
 mod migrate;
 mod recall;
 mod repack;
+mod scrub;
 mod segment;
 mod session;
 mod tiers;
@@ -45,6 +47,7 @@ pub use frames::Precompress;
 pub use migrate::{Compressed, Migrated};
 pub use recall::Recalled;
 pub use repack::Repacked;
+pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
 pub use verify::Verified;
 

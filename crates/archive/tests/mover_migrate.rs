@@ -250,7 +250,7 @@ fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
     site.assert_comes_back(&files, "back");
     let volumes = site.catalogue.volumes().expect("a catalogue");
     for (id, volume) in volumes {
-        let verified = site.mover(|mover| mover.verify(id)).expect("verified");
+        let verified = site.verify(id).expect("verified");
         let found = (verified.right, verified.parts, verified.lost.len());
         assert_eq!(found, (42, 0, 0), "{}", volume.label);
     }

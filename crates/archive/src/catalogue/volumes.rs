@@ -67,6 +67,8 @@ pub struct OnVolume {
     pub live: bool,
     /// Whether the copy could not be read, or was not right.
     pub lost: bool,
+    /// When the copy was last read and found right, or written.
+    pub read_ns: Option<i64>,
     /// The segment.
     pub segment: Segment,
 }

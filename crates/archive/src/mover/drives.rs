@@ -236,7 +236,10 @@ impl Recalling<'_> {
         done.positions.push((queue.label.clone(), whence));
         let mut again: Vec<usize> = doubtful.into_iter().collect();
         again.sort_unstable();
-        Ok(again.into_iter().map(|want| waiting[want].clone()).collect())
+        Ok(again
+            .into_iter()
+            .map(|want| waiting[want].clone())
+            .collect())
     }
 
     /// Copies that were read wrongly and not again, because their files came from elsewhere, are lost.

@@ -424,6 +424,7 @@ impl Writing<'_> {
         log: &mut dyn Log,
     ) -> Result<(), MoveError> {
         let label = self.with.catalogue.volume(id)?.label;
+        self.with.note_loads(id, drive)?;
         let mut recorder = Recorder::new(drive, log, self.with.stop);
         let filled = self.fill_from(id, waiting, &mut recorder);
         match filled {
@@ -606,20 +607,23 @@ impl With<'_> {
         let resumed = VolumeWriter::resume(recorder, &volume, &is_safe);
         let writer = match (resumed, volume.state) {
             // Killed between the catalogue's word and the label, or right after the label.
-            (Err(VolumeError::NoLabel { .. }), VolumeState::Empty) => VolumeWriter::label(
-                recorder,
-                &Label {
-                    uuid: volume.uuid.clone(),
-                    barcode: volume.label.clone(),
-                    block_bytes: volume.block_bytes,
-                    created: date(self.now()),
-                },
-                Blank::Required,
-            ),
+            (Err(VolumeError::NoLabel { .. }), VolumeState::Empty) => {
+                VolumeWriter::label(recorder, &self.label_of(&volume), Blank::Required)
+            }
             (resumed, _) => resumed,
         };
         let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
         Ok(writer.with_segments_of(self.settings.segment_bytes))
+    }
+
+    /// What a new volume says of itself.
+    pub fn label_of(&self, volume: &Volume) -> Label {
+        Label {
+            uuid: volume.uuid.clone(),
+            barcode: volume.label.clone(),
+            block_bytes: volume.block_bytes,
+            created: date(self.now()),
+        }
     }
 
     /// Whether the file of a member lies somewhere else too, as the very same, or is not wanted any more: the
@@ -651,7 +655,7 @@ impl With<'_> {
 }
 
 /// The block behind the label and its filemark.
-const LABEL_END: u64 = 2;
+pub(super) const LABEL_END: u64 = 2;
 
 /// A time as RFC 3339 has it, to the second.
 fn date(at_ns: i64) -> String {

@@ -11,7 +11,8 @@ use super::doubts::{Doubts, Next};
 use super::session::With;
 use crate::cache::CacheError;
 use crate::catalogue::{
-    Answer, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, RequestId, RequestState, Waiting,
+    Answer, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, RequestId, RequestState,
+    Waiting,
 };
 use crate::deliver::{
     DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
@@ -60,7 +61,7 @@ impl Recalled {
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
         self.unavailable.extend(other.unavailable);
-        self.shared.full.extend(other.full);
+        self.full.extend(other.full);
         self.mounts += other.mounts;
         self.positions.extend(other.positions);
         self.learned += other.learned;
@@ -371,7 +372,10 @@ impl<'a> Deliverer<'a> {
     }
 
     fn parts(&self) -> MutexGuard<'a, Parts> {
-        self.shared.parts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .parts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&mut self, want: usize) -> Result<Partial, MoveError> {
@@ -508,7 +512,9 @@ impl<'a> Deliverer<'a> {
         self.wait(want)?;
         for waiting in self.waiting {
             let request = self.with.catalogue.request(waiting.request)?;
-            if request.state == RequestState::Started && !self.shared.full.has(request.place.as_deref()) {
+            if request.state == RequestState::Started
+                && !self.shared.full.has(request.place.as_deref())
+            {
                 return Ok(());
             }
         }

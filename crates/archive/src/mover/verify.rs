@@ -185,6 +185,7 @@ impl Verifying<'_> {
             None => return Ok(false),
         };
         let began = drive.now();
+        self.with.note_loads(id, drive)?;
         let mut passes = 2;
         let read = loop {
             match self.read(id, only.as_ref(), drive, log, &mut found) {

@@ -7,16 +7,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
-    CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
+    CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms, VolumeId,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Added, Mover, Others, ReadIn, Rebuilt, Recalled, Settings};
+use tapewise_archive::mover::{
+    Added, MoveError, Mover, Others, ReadIn, Rebuilt, Recalled, Settings, Verified,
+};
 use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
-use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Event;
-use tapewise_model::{Random, profile};
-use tapewise_scsi::{Changer, TapeDrive};
+use tapewise_model::{Micros, Random, profile};
+use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 /// A byte of the host stands for so many on the tapes.
 pub const SCALE: u64 = 100_000;
@@ -193,6 +195,13 @@ impl Site {
         recalled
     }
 
+    /// Reads a volume whole and compares its sums.
+    pub fn verify(&mut self, volume: VolumeId) -> Result<Verified, MoveError> {
+        let found = self.mover(|mover| mover.verify(&[volume], Micros::FAR));
+        let (_, found) = found.expect("a catalogue").remove(0);
+        found
+    }
+
     /// Reads a cartridge in, which must succeed.
     pub fn read_in(&mut self, labels: &[&str]) -> Rebuilt {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
@@ -250,9 +259,18 @@ impl Site {
 }
 
 pub fn pool(library: &Library, drives: u16) -> Pool {
+    pool_through(library, drives, |_, transport| Box::new(transport))
+}
+
+/// A pool whose drives are reached through something, by their number.
+pub fn pool_through(
+    library: &Library,
+    drives: u16,
+    through: impl Fn(usize, EmulatedTransport) -> Box<dyn Transport>,
+) -> Pool {
     let drives = (0..usize::from(drives)).map(|number| {
         let transport = library.transport_to_drive(number).expect("a drive");
-        TapeDrive::open(Box::new(transport)).expect("a drive")
+        TapeDrive::open(through(number, transport)).expect("a drive")
     });
     let changer = library.transport_to_changer().expect("a robot");
     let changer = Changer::open(Box::new(changer)).expect("a robot");

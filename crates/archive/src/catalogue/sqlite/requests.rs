@@ -99,7 +99,9 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
         Answer::Failed(failure) => (RequestState::Failed, Some(failure)),
         Answer::Cancelled => (RequestState::Cancelled, None),
     };
-    let (reason, cause) = failure.map(|failure| (&failure.words, failure.cause)).unzip();
+    let (reason, cause) = failure
+        .map(|failure| (&failure.words, failure.cause))
+        .unzip();
     let sql = "UPDATE request SET state = ?2, reason = ?3, cause = ?4, done_ns = ?5 WHERE id = ?1";
     run(transaction, sql, params![id, state, reason, cause, at_ns])?;
     let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";

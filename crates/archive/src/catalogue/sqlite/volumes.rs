@@ -275,7 +275,8 @@ impl Volumes for SqliteCatalogue {
     fn all_contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
         let sql = format!(
             "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, \
-            copy.zstd_bytes, copy.state = 'lost', {SEGMENT} FROM segment \
+            copy.zstd_bytes, copy.state = 'lost', \
+            coalesce(copy.verified_ns, copy.written_ns), {SEGMENT} FROM segment \
             JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
             WHERE segment.volume = ?1 \
             ORDER BY partition, first_block, byte_offset, copy, file_offset"
@@ -291,7 +292,8 @@ impl Volumes for SqliteCatalogue {
                     stored_ns: row.get(4)?,
                     zstd_bytes: row.get(5)?,
                     lost: row.get(6)?,
-                    segment: segment(row, 7)?,
+                    read_ns: row.get(7)?,
+                    segment: segment(row, 8)?,
                 })
             })
         })

@@ -3,7 +3,8 @@
 
 use super::{catalogue, desk, empty_cache, init, make_files, recall_and_compare, same};
 use crate::program::Desk;
-use tapewise_archive::catalogue::{Files, SqliteCatalogue};
+use tapewise_archive::catalogue::{Files, SqliteCatalogue, Volumes};
+use tapewise_archive::sums::{Kind, Sum};
 
 fn copy(desk: &Desk, from: &str, to: &str) {
     let copied = std::process::Command::new("cp")
@@ -194,4 +195,88 @@ fn a_volume_with_the_only_copy_of_a_file_is_forgotten_only_when_the_loss_is_acce
     let added = desk.done("catalog add --archive A --quiet --tape TW0001");
     assert_eq!(added.text(), "TW0001: 4 files added, 0 left out\n");
     recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn a_wrong_sum_of_an_only_copy_is_said_by_the_exit_code_and_verify_takes_a_lost_copy_back() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 3);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    let known = catalogue(&desk);
+    let file = known
+        .live_file(b"reel/1.bin")
+        .expect("read")
+        .expect("a file");
+    let number = known.file(file).expect("a file").copies[0].number;
+    known.mark_lost(file, number, 1).expect("marked");
+    let verified = desk.done("catalog verify --archive A --quiet TW0001");
+    assert!(
+        verified.text().contains("1 of them taken back"),
+        "{}",
+        verified.text()
+    );
+    recall_and_compare(&desk, &files, "out");
+    // A sum that somebody said of it, and that is another file's.
+    empty_cache(&desk);
+    let wrong = Sum {
+        kind: Kind::Sha256,
+        value: vec![7; 32],
+    };
+    known.add_sums(file, &[wrong]).expect("added");
+    let refused = desk.run_with("reel/1.bin\n", "recall --archive A --to other --quiet");
+    assert_eq!(refused.code, 8, "{}", refused.err);
+}
+
+#[test]
+fn what_was_not_read_for_longest_is_scrubbed_and_lost_copies_are_made_again() {
+    let desk = desk();
+    make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    let known = catalogue(&desk);
+    let (_, first) = known.volumes().expect("read").remove(0);
+    desk.done(&format!(
+        "catalog verify --archive A --quiet {}",
+        first.label
+    ));
+    let order = desk.done("catalog scrub --archive A --hours 100 --dry-run");
+    let [second, again] = order.lines()[..] else {
+        panic!("{}", order.text());
+    };
+    assert!(
+        again.starts_with(&first.label) || second.starts_with("TW000"),
+        "{}",
+        order.text()
+    );
+    assert!(second.contains("last read 0 days ago"), "{second}");
+    // One copy gets a sum that is wrong only there: its place is that of another file.
+    let scrubbed = desk.done("catalog scrub --archive A --hours 100 --quiet");
+    assert_eq!(scrubbed.lines().len(), 2, "{}", scrubbed.text());
+    assert!(
+        scrubbed.text().contains("4 copies right"),
+        "{}",
+        scrubbed.text()
+    );
+}
+
+#[test]
+fn an_emptied_cartridge_is_written_again_when_that_is_asked_for() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    let repacked = desk.done("catalog repack --archive A --quiet --reuse TW0001");
+    let said = "the volume is forgotten, and its cartridge is labelled anew";
+    assert!(repacked.text().contains(said), "{}", repacked.text());
+    desk.done("catalog retire --archive A TW0002");
+    files.extend(make_files(&desk, "more", 4));
+    desk.done("store --archive A --quiet more");
+    let known = catalogue(&desk);
+    let (id, reused) = known
+        .find_volume("TW0001")
+        .expect("read")
+        .expect("known again");
+    assert!(!known.contents(id).expect("read").is_empty(), "{reused:?}");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+    desk.done("catalog check --archive A");
 }
