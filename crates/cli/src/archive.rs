@@ -404,11 +404,15 @@ impl From<MoveError> for CliError {
             MoveError::Cache(error) => error.into(),
             MoveError::Pool(error) => error.into(),
             MoveError::Run { source, .. } => source.into(),
-            MoveError::Volume { source, .. } => match source {
+            MoveError::Volume { label, source } => match source {
                 VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source.into(),
                 VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } => {
                     CliError::with(Exit::Refused, "")
                 }
+                VolumeError::Ahead { .. } => CliError::with(Exit::Refused, "").hint(format!(
+                    "if this archive's directory was restored, read in what is on the tape: `tapewise catalog add \
+                     --archive DIR --tape {label}`, or `tapewise catalog rebuild` for all cartridges"
+                )),
                 _ => CliError::failed(""),
             },
             MoveError::NoMap { .. } => CliError::input(""),
