@@ -11,7 +11,7 @@ mod study;
 mod workload;
 
 use crate::PaperError;
-use crate::claims::{Ours, Paper, Report};
+use crate::claims::{Computed, Ours, Paper};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use tapewise_model::{Profile, profile};
@@ -54,8 +54,7 @@ struct Bench {
 }
 
 /// Tables and claims of the slides.
-pub fn report(seed: u64, full: bool) -> Result<Report, PaperError> {
-    let paper = Paper::load("cern_2018")?;
+pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperError> {
     let facts: Facts = paper.facts_as()?;
     let (m8, lto8) = (profile::find("lto7-m8")?, profile::find("lto8")?);
     let mut tables = vec![regression(&facts, &[&m8, &lto8])?];
@@ -71,12 +70,10 @@ pub fn report(seed: u64, full: bool) -> Result<Report, PaperError> {
     tables.extend(rates::tables(&bench, &mut ours)?);
     let (fitted, figures) = fitted::report(&bench.facts, seed, &mut ours)?;
     tables.extend(fitted);
-    Ok(Report {
-        claims: paper.compare(ours)?,
-        paper: paper.paper,
-        seed,
+    Ok(Computed {
         tables,
         figures,
+        ours,
     })
 }
 
