@@ -103,6 +103,16 @@ struct Bar {
     retrievals: u64,
 }
 
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
+    let facts: Facts = paper.facts_as()?;
+    let bench = Bench::new(&facts, seed, if full { FULL_RUNS } else { RUNS })?;
+    let mut ours = Ours::default();
+    model::utilisations(&bench, &mut ours)?;
+    model::means(&bench, &mut ours)?;
+    Ok(ours)
+}
+
 /// Tables and claims of the paper.
 pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperError> {
     let facts: Facts = paper.facts_as()?;

@@ -83,6 +83,15 @@ impl Cartridge {
     }
 }
 
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
+    let cartridge = Cartridge::draw(seed, 0, None)?;
+    let mut ours = Ours::default();
+    locate::statistics(&cartridge, seed, &mut ours);
+    schedules::gated(&cartridge, paper, seed, full, &mut ours)?;
+    Ok(ours)
+}
+
 /// Everything the paper shows, computed again.
 pub fn compute(
     paper: &Paper,

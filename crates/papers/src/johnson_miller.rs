@@ -117,29 +117,44 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    fn new(paper: &Paper, seed: u64) -> Result<Bench<'_>, PaperError> {
+        Ok(Bench {
+            drives: DRIVES
+                .into_iter()
+                .map(Drive::new)
+                .collect::<Result<_, _>>()?,
+            key_points: Drive::new(KEY_POINTS)?,
+            facts: paper.facts_as()?,
+            paper,
+            seed,
+        })
+    }
+
     fn drive(&self, name: &str) -> &Drive {
         let found = self.drives.iter().find(|drive| drive.name == name);
         found.expect("every drive of the paper is loaded")
     }
 
     fn theirs(&self, drive: &Drive) -> Result<&summary::MeasuredDrive, PaperError> {
-        let missing = || PaperError::from(format!("papers/claims.toml: no {}", drive.name));
+        let missing = || PaperError::from(format!("claims.toml: no {}", drive.name));
         self.facts.drives.get(drive.name).ok_or_else(missing)
     }
 }
 
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64) -> Result<Ours, PaperError> {
+    let bench = Bench::new(paper, seed)?;
+    let mut ours = Ours::default();
+    table_3::tables(&bench, &mut ours)?;
+    transfer::tables(&bench, &mut ours)?;
+    summary::table_5(&bench, &mut ours)?;
+    measured::gated(&bench, &mut ours)?;
+    Ok(ours)
+}
+
 /// Tables and claims of the paper.
 pub fn compute(paper: &Paper, seed: u64) -> Result<Computed, PaperError> {
-    let bench = Bench {
-        drives: DRIVES
-            .into_iter()
-            .map(Drive::new)
-            .collect::<Result<_, _>>()?,
-        key_points: Drive::new(KEY_POINTS)?,
-        facts: paper.facts_as()?,
-        paper,
-        seed,
-    };
+    let bench = Bench::new(paper, seed)?;
     let mut ours = Ours::default();
     let mut tables = vec![summary::table_1(&bench)?, summary::table_2(&bench)?];
     tables.extend(seeks::tables(&bench)?);

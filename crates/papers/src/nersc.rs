@@ -53,6 +53,13 @@ struct Seeks {
     backward: f64,
 }
 
+/// What the gated claims rest on: nothing that a seed changes.
+pub fn gated() -> Ours {
+    let mut ours = Ours::default();
+    sizing::tables(&mut ours);
+    ours
+}
+
 /// Tables and claims of the paper.
 pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperError> {
     let facts: Facts = paper.facts_as()?;

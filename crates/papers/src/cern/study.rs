@@ -52,6 +52,13 @@ pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<Vec<Table>, PaperError> 
     Ok(tables)
 }
 
+/// What the gated claims rest on.
+pub fn gated(bench: &Bench, ours: &mut Ours) -> Result<(), PaperError> {
+    let contenders = [Contender::Linear, Contender::Sltf, Contender::Scan];
+    claims(&run(bench, &bench.m8, TAPES, &contenders)?, ours);
+    Ok(())
+}
+
 fn run(
     bench: &Bench,
     cartridge: &Cartridge,
