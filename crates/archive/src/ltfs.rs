@@ -20,4 +20,7 @@ pub mod volume;
 pub mod wanted;
 
 mod blocks;
+mod fallback;
 mod finishing;
+
+pub use fallback::Fallback;

@@ -462,7 +462,7 @@ fn the_wrap_table_is_never_asked_for_blindly() {
 
 #[test]
 fn the_place_on_tape_comes_with_request_sense() {
-    let dump = include_str!("../../../fixtures/scsi/cern-2018-m8.hex");
+    let dump = &tapewise_house::text("scsi/cern-2018-m8.hex");
     let sense = hex::parse(dump).unwrap();
     let (mut drive, _) = drive_that(move |_, data| send(&sense, data));
     let place = drive.physical_position().unwrap().unwrap();

@@ -5,12 +5,10 @@ mod recall;
 
 use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
 use self::recall::{PowerCut, Recall, Replace};
-use crate::batch::Batch;
 use crate::commands::fit;
 use crate::error::{CliError, Exit};
-use crate::placement::{Placed, PlacementArgs, place};
-use crate::search::{Row, SearchArgs, compute};
-use crate::table::Table;
+use crate::placement::cartridge;
+use crate::search::SearchArgs;
 use crate::{explain, output, plot, units};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use tapewise::{Batch, Found, Placed, Placement};
 use tapewise_archive::read::Cartridge;
 use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
@@ -27,6 +26,7 @@ use tapewise_formats::event_log::{Device, EventWriter, Header};
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
+use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder};
 use tapewise_scsi::TapeDrive;
 
@@ -99,7 +99,7 @@ struct Wanted<'a> {
 
 /// What a recall came to.
 struct Recalled {
-    row: Row,
+    row: Found,
     clock: Micros,
     locating: Micros,
     reading: Micros,
@@ -236,7 +236,8 @@ impl<'a> World<'a> {
             recognised: format!("{WANTED} clips, listed in no order"),
             notices: Vec::new(),
         };
-        let placed = place(&batch, &PlacementArgs::new(profile).with_map(self.map()))?;
+        let cartridge = cartridge(profile, Some(&self.map()))?;
+        let placed = cartridge.place(batch, &Placement::default())?;
         let visits = placed.problem.visits().iter();
         // Clips share no blocks: each visit is one request.
         let clips = visits.map(|visit| list[placed.owners[visit.requests[0] as usize].0]);
@@ -246,13 +247,9 @@ impl<'a> World<'a> {
         })
     }
 
-    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Row, CliError> {
-        compute(
-            &batch.placed,
-            algorithm,
-            &SearchArgs::with_seed(self.args.seed),
-        )
-        .ok_or_else(|| CliError::failed("this order always applies"))
+    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Found, CliError> {
+        let effort = SearchArgs::with_seed(self.args.seed).effort();
+        Ok(batch.placed.order(algorithm, &effort)?)
     }
 
     /// [3/5]: recalls the list three times.
@@ -284,7 +281,7 @@ impl<'a> World<'a> {
         let chosen = fitted.comparison.choice();
         line(format_args!(
             "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
-            fitted.locates(),
+            fitted.records.samples.len(),
             chosen.candidate.name(),
             chosen.overall.median_s
         ))?;
@@ -363,7 +360,7 @@ impl<'a> World<'a> {
         let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
         recorder.rewind().map_err(CliError::failed)?;
         let began = recorder.clock();
-        let cartridge = cartridge(placed, algorithm)?;
+        let cartridge = to_read(placed, algorithm)?;
         let verified = recall.read(&cartridge, &mut recorder, PowerCut::Never)?;
         let clock = recorder.clock() - began;
         drive.unload()?;
@@ -428,7 +425,7 @@ impl<'a> World<'a> {
         power_cut: PowerCut,
     ) -> Result<(usize, usize), CliError> {
         let recall = Recall::begin(&self.file("after-crash"), &batch.clips, Replace::No)?;
-        let cartridge = cartridge(&batch.placed, Algorithm::Best)?;
+        let cartridge = to_read(&batch.placed, Algorithm::Best)?;
         let mut drive = self.drive()?;
         let mut events: Vec<Event> = Vec::new();
         let stop = AtomicBool::new(false);
@@ -492,7 +489,7 @@ impl<W: Write> Log for Kept<W> {
 }
 
 /// The cartridge as the reader needs it.
-fn cartridge(placed: &Placed, algorithm: Algorithm) -> Result<Cartridge, CliError> {
+fn to_read(placed: &Placed, algorithm: Algorithm) -> Result<Cartridge, CliError> {
     let map = placed.map.clone();
     Ok(Cartridge {
         tape: placed.problem.tape().clone(),
