@@ -244,7 +244,7 @@ fn all_drives_write_and_what_they_write_comes_back() {
         let mut site = Site::new(3, 8, Faults::none());
         site.settings.segment_bytes = 16 << 10;
         if threads {
-            site.at_pace(tapewise_archive::pool::Pace::Threads);
+            site.at_pace(tapewise_library::pool::Pace::Threads);
         }
         let files = site.store(120, 2, 17);
         let migrated = site

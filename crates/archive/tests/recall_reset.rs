@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tapewise_archive::catalogue::{CopyState, Files, Volumes};
-use tapewise_archive::pool::{Pace, Pool};
 use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_scsi::{Cdb, Changer, Completion, Data, TapeDrive, Transport, TransportError};
 
 const REWIND: u8 = 0x01;

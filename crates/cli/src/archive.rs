@@ -17,10 +17,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
 use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier, random_uuid};
-use tapewise_archive::pool::{Pace, Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_library::pool::{Pace, Person, Pool, PoolError};
 
 /// The file that makes a directory an archive.
 const SETTINGS: &str = "archive.toml";

@@ -6,7 +6,7 @@ use tapewise_formats::ltfs_label::read_ltfs_label;
 
 fn file(extents: &[(char, u64, u64, u64)]) -> LtfsFile {
     LtfsFile {
-        path: "d/f".to_string(),
+        path: "d/f".into(),
         extents: extents
             .iter()
             .map(

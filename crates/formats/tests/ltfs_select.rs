@@ -1,12 +1,12 @@
 //! Names of a list found in an index.
 
 use tapewise_formats::list::{Separator, read_list};
-use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
+use tapewise_formats::ltfs_index::{LtfsFile, LtfsPath, read_ltfs_index};
 use tapewise_formats::ltfs_select::{Selection, select};
 
 fn files(paths: &[&str]) -> Vec<LtfsFile> {
     let file = |path: &&str| LtfsFile {
-        path: path.to_string(),
+        path: LtfsPath::from(*path),
         ..LtfsFile::default()
     };
     paths.iter().map(file).collect()

@@ -8,7 +8,7 @@ mod batch;
 
 use batch::{Kind, Start};
 use tapewise_model::Micros;
-use tapewise_order::{Assignment, Effort, Problem, Scenarios, best, sltf};
+use tapewise_order::{Alternatives, Assignment, Effort, Problem, best, sltf};
 
 struct Optimum {
     problem: Problem,
@@ -59,7 +59,7 @@ fn no_order_is_below_them_and_no_bound_above() {
         let (read, inner_locate) = problem.fixed_time();
         let optimum = locate + read + inner_locate;
         let least = Micros(optimum.0 - locate.0 / 1_000_000);
-        let solution = best(&problem, &Scenarios::none(), &Effort::usual(), 1);
+        let solution = best(&problem, &Alternatives::none(), &Effort::usual(), 1);
         let found = solution.order.total_time(&problem);
         assert!(found >= least, "{found:?}, below the optimum of {line}");
         assert!(sltf(&problem).total_time(&problem) >= found, "{line}");

@@ -7,9 +7,9 @@ mod sensitivity;
 
 use crate::PaperError;
 use crate::Progress;
-use crate::claims::{Ours, Paper, Report};
+use crate::claims::{Computed, Ours, Paper};
 use tapewise_model::{BlockMap, KeyPoints, Position, Profile, Random, Spread, profile};
-use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
 
 /// Bytes of a segment: "fixed-sized chunks of size 32 KB" (section 3).
 const SEGMENT_BYTES: u64 = 32_768;
@@ -48,8 +48,8 @@ impl Cartridge {
     }
 
     /// A segment of the cartridge; `number` must be below the number of its segments.
-    fn segment(&self, number: u64) -> Segment {
-        Segment::on_map(&self.map, 0, number, number, SEGMENT_BYTES)
+    fn segment(&self, number: u64) -> PlacedExtent {
+        PlacedExtent::on_map(&self.map, 0, number, number, SEGMENT_BYTES)
             .expect("the map holds every segment up to its last")
     }
 
@@ -83,9 +83,22 @@ impl Cartridge {
     }
 }
 
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
+    let cartridge = Cartridge::draw(seed, 0, None)?;
+    let mut ours = Ours::default();
+    locate::statistics(&cartridge, seed, &mut ours);
+    schedules::gated(&cartridge, paper, seed, full, &mut ours)?;
+    Ok(ours)
+}
+
 /// Everything the paper shows, computed again.
-pub fn report(seed: u64, full: bool, progress: Progress) -> Result<Report, PaperError> {
-    let paper = Paper::load("hillyer_1996")?;
+pub fn compute(
+    paper: &Paper,
+    seed: u64,
+    full: bool,
+    progress: Progress,
+) -> Result<Computed, PaperError> {
     let cartridge = Cartridge::draw(seed, 0, None)?;
     let mut ours = Ours::default();
     let mut tables = vec![
@@ -94,18 +107,16 @@ pub fn report(seed: u64, full: bool, progress: Progress) -> Result<Report, Paper
         locate::cases(&cartridge, seed),
     ];
     tables.extend(schedules::tables(
-        &cartridge, &paper, seed, full, progress, &mut ours,
+        &cartridge, paper, seed, full, progress, &mut ours,
     )?);
     tables.extend(sensitivity::tables(
         &cartridge, seed, full, progress, &mut ours,
     )?);
     let (measured, figures) = drive::report(seed, &mut ours)?;
     tables.extend(measured);
-    Ok(Report {
-        claims: paper.compare(ours)?,
-        paper: paper.paper,
-        seed,
+    Ok(Computed {
         tables,
         figures,
+        ours,
     })
 }

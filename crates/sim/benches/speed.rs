@@ -5,7 +5,6 @@
 //! has what bench/simulation.txt lists. Without it only ours are timed, and that is said.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tapewise_model::{Micros, Random, profile};

@@ -10,11 +10,12 @@ use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
-use crate::pool::{Fit, Trouble, Work, WorkError};
+use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 

@@ -11,12 +11,12 @@ use super::open::LABEL_END;
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Loss, Migration, VolumeId};
-use crate::pool::{Fit, Place, Trouble, Work, WorkError};
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 

@@ -4,7 +4,7 @@ use super::open::LABEL_END;
 use super::tiers::Moved;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
-use crate::pool::WorkError;
+use tapewise_library::pool::WorkError;
 use crate::record::{Volume, VolumeState};
 use crate::volume::{Blank, VolumeError, VolumeWriter, read_label};
 use std::collections::HashSet;

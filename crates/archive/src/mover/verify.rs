@@ -4,7 +4,7 @@ use super::doubts::{Doubts, Next, reads};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CatalogueError, CopyState, FileId, OnVolume, VolumeId};
-use crate::pool::{Fit, Trouble, Work, WorkError};
+use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use crate::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use crate::sums::{Sum, Summer};

@@ -84,7 +84,7 @@ fn ground(profile: &Profile) -> Result<Ground, PaperError> {
     let seconds = profile.wrap_blocks(1_000_000)? / profile.transfer()?.rate_mb_s;
     Ok(Ground {
         read_per_lpos_s: Some(seconds / f64::from(geometry.wrap_lpos())),
-        geometry,
+        ..Ground::new(geometry)
     })
 }
 
@@ -264,7 +264,7 @@ fn coefficients(facts: &Facts, plain: &Fitted) -> Result<Table, PaperError> {
         &["coefficient", "slides", "ours", "Std. Error", "t value"],
     );
     for (name, term) in NAMES.iter().zip(&fit.terms) {
-        let missing = || PaperError::from(format!("papers/claims.toml has no coefficient {name}"));
+        let missing = || PaperError::from(format!("claims.toml has no coefficient {name}"));
         let theirs = facts.regression.get(*name).ok_or_else(missing)?;
         let estimate = term.estimate.map(|estimate| format!("{estimate:.7}"));
         table.row([

@@ -146,7 +146,7 @@ fn perturbed_model(
     );
     let perturbed = |problem: &Problem, error_s: i64| {
         problem.with_arrival_costs(|visit| {
-            let even = visit.segments[0].first_block.is_multiple_of(2);
+            let even = visit.extents[0].first_block.is_multiple_of(2);
             Micros(if even { error_s } else { -error_s } * 1_000_000)
         })
     };
@@ -182,7 +182,7 @@ fn perturbed_model(
     ours.set(
         "perturbed-model-loss",
         mean,
-        "held out: LOSS-10, mean over the lengths of this table",
+        "LOSS-10, mean over the lengths of this table",
     );
     table.note("Start at the beginning of tape. The same error on all moves to one place changes every order by the same amount: OPT cannot be misled by it.");
     table

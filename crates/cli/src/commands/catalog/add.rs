@@ -159,7 +159,7 @@ fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
     for file in &files {
         match of_entry(label, file, &layout) {
             Ok(file) => recorded.push(file),
-            Err(why) => left_out.push((file.path.clone().into_bytes(), why)),
+            Err(why) => left_out.push((file.path.to_string().into_bytes(), why)),
         }
     }
     Ok(Found {

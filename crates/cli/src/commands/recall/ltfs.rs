@@ -195,7 +195,7 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
     let (empty, on_tape): (Vec<&Wanted>, Vec<&Wanted>) =
         wanted.iter().partition(|one| one.segments.is_empty());
     let mut rows: Vec<(Option<Micros>, &Wanted)> = empty.iter().map(|one| (None, *one)).collect();
-    let first = |step: &&tapewise_order::Step| step.action == Action::Read && step.segment == 0;
+    let first = |step: &&tapewise_order::Step| step.action == Action::Read && step.extent == 0;
     for step in plan.steps.iter().filter(first) {
         for &request in &problem.visits()[step.visit as usize].requests {
             // Requests are those wants that need the tape, in their order.
