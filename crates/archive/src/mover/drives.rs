@@ -10,7 +10,6 @@ use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
-use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
