@@ -7,7 +7,7 @@ PAPERS := hillyer cern johnson-miller nersc gniewek
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo test build check python targets unit reproduce verified bench outside simulators doc clean
+.PHONY: fuzz help demo test build check python targets unit reproduce verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -74,6 +74,19 @@ target/simulators/installed: bench/simulation.txt
 	python3 -m venv target/simulators
 	target/simulators/bin/pip install --quiet --disable-pip-version-check -r bench/simulation.txt
 	@touch $@
+
+# Coverage counters without a nightly compiler: LLVM's pass is chosen by flags that stable rustc takes.
+SECONDS ?= 60
+CORPORA := fixtures/fuzz
+SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing
+FUZZ := target/fuzz/fuzz/tapewise-fuzz
+
+fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" for some); keeps what is new in fixtures/fuzz
+	CARGO_TARGET_DIR=target/fuzz RUSTFLAGS='$(SANCOV)' \
+	    $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer --target-dir target/fuzz
+	@crates/fuzz/fuzz.sh $(FUZZ) $(CORPORA) $(SECONDS) $(TARGETS)
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use tapewise_formats::list::{Name, Separator, read_list};
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
+use tapewise_formats::ltfs_label;
 use tapewise_formats::ltfs_select::{Selection, select};
-use tapewise_formats::{Extent, Format, Request, Requests, fields::FieldOptions};
-use tapewise_formats::{bsr, csv_requests, cta_tapefile, hsi, jsonl, ltfs_label};
+use tapewise_formats::{Content, Extent, FORMATS, Format, Request, fields::FieldOptions};
 
 /// Where the requests come from.
 #[derive(clap::Args, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Input {
     requests: Option<PathBuf>,
     /// What the requests are, where the first bytes do not tell.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
-    format: Option<Format>,
+    format: Option<&'static Format>,
     /// Index of an LTFS volume; the names to read come from --files-from or standard input.
     #[arg(long, value_name = "XML", conflicts_with = "requests")]
     ltfs_index: Option<PathBuf>,
@@ -88,9 +88,9 @@ fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     }
 }
 
-fn format_name(text: &str) -> Result<Format, String> {
+fn format_name(text: &str) -> Result<&'static Format, String> {
     Format::from_name(text).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         format!("no such format; there are: {}", names.join(", "))
     })
 }
@@ -189,48 +189,40 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
     let first = reader.fill_buf().map_err(|e| bad(&e))?;
     let detected = tapewise_formats::detect(first, Some(name));
     let format = input.format.unwrap_or(detected.format);
-    if format == Format::LtfsIndex {
+    if matches!(format.content, Content::Index) {
         return from_index(input, name, reader);
     }
     let recognised = match input.format {
-        Some(format) => format!("read as {}, as --format says", format.name()),
+        Some(format) => format!("read as {}, as --format says", format.name),
         None => detected.sentence,
     };
     refuse_index_options(input, name)?;
     let options = FieldOptions {
         block_size: input.block_size,
     };
-    let read: Requests = match format {
-        Format::Csv => csv_requests::read_csv(reader, options).map_err(|e| bad(&e))?,
-        Format::JsonLines => jsonl::read_json_lines(reader, options).map_err(|e| bad(&e))?,
-        Format::CtaTapefile => cta_tapefile::read_cta_tapefiles(reader).map_err(|e| bad(&e))?,
-        Format::Bsr => {
-            let (records, notices) = bsr::read_bsr(reader).map_err(|e| bad(&e))?;
-            let mut read = bsr::bsr_requests(&records);
-            read.notices.splice(0..0, notices);
-            read
+    let (read, block_bytes) = match format.content {
+        Content::Requests {
+            read, block_bytes, ..
+        } => {
+            let read = read(&mut reader, options).map_err(|e| bad(&e))?;
+            (read, block_bytes)
         }
-        Format::HsiListing => hsi::read_hsi_listing(reader).map_err(|e| bad(&e))?,
-        Format::List | Format::NulList => {
+        Content::Names => {
             return Err(CliError::input(format!("{name}: {recognised}")).hint(
                 "names alone have no place on a tape: add --ltfs-index INDEX.xml or --ltfs-mount DIR",
             ));
         }
-        _ => {
+        Content::Index | Content::Other => {
             return Err(CliError::input(format!(
                 "{name}: {recognised}: not requests"
             )));
         }
     };
-    let block_size = match format {
-        Format::CtaTapefile => Some(input.block_size.unwrap_or(cta_tapefile::CTA_BLOCK_SIZE)),
-        _ => input.block_size,
-    };
     Ok(Batch {
         recognised: format!(
             "{name}: {}, {}",
             units::count(read.requests.len(), "request"),
-            format.name()
+            format.name
         ),
         notices: read
             .notices
@@ -238,7 +230,7 @@ fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Ba
             .map(|notice| format!("{name}: {notice}"))
             .collect(),
         requests: read.requests,
-        block_size,
+        block_size: input.block_size.or(block_bytes),
         is_ltfs: false,
     })
 }
