@@ -81,12 +81,12 @@ CORPORA := fixtures/fuzz
 SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing
-FUZZ := target/fuzz/fuzz/tapewise-fuzz
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" for some); keeps what is new in fixtures/fuzz
-	CARGO_TARGET_DIR=target/fuzz RUSTFLAGS='$(SANCOV)' \
-	    $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer --target-dir target/fuzz
-	@crates/fuzz/fuzz.sh $(FUZZ) $(CORPORA) $(SECONDS) $(TARGETS)
+	@RUSTFLAGS='$(SANCOV)' $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer \
+	    --target-dir target/fuzz --target $(HOST)
+	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet
