@@ -1,10 +1,5 @@
 //! Files of LTFS volumes, read from the tape in our order, byte for byte.
 
-mod ltfs_tape;
-
-use ltfs_tape::{
-    BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition, write_from,
-};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +13,10 @@ use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::event::{Action, Event, Outcome as Ended};
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsAttribute, LtfsExtent, LtfsFile};
+use tapewise_house::ltfs_tape::{
+    self, BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition,
+    write_from,
+};
 use tapewise_model::{NominalLayout, Position, profile};
 use tapewise_order::{Algorithm, Tape};
 use tapewise_run::{Recorder, RunError};

@@ -1,6 +1,7 @@
 //! LTFS indexes: real ones to the last extent, damaged and hostile ones to an error.
 
 use std::io::{BufReader, Read};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use tapewise_formats::XmlError;
@@ -8,12 +9,13 @@ use tapewise_formats::ltfs_index::{
     LtfsExtent, LtfsFile, LtfsIndex, LtfsIndexError, LtfsLocation, read_ltfs_index,
     visit_ltfs_index,
 };
+use tapewise_house::bytes;
 
-const TST001: &[u8] = include_bytes!("../../../fixtures/ltfs/TST001-20files.xml");
-const TST002_2: &[u8] = include_bytes!("../../../fixtures/ltfs/TST002-gen2-2077files.xml");
-const TST002_4: &[u8] =
-    include_bytes!("../../../fixtures/ltfs/TST002-gen4-3001files-3302extents.xml");
-const LTO8: &[u8] = include_bytes!("../../../fixtures/ltfs/lto8-36files.xml");
+static TST001: LazyLock<Vec<u8>> = LazyLock::new(|| bytes("ltfs/TST001-20files.xml"));
+static TST002_2: LazyLock<Vec<u8>> = LazyLock::new(|| bytes("ltfs/TST002-gen2-2077files.xml"));
+static TST002_4: LazyLock<Vec<u8>> =
+    LazyLock::new(|| bytes("ltfs/TST002-gen4-3001files-3302extents.xml"));
+static LTO8: LazyLock<Vec<u8>> = LazyLock::new(|| bytes("ltfs/lto8-36files.xml"));
 
 fn read(bytes: &[u8]) -> (LtfsIndex, Vec<LtfsFile>) {
     read_ltfs_index(bytes).expect("a good index")
@@ -49,7 +51,7 @@ fn naive_extents(xml: &str) -> Vec<LtfsExtent> {
 
 #[test]
 fn every_fixture_gives_exactly_the_extents_that_searching_finds() {
-    for fixture in [TST001, TST002_2, TST002_4, LTO8] {
+    for fixture in [&TST001, &TST002_2, &TST002_4, &LTO8] {
         let xml = std::str::from_utf8(fixture).unwrap();
         let (index, files) = read(fixture);
         let mut ours: Vec<LtfsExtent> = files.iter().flat_map(|f| f.extents.clone()).collect();
@@ -79,7 +81,7 @@ fn every_fixture_gives_exactly_the_extents_that_searching_finds() {
 
 #[test]
 fn the_large_fixture_holds_every_kind_of_file() {
-    let (index, files) = read(TST002_4);
+    let (index, files) = read(&TST002_4);
     assert_eq!(
         (index.file_count, index.extent_count, index.directory_count),
         (3001, 3302, 109)
@@ -108,7 +110,7 @@ fn the_large_fixture_holds_every_kind_of_file() {
 
 #[test]
 fn the_head_of_an_index_is_read() {
-    let (index, files) = read(TST001);
+    let (index, files) = read(&TST001);
     assert_eq!(index.version, "2.4.0");
     assert_eq!(
         index.creator,

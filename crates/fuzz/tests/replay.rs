@@ -1,10 +1,10 @@
 //! Everything that the fuzzer kept, once more: no panic, no endless work.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tapewise_fuzz::TARGETS;
 
 fn corpora() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz")
+    tapewise_house::fixture("fuzz")
 }
 
 #[test]

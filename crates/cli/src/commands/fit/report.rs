@@ -2,7 +2,6 @@
 
 use super::maps_report;
 use crate::error::CliError;
-use crate::table::Table;
 use std::fmt::Write;
 use std::path::Path;
 use tapewise_fit::{
@@ -10,6 +9,7 @@ use tapewise_fit::{
     Table as Regression, Trust,
 };
 use tapewise_model::locate::LandingCoefficients;
+use tapewise_plot::Table;
 
 /// The report as text.
 pub fn text(found: &Outcome) -> String {
