@@ -13,7 +13,7 @@ mod rays;
 mod serpentine;
 
 pub use helical::{HelicalLinear, ShortSeek};
-pub use key_point::{KeyPointCoefficients, KeyPointModel};
+pub use key_point::{KeyPointCoefficients, KeyPointModel, Motion};
 pub use landing::{LandingCoefficients, LandingModel};
 pub use lto::{LtoCoefficients, LtoRegression};
 pub use neighbours::{Neighbours, OwnWrap, TurningPoints};

@@ -3,15 +3,16 @@
 mod builtin;
 mod drive;
 mod limits;
+mod write;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub use builtin::{BUILTIN, find, names};
 
 /// A value and where it comes from.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sourced<T> {
     /// The value, in the unit its name ends in.
@@ -26,7 +27,7 @@ pub struct Sourced<T> {
 pub type Known<T> = Option<Sourced<T>>;
 
 /// How far a profile can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Its times were confirmed on hardware.
@@ -54,7 +55,7 @@ impl fmt::Display for Status {
 }
 
 /// Whether the profile is of a drive or of a library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A tape drive with its cartridge.
@@ -64,7 +65,7 @@ pub enum Kind {
 }
 
 /// A profile as its TOML file states it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The name used on the command line; also the file's name.
@@ -105,7 +106,7 @@ pub struct Profile {
 }
 
 /// The cartridge's shape and capacity.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CartridgeSpec {
     /// Serpentine or helical.
@@ -149,7 +150,7 @@ pub struct CartridgeSpec {
 }
 
 /// Rates and buffers. MB are decimal.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
     /// Native streaming rate.
@@ -173,7 +174,7 @@ pub struct Transfer {
 }
 
 /// Loading, unloading and rewinding, in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handling {
     /// Cartridge in the drive until ready.
@@ -203,7 +204,7 @@ pub struct Handling {
 }
 
 /// The two-number summary of long seeks, and the short ones.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seek {
     /// Fixed time of a seek.
@@ -219,7 +220,7 @@ pub struct Seek {
 }
 
 /// Rated life.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Life {
     /// Full passes.
@@ -233,7 +234,7 @@ pub struct Life {
 }
 
 /// What the drive can do for a host.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Features {
     /// Orders reads by itself (GENERATE RECOMMENDED ACCESS ORDER).
@@ -253,7 +254,7 @@ pub struct Features {
 }
 
 /// Whether a drive can unmount without rewinding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnmountMidtape {
     /// Only at the beginning of tape.
@@ -265,7 +266,7 @@ pub enum UnmountMidtape {
 }
 
 /// Whether all blocks on a tape have one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockSizes {
     /// One size.
@@ -275,7 +276,7 @@ pub enum BlockSizes {
 }
 
 /// What a tape is packed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Package {
     /// Two reels.
@@ -285,7 +286,7 @@ pub enum Package {
 }
 
 /// Robot times in seconds, and counts.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Robot {
     /// Cartridge slots.
@@ -311,7 +312,7 @@ pub struct Robot {
 }
 
 /// The coefficients of a drive's locate-time model; see [`crate::locate`] for the equations.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 #[allow(missing_docs)] // each field is named and documented where its equation stands
 pub enum Locate {
@@ -354,7 +355,7 @@ pub enum Locate {
 }
 
 /// The values of the landing-point model; [`crate::locate::LandingCoefficients`] documents each.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct LandingValues {

@@ -3,6 +3,7 @@
 //! A scenario file is TOML; docs/reference/scenario.md lists every key. Nothing is guessed: a key
 //! that is not known, a time that cannot be and a load that nothing could bear are refused.
 
+pub mod builtin;
 mod cases;
 mod check;
 mod demand;
