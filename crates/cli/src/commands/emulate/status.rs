@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 use tapewise_emulator::{Library, Snapshot};
-use tapewise_plot::Table;
 
 /// Show what the drives of a library that is being served are doing: cartridge, head and last commands.
 #[derive(clap::Args, Debug)]
