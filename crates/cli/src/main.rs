@@ -13,7 +13,6 @@ mod log_file;
 mod output;
 mod person;
 mod placement;
-mod plan_document;
 mod plot;
 mod profiles;
 mod rao;

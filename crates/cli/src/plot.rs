@@ -2,9 +2,9 @@
 
 use crate::error::CliError;
 use crate::output;
-use crate::placement::Placed;
-use crate::search::{Origin, Row, SearchArgs, compute};
+use crate::search::SearchArgs;
 use std::path::Path;
+use tapewise::{Found, Origin, Placed};
 use tapewise_order::Algorithm;
 use tapewise_plot::{Drawn, NothingToDraw, Panel, head_paths};
 
@@ -12,17 +12,20 @@ use tapewise_plot::{Drawn, NothingToDraw, Panel, head_paths};
 ///
 /// # Errors
 /// When there is nothing to compare with.
-pub fn beside_sorted(placed: &Placed, row: &Row, search: &SearchArgs) -> Result<String, CliError> {
-    let other = if row.origin == Origin::Algorithm(Algorithm::Sort) {
+pub fn beside_sorted(
+    placed: &Placed,
+    found: &Found,
+    search: &SearchArgs,
+) -> Result<String, CliError> {
+    let other = if found.origin == Origin::Algorithm(Algorithm::Sort) {
         Algorithm::Fifo
     } else {
         Algorithm::Sort
     };
-    let other = compute(placed, other, search)
-        .ok_or_else(|| CliError::failed("nothing to compare with"))?;
-    let panels = [&other, row].map(|row| Panel {
-        title: row.origin.title().to_owned(),
-        plan: &row.plan,
+    let other = placed.order(other, &search.effort())?;
+    let panels = [&other, found].map(|found| Panel {
+        title: found.origin.title().to_owned(),
+        plan: &found.plan,
     });
     let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());
     Ok(head_paths(&panels, &placed.problem.tape().geometry, &title))

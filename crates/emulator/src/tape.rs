@@ -4,7 +4,7 @@
 //! Everything here is fixed by kind and seed. Bytes are *recorded* bytes, after compression and
 //! format; `with_scale` lets one stored byte stand for many recorded ones.
 
-use crate::kind::{DriveKind, Landings, Shape};
+use crate::shape::{Landings, Shape};
 use tapewise_model::Random;
 
 /// The random streams of a cartridge's seed.
@@ -95,8 +95,8 @@ const LEAST_ROOM: u64 = 32 * 1024;
 
 impl Tape {
     /// The tape of a cartridge, as one partition.
-    pub fn new(kind: &DriveKind, seed: u64) -> Tape {
-        let shape = kind.shape.clone();
+    pub fn new(shape: &Shape, seed: u64) -> Tape {
+        let shape = shape.clone();
         let mut density = Random::new(seed, DENSITY_STREAM);
         let mut landing = Random::new(seed, LANDING_STREAM);
         let phase = landing.normal() * shape.spread.landing_sd_lpos;

@@ -10,7 +10,7 @@ use crate::Progress;
 use crate::claims::{Computed, Ours, Paper};
 use crate::figures::{column, lines};
 use tapewise_model::{BlockMap, KeyPoints, Position, Profile, Random, Spread, profile};
-use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
 use tapewise_plot::{Drawn, Figure, Table};
 
 /// Bytes of a segment: "fixed-sized chunks of size 32 KB" (section 3).
@@ -50,8 +50,8 @@ impl Cartridge {
     }
 
     /// A segment of the cartridge; `number` must be below the number of its segments.
-    fn segment(&self, number: u64) -> Segment {
-        Segment::on_map(&self.map, 0, number, number, SEGMENT_BYTES)
+    fn segment(&self, number: u64) -> PlacedExtent {
+        PlacedExtent::on_map(&self.map, 0, number, number, SEGMENT_BYTES)
             .expect("the map holds every segment up to its last")
     }
 

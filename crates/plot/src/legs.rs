@@ -159,7 +159,7 @@ mod tests {
         Step {
             action,
             visit: 0,
-            segment: 0,
+            extent: 0,
             from,
             to,
             begin: Micros(begin),
@@ -169,7 +169,7 @@ mod tests {
 
     fn plan(steps: Vec<Step>) -> Plan {
         Plan {
-            order: Order::new(vec![0]),
+            order: Order::new(vec![0]).unwrap(),
             totals: Totals::default(),
             steps,
         }

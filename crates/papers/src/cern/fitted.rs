@@ -84,7 +84,7 @@ fn ground(profile: &Profile) -> Result<Ground, PaperError> {
     let seconds = profile.wrap_blocks(1_000_000)? / profile.transfer()?.rate_mb_s;
     Ok(Ground {
         read_per_lpos_s: Some(seconds / f64::from(geometry.wrap_lpos())),
-        geometry,
+        ..Ground::new(geometry)
     })
 }
 

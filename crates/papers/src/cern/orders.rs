@@ -5,7 +5,7 @@ use crate::PaperError;
 use rayon::prelude::*;
 use tapewise_model::Random;
 use tapewise_order::{
-    Action, Algorithm, Inputs, Order, Plan, Problem, Scenarios, cta_sltf, sltf, two_pass,
+    Action, Algorithm, Alternatives, Inputs, Order, Plan, Problem, cta_sltf, sltf, two_pass,
 };
 
 /// An order of the comparison.
@@ -68,7 +68,7 @@ impl Contender {
 }
 
 fn ordered(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::none();
+    let exact = Alternatives::none();
     algorithm
         .order(problem, &Inputs::new(&exact))
         .expect("only OPT refuses a batch")

@@ -2,7 +2,7 @@
 
 use crate::PaperError;
 use tapewise_model::{BlockMap, NominalLayout, Position, Profile, Random};
-use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
 
 /// CERN writes blocks of 256 KiB.
 const BLOCK_BYTES: u64 = 262_144;
@@ -95,7 +95,7 @@ impl Cartridge {
             .take(files)
             .map(|&(first, end)| {
                 let bytes = (end - first) * BLOCK_BYTES;
-                Segment::on_map(&self.map, 0, first, end - 1, bytes).map(Request::single)
+                PlacedExtent::on_map(&self.map, 0, first, end - 1, bytes).map(Request::single)
             })
             .collect::<Result<_, _>>()?;
         let options = Options {

@@ -9,10 +9,8 @@ use tapewise_sim::library::{Run, Site};
 use tapewise_sim::queue::nested::RobotArrivals;
 use tapewise_sim::queue::retrieval::{Prediction, Times, predict};
 use tapewise_sim::scenario::Arrivals;
+use tapewise_sim::scenario::builtin::GNIEWEK_1999;
 use tapewise_sim::{Scenario, Shard, Study};
-
-/// The library, its software and its cases: the paper's values, and what is assumed beside them.
-const SCENARIO: &str = include_str!("../../gniewek-1999.toml");
 
 /// The case in the scenario file whose software is that of before the change.
 pub const BEFORE: &str = "150-4 before";
@@ -50,7 +48,7 @@ impl<'a> Bench<'a> {
         let mut bench = Bench {
             facts,
             cases: Vec::new(),
-            scenarios: Scenario::cases(SCENARIO)?,
+            scenarios: Scenario::cases(GNIEWEK_1999)?,
             seed,
             runs,
         };

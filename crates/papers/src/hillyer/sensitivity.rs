@@ -146,7 +146,7 @@ fn perturbed_model(
     );
     let perturbed = |problem: &Problem, error_s: i64| {
         problem.with_arrival_costs(|visit| {
-            let even = visit.segments[0].first_block.is_multiple_of(2);
+            let even = visit.extents[0].first_block.is_multiple_of(2);
             Micros(if even { error_s } else { -error_s } * 1_000_000)
         })
     };

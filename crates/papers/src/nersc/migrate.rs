@@ -11,10 +11,10 @@ use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{FileId, NewRecall, Requests, SqliteCatalogue, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Mover, Settings};
-use tapewise_archive::pool::Pool;
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::Pool;
 use tapewise_model::{Micros, profile};
 use tapewise_scsi::{Changer, TapeDrive};
 

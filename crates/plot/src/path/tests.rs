@@ -2,7 +2,9 @@
 
 use super::*;
 use tapewise_model::{NominalLayout, Position, Profile, Random, profile};
-use tapewise_order::{Algorithm, End, Inputs, Options, Problem, Request, Scenarios, Segment, Tape};
+use tapewise_order::{
+    Algorithm, Alternatives, End, Inputs, Options, PlacedExtent, Problem, Request, Tape,
+};
 
 const BLOCK_BYTES: u64 = 32_768;
 
@@ -19,7 +21,7 @@ fn problem(name: &str, requests: usize, read_bytes: u64) -> Problem {
         .map(|_| {
             let first = random.below(map.end_block(0) - blocks);
             let last = first + blocks - 1;
-            Request::single(Segment::on_map(&map, 0, first, last, read_bytes).unwrap())
+            Request::single(PlacedExtent::on_map(&map, 0, first, last, read_bytes).unwrap())
         })
         .collect();
     let options = Options {
@@ -31,9 +33,9 @@ fn problem(name: &str, requests: usize, read_bytes: u64) -> Problem {
 }
 
 fn plan(problem: &Problem, algorithm: Algorithm) -> Plan {
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let order = algorithm
-        .order(problem, &Inputs::new(&scenarios))
+        .order(problem, &Inputs::new(&alternatives))
         .expect("an order");
     Plan::new(problem, order)
 }

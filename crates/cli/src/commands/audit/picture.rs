@@ -1,12 +1,11 @@
 //! Where the hours went as a picture: stacked by drive, volume or user, above what the same reads cost in
 //! other orders.
 
-use super::hours::{Hours, Spent, sorted};
-use super::prices::ORDERS;
 use super::report::{Report, Sums};
 use crate::error::CliError;
-use crate::search::Origin;
 use std::collections::BTreeMap;
+use tapewise::Origin;
+use tapewise::audit::{Hours, ORDERS, Spent, sorted};
 use tapewise_model::Micros;
 use tapewise_plot::bars::{Bar, Part, Rows, stacked};
 use tapewise_plot::colours::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};

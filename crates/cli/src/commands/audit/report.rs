@@ -1,13 +1,11 @@
 //! The audit as tables for a person, and as JSON for a program.
 
-use super::hours::{Hours, Ledger, Spent, sorted};
 use super::input::Logs;
-use super::mounts::Mount;
-use super::prices::{ORDERS, Prices};
-use crate::search::Origin;
 use crate::units;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tapewise::Origin;
+use tapewise::audit::{Hours, Ledger, Mount, ORDERS, Prices, Spent, sorted};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
 

@@ -1,7 +1,7 @@
 //! What was found of maps, for a person and as JSON.
 
-use super::maps::Maps;
 use crate::units;
+use tapewise_fit::Maps;
 use tapewise_fit::blind::{Comparison, Errors, FoundVolume, Support};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
