@@ -101,7 +101,13 @@ fn write_and_read(
 ) -> Result<(), RunError> {
     let count = data.len() as u64;
     let run = recorder.write_blocks(written, &|at| &data[(at % count) as usize])?;
-    recorder.write_filemark()?;
+    match recorder.write_filemark() {
+        // The last block took the room that the drive keeps behind its warning: the data ends by itself.
+        Err(RunError::EndOfMedium) if run.is_full => {}
+        written => {
+            written?;
+        }
+    }
     // Blocks are of another length here than in the rest of the log: a number tells no place.
     recorder.forget_head();
     recorder.rewind()?;
