@@ -93,7 +93,7 @@ struct World<'a> {
 /// Clips that are wanted, placed on the tape.
 struct Wanted<'a> {
     placed: Placed,
-    /// The clip of each visit.
+    /// In the order of the list.
     clips: Vec<&'a Clip>,
 }
 
@@ -238,11 +238,8 @@ impl<'a> World<'a> {
         };
         let cartridge = cartridge(profile, Some(&self.map()))?;
         let placed = cartridge.place(batch, &Placement::default())?;
-        let visits = placed.problem.visits().iter();
-        // Clips share no blocks: each visit is one request.
-        let clips = visits.map(|visit| list[placed.owners[visit.requests[0] as usize].0]);
         Ok(Wanted {
-            clips: clips.collect(),
+            clips: list,
             placed,
         })
     }

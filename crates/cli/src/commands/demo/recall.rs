@@ -8,6 +8,7 @@ use tapewise_archive::deliver::{Delivered, Destination};
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::read::{Cartridge, Lost, Receiver, TapeRead};
 use tapewise_archive::record::Segment;
+use tapewise_order::Algorithm;
 use tapewise_run::Recorder;
 
 /// Whether files that are there give way.
@@ -69,30 +70,37 @@ impl Recall {
         })
     }
 
-    /// Reads all of it from the cartridge in the drive; how many files were delivered.
+    /// Reads all of it from the cartridge in the drive; how many files were delivered. In the order of
+    /// the list each file is a recall of its own.
     pub fn read(
         &self,
         cartridge: &Cartridge,
         recorder: &mut Recorder<'_>,
         power_cut: PowerCut,
     ) -> Result<usize, CliError> {
-        let (head, learns) = cartridge.head(recorder.drive())?;
-        let segments: Vec<Vec<Segment>> =
-            self.wanted.iter().map(|one| one.segments.clone()).collect();
-        let read = TapeRead::new(cartridge, head, &segments, learns).map_err(CliError::failed)?;
         let (mut delivered, mut missing) = (0, None);
         let mut said = |one: Result<Delivered, Missing>| match one {
             Ok(_) => delivered += 1,
             Err(error) => missing = missing.take().or(Some(error)),
         };
-        let mut receiver = Supplied {
-            deliveries: Deliveries::new(&self.destination, &self.wanted, &mut said),
-            power_cut,
-            ended: 0,
+        let together = match cartridge.algorithm {
+            Algorithm::Fifo => 1,
+            _ => self.wanted.len().max(1),
         };
-        let name = |want: usize| self.wanted[want].path.to_string();
-        read.run(recorder, &name, &mut receiver, &mut |_| {})?;
-        drop(receiver);
+        for wanted in self.wanted.chunks(together) {
+            let segments: Vec<Vec<Segment>> =
+                wanted.iter().map(|one| one.segments.clone()).collect();
+            let (head, learns) = cartridge.head(recorder.drive())?;
+            let read =
+                TapeRead::new(cartridge, head, &segments, learns).map_err(CliError::failed)?;
+            let mut receiver = Supplied {
+                deliveries: Deliveries::new(&self.destination, wanted, &mut said),
+                power_cut,
+                ended: 0,
+            };
+            let name = |want: usize| wanted[want].path.to_string();
+            read.run(recorder, &name, &mut receiver, &mut |_| {})?;
+        }
         match missing {
             Some(error @ Missing::Lost { .. }) => Err(CliError::with(Exit::Medium, error)),
             Some(error) => Err(CliError::with(Exit::Checksum, error)),
