@@ -5,6 +5,7 @@ mod blocks;
 mod find;
 mod init;
 mod move_off;
+mod reconcile;
 mod tend;
 
 use crate::error::CliError;
@@ -28,6 +29,7 @@ enum What {
     Repack(move_off::Repack),
     Check(tend::Check),
     Backup(tend::Backup),
+    Reconcile(reconcile::Reconcile),
 }
 
 /// Runs the verb.
@@ -42,5 +44,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Repack(args) => move_off::repack(args),
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
+        What::Reconcile(args) => reconcile::run(args),
     }
 }

@@ -110,8 +110,8 @@ fn when_the_cache_s_disk_is_full_what_fitted_is_safe_and_with_room_the_same_comm
     says(
         &full,
         &[
-            "cache: writing second/",
-            "No space left on device",
+            "the cache is full",
+            "its disk has ",
             "hint: ",
             "make room, then the same command goes on",
         ],
