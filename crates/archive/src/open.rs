@@ -157,10 +157,26 @@ impl Archive {
     /// # Errors
     /// [`OpenError`]; a catalogue that is missing or empty is one.
     pub fn open(directory: &Path) -> Result<Archive, OpenError> {
+        Archive::open_with(directory, SqliteCatalogue::open_existing)
+    }
+
+    /// Opens an archive whose catalogue is to be made again from its cartridges. One that is missing or empty is
+    /// made anew; its cache must then be [reconciled](Archive::reconcile).
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open_to_rebuild(directory: &Path) -> Result<Archive, OpenError> {
+        Archive::open_with(directory, SqliteCatalogue::open)
+    }
+
+    fn open_with(
+        directory: &Path,
+        open: impl FnOnce(&Path) -> Result<SqliteCatalogue, CatalogueError>,
+    ) -> Result<Archive, OpenError> {
         let settings = read_settings(directory)?;
         // Room comes first: on a full disk not even an empty write-ahead log could be made.
         let reserve = Reserve::of(directory).prepare();
-        let catalogue = SqliteCatalogue::open_existing(&directory.join(CATALOGUE))?;
+        let catalogue = open(&directory.join(CATALOGUE))?;
         Ok(Archive {
             directory: directory.to_owned(),
             settings,

@@ -48,8 +48,20 @@ impl Archive {
 
     /// Opens an archive to work on it.
     pub fn open(directory: &Path) -> Result<Archive, CliError> {
-        let archive = Archive(Opened::open(directory).map_err(|error| hinted(error, directory))?);
+        let opened = Opened::open(directory).map_err(|error| hinted(error, directory))?;
+        Archive(opened).checked()
+    }
+
+    /// Opens an archive whose catalogue is to be made again; a lost one is made anew.
+    pub fn open_to_rebuild(directory: &Path) -> Result<Archive, CliError> {
+        Archive(Opened::open_to_rebuild(directory)?).checked()
+    }
+
+    /// Itself, when its drives' profile is known. A full disk is said.
+    fn checked(self) -> Result<Archive, CliError> {
+        let archive = self;
         archive.check_profile()?;
+        let directory = archive.directory();
         let full = format!("tapewise: the disk of {} is full", directory.display());
         match archive.reserve {
             ReserveState::Kept => {}
@@ -97,10 +109,10 @@ impl Archive {
     }
 
     /// Ties its cache to the catalogue that there is; cached files that it does not know are set aside.
-    pub fn reconcile(&self) -> Result<Recovered, CliError> {
-        let (_, found) = self.0.reconcile()?;
+    pub fn reconcile(&self) -> Result<(Cache, Recovered), CliError> {
+        let (cache, found) = self.0.reconcile()?;
         self.say_recovered(&found);
-        Ok(found)
+        Ok((cache, found))
     }
 
     /// Says what opening the cache found and put right.
@@ -231,7 +243,7 @@ fn hinted(error: OpenError, directory: &Path) -> CliError {
     let directory = directory.display();
     let lost = match &error {
         OpenError::Catalogue(CatalogueError::Lost { .. }) => Some(format!(
-            "put a backup of it in its place, from `tapewise catalog backup`, then run `tapewise catalog reconcile --archive {directory}`"
+            "put a backup of it in its place, from `tapewise catalog backup`, and remove catalogue.db-wal beside it; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
         )),
         OpenError::Cache(CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. }) => {
             Some(format!(
@@ -335,11 +347,15 @@ impl From<MoveError> for CliError {
             MoveError::Cache(error) => error.into(),
             MoveError::Pool(error) => error.into(),
             MoveError::Run { source, .. } => source.into(),
-            MoveError::Volume { source, .. } => match source {
+            MoveError::Volume { label, source } => match source {
                 VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source.into(),
                 VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } => {
                     CliError::with(Exit::Refused, "")
                 }
+                VolumeError::Ahead { .. } => CliError::with(Exit::Refused, "").hint(format!(
+                    "if this archive's directory was restored, read in what is on the tape: `tapewise catalog add \
+                     --archive DIR --tape {label}`, or `tapewise catalog rebuild` for all cartridges"
+                )),
                 _ => CliError::failed(""),
             },
             MoveError::NoMap { .. } => CliError::input(""),

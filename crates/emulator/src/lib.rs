@@ -30,31 +30,42 @@ mod changer;
 mod check;
 mod clock;
 mod drive;
+mod elements;
+mod error;
 mod exchange;
 mod faults;
+mod files;
 mod gzip;
 mod inquiry;
+pub mod iscsi;
 mod kind;
 mod library;
 mod mechanics;
 mod medium;
+mod robot;
 mod robot_times;
+mod shape;
+mod shelf;
+mod snapshot;
+mod spec;
 mod tape;
 mod transport;
 mod world;
 
-pub use changer::{Element, Elements};
 pub use clock::Clock;
+pub use elements::{Element, Elements};
+pub use error::LibraryError;
 pub use faults::{BadBlock, BrokenDrive, Faults};
-pub use kind::{
-    Compression, DriveKind, Family, Identity, Landings, Life, Shape, Spread, Transport,
-};
-pub use library::{CartridgeSpec, DriveSpec, Library, LibraryError, LibrarySpec, Variation};
+pub use kind::{Compression, DriveKind, Family, Features, Identity, KindError, Life};
+pub use library::Library;
 pub use mechanics::{
-    Helical, Loading, Mechanics, Motion, Near, Noise, ReadOn, Serpentine, Streaming, Stretch,
-    Unloaded, Zones,
+    Helical, Loading, Mechanics, Mechanism, Motion, Near, Noise, ReadOn, Serpentine, Streaming,
+    Stretch, Transport, Unloaded, Zones,
 };
 pub use medium::{CartridgeMemory, HostAttribute, Medium, MediumError, Object, Partition};
 pub use robot_times::RobotTimes;
+pub use shape::{Landings, Shape, Spread};
+pub use snapshot::{CommandDone, DriveSnapshot, Head, Snapshot};
+pub use spec::{CartridgeSpec, DriveSpec, LibrarySpec, Variation};
 pub use tape::{Spot, Tape, TapeError};
-pub use transport::EmulatedTransport;
+pub use transport::{EmulatedTransport, LibraryUnit};

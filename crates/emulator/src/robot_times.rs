@@ -3,7 +3,7 @@
 //! "Small and nearly deterministic", and where the tape stands has little effect (Johnson & Miller
 //! 1998, section 5.1): here the slot moves the time by little more than one standard deviation.
 
-use crate::kind::number;
+use tapewise_model::profile::Known;
 use tapewise_model::{Micros, Profile, Random, profile};
 
 /// The times of one library's robot.
@@ -86,4 +86,9 @@ impl Move {
         let seconds = self.mean_s + self.sd_s * (SLOT_SD * along + chance);
         Micros::from_secs_f64(seconds.max(self.mean_s / 2.0))
     }
+}
+
+/// The value of a profile's entry, if the profile has it.
+fn number<T: Clone>(known: &Known<T>) -> Option<T> {
+    known.as_ref().map(|sourced| sourced.value.clone())
 }

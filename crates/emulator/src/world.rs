@@ -1,14 +1,19 @@
 //! Everything a library consists of while it is open: devices, cartridges, the clock.
 
 use crate::attention::STATION_ACCESSED;
-use crate::changer::{Changer, Element, Elements, Held, Robot, Shelf};
 use crate::check::Check;
 use crate::clock::Clock;
 use crate::drive::{Cartridge, Drive};
+use crate::elements::{Element, Elements};
+use crate::error::LibraryError;
 use crate::exchange::Stop;
 use crate::faults::FaultStream;
-use crate::library::{LibraryError, LibrarySpec, write_whole};
+use crate::files::write_whole;
 use crate::medium::Medium;
+use crate::robot::{Controller, Robot};
+use crate::shelf::{Held, Shelf};
+use crate::snapshot::Watcher;
+use crate::spec::LibrarySpec;
 use crate::tape::Tape;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,7 +30,9 @@ pub(crate) struct World {
     pub spec: LibrarySpec,
     pub clock: Clock,
     pub drives: Vec<Drive>,
-    pub changer: Changer,
+    pub changer: Controller,
+    /// Told of every command.
+    pub watcher: Option<Watcher>,
     pub shelf: Shelf,
     pub robot_faults: FaultStream,
     robot: Option<Robot>,
@@ -66,7 +73,8 @@ impl World {
             spec,
             clock,
             drives,
-            changer: Changer::default(),
+            changer: Controller::default(),
+            watcher: None,
             shelf: Shelf::default(),
             _lock: lock,
             temporary: None,
@@ -158,7 +166,7 @@ impl World {
         };
         let medium = Medium::open(&self.directory.join("cartridges").join(barcode))?;
         let kind = self.spec.kind(&spec.kind)?;
-        let mut tape = Tape::new(&kind, spec.seed).with_scale(spec.scale);
+        let mut tape = Tape::new(&kind.shape, spec.seed).with_scale(spec.scale);
         let wraps = &medium.memory.partition_wraps;
         if !wraps.is_empty() {
             tape = tape

@@ -143,7 +143,7 @@ fn crossover_mb(kind: &DriveKind, drive: &mut Mechanics, about_mb: f64) -> f64 {
             .map(|start| {
                 let from = first + (end - first - distance) / 60 * start;
                 drive.locate(0, from);
-                let reading = distance_mb / kind.streaming.rate_mb_s;
+                let reading = distance_mb / kind.mechanism.streaming.rate_mb_s;
                 1.0 - seconds(drive.locate(0, from + distance)) / reading
             })
             .collect();
@@ -208,8 +208,8 @@ fn cartridges_differ_in_their_times() {
     let kind = kind("dlt4000");
     let times = |seed| {
         let mut drive = Mechanics::load(
-            &kind,
-            tapewise_emulator::Tape::new(&kind, seed),
+            &kind.mechanism,
+            tapewise_emulator::Tape::new(&kind.shape, seed),
             None,
             Random::new(0, 0),
         )

@@ -8,7 +8,13 @@ use tapewise_model::{Random, profile};
 
 /// A drive with a cartridge that was left at `parked_lpos`.
 fn loaded(kind: &DriveKind, parked_lpos: Option<f64>, seed: u64) -> Mechanics {
-    Mechanics::load(kind, Tape::new(kind, 1), parked_lpos, Random::new(seed, 3)).0
+    Mechanics::load(
+        &kind.mechanism,
+        Tape::new(&kind.shape, 1),
+        parked_lpos,
+        Random::new(seed, 3),
+    )
+    .0
 }
 
 #[test]
@@ -75,7 +81,7 @@ fn crossover_mb(name: &str, distances_mb: std::ops::Range<u64>, hinted: bool) ->
         }
     }
     let (start_s, s_per_mb) = line(&points);
-    start_s / (1.0 / kind.streaming.rate_mb_s - s_per_mb)
+    start_s / (1.0 / kind.mechanism.streaming.rate_mb_s - s_per_mb)
 }
 
 #[test]

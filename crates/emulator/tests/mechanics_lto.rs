@@ -167,9 +167,9 @@ fn one_seed_gives_one_history() {
 fn a_tape_is_mounted_and_unmounted_in_the_published_times() {
     for name in ["lto8", "dlt7000", "ibm3590", "dat-4mm", "sony-dtf"] {
         let kind = kind(name);
-        let tape = tapewise_emulator::Tape::new(&kind, 1);
+        let tape = tapewise_emulator::Tape::new(&kind.shape, 1);
         let (drive, load) =
-            tapewise_emulator::Mechanics::load(&kind, tape, None, Random::new(1, 1));
+            tapewise_emulator::Mechanics::load(&kind.mechanism, tape, None, Random::new(1, 1));
         let profile = tapewise_model::profile::find(name).unwrap();
         assert_near(
             name,

@@ -212,11 +212,11 @@ fn a_wrap_end_costs_a_turnaround_and_a_tape_holds_its_length() {
 #[test]
 fn a_scaled_tape_streams_at_the_times_of_the_full_one() {
     let kind = kind("lto8");
-    let full = tapewise_emulator::Tape::new(&kind, 1);
+    let full = tapewise_emulator::Tape::new(&kind.shape, 1);
     let time = |scale: u64| {
         let tape = full.clone().with_scale(scale);
         let noise = tapewise_model::Random::new(1, 1);
-        let mut drive = Mechanics::load(&kind, tape, None, noise).0;
+        let mut drive = Mechanics::load(&kind.mechanism, tape, None, noise).0;
         let bytes = 4_000_000_000 / scale;
         drive.locate(0, 8 * bytes);
         seconds(drive.read(stretch(8 * bytes, bytes), at(0.0)))

@@ -11,7 +11,7 @@ fn kind(name: &str) -> DriveKind {
 fn every_kind_has_a_tape_of_its_capacity() {
     for name in DriveKind::names() {
         let kind = kind(name);
-        let tape = Tape::new(&kind, 1);
+        let tape = Tape::new(&kind.shape, 1);
         let nominal = kind.capacity_bytes() as f64;
         let differs = tape.capacity(0) as f64 / nominal - 1.0;
         assert!(differs.abs() < 0.01, "{name}: {differs}");
@@ -22,7 +22,7 @@ fn every_kind_has_a_tape_of_its_capacity() {
 #[test]
 fn m8_wraps_hold_what_real_ones_do() {
     // Blocks of 256 KiB on the wraps of one cartridge: 207961 to 208580, so 54.6 GB +- 0.3 %.
-    let tape = Tape::new(&kind("lto7-m8"), 5);
+    let tape = Tape::new(&kind("lto7-m8").shape, 5);
     let ends: Vec<u64> = (0..168)
         .map(|wrap| tape.end_of_wrap(wrap).unwrap().1)
         .collect();
@@ -41,8 +41,12 @@ fn m8_wraps_hold_what_real_ones_do() {
 fn cartridges_of_different_seeds_differ_and_of_one_seed_do_not() {
     for name in ["lto8", "dlt4000", "ibm3590", "ts1155"] {
         let kind = kind(name);
-        assert_eq!(Tape::new(&kind, 7), Tape::new(&kind, 7), "{name}");
-        let (one, other) = (Tape::new(&kind, 7), Tape::new(&kind, 8));
+        assert_eq!(
+            Tape::new(&kind.shape, 7),
+            Tape::new(&kind.shape, 7),
+            "{name}"
+        );
+        let (one, other) = (Tape::new(&kind.shape, 7), Tape::new(&kind.shape, 8));
         assert_ne!(one.end_of_wrap(0), other.end_of_wrap(0), "{name}");
         assert_ne!(one.landings(3), other.landings(3), "{name}");
     }
@@ -51,7 +55,7 @@ fn cartridges_of_different_seeds_differ_and_of_one_seed_do_not() {
 #[test]
 fn landing_points_lie_in_reading_order_and_begin_with_the_wrap() {
     for name in ["dlt4000", "dlt7000", "ibm3590", "lto1", "lto8", "ts1155"] {
-        let tape = Tape::new(&kind(name), 3);
+        let tape = Tape::new(&kind(name).shape, 3);
         for wrap in 0..tape.shape().wraps {
             let landings = tape.landings(wrap);
             assert_eq!(landings[0], tape.wrap_span(wrap).unwrap().0, "{name}");
@@ -64,7 +68,7 @@ fn landing_points_lie_in_reading_order_and_begin_with_the_wrap() {
 
 #[test]
 fn a_dlt4000_track_has_14_sections_of_about_704_segments() {
-    let tape = Tape::new(&kind("dlt4000"), 11);
+    let tape = Tape::new(&kind("dlt4000").shape, 11);
     for track in 0..64 {
         let landings = tape.landings(track);
         assert_eq!(landings.len(), 14);
@@ -77,7 +81,7 @@ fn a_dlt4000_track_has_14_sections_of_about_704_segments() {
 
 #[test]
 fn partitions_own_whole_wraps_with_guards_between_them() {
-    let tape = Tape::new(&kind("lto8"), 2)
+    let tape = Tape::new(&kind("lto8").shape, 2)
         .with_partitions(&[2, 204])
         .unwrap();
     assert_eq!(tape.partitions(), 2);
@@ -92,7 +96,7 @@ fn partitions_own_whole_wraps_with_guards_between_them() {
 
 #[test]
 fn partitions_that_do_not_fit_are_refused() {
-    let tape = Tape::new(&kind("lto8"), 2);
+    let tape = Tape::new(&kind("lto8").shape, 2);
     let refused = TapeError::TooLong {
         needed: 209,
         wraps: 208,
@@ -104,7 +108,7 @@ fn partitions_that_do_not_fit_are_refused() {
 
 #[test]
 fn a_scaled_tape_has_the_same_places_at_smaller_offsets() {
-    let full = Tape::new(&kind("lto8"), 4);
+    let full = Tape::new(&kind("lto8").shape, 4);
     let small = full.clone().with_scale(1_000_000);
     assert_eq!(small.capacity(0), full.capacity(0) / 1_000_000);
     for offset in [0, 17, 5_000_000, 12_000_000] {
@@ -114,7 +118,7 @@ fn a_scaled_tape_has_the_same_places_at_smaller_offsets() {
 
 #[test]
 fn what_is_beyond_the_end_lies_at_the_end() {
-    let tape = Tape::new(&kind("lto8"), 4);
+    let tape = Tape::new(&kind("lto8").shape, 4);
     let end = tape.place(0, tape.capacity(0));
     assert_eq!(tape.place(0, u64::MAX), end);
     assert_eq!((end.wrap, end.lpos), (207, tape.wrap_span(207).unwrap().1));
@@ -127,7 +131,7 @@ proptest! {
         seed in 0u64..50,
         share in 0.0f64..1.0,
     ) {
-        let tape = Tape::new(&kind(name), seed);
+        let tape = Tape::new(&kind(name).shape, seed);
         let offset = (tape.capacity(0) as f64 * share) as u64;
         let (partition, back) = tape.offset(tape.place(0, offset)).unwrap();
         prop_assert_eq!(partition, 0);
@@ -140,13 +144,24 @@ proptest! {
         name in prop::sample::select(DriveKind::names().collect::<Vec<_>>()),
         shares in (0.0f64..1.0, 0.0f64..1.0),
     ) {
-        let tape = Tape::new(&kind(name), 3);
+        let tape = Tape::new(&kind(name).shape, 3);
         let at = |share: f64| tape.place(0, (tape.capacity(0) as f64 * share) as u64);
         let (first, second) = (at(shares.0.min(shares.1)), at(shares.0.max(shares.1)));
         prop_assert!(first.wrap <= second.wrap);
         if first.wrap == second.wrap {
             let sign = if first.wrap.is_multiple_of(2) { 1.0 } else { -1.0 };
             prop_assert!((second.lpos - first.lpos) * sign >= 0.0);
+        }
+    }
+}
+
+#[test]
+fn two_blocks_fit_behind_the_early_warning_however_many_bytes_each_stands_for() {
+    for name in ["dlt4000", "dlt7000", "sony-dtf", "ibm3590", "lto8"] {
+        for scale in [1, 1024] {
+            let tape = Tape::new(&kind(name), 3).with_scale(scale);
+            let room = tape.capacity(0) - tape.early_warning(0);
+            assert!(room >= 2 * 16 * 1024, "{name}, scale {scale}: {room}");
         }
     }
 }

@@ -31,7 +31,7 @@ fn the_key_points_of_a_cartridge_never_seen_are_found_by_timing() {
     assert!((5_000..8_000).contains(&found.probes), "{}", found.probes);
 
     let kind = DriveKind::find("dlt4000").expect("a kind");
-    let tape = Tape::new(&kind, SEED).with_scale(SCALE);
+    let tape = Tape::new(&kind.shape, SEED).with_scale(SCALE);
     let mut off = 0;
     for track in 0..found.key_points.tracks() {
         for (section, &segment) in found.key_points.track(track).iter().enumerate() {

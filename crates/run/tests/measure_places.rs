@@ -30,7 +30,7 @@ fn measured(kind: &str, seed: u64, scale: u64, steps: &[Step]) -> (Subject, Suit
 }
 
 fn tape(kind: &str, seed: u64) -> Tape {
-    Tape::new(&DriveKind::find(kind).expect("a kind"), seed)
+    Tape::new(&DriveKind::find(kind).expect("a kind").shape, seed)
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod cached;
 mod failure;
 mod files;
 mod integrity;
+mod rejoin;
 mod requests;
 mod rows;
 mod volumes;
@@ -32,9 +33,10 @@ pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/001_archive.sql"),
-    include_str!("migrations/002_identity.sql"),
+    include_str!("migrations/002_versions.sql"),
+    include_str!("migrations/003_identity.sql"),
 ];
 
 impl From<rusqlite::Error> for CatalogueError {

@@ -4,25 +4,13 @@
 //! slots from 401h. A drive's element descriptor carries the drive's serial number, so that a host
 //! can tell which of its devices sits there.
 
-mod elements;
 mod moves;
+mod status;
 
-pub use elements::{Element, Elements};
-pub(crate) use moves::{Held, Robot, Shelf};
-
-use crate::attention::Attentions;
 use crate::check::Check;
 use crate::exchange::{Entry, Exchange, Needs, Stop, find, report_supported};
 use crate::inquiry;
 use crate::world::World;
-
-/// What a robot's controller remembers.
-#[derive(Debug, Default)]
-pub(crate) struct Changer {
-    pub attentions: Attentions,
-    /// Initiators that prevent the removal of cartridges through the stations.
-    prevented: Vec<usize>,
-}
 
 /// Carries out one command.
 pub(crate) fn execute(world: &mut World, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
@@ -40,11 +28,11 @@ const COMMANDS: &[Entry<World>] = &[
     anytime(0x03, 6, request_sense),
     command(0x07, 6, 600, moves::initialize),
     anytime(0x12, 6, inquire),
-    command(0x1a, 6, 5, elements::mode_sense),
+    command(0x1a, 6, 5, status::mode_sense),
     command(0x1e, 6, 5, prevent),
     command(0x2b, 10, 60, moves::position_to),
     command(0x37, 10, 600, moves::initialize_range),
-    command(0x5a, 10, 5, elements::mode_sense),
+    command(0x5a, 10, 5, status::mode_sense),
     anytime(0xa0, 12, report_luns),
     Entry {
         service_action: Some(0x0c),
@@ -54,7 +42,7 @@ const COMMANDS: &[Entry<World>] = &[
     },
     command(0xa5, 12, 300, moves::move_medium),
     command(0xa6, 12, 600, moves::exchange_medium),
-    command(0xb8, 12, 60, elements::read_status),
+    command(0xb8, 12, 60, status::read_status),
 ];
 
 type Run = fn(&mut World, &mut Exchange<'_>) -> Result<(), Stop>;

@@ -81,7 +81,7 @@ fn attributes(drive: &Drive, loaded: &Loaded, partition: u8) -> Vec<Attribute> {
         .saturating_mul(scale);
     let shape = &drive.kind.shape;
     let length_m = (shape.lpos_max - shape.lpos_min) * shape.metres_per_lpos;
-    let density = u64::from(drive.kind.density_code);
+    let density = u64::from(drive.kind.identity.density_code);
     let mut attributes = vec![
         Attribute::number::<8>(0x0000, capacity.saturating_sub(used) / MIB),
         Attribute::number::<8>(0x0001, capacity / MIB),

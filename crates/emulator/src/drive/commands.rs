@@ -220,9 +220,9 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
 ];
 
 fn has_rao(drive: &Drive) -> bool {
-    drive.kind.has_rao
+    drive.kind.features.access_order
 }
 
 fn has_wrap_ends(drive: &Drive) -> bool {
-    drive.kind.has_end_of_wrap_table
+    drive.kind.features.end_of_wrap_table
 }

@@ -1,6 +1,7 @@
 //! What a drive has done in its life.
 
-use crate::library::{LibraryError, write_whole};
+use crate::error::LibraryError;
+use crate::files::write_whole;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,7 @@ impl Drive {
             Some(kind) => {
                 kind.name == self.kind.name
                     || (kind.family == self.kind.family
-                        && kind.density_code == self.kind.density_code)
+                        && kind.identity.density_code == self.kind.identity.density_code)
             }
             None => false,
         };
@@ -88,7 +88,8 @@ impl Drive {
         // Noise differs from load to load, and is the same for the same seed and load.
         let noise = Random::new(self.seed, self.life.loads);
         let parked = loaded.medium.memory.parked_lpos.take();
-        let (mechanics, motion) = Mechanics::load(&self.kind, loaded.tape.clone(), parked, noise);
+        let (mechanics, motion) =
+            Mechanics::load(&self.kind.mechanism, loaded.tape.clone(), parked, noise);
         loaded.mechanics = Some(mechanics);
         loaded.wrap_ends = end_of_wrap::snapshot(&loaded.tape, &loaded.medium);
         loaded.state = Threading::Loading(now + motion.time);

@@ -19,15 +19,16 @@ mod sense;
 mod status;
 mod transfer;
 
-use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON};
+use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON, UNIT_RESET};
 use crate::check::Check;
+use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
-use crate::library::LibraryError;
 use crate::mechanics::{Mechanics, Motion};
 use crate::medium::Medium;
+use crate::snapshot::{DriveSnapshot, Head, History};
 use crate::tape::Tape;
 use end_of_wrap::WrapEnd;
 use life::DriveLife;
@@ -62,8 +63,12 @@ pub(crate) struct Drive {
     busy_until: Micros,
     /// Until then the drive is not ready, for reasons of its own.
     not_ready_until: Micros,
+    /// What it did last.
+    pub history: History,
     /// The last list of segments that a host wanted ordered, in the order found.
     access_order: Vec<u8>,
+    /// What the last command failed with, of a drive whose sense stays.
+    last_check: Option<Check>,
 }
 
 /// A cartridge in the drive.
@@ -135,13 +140,15 @@ impl Drive {
             seed,
             life: DriveLife::open(life)?,
             attentions: Attentions::default(),
+            reservations: Reservations::left_behind(faults.faults.reserved_by.as_deref()),
             faults,
-            reservations: Reservations::default(),
             prevented: Vec::new(),
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
+            history: History::default(),
             access_order: Vec::new(),
+            last_check: None,
         })
     }
 
@@ -150,14 +157,75 @@ impl Drive {
         self.attentions.open()
     }
 
+    /// An initiator with a name, which it keeps from session to session.
+    pub fn open_port(&mut self, name: &str) -> usize {
+        self.attentions.open_port(name)
+    }
+
+    /// A way of an initiator is gone. With the last one goes what holds only while it is there; a persistent
+    /// reservation stays, and its holder is remembered.
+    pub fn lose_nexus(&mut self, nexus: usize) {
+        if !self.attentions.close(nexus) {
+            return;
+        }
+        self.prevented.retain(|&one| one != nexus);
+        if !self.reservations.lose(nexus) {
+            self.attentions.forget(nexus);
+        }
+    }
+
+    /// LOGICAL UNIT RESET (SAM-5, 7.7): what initiators set is gone, the tape and persistent reservations stay.
+    pub fn reset_unit(&mut self) {
+        self.mode = Mode::new(&self.kind);
+        self.prevented.clear();
+        self.reservations.reset_unit();
+        self.access_order.clear();
+        self.attentions.raise(UNIT_RESET, None);
+    }
+
     /// The drive's names.
     pub fn identity(&self) -> Identity<'_> {
         Identity {
             device_type: inquiry::TAPE,
-            vendor: self.kind.identity.vendor,
-            product: self.kind.identity.product,
-            revision: self.kind.identity.revision,
+            vendor: &self.kind.identity.vendor,
+            product: &self.kind.identity.product,
+            revision: &self.kind.identity.revision,
             serial: &self.serial,
+        }
+    }
+
+    /// Where the head is, while tape is on it.
+    pub fn head(&self) -> Option<Head> {
+        let loaded = self.loaded.as_ref()?;
+        let spot = loaded.mechanics.as_ref()?.head();
+        Some(Head {
+            partition: loaded.partition,
+            block: loaded.object,
+            wrap: spot.wrap,
+            lpos: spot.lpos,
+        })
+    }
+
+    /// What the drive is doing, for whoever looks on.
+    pub fn snapshot(&self, number: usize, now: Micros) -> DriveSnapshot {
+        let loaded = self.loaded.as_ref();
+        let state = match loaded.map(|loaded| loaded.state) {
+            None => "empty",
+            Some(Threading::Unloaded) => "unloaded",
+            Some(Threading::Loading(ready)) if now < ready => "loading",
+            Some(Threading::Cleaning(done)) if now < done => "cleaning",
+            Some(_) if now < self.busy_until.max(self.not_ready_until) => "busy",
+            Some(_) => "ready",
+        };
+        DriveSnapshot {
+            number,
+            serial: self.serial.clone(),
+            kind: self.kind.name.clone(),
+            cartridge: loaded.map(|loaded| loaded.barcode.clone()),
+            state: state.to_owned(),
+            head: self.head(),
+            metres: self.life.metres,
+            last: self.history.lines(),
         }
     }
 
@@ -172,11 +240,27 @@ impl Drive {
         self.loaded.is_some() && !self.prevented.is_empty()
     }
 
+    /// Bytes that the adapter before it carries with one command.
+    pub fn adapter_bytes(&self) -> Option<u64> {
+        self.faults.faults.adapter_bytes
+    }
+
     /// Carries out one command.
     pub fn execute(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        let done = self.carry_out(exchange);
+        if let Err(Stop::Check(check)) = &done {
+            self.last_check = self.faults.faults.sense_stays.then_some(*check);
+        }
+        done
+    }
+
+    fn carry_out(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        const TEST_UNIT_READY: u8 = 0x00;
         self.settle(exchange.now());
         let entry = find(commands::TABLE, self, exchange)?;
+        let is_silent = self.faults.faults.late_attentions && entry.opcode == TEST_UNIT_READY;
         if entry.needs != Needs::Nothing
+            && !is_silent
             && let Some(attention) = self.attentions.take(exchange.nexus)
         {
             return Err(attention.into());

@@ -107,7 +107,7 @@ fn pages(drive: &Drive) -> Vec<u8> {
 }
 
 fn block_descriptor(drive: &Drive) -> Vec<u8> {
-    let mut descriptor = vec![drive.kind.density_code, 0, 0, 0];
+    let mut descriptor = vec![drive.kind.identity.density_code, 0, 0, 0];
     descriptor.extend(drive.mode.block_length.to_be_bytes());
     descriptor
 }
@@ -150,7 +150,11 @@ fn partition_page(drive: &Drive) -> Vec<u8> {
             .collect::<Vec<u64>>()
     });
     let counts = counts.unwrap_or_default();
-    let mut body = vec![PARTITIONS, 0, drive.kind.partitions.saturating_sub(1)];
+    let mut body = vec![
+        PARTITIONS,
+        0,
+        drive.kind.features.partitions.saturating_sub(1),
+    ];
     body.push((counts.len() as u8).saturating_sub(1));
     // IDP, sizes in powers of ten (PSUM 11b), partitions made by FORMAT MEDIUM (POFM).
     body.extend([0x20 | 0x18 | 0x04, 0x03, GIGABYTES, 0]);
@@ -187,11 +191,11 @@ pub(super) fn select(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
         Some([]) => {}
         Some(&[density, _, _, _, _, b5, b6, b7]) => {
             // 7Fh means no change; 0 the default.
-            if ![0, 0x7f, drive.kind.density_code].contains(&density) {
+            if ![0, 0x7f, drive.kind.identity.density_code].contains(&density) {
                 return Err(Check::invalid_parameter(header as u16).into());
             }
             mode.block_length = u32::from_be_bytes([0, b5, b6, b7]);
-            if mode.block_length > drive.kind.largest_block {
+            if mode.block_length > drive.kind.identity.largest_block {
                 return Err(Check::invalid_parameter(header as u16 + 5).into());
             }
         }
@@ -232,7 +236,7 @@ fn partition_plan(drive: &Drive, page: &[u8], at: u16) -> Result<PartitionPlan, 
         return Err(Check::PARAMETER_LIST_LENGTH);
     }
     let additional = page[3];
-    if additional >= drive.kind.partitions {
+    if additional >= drive.kind.features.partitions {
         return Err(Check::invalid_parameter(at + 3));
     }
     if page[4] & 0xc0 != 0 {

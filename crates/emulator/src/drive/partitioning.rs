@@ -41,7 +41,7 @@ pub(super) fn format_medium(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     }
     loaded.medium.memory.initialisations += 1;
     loaded.tape = tape.clone();
-    let (mechanics, _) = Mechanics::load(&drive.kind, tape, None, Random::new(noise, 0));
+    let (mechanics, _) = Mechanics::load(&drive.kind.mechanism, tape, None, Random::new(noise, 0));
     loaded.mechanics = Some(mechanics);
     loaded.at_beginning();
     loaded.wrap_ends.clear();

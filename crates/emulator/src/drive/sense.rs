@@ -11,7 +11,7 @@ impl Drive {
     /// physical wrap, longitudinal position and block number.
     pub fn sense(&self, check: &Check, opcode: u8) -> SenseBytes {
         let fixed = check.fixed();
-        if !self.kind.reports_position_in_sense {
+        if !self.kind.features.position_in_sense {
             return SenseBytes::new(&fixed);
         }
         let mut sense = [0; 96];

@@ -19,7 +19,7 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
         Some(attention) => attention,
         None if exchange.now() < drive.busy_until => Check::OPERATION_IN_PROGRESS,
         None if drive.wants_cleaning() => Check::CLEANING_REQUESTED,
-        None => Check::NONE,
+        None => drive.last_check.unwrap_or(Check::NONE),
     };
     let sense = drive.sense(&check, exchange.opcode());
     let allocation = exchange.number::<1>(4);
@@ -46,7 +46,7 @@ pub(super) fn read_block_limits(
     drive: &mut Drive,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Stop> {
-    let [_, high, middle, low] = drive.kind.largest_block.to_be_bytes();
+    let [_, high, middle, low] = drive.kind.identity.largest_block.to_be_bytes();
     exchange.answer(&[0, high, middle, low, 0, 1], 6);
     Ok(())
 }
@@ -66,8 +66,8 @@ pub(super) fn report_density(drive: &mut Drive, exchange: &mut Exchange<'_>) -> 
     // What a wrap holds over its length, all its channels together.
     let bits_per_mm = (shape.wrap_bytes * 8.0 / (metres.max(1e-9) * 1e3)) as u32;
     let mut descriptor = [0; 52];
-    descriptor[0] = drive.kind.density_code;
-    descriptor[1] = drive.kind.density_code;
+    descriptor[0] = drive.kind.identity.density_code;
+    descriptor[1] = drive.kind.identity.density_code;
     descriptor[2] = 0xa0;
     descriptor[5..8].copy_from_slice(&bits_per_mm.to_be_bytes()[1..]);
     descriptor[8..10].copy_from_slice(&127u16.to_be_bytes());

@@ -217,10 +217,10 @@ impl Drive {
 
     /// A drive of blocks of one size takes no other than the first of the partition has.
     fn require_block_length(&mut self, length: u64) -> Result<(), Check> {
-        if length > u64::from(self.kind.largest_block) {
+        if length > u64::from(self.kind.identity.largest_block) {
             return Err(Check::invalid_cdb(2).information(length as i64));
         }
-        if self.kind.blocks == BlockSizes::Variable {
+        if self.kind.features.block_sizes == BlockSizes::Variable {
             return Ok(());
         }
         let loaded = self.ready()?;

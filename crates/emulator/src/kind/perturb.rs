@@ -1,8 +1,9 @@
 //! The same drive in a somewhat different world, to see what a fitted model owes to the emulator's
 //! own regularity.
 
-use super::{DriveKind, Landings, Transport};
-use crate::mechanics::{Noise, ReadOn, Serpentine};
+use super::DriveKind;
+use crate::mechanics::{Noise, ReadOn, Serpentine, Transport};
+use crate::shape::Landings;
 use tapewise_model::Random;
 
 const STREAM: u64 = 0x7065_7274;
@@ -21,7 +22,7 @@ impl DriveKind {
         if let Landings::Sections { count, .. } = &mut kind.shape.landings {
             *count = (f64::from(*count) * factor(1.4)).round().max(3.0) as u16;
         }
-        match &mut kind.transport {
+        match &mut kind.mechanism.transport {
             Transport::Serpentine(serpentine) => perturb(serpentine, &mut factor),
             Transport::Helical(helical) => {
                 helical.thread_s *= factor(1.3);
@@ -29,9 +30,9 @@ impl DriveKind {
                 helical.lost_s *= factor(1.3);
             }
         }
-        kind.noise = Noise {
+        kind.mechanism.noise = Noise {
             share: 0.05,
-            ..kind.noise
+            ..kind.mechanism.noise
         };
         kind
     }
@@ -41,7 +42,7 @@ impl DriveKind {
     ///
     /// Helical drives have no reverse track and are not changed.
     pub fn with_slow_reverse_start(mut self, seconds: f64) -> DriveKind {
-        if let Transport::Serpentine(serpentine) = &mut self.transport {
+        if let Transport::Serpentine(serpentine) = &mut self.mechanism.transport {
             serpentine.slow_reverse_start_s = seconds;
         }
         self

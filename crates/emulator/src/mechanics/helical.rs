@@ -3,9 +3,11 @@
 
 use super::serpentine::Leg;
 use crate::tape::{Spot, Tape};
+use serde::Deserialize;
 
 /// What moves a helical drive. Seconds, metres a second, metres a second squared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Helical {
     /// Tape off the scanner and on again, with finding the track.
     pub thread_s: f64,
@@ -23,7 +25,8 @@ pub struct Helical {
 }
 
 /// A search ahead with the tape on the scanner.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Near {
     /// Fixed time.
     pub start_s: f64,

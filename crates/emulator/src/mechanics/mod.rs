@@ -15,8 +15,8 @@ pub use mount::{Loading, Zones};
 pub use serpentine::{ReadOn, Serpentine};
 pub use transfer::Streaming;
 
-use crate::kind::{DriveKind, Transport};
 use crate::tape::{Spot, Tape};
+use serde::Deserialize;
 use serpentine::Leg;
 use std::collections::BTreeSet;
 use tapewise_model::profile::UnmountMidtape;
@@ -32,8 +32,41 @@ pub struct Motion {
     pub metres: f64,
 }
 
+/// How a drive moves tape: everything about it that takes time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mechanism {
+    /// How it moves from place to place.
+    pub transport: Transport,
+    /// How it streams.
+    pub streaming: Streaming,
+    /// How it takes a cartridge in and gives it out.
+    pub loading: Loading,
+    /// How irregular its motions are.
+    pub noise: Noise,
+    /// Where a cartridge may be taken out.
+    pub unmount_midtape: UnmountMidtape,
+}
+
+/// How a drive moves from place to place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// To and fro on wraps.
+    Serpentine(Serpentine),
+    /// Along one helical track.
+    Helical(Helical),
+}
+
+impl Transport {
+    /// Whether data lies to and fro on wraps.
+    pub fn is_serpentine(&self) -> bool {
+        matches!(self, Transport::Serpentine(_))
+    }
+}
+
 /// How far one action is off from the next like it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Noise {
     /// Standard deviation as a share of the time.
     pub share: f64,
@@ -63,7 +96,7 @@ pub struct Stretch {
 /// A drive with a tape in it.
 #[derive(Clone, Debug)]
 pub struct Mechanics {
-    kind: DriveKind,
+    mechanism: Mechanism,
     tape: Tape,
     head: Spot,
     /// What the next byte read or written in sequence is.
@@ -91,21 +124,21 @@ impl Mechanics {
     /// `parked_lpos` is where it was left by [`Mechanics::unload`]; `noise` is the stream that this
     /// mount's small irregularities are drawn from.
     pub fn load(
-        kind: &DriveKind,
+        mechanism: &Mechanism,
         tape: Tape,
         parked_lpos: Option<f64>,
         noise: Random,
     ) -> (Mechanics, Motion) {
         let mut random = noise;
-        let sd = kind.loading.sd;
-        let seconds = kind.loading.mount_s * (1.0 + sd * random.normal()).max(0.5);
+        let sd = mechanism.loading.sd;
+        let seconds = mechanism.loading.mount_s * (1.0 + sd * random.normal()).max(0.5);
         let load_point = tape.load_point();
         let head = Spot {
             lpos: parked_lpos.unwrap_or(load_point.lpos),
             ..load_point
         };
         let mechanics = Mechanics {
-            kind: kind.clone(),
+            mechanism: mechanism.clone(),
             tape,
             head,
             next: (0, 0),
@@ -127,21 +160,22 @@ impl Mechanics {
         let start = self.tape.load_point().lpos;
         let at_start = self.tape.metres(self.head.lpos, start) < 0.01;
         let rewound = |mechanics: &mut Mechanics| (mechanics.rewind(), None);
-        let (way, parked_lpos) = match (self.kind.unmount_midtape, self.kind.loading.zones) {
-            _ if at_start => (Motion::default(), None),
-            (UnmountMidtape::Yes, Some(zones)) => self.move_to_zone(&zones),
-            (UnmountMidtape::Restricted, _) => {
-                let end = self.tape.place(end_of_data.0, end_of_data.1);
-                let to_end = self.tape.metres(self.head.lpos, end.lpos);
-                if to_end < self.tape.metres(self.head.lpos, start) {
-                    (self.locate(end_of_data.0, end_of_data.1), Some(end.lpos))
-                } else {
-                    rewound(&mut self)
+        let (way, parked_lpos) =
+            match (self.mechanism.unmount_midtape, self.mechanism.loading.zones) {
+                _ if at_start => (Motion::default(), None),
+                (UnmountMidtape::Yes, Some(zones)) => self.move_to_zone(&zones),
+                (UnmountMidtape::Restricted, _) => {
+                    let end = self.tape.place(end_of_data.0, end_of_data.1);
+                    let to_end = self.tape.metres(self.head.lpos, end.lpos);
+                    if to_end < self.tape.metres(self.head.lpos, start) {
+                        (self.locate(end_of_data.0, end_of_data.1), Some(end.lpos))
+                    } else {
+                        rewound(&mut self)
+                    }
                 }
-            }
-            _ => rewound(&mut self),
-        };
-        let loading = &self.kind.loading;
+                _ => rewound(&mut self),
+            };
+        let loading = &self.mechanism.loading;
         let seconds = loading.unmount_s * (1.0 + loading.sd * self.random.normal()).max(0.5);
         Unloaded {
             motion: Motion {
@@ -159,7 +193,7 @@ impl Mechanics {
         let zone = ((self.head.lpos - shape.lpos_min) / spacing).round();
         let lpos = shape.lpos_min + zone * spacing;
         let metres = self.tape.metres(self.head.lpos, lpos);
-        let wind_m_s = match &self.kind.transport {
+        let wind_m_s = match &self.mechanism.transport {
             Transport::Helical(helical) => helical.wind_m_s,
             Transport::Serpentine(serpentine) => serpentine.rewind_m_s,
         };
@@ -180,7 +214,7 @@ impl Mechanics {
 
     /// Back to the load point.
     pub fn rewind(&mut self) -> Motion {
-        let leg = match &self.kind.transport {
+        let leg = match &self.mechanism.transport {
             Transport::Serpentine(serpentine) => serpentine.rewind(&self.tape, self.head),
             Transport::Helical(helical) => helical.rewind(&self.tape, self.head),
         };
@@ -195,7 +229,7 @@ impl Mechanics {
         let leg = if self.is_read_ahead(partition, offset) {
             Leg::default()
         } else {
-            match &self.kind.transport {
+            match &self.mechanism.transport {
                 Transport::Serpentine(serpentine) => serpentine.locate(&self.tape, self.head, to),
                 Transport::Helical(helical) if self.lost => {
                     helical.locate_lost(&self.tape, self.head, to)
@@ -206,7 +240,7 @@ impl Mechanics {
                 }
             }
         };
-        if !self.kind.is_serpentine() {
+        if !self.mechanism.transport.is_serpentine() {
             self.visited.insert((partition, offset));
         }
         self.head = to;
@@ -272,7 +306,7 @@ impl Mechanics {
             gzip_ratio: stretch.gzip_ratio,
             wrap_ends: self.tape.wrap_ends_between(partition, from, to),
         };
-        let seconds = run(&mut self.stream, &self.kind.streaming, &request);
+        let seconds = run(&mut self.stream, &self.mechanism.streaming, &request);
         self.head = self.tape.place(partition, to);
         self.next = (partition, to);
         self.lost = false;
@@ -292,17 +326,12 @@ impl Mechanics {
         &self.tape
     }
 
-    /// The drive.
-    pub fn kind(&self) -> &DriveKind {
-        &self.kind
-    }
-
     /// The motion with this world's irregularities.
     fn noisy(&mut self, leg: Leg) -> Motion {
         if leg.seconds == 0.0 {
             return Motion::default();
         }
-        let noise = self.kind.noise;
+        let noise = self.mechanism.noise;
         let mut seconds = leg.seconds * (1.0 + noise.share * self.random.normal());
         let (scatter, failed) = (self.random.normal(), self.random.unit());
         let retry = self.random.unit();

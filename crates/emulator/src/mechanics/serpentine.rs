@@ -8,9 +8,11 @@
 //! the tape turned round.
 
 use crate::tape::{Spot, Tape, is_forward};
+use serde::Deserialize;
 
 /// What moves a serpentine drive. Seconds, metres a second, metres a second squared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Serpentine {
     /// From a command to motion, and from the record found to the answer.
     pub command_s: f64,
@@ -47,11 +49,13 @@ pub struct Serpentine {
     /// How far ahead on the same wrap the drive reads on.
     pub read_on: ReadOn,
     /// Extra time for the first landing of a reverse wrap (IBM 3590; 0 elsewhere).
+    #[serde(default)]
     pub slow_reverse_start_s: f64,
 }
 
 /// When a drive reads on to a record ahead on the same wrap.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReadOn {
     /// If it lies in this section or one of so many following (Hillyer & Silberschatz 1996).
     Sections(usize),

@@ -7,12 +7,11 @@
 //! taken off the head, seconds (Johnson & Miller 1998, section 5.5). Writing, the buffer takes what
 //! comes and the tape follows, at the fastest of its speeds that the host can feed.
 
-use crate::kind::catalogue::Entry;
-use crate::kind::number;
-use tapewise_model::Profile;
+use serde::Deserialize;
 
 /// Rates, buffer and restarts of a drive. Seconds, bytes; MB are decimal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Streaming {
     /// Native rate in MB/s.
     pub rate_mb_s: f64,
@@ -38,58 +37,7 @@ pub struct Streaming {
     pub speeds_mb_s: Vec<f64>,
 }
 
-/// Requests below this share of the smallest full-rate size lose rate: sizes were tried in powers
-/// of two, so it lies between a half and 1.
-const SLOW_BELOW: f64 = 0.75;
-
-/// No host takes bytes from the buffer faster than this many times the native rate.
-const FASTEST_PATH: f64 = 10.0;
-
-/// Delay tolerated between reads where none was measured, in shares of a request's time.
-const TOLERANCE: f64 = 0.2;
-
-/// Host requests to LTO drives where no size was measured: 256 KiB.
-const REQUEST_KB: f64 = 256.0;
-
-/// Compression gains at most this rate over the native one; the usual ratio of LTO data sheets.
-const FASTEST: f64 = 2.5;
-
-/// A pause in which the tape is taken off the head (section 5.5: Ampex, 32 s).
-const DISENGAGE_S: f64 = 32.0;
-
 impl Streaming {
-    pub(crate) fn of(profile: &Profile, entry: &Entry, rate_mb_s: f64) -> Streaming {
-        let transfer = &profile.transfer;
-        let request_bytes = number(&transfer.transfer_kb).unwrap_or(REQUEST_KB) * 1024.0;
-        let byte_s = 1.0 / (rate_mb_s * 1e6);
-        let tolerated_s = number(&transfer.read_delay_ms)
-            .map_or(TOLERANCE * request_bytes * byte_s, |ms| ms / 1e3);
-        // From buffer to host a request of the size measured must take `tolerated_s` less than from
-        // tape, and one of `slow_below` of it as long as from tape.
-        let most_gain_s = byte_s * (1.0 - 1.0 / FASTEST_PATH);
-        let slow_below = (1.0 - tolerated_s / (request_bytes * most_gain_s)).min(SLOW_BELOW);
-        let gain_s = tolerated_s / (request_bytes * (1.0 - slow_below));
-        let backhitch_s = number(&profile.handling.backhitch_s).unwrap_or(BACKHITCH_S);
-        let buffer_bytes = number(&transfer.buffer_mb).unwrap_or(entry.buffer_mb) * 1e6;
-        let curve = |known| native(number(known), rate_mb_s);
-        Streaming {
-            rate_mb_s,
-            read_s_per_mb: curve(&transfer.read_s_per_mb),
-            write_s_per_mb: curve(&transfer.write_s_per_mb),
-            command_s: slow_below * request_bytes * gain_s,
-            path_s_per_byte: byte_s - gain_s,
-            buffer_bytes,
-            backhitch_s,
-            disengage_after_s: DISENGAGE_S,
-            // The published time is what is lost in all; a full buffer, read faster than tape,
-            // makes up for part of what engaging takes.
-            engage_s: number(&transfer.restart_s)
-                .map_or(backhitch_s, |lost_s| lost_s + buffer_bytes * gain_s),
-            turnaround_s: number(&profile.handling.turnaround_s).unwrap_or(TURNAROUND_S),
-            speeds_mb_s: number(&transfer.speed_matching_mb_s).unwrap_or_default(),
-        }
-    }
-
     /// The drive's rate for a host of that rate: the next one below it while little is queued, so
     /// that the buffer does not run dry, then the next one above, and the native one when much is
     /// queued; without speed matching always the native one.
@@ -115,21 +63,6 @@ const CLOCK_S: f64 = 2e-6;
 const LITTLE: f64 = 1.0 / 16.0;
 /// Above this share it runs at full speed; assumed.
 const MUCH: f64 = 1.0 / 8.0;
-
-/// Drives whose back-hitch is not published: the DLT hid it behind a buffer of 2 MB (section 5.5).
-const BACKHITCH_S: f64 = 1.2;
-
-/// Reversal at the end of a wrap where none is published; assumed as on LTO-6.
-const TURNAROUND_S: f64 = 1.5;
-
-/// A rate curve that gives the native rate at ratio 1.
-fn native(curve: Option<[f64; 2]>, rate_mb_s: f64) -> [f64; 2] {
-    let mb_s = 1.0 / rate_mb_s;
-    match curve {
-        Some([a, b]) => [a * mb_s / (a + b), b * mb_s / (a + b)],
-        None => [mb_s / FASTEST, mb_s - mb_s / FASTEST],
-    }
-}
 
 /// One request to stream.
 #[derive(Clone, Copy, Debug)]

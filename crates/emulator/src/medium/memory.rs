@@ -95,6 +95,6 @@ impl CartridgeMemory {
             path: path.to_owned(),
             what: error.to_string(),
         })?;
-        crate::library::write_whole(path, &text).map_err(MediumError::io(path))
+        crate::files::write_whole(path, &text).map_err(MediumError::io(path))
     }
 }

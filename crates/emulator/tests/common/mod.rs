@@ -11,7 +11,13 @@ pub fn kind(name: &str) -> DriveKind {
 
 /// A drive with a rewound cartridge of that seed.
 pub fn drive(kind: &DriveKind, seed: u64) -> Mechanics {
-    Mechanics::load(kind, Tape::new(kind, seed), None, Random::new(seed, 1)).0
+    Mechanics::load(
+        &kind.mechanism,
+        Tape::new(&kind.shape, seed),
+        None,
+        Random::new(seed, 1),
+    )
+    .0
 }
 
 /// A motion's time in seconds.

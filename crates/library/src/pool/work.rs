@@ -47,6 +47,15 @@ pub enum Trouble {
     /// The cartridge is another one, and this is what its label says: a person who put it in is asked
     /// again.
     Another(String),
+    /// What was read is doubtful: another drive is to read it too. The volume is given back, and put back
+    /// to what waits; without another drive it stays there.
+    Elsewhere,
+}
+
+/// How the work on a volume ended, where nothing failed.
+enum Ended {
+    Done,
+    Elsewhere,
 }
 
 impl From<RunError> for Trouble {
@@ -310,7 +319,11 @@ impl<'a> Shift<'a> {
         }
         let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
-            Ok(()) => {}
+            Ok(Ended::Done) => {}
+            Ok(Ended::Elsewhere) => {
+                failed.push(index);
+                self.work.put_back(volume);
+            }
             Err(_) if is_drives && is_left => self.work.put_back(volume),
             Err(error) => self.work.give_up(volume, error),
         }
@@ -328,7 +341,7 @@ impl<'a> Shift<'a> {
         bay: &mut Bay,
         volume: &str,
         log: &mut dyn Log,
-    ) -> Result<(), WorkError> {
+    ) -> Result<Ended, WorkError> {
         loop {
             if let Err(error) = mount_in(bay, self.desk, volume, log) {
                 lock(self.desk).say(&error.to_string());
@@ -340,7 +353,11 @@ impl<'a> Shift<'a> {
             }
             let mut stamp = bay.stamp(log);
             match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok(Ended::Done),
+                Err(Trouble::Elsewhere) => {
+                    give_back(bay, self.desk, log);
+                    return Ok(Ended::Elsewhere);
+                }
                 Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
                     let failed = bay.failed(&error.to_string());
                     give_back(bay, self.desk, log);

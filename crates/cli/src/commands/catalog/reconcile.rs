@@ -10,8 +10,8 @@ use std::process::ExitCode;
 ///
 /// Files in the cache that this catalogue does not know may have been acknowledged after the backup. They are kept
 /// in cache/quarantine of the archive, under the paths they were stored with, for `tapewise store` to store them
-/// again. Nothing is removed. Files that went to tape after the backup are on the cartridges: read those with
-/// `tapewise catalog add --tape`.
+/// again. Nothing is removed. Files that went to tape after the backup are on the cartridges, and
+/// `tapewise catalog rebuild` reads those.
 #[derive(clap::Args, Debug)]
 pub struct Reconcile {
     /// The archive.
@@ -22,7 +22,7 @@ pub struct Reconcile {
 /// Runs it.
 pub fn run(args: &Reconcile) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
-    let found = archive.reconcile()?;
+    let (_, found) = archive.reconcile()?;
     print(match found.set_aside {
         Some(_) => {
             "the cache goes with this catalogue now; files that it does not know are set aside\n"

@@ -34,7 +34,9 @@ pub fn choose(
         .filter_map(DriveKind::find)
         .filter(|kind| kind.identity.product == product)
         .collect();
-    let both = kinds.iter().find(|kind| Some(kind.density_code) == density);
+    let both = kinds
+        .iter()
+        .find(|kind| Some(kind.identity.density_code) == density);
     if let Some(kind) = both {
         return Ok(chosen(profile::find(&kind.name)?, "product and density"));
     }

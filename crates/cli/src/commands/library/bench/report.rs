@@ -3,11 +3,12 @@
 use super::{open, read_pattern};
 use crate::error::CliError;
 use crate::output;
-use crate::table::Table;
+
 use std::path::PathBuf;
 use tapewise_formats::event_log::read_events;
 use tapewise_library::bench::measured::{Measured, MeasuredError};
 use tapewise_library::bench::scenario;
+use tapewise_plot::Table;
 
 /// Read the log of a benchmark: response times, their spread, and what they are made of.
 ///

@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::profiles;
+use tapewise::CartridgeError;
 use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
 use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::DriveKind;
@@ -28,7 +29,7 @@ pub fn profile(asked: Option<&str>, drive: &mut TapeDrive) -> Result<(Profile, S
             .mode(MEDIUM_PARTITION_PAGE)?
             .block
             .map(|block| block.density);
-        kinds.retain(|kind| Some(kind.density_code) == density);
+        kinds.retain(|kind| Some(kind.identity.density_code) == density);
     }
     let [kind] = &kinds[..] else {
         return Err(CliError::input(format!(
@@ -58,8 +59,7 @@ pub fn cartridge(
     };
     Cartridge::in_drive(drive, &known).map_err(|error| match error {
         NoMap::Drive(error) => error.into(),
-        NoMap::Profile(error) => error.into(),
-        error @ NoMap::Table(_) => CliError::failed(error),
-        error @ NoMap::NoPartitions { .. } => CliError::input(error),
+        NoMap::Cartridge(error @ CartridgeError::Table { .. }) => CliError::failed(error),
+        NoMap::Cartridge(error) => CliError::input(error),
     })
 }
