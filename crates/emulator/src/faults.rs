@@ -20,6 +20,11 @@
 //! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
 //!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
 //!
+//! - **Unkind devices.** Nothing is broken, and yet not as in the book: an adapter that carries little at once,
+//!   commands that a drive does not have, unit attentions out of nowhere, sense data that stays, a slow load, a
+//!   library that does not name the drives, cartridges that are write-protected or WORM, a persistent reservation
+//!   of a host that is gone.
+//!
 //! Each drive and the robot draw from a stream of their own, one draw for each command and kind of
 //! fault, so one seed and the same commands give the same faults.
 
@@ -54,6 +59,24 @@ pub struct Faults {
     pub dropped: f64,
     /// Metres of tape after which the drive asks for cleaning.
     pub cleaning_after_m: Option<f64>,
+    /// Most bytes that the way to a device carries with one command.
+    pub largest_transfer_bytes: Option<u64>,
+    /// Operation codes that the drives do not have, whatever their kind has.
+    pub missing_commands: Vec<u8>,
+    /// Probability of a unit attention (mode parameters changed), for each command that reports them.
+    pub attention: f64,
+    /// REQUEST SENSE repeats the sense of the last command that failed, until another one fails.
+    pub sense_stays: bool,
+    /// Seconds that a drive takes longer to become ready.
+    pub slow_load_s: f64,
+    /// READ ELEMENT STATUS does not tell the serial numbers of the drives.
+    pub no_drive_serials: bool,
+    /// Barcodes of cartridges that are write-protected.
+    pub write_protected: Vec<String>,
+    /// Barcodes of cartridges that can be written only once.
+    pub worm: Vec<String>,
+    /// The drives are reserved, with this key, by a host that is gone.
+    pub reserved_by_dead_host: Option<u64>,
 }
 
 /// A block that cannot be read.
@@ -165,6 +188,11 @@ impl FaultStream {
         }
         (not_ready < self.faults.not_ready)
             .then(|| DriveFault::NotReady(Micros::from_secs_f64(self.faults.not_ready_s)))
+    }
+
+    /// Whether a unit attention comes out of nowhere.
+    pub fn attention(&mut self) -> bool {
+        self.faults.attention > 0.0 && self.random.unit() < self.faults.attention
     }
 
     /// How many of the blocks not yet flushed survive, if power fails now.

@@ -74,6 +74,15 @@ impl EmulatedTransport {
     }
 }
 
+/// Bytes of a data phase.
+fn length(data: &Data<'_>) -> usize {
+    match data {
+        Data::None => 0,
+        Data::In(room) => room.len(),
+        Data::Out(bytes) => bytes.len(),
+    }
+}
+
 /// Keeps a command for whoever looks on.
 fn note(
     world: &mut World,
@@ -118,6 +127,15 @@ impl Transport for EmulatedTransport {
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
         let mut world = self.world();
+        if let Some(limit) = world.spec.faults.largest_transfer_bytes
+            && length(&data) as u64 > limit
+        {
+            return Err(TransportError::TooLarge {
+                device: self.name.clone(),
+                bytes: length(&data),
+                limit_bytes: usize::try_from(limit).unwrap_or(usize::MAX),
+            });
+        }
         if let LibraryUnit::Drive(number) = self.target {
             let handed = world.look_for_a_hand(number);
             handed.map_err(|error| TransportError::Io {

@@ -29,6 +29,12 @@ impl Reservations {
         *self = Reservations::default();
     }
 
+    /// A reservation that was there before anybody came.
+    pub fn hold(&mut self, nexus: usize, key: u64) {
+        self.register(nexus, key);
+        self.holder = Some((nexus, EXCLUSIVE));
+    }
+
     /// What a reset of the unit ends.
     pub fn reset_unit(&mut self) {
         self.unit = None;

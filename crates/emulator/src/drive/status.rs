@@ -17,6 +17,9 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     }
     let check = match drive.attentions.take(exchange.nexus) {
         Some(attention) => attention,
+        None if repeats_sense(drive, exchange) => {
+            drive.last_check.map_or(Check::NONE, |(_, check)| check)
+        }
         None if exchange.now() < drive.busy_until => Check::OPERATION_IN_PROGRESS,
         None if drive.wants_cleaning() => Check::CLEANING_REQUESTED,
         None => Check::NONE,
@@ -27,11 +30,20 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     Ok(())
 }
 
-/// INQUIRY; drives of this century add page B0h (no WORM) and B1h (manufacturer's serial number).
+/// Whether the drive has an old story to tell this initiator again.
+fn repeats_sense(drive: &Drive, exchange: &Exchange<'_>) -> bool {
+    drive.faults.faults.sense_stays
+        && drive
+            .last_check
+            .is_some_and(|(nexus, _)| nexus == exchange.nexus)
+}
+
+/// INQUIRY; drives of this century add page B0h (WORM from LTO-3 on) and B1h (manufacturer's serial number).
 pub(super) fn inquire(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let mut pages = Vec::new();
     if drive.is_modern() {
-        pages.push((0xb0, vec![0; 2]));
+        let has_worm = !["lto1", "lto2", "ibm3580"].contains(&drive.kind.name.as_str());
+        pages.push((0xb0, vec![u8::from(has_worm), 0]));
         pages.push((0xb1, padded::<12>(&drive.serial).to_vec()));
     }
     inquiry::answer(&drive.identity(), &pages, exchange)
