@@ -3,14 +3,15 @@
 CARGO ?= cargo
 TAPEWISE := target/release/tapewise
 PAPERS := hillyer cern johnson-miller nersc gniewek
+SEEDS ?= 1..3
 
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo test build check python targets unit reproduce verified bench outside simulators doc clean
+.PHONY: help demo test build check python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
@@ -39,13 +40,18 @@ targets: ## real SCSI targets for the tests, from Debian's packages (as root; sk
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet
 
-reproduce: build ## the papers' tables; fails when a claim that is to hold does not
+reproduce: build ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce
 	@for paper in $(PAPERS); do \
-	    echo "reproduce $$paper -> target/reproduce/$$paper.txt"; \
-	    $(TAPEWISE) reproduce $$paper > target/reproduce/$$paper.txt \
+	    echo "reproduce $$paper --seeds $(SEEDS) -> target/reproduce/$$paper.txt"; \
+	    $(TAPEWISE) reproduce $$paper --seeds $(SEEDS) > target/reproduce/$$paper.txt \
 	        || { grep -E '^claim|FAILS' target/reproduce/$$paper.txt; exit 1; }; \
 	done
+
+reproduce-seeds: build ## the same on ten seeds, as one page: target/reproduce/report.html
+	@mkdir -p target/reproduce
+	$(TAPEWISE) reproduce all --seeds 1..10 --html target/reproduce/report.html > target/reproduce/all.txt \
+	    || { grep -E '^claim|FAILS' target/reproduce/all.txt; exit 1; }
 
 verified: build ## the README's table of verified drives, from the reports in verified/
 	@$(TAPEWISE) drive check --table verified > target/verified.md

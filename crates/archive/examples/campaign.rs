@@ -16,10 +16,10 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings, random_uuid};
-use tapewise_archive::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::{Micros, Random, profile};
 use tapewise_order::Algorithm;
 use tapewise_scsi::{Changer, TapeDrive};

@@ -28,11 +28,13 @@ pub use files::{
 };
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
-    VolumeQueue, Waiting,
+    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState,
+    Requests, VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;
-pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, VolumeId, Volumes};
+pub use volumes::{
+    Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, VolumeId, Volumes,
+};
 pub use writes::{Migration, Missing, OpenWrite, Part, WriteId, Writes, Written};
 
 use std::path::Path;

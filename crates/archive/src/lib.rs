@@ -11,7 +11,6 @@
 //! | [`ltfs`] | LTFS volumes, read from the tape without a mount |
 //! | [`catalogue`] | which file lies where: SQLite, behind a trait |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
-//! | [`pool`] | drives and robots: who mounts what, and what happens when one of them fails |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
@@ -21,7 +20,6 @@ pub mod catalogue;
 pub mod deliver;
 pub mod ltfs;
 pub mod mover;
-pub mod pool;
 pub mod pull_list;
 pub mod read;
 pub mod record;

@@ -20,3 +20,6 @@ pub mod volume;
 pub mod wanted;
 
 mod blocks;
+mod fallback;
+
+pub use fallback::Fallback;

@@ -21,7 +21,7 @@ use tapewise_formats::event::Spot;
 use tapewise_model::{LearnedMap, Micros, Position, PositionSource};
 use tapewise_order::replan::{Again, Policy, Recall, Replanner};
 use tapewise_order::{
-    Algorithm, End, Inputs, Options, Order, Plan, Problem, Request, Scenarios, sort,
+    Algorithm, Alternatives, End, Inputs, Options, Order, Plan, Problem, Request, sort,
 };
 use tapewise_run::{Recorder, Report, RunError, carry_on, steps};
 use unpack::{State, Unpack};
@@ -209,7 +209,9 @@ impl<'a> TapeRead<'a> {
         let together = planned.running().planned().filter_map(|ids| ids.first());
         let order = first.iter().filter_map(|ids| ids.first()).chain(together);
         let visits = order.filter_map(|id| Some(visit_of[ids.binary_search(id).ok()?]));
-        let plan = Plan::new(&problem, Order::new(visits.collect()));
+        // Every want is planned once, so the fallback is never taken.
+        let order = Order::new(visits.collect()).unwrap_or_else(|_| sort(&problem));
+        let plan = Plan::new(&problem, order);
         (problem, plan)
     }
 
@@ -342,7 +344,7 @@ impl<'a> TapeRead<'a> {
             read_through: true,
         };
         let problem = Problem::new(self.cartridge.tape.clone(), options, &requests);
-        let plan = Plan::new(&problem, Order::new((0..problem.len() as u32).collect()));
+        let plan = Plan::new(&problem, sort(&problem));
         let steps = steps(&plan, &problem);
         let named = |visit: u32| {
             let first = problem.visits()[visit as usize].requests.first();
@@ -351,7 +353,7 @@ impl<'a> TapeRead<'a> {
         if let Some(last) = problem
             .visits()
             .last()
-            .and_then(|visit| visit.segments.last())
+            .and_then(|visit| visit.extents.last())
         {
             self.head = last.end;
         }
@@ -415,8 +417,10 @@ impl<'a> TapeRead<'a> {
 
 /// The order of what is left, by the map believed.
 fn ordered(problem: &Problem, cartridge: &Cartridge) -> Order {
-    let scenarios = Scenarios::new(problem, Some(&cartridge.map));
-    let found = cartridge.algorithm.order(problem, &Inputs::new(&scenarios));
+    let alternatives = Alternatives::new(problem, Some(&cartridge.map));
+    let found = cartridge
+        .algorithm
+        .order(problem, &Inputs::new(&alternatives));
     found.unwrap_or_else(|| sort(problem))
 }
 
@@ -431,8 +435,8 @@ fn request(
         let found = map.position(partition, block, after);
         found.ok_or(NoSuchPartition { partition, block })
     };
-    let segments = segments.iter().map(|segment| {
-        Ok(tapewise_order::Segment {
+    let extents = segments.iter().map(|segment| {
+        Ok(tapewise_order::PlacedExtent {
             first_block: segment.first_block,
             last_block: segment.last_block,
             bytes: segment.bytes.saturating_mul(byte_scale),
@@ -441,7 +445,7 @@ fn request(
         })
     });
     Ok(Request {
-        segments: segments.collect::<Result<_, _>>()?,
+        extents: extents.collect::<Result<_, _>>()?,
     })
 }
 

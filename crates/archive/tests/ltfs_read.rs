@@ -1,10 +1,5 @@
 //! Files of LTFS volumes, read from the tape in our order, byte for byte.
 
-mod ltfs_tape;
-
-use ltfs_tape::{
-    BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition, write_from,
-};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +13,10 @@ use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::event::{Action, Event, Outcome as Ended};
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsAttribute, LtfsExtent, LtfsFile};
+use tapewise_house::ltfs_tape::{
+    self, BLOCK_BYTES, Record, drive, fixture, index, label, library, made_up_file, partition,
+    write_from,
+};
 use tapewise_model::{NominalLayout, Position, profile};
 use tapewise_order::{Algorithm, Tape};
 use tapewise_run::{Recorder, RunError};
@@ -163,7 +162,12 @@ fn a_volume_of_three_thousand_files_comes_back_whole_in_one_pass() {
     assert_eq!((ran.delivered.len(), ran.missing.len()), (files.len(), 0));
     for file in &files {
         let sum = Sum::of(Kind::Sha256, &made_up_file(file));
-        assert_eq!(ran.delivered[&file.path].sums[0], sum, "{}", file.path);
+        assert_eq!(
+            ran.delivered[&file.path.to_string()].sums[0],
+            sum,
+            "{}",
+            file.path
+        );
     }
 }
 
@@ -235,7 +239,7 @@ fn file(path: &str, length: u64, extents: &[(u64, u64, u64, u64)]) -> LtfsFile {
             },
         );
     LtfsFile {
-        path: path.to_owned(),
+        path: path.into(),
         length,
         extents: extents.collect(),
         ..LtfsFile::default()
@@ -498,7 +502,7 @@ fn an_index_that_contradicts_itself_gives_no_file() {
     let climbing = refused(file("../f", 0, &[]));
     assert!(matches!(climbing, NotWanted::Path(_)), "{climbing}");
     let link = LtfsFile {
-        symlink: Some("docs/f1.bin".to_owned()),
+        symlink: Some("docs/f1.bin".into()),
         ..file("link1", 0, &[])
     };
     assert!(

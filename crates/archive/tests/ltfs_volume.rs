@@ -1,10 +1,10 @@
 //! What an LTFS volume says of itself, read from its tape.
 
-mod ltfs_tape;
-
-use ltfs_tape::{Record, drive, index, label, library, partition, real_records, write_from};
 use tapewise_archive::ltfs::label::{Coherency, NoVol1, volume_name};
 use tapewise_archive::ltfs::volume::{Doubt, LtfsError, LtfsVolume};
+use tapewise_house::ltfs_tape::{
+    self, Record, drive, index, label, library, partition, real_records, write_from,
+};
 use tapewise_scsi::TapeDrive;
 
 const UUID: &str = "00cdef45-a864-41ae-82f7-502523299cf1";
@@ -155,6 +155,7 @@ fn an_index_that_was_cut_off_is_not_read() {
         Doubt::BadIndex {
             partition: 1,
             block: 36,
+            generation: Some(3),
             why,
         },
     ] = &volume.doubts[..]

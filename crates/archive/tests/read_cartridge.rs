@@ -3,6 +3,7 @@
 mod tape;
 
 use tape::drive_of;
+use tapewise::{CartridgeError, MapOrigin};
 use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_emulator::LibrarySpec;
@@ -98,7 +99,7 @@ fn what_was_recorded_of_a_scaled_cartridge_says_too_little_and_nominal_geometry_
         .expect("a map");
     let places = [written(&truth, 5_000)];
     let (cartridge, whence) = lto5(VolumeFormat::Tapewise, 1_000, &places).expect("a map");
-    assert!(matches!(whence, Whence::Nominal { .. }), "{whence}");
+    assert!(matches!(whence.0, MapOrigin::Nominal { .. }), "{whence}");
     assert!(whence.to_string().contains("taken as +-1 %"), "{whence}");
     assert_eq!(cartridge.map.source(), PositionSource::Nominal);
 }
@@ -109,4 +110,23 @@ fn an_ltfs_volume_has_two_partitions_where_only_nominal_geometry_is_known() {
     assert!(cartridge.map.end_block(1) > cartridge.map.end_block(0));
     let (cartridge, _) = lto5(VolumeFormat::Tapewise, 1, &[]).expect("a map");
     assert_eq!(cartridge.map.end_block(1), 0);
+}
+
+#[test]
+fn a_place_on_a_wrap_that_the_cartridge_does_not_have_is_an_error_as_in_a_table() {
+    let lto5 = lto5_profile();
+    let nominal = lto5
+        .nominal_map(NominalLayout::Single, BLOCK)
+        .expect("a map");
+    let mut places = vec![written(&nominal, 1_000), written(&nominal, 900_000)];
+    places[1][0].start = Some(WrapLpos { wrap: 80, lpos: 9 });
+    let error = self::lto5(VolumeFormat::Tapewise, 1, &places).expect_err("80 wraps, 0 to 79");
+    assert_eq!(
+        error.to_string(),
+        "what the drive told when it was written: place 2 (wrap 80): the cartridge has wraps 0 to 79 only"
+    );
+    assert!(matches!(
+        error,
+        NoMap::Cartridge(CartridgeError::NoSuchWrap { wrap: 80, .. })
+    ));
 }

@@ -5,9 +5,9 @@ mod site;
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};
 use tapewise_archive::catalogue::Requests;
-use tapewise_archive::pool::Pace;
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::Pace;
 
 const FILES: u64 = 160;
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use tapewise_archive::catalogue::{
     Answer, NewRecall, Recorded, RequestId, RequestState, Requests, Volumes,
 };
-use tapewise_archive::pool::Pace;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
+use tapewise_library::pool::Pace;
 
 const BLOCK: u32 = 4096;
 

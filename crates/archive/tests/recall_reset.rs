@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tapewise_archive::catalogue::{CopyState, Files, Volumes};
-use tapewise_archive::pool::{Pace, Pool};
 use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_scsi::{Cdb, Changer, Completion, Data, TapeDrive, Transport, TransportError};
 
 const REWIND: u8 = 0x01;
@@ -115,7 +115,7 @@ fn wherever_a_drive_is_reset_a_file_of_several_parts_comes_once_and_its_copy_sta
             break;
         }
         at.store(read, Ordering::Relaxed);
-        let found = site.mover(|mover| mover.verify(volume)).expect("verified");
+        let found = site.verify(volume).expect("verified");
         assert_eq!((found.right, found.lost), (2, vec![]), "read {read}");
         segments(&site);
         read += 1;

@@ -17,10 +17,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
 use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
 use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier, random_uuid};
-use tapewise_archive::pool::{Pace, Person, Pool, PoolError};
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_library::pool::{Pace, Person, Pool, PoolError};
 
 /// The file that makes a directory an archive.
 const SETTINGS: &str = "archive.toml";
@@ -404,11 +404,15 @@ impl From<MoveError> for CliError {
             MoveError::Cache(error) => error.into(),
             MoveError::Pool(error) => error.into(),
             MoveError::Run { source, .. } => source.into(),
-            MoveError::Volume { source, .. } => match source {
+            MoveError::Volume { label, source } => match source {
                 VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source.into(),
                 VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } => {
                     CliError::with(Exit::Refused, "")
                 }
+                VolumeError::Ahead { .. } => CliError::with(Exit::Refused, "").hint(format!(
+                    "if this archive's directory was restored, read in what is on the tape: `tapewise catalog add \
+                     --archive DIR --tape {label}`, or `tapewise catalog rebuild` for all cartridges"
+                )),
                 _ => CliError::failed(""),
             },
             MoveError::NoMap { .. } => CliError::input(""),

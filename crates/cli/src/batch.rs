@@ -3,16 +3,14 @@
 mod mount;
 
 use crate::error::CliError;
-use crate::units;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use tapewise::Batch;
+use tapewise::batch::{Chosen, LtfsVolume, Source, check_label};
 use tapewise_formats::list::{Name, Separator, read_list};
-use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
-use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
-use tapewise_formats::ltfs_select::{Selection, select};
-use tapewise_formats::{Extent, Format, Request, Requests, fields::FieldOptions};
-use tapewise_formats::{bsr, csv_requests, cta_tapefile, hsi, jsonl, ltfs_label};
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::{Format, ltfs_label};
 
 /// Where the requests come from.
 #[derive(clap::Args, Debug, Default)]
@@ -95,59 +93,18 @@ fn format_name(text: &str) -> Result<Format, String> {
     })
 }
 
-/// Requests with what is known about their source.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// In the order of the list.
-    pub requests: Vec<Request>,
-    /// Bytes of a block, where known.
-    pub block_size: Option<u64>,
-    /// Whether blocks are counted in the partitions of an LTFS volume.
-    pub is_ltfs: bool,
-    /// What was recognised, in one line.
-    pub recognised: String,
-    /// What was ignored, assumed or odd.
-    pub notices: Vec<String>,
-}
-
-impl Batch {
-    /// Number of extents.
-    pub fn extents(&self) -> usize {
-        self.requests
-            .iter()
-            .map(|request| request.extents.len())
-            .sum()
-    }
-
-    /// The bytes of an extent; `None` where neither it nor the size of a block says.
-    pub fn bytes(&self, extent: &Extent) -> Option<u64> {
-        let by_blocks = || Some(extent.block_count.saturating_mul(self.block_size?));
-        extent.byte_count.or_else(by_blocks)
-    }
-}
-
 /// Reads what the user asks for.
 pub fn load(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
         mount::from_mount(input, mount)?
     } else if let Some(index) = &input.ltfs_index {
-        from_index(input, &index.display().to_string(), open(index)?)?
+        let name = index.display().to_string();
+        from_index(input, LtfsVolume::read(&name, open(index)?)?)?
     } else {
         from_file(input)?
     };
     if let Some(volume) = &input.volume {
-        let before = batch.requests.len();
-        batch
-            .requests
-            .retain(|request| request.volume.as_ref() == Some(volume));
-        if batch.requests.is_empty() && before > 0 {
-            return Err(CliError::input(format!(
-                "{}, none on volume {volume}",
-                units::count(before, "request")
-            )));
-        }
-        let kept = batch.requests.len();
-        batch.recognised = format!("{}, {kept} of them on volume {volume}", batch.recognised);
+        batch.keep_volume(volume)?;
     }
     Ok(batch)
 }
@@ -184,63 +141,13 @@ fn from_file(input: &Input) -> Result<Batch, CliError> {
     }
 }
 
-fn from_reader(input: &Input, name: &str, mut reader: impl BufRead) -> Result<Batch, CliError> {
-    let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{name}: {error}"));
-    let first = reader.fill_buf().map_err(|e| bad(&e))?;
-    let detected = tapewise_formats::detect(first, Some(name));
-    let format = input.format.unwrap_or(detected.format);
-    if format == Format::LtfsIndex {
-        return from_index(input, name, reader);
+fn from_reader(input: &Input, name: &str, reader: impl BufRead) -> Result<Batch, CliError> {
+    let source = Source::recognise(name, reader, input.format)?;
+    if source.format() == Format::LtfsIndex {
+        return from_index(input, source.ltfs_index()?);
     }
-    let recognised = match input.format {
-        Some(format) => format!("read as {}, as --format says", format.name()),
-        None => detected.sentence,
-    };
     refuse_index_options(input, name)?;
-    let options = FieldOptions {
-        block_size: input.block_size,
-    };
-    let read: Requests = match format {
-        Format::Csv => csv_requests::read_csv(reader, options).map_err(|e| bad(&e))?,
-        Format::JsonLines => jsonl::read_json_lines(reader, options).map_err(|e| bad(&e))?,
-        Format::CtaTapefile => cta_tapefile::read_cta_tapefiles(reader).map_err(|e| bad(&e))?,
-        Format::Bsr => {
-            let (records, notices) = bsr::read_bsr(reader).map_err(|e| bad(&e))?;
-            let mut read = bsr::bsr_requests(&records);
-            read.notices.splice(0..0, notices);
-            read
-        }
-        Format::HsiListing => hsi::read_hsi_listing(reader).map_err(|e| bad(&e))?,
-        Format::List | Format::NulList => {
-            return Err(CliError::input(format!("{name}: {recognised}")).hint(
-                "names alone have no place on a tape: add --ltfs-index INDEX.xml or --ltfs-mount DIR",
-            ));
-        }
-        _ => {
-            return Err(CliError::input(format!(
-                "{name}: {recognised}: not requests"
-            )));
-        }
-    };
-    let block_size = match format {
-        Format::CtaTapefile => Some(input.block_size.unwrap_or(cta_tapefile::CTA_BLOCK_SIZE)),
-        _ => input.block_size,
-    };
-    Ok(Batch {
-        recognised: format!(
-            "{name}: {}, {}",
-            units::count(read.requests.len(), "request"),
-            format.name()
-        ),
-        notices: read
-            .notices
-            .iter()
-            .map(|notice| format!("{name}: {notice}"))
-            .collect(),
-        requests: read.requests,
-        block_size,
-        is_ltfs: false,
-    })
+    Ok(source.requests(input.block_size)?)
 }
 
 /// The layout that the label gives, if there is one; it must be of the same volume as the index.
@@ -249,12 +156,8 @@ fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliErr
         Some(path) => {
             let label = ltfs_label::read_ltfs_label(open(path)?)
                 .map_err(|e| CliError::input(format!("{}: {e}", path.display())))?;
-            if let Some(uuid) = volume_uuid.filter(|uuid| *uuid != label.volume_uuid) {
-                return Err(CliError::input(format!(
-                    "{} is the label of volume {}, the index is of volume {uuid}",
-                    path.display(),
-                    label.volume_uuid
-                )));
+            if let Some(uuid) = volume_uuid {
+                check_label(&path.display().to_string(), &label, uuid)?;
             }
             LtfsLayout::from_label(&label)
         }
@@ -291,107 +194,18 @@ fn names(input: &Input) -> Result<(String, Vec<Name>), CliError> {
     Ok((name, list.names))
 }
 
-fn from_index(input: &Input, name: &str, reader: impl BufRead) -> Result<Batch, CliError> {
-    let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{name}: {error}"));
-    let (index, files) = read_ltfs_index(reader).map_err(|e| bad(&e))?;
-    let layout = layout(input, Some(&index.volume_uuid))?;
-    let (chosen, mut notices): (Vec<usize>, Vec<String>) = if input.all_files {
-        ((0..files.len()).collect(), Vec::new())
-    } else {
-        let (list, wanted) = names(input)?;
-        let in_list = |e| CliError::input(format!("{list}: {e}"));
-        let selection = select(&files, &wanted, None).map_err(in_list)?;
-        let notices = selection_notices(input, name, &list, &selection)?;
-        (selection.files, notices)
+fn from_index(input: &Input, volume: LtfsVolume) -> Result<Batch, CliError> {
+    let layout = layout(input, Some(volume.uuid()))?;
+    if input.all_files {
+        return Ok(volume.batch(Chosen::All, &layout)?);
+    }
+    let (list, names) = names(input)?;
+    let chosen = Chosen::Names {
+        list: &list,
+        names: &names,
+        ignore_missing: input.ignore_missing,
     };
-    let volume = Some(index.volume_name.as_str()).filter(|name| !name.is_empty());
-    let chosen_files = chosen.iter().map(|&at| &files[at]);
-    let read = ltfs_requests(chosen_files, &layout, volume).map_err(|e| bad(&e))?;
-    notices.extend(
-        index
-            .notices
-            .iter()
-            .chain(&read.notices)
-            .map(|n| format!("{name}: {n}")),
-    );
-    Ok(Batch {
-        recognised: describe_index(&index, &files, chosen.len()),
-        notices,
-        requests: read.requests,
-        block_size: Some(layout.block_size),
-        is_ltfs: true,
-    })
-}
-
-fn describe_index(index: &LtfsIndex, files: &[LtfsFile], chosen: usize) -> String {
-    let bytes: u64 = files.iter().map(|file| file.length).sum();
-    format!(
-        "{chosen} of {}; {} on the volume {} (LTFS {}, generation {})",
-        units::count(files.len(), "file"),
-        units::bytes(bytes),
-        if index.volume_name.is_empty() {
-            &index.volume_uuid
-        } else {
-            &index.volume_name
-        },
-        index.version,
-        index.generation,
-    )
-}
-
-/// Names that were not found are an error unless the user says otherwise; the rest are notices.
-fn selection_notices(
-    input: &Input,
-    name: &str,
-    list: &str,
-    selection: &Selection,
-) -> Result<Vec<String>, CliError> {
-    let shown = |names: &[Name]| {
-        let some: Vec<String> = names
-            .iter()
-            .take(3)
-            .map(|name| {
-                format!(
-                    "line {}: {}",
-                    name.line,
-                    String::from_utf8_lossy(&name.bytes)
-                )
-            })
-            .collect();
-        let more = if names.len() > 3 {
-            format!("; and {} more", names.len() - 3)
-        } else {
-            String::new()
-        };
-        format!("{}{more}", some.join("; "))
-    };
-    if !selection.ambiguous.is_empty() {
-        let shown = shown(&selection.ambiguous);
-        return Err(CliError::input(format!(
-            "{name} has these names of {list} more than once: {shown}"
-        )));
-    }
-    let mut notices = Vec::new();
-    if !selection.not_found.is_empty() {
-        let count = selection.not_found.len();
-        let said = format!(
-            "{name} does not have {count} of the names in {list}: {}",
-            shown(&selection.not_found)
-        );
-        if !input.ignore_missing {
-            let hint = "names are paths in the volume, byte for byte; --ignore-missing goes on without them";
-            return Err(CliError::input(said).hint(hint));
-        }
-        notices.push(said);
-    }
-    if !selection.duplicates.is_empty() {
-        let count = selection.duplicates.len();
-        notices.push(format!(
-            "{list}: names listed before, {count} of them: {}",
-            shown(&selection.duplicates)
-        ));
-    }
-    Ok(notices)
+    Ok(volume.batch(chosen, &layout)?)
 }
 
 /// Reads a whole file for a caller that parses it at once.

@@ -1,5 +1,7 @@
 //! What went wrong, said so that it can be acted on, with the documented exit code.
 
+mod front;
+
 use crate::output::say;
 use std::fmt;
 use std::process::ExitCode;

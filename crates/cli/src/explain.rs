@@ -1,36 +1,21 @@
-//! The table of what each order would take, and what would make it better.
+//! The table of what each order would take, and what would make it better, in words.
 
 mod beside;
 
 pub use beside::Others;
 
-use crate::batch::Batch;
-use crate::goal::Goal;
-use crate::placement::Placed;
-use crate::search::{Origin, Row, SearchArgs, compute};
-use crate::table::Table;
-use crate::{units, wear};
-use tapewise_model::{Layout, Micros, PositionSource};
-use tapewise_order::{Algorithm, Objective, Scenarios, Solution, Totals, emulated_rao};
-
-/// The orders shown by default, beside the one asked for.
-pub const SHORT: [Algorithm; 4] = [
-    Algorithm::Fifo,
-    Algorithm::Sort,
-    Algorithm::Cta,
-    Algorithm::Best,
-];
+use crate::search::SearchArgs;
+use crate::{goal, units, wear};
+use tapewise::explain::{BetterMap, Explanation, HeldBack, NotThere, Row, Worth};
+use tapewise::{Aim, Batch, Found, Origin, Placed};
+use tapewise_model::{Micros, PositionSource};
+use tapewise_order::Objective;
+use tapewise_plot::Table;
 
 /// What is explained.
 pub struct Report<'a> {
-    /// The requests.
-    pub batch: &'a Batch,
-    /// Where they lie.
-    pub placed: &'a Placed,
-    /// The order given.
-    pub chosen: &'a Row,
-    /// Orders that are known already: the best for the total, the drive's own.
-    pub known: &'a [Row],
+    /// The order given, and what stands beside it.
+    pub explanation: Explanation<'a>,
     /// What the order would take with files of several extents read extent by extent, where that is
     /// not what it does.
     pub apart: Option<Micros>,
@@ -39,7 +24,7 @@ pub struct Report<'a> {
     /// How hard to look.
     pub search: &'a SearchArgs,
     /// What the order is for, where that is more than the total.
-    pub goal: Option<&'a Goal>,
+    pub aim: Option<&'a Aim>,
     /// Whether deadlines depend on when the program runs.
     pub reads_clock: bool,
     /// Other drives to price the orders under.
@@ -48,120 +33,50 @@ pub struct Report<'a> {
     pub sensitivity: bool,
 }
 
-/// The orders of the table; `None` where one does not apply.
-type Rows<'a> = Vec<(Origin, Option<&'a Row>)>;
-
-impl<'a> Report<'a> {
-    /// The usual report.
-    pub fn plain(
-        batch: &'a Batch,
-        placed: &'a Placed,
-        chosen: &'a Row,
-        search: &'a SearchArgs,
-    ) -> Report<'a> {
-        Report {
-            batch,
-            placed,
-            chosen,
-            known: &[],
-            apart: None,
-            all: false,
-            search,
-            goal: None,
-            reads_clock: false,
-            others: None,
-            sensitivity: false,
-        }
-    }
-
+impl Report<'_> {
     /// Everything `--explain` prints.
     pub fn text(&self) -> String {
-        let computed = self.computed();
-        let rows: Rows = computed
-            .iter()
-            .map(|(origin, row)| (*origin, row.as_ref().or_else(|| self.row(*origin))))
-            .collect();
-        let placed = self.placed;
+        let placed = self.explanation.placed;
+        let chosen = self.explanation.chosen;
         let mut text = String::new();
         let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
-        line("list", list_line(self.batch, placed));
+        line("list", list_line(placed));
         line("positions", placed.provenance.clone());
         line("times", times_line(placed));
-        if let Some(goal) = self.goal.filter(|_| self.is_for_a_goal()) {
-            line("objective", goal.line(placed));
+        let is_for_a_goal = matches!(chosen.origin, Origin::Objective(_));
+        if let Some(aim) = self.aim.filter(|_| is_for_a_goal) {
+            line("objective", goal::line(aim, placed));
         }
-        if let Some(extents) = extents_line(self.batch, self.apart) {
+        if let Some(extents) = extents_line(&placed.batch, self.apart) {
             line("extents", extents);
         }
-        text.push_str(&self.table(&rows).to_string());
+        text.push_str(&self.table().to_string());
         let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
-        let held_back = self.held_back();
-        line("bound", self.bound_line(&rows, held_back.as_ref()));
-        if let Some(shortest) = &held_back {
-            line("held back", held_back_line(placed, self.chosen, shortest));
+        line("bound", self.bound_line());
+        if let Some(shortest) = &self.explanation.held_back {
+            line("held back", held_back_line(chosen, shortest));
         }
-        if let Some(unsafe_order) = unsafe_line(&rows, self.chosen) {
-            line("unsafe", unsafe_order);
+        if let Some(sorted_worst) = self.explanation.sorted_is_safer() {
+            line("unsafe", unsafe_line(chosen, sorted_worst));
         }
-        if let Some(whole) = whole_tape_line(placed, self.chosen) {
+        if let Some(whole) = whole_tape_line(placed, chosen) {
             line("READ", whole);
         }
-        if let Some(better) = better(placed) {
-            line("better", better);
+        if let Some(better) = placed.better_map() {
+            line("better", better_line(better).to_owned());
         }
-        if let Some(worth) = worth(placed, &rows, self.chosen) {
-            line("worth", worth);
+        if let Some(worth) = self.explanation.worth() {
+            line("worth", worth_line(worth));
         }
-        line("wear", wear::line(placed, &self.chosen.plan.totals));
+        line("wear", wear::line(placed, &chosen.plan.totals));
         line("repeat", self.repeat_line());
-        for table in self.tables(&rows) {
+        for table in self.tables() {
             text.push_str(&format!("\n{table}"));
         }
         text
     }
 
-    /// The rows of the table that are not known yet, in their order.
-    fn computed(&self) -> Vec<(Origin, Option<Row>)> {
-        let algorithms: &[Algorithm] = if self.all { &Algorithm::ALL } else { &SHORT };
-        let mut origins: Vec<Origin> = algorithms.iter().copied().map(Origin::Algorithm).collect();
-        let given = std::iter::once(self.chosen).chain(self.known);
-        for row in given.filter(|row| row.origin != Origin::Drive) {
-            if !origins.contains(&row.origin) {
-                origins.push(row.origin);
-            }
-        }
-        let mut rows: Vec<(Origin, Option<Row>)> = origins
-            .into_iter()
-            .map(|origin| match origin {
-                Origin::Algorithm(algorithm) if self.row(origin).is_none() => {
-                    (origin, compute(self.placed, algorithm, self.search))
-                }
-                _ => (origin, None),
-            })
-            .collect();
-        rows.push((Origin::Drive, None));
-        if self.all && has_rao(self.placed) == Some(true) {
-            let begin = std::time::Instant::now();
-            let order = emulated_rao(&self.placed.problem);
-            let computed_s = begin.elapsed().as_secs_f64();
-            let row = Row::new(self.placed, Origin::StandIn, order, computed_s);
-            rows.push((Origin::StandIn, Some(row)));
-        }
-        rows
-    }
-
-    /// A row that is known already.
-    fn row(&self, origin: Origin) -> Option<&'a Row> {
-        let mut given = std::iter::once(self.chosen).chain(self.known);
-        given.find(|row| row.origin == origin)
-    }
-
-    /// Whether the order is for more than the total.
-    fn is_for_a_goal(&self) -> bool {
-        matches!(self.chosen.origin, Origin::Objective(_))
-    }
-
-    fn table(&self, rows: &Rows) -> Table {
+    fn table(&self) -> Table {
         let columns = [
             "order",
             "likely",
@@ -174,66 +89,59 @@ impl<'a> Report<'a> {
             "",
         ];
         let mut table = Table::new("", &columns);
-        for (origin, row) in rows {
+        let placed = self.explanation.placed;
+        for Row { origin, found } in &self.explanation.rows {
             let title = std::iter::once(origin.title().to_owned());
-            match row {
-                Some(row) => table.row(title.chain(self.cells(row))),
+            match found {
+                Some(found) => table.row(title.chain(self.cells(found))),
                 None => {
-                    if let Some(why) = not_there(self.placed, *origin) {
+                    if let Some(why) = placed.why_not(*origin) {
                         let dashes = std::iter::repeat_n("-".to_owned(), 7);
-                        table.row(title.chain(dashes).chain([why]));
+                        table.row(title.chain(dashes).chain([not_there(placed, why)]));
                     }
                 }
             }
         }
         if self.all
-            && let Some(whole) = self.placed.whole_tape()
+            && let Some(whole) = placed.whole_tape()
         {
             let whole = whole.to_string();
-            let cells = [
-                "READ, whole tape",
-                &whole,
-                "-",
-                "-",
-                &whole,
-                "-",
-                "-",
-                "-",
-                "-",
-            ];
+            let title = "READ, whole tape";
+            let cells = [title, &whole, "-", "-", &whole, "-", "-", "-", "-"];
             table.row(cells.map(str::to_owned));
         }
-        table.note(worst_note(self.placed));
+        table.note(worst_note(placed));
         table
     }
 
-    fn cells(&self, row: &Row) -> [String; 8] {
-        let totals = &row.plan.totals;
-        let is_chosen = row.origin == self.chosen.origin;
+    fn cells(&self, found: &Found) -> [String; 8] {
+        let totals = &found.plan.totals;
+        let geometry = &self.explanation.placed.problem.tape().geometry;
+        let is_chosen = found.origin == self.explanation.chosen.origin;
         [
             totals.total.to_string(),
-            row.worst.to_string(),
+            found.worst.to_string(),
             totals.locate.to_string(),
             totals.read.to_string(),
-            units::tape_moved(totals.distance_lpos, &self.placed.problem.tape().geometry),
+            units::tape_moved(totals.distance_lpos, geometry),
             totals.wrap_changes.to_string(),
-            match row.origin {
+            match found.origin {
                 Origin::Drive => "-".to_owned(),
-                _ => units::seconds(row.computed_s),
+                _ => units::seconds(found.computed.as_secs_f64()),
             },
             if is_chosen { "<- the order given" } else { "" }.to_owned(),
         ]
     }
 
     /// How much shorter any order could be, with these times.
-    fn bound_line(&self, rows: &Rows, held_back: Option<&Solution>) -> String {
-        let bounds = rows.iter().filter_map(|(_, row)| row.as_ref()?.bound);
-        let bound = bounds.max();
+    fn bound_line(&self) -> String {
+        let chosen = self.explanation.chosen;
+        let held_back = &self.explanation.held_back;
         if let Some(shortest) = held_back
-            && shortest.is_optimal(&self.placed.problem)
+            && shortest.optimal
         {
-            let least = shortest.order.total_time(&self.placed.problem) + self.placed.unload();
-            let above = percent_above(self.chosen.total(), least);
+            let least = shortest.likely;
+            let above = percent_above(chosen.total(), least);
             return format!(
                 "no order is under {least} with these times (proven); the one given is {above} % above that, because the map is unsure"
             );
@@ -242,25 +150,11 @@ impl<'a> Report<'a> {
             Some(_) => ", because the map is unsure",
             None => "",
         };
-        verdict(self.chosen, bound, self.search) + why
-    }
-
-    /// The order that would be taken if the map were sure, where it is not taken because it is not.
-    fn held_back(&self) -> Option<Solution> {
-        let (placed, chosen) = (self.placed, self.chosen);
-        if chosen.origin != Origin::BEST || chosen.optimal || placed.scenarios.is_empty() {
-            return None;
-        }
-        let sure = Scenarios::none();
-        let shortest = self.search.solve(placed, &sure, Algorithm::Best)?;
-        let likely = shortest.order.total_time(&placed.problem) + placed.unload();
-        // A difference that the table would not show is not worth a line.
-        (likely.to_string() != chosen.total().to_string() && likely < chosen.total())
-            .then_some(shortest)
+        verdict(chosen, self.explanation.bound(), self.search) + why
     }
 
     fn repeat_line(&self) -> String {
-        let chosen = self.chosen;
+        let chosen = self.explanation.chosen;
         let objective = match chosen.origin {
             Origin::Objective(objective) => format!(", objective {}", objective.name()),
             _ => String::new(),
@@ -280,25 +174,22 @@ impl<'a> Report<'a> {
     }
 
     /// The smaller tables that were asked for.
-    fn tables(&self, rows: &Rows) -> Vec<Table> {
+    fn tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
-        let best = rows.iter().find(|(origin, _)| *origin == Origin::BEST);
-        if let (Some(goal), Some((_, Some(best)))) = (self.goal, best) {
-            tables.push(beside::trade_off(self, goal, best));
-        }
         tables.extend(
-            self.others
-                .map(|others| others.table(self.placed, rows, self.chosen)),
+            self.aim
+                .and_then(|aim| beside::trade_off(&self.explanation, aim, self.search)),
         );
+        tables.extend(self.others.map(|others| others.table(&self.explanation)));
         if self.sensitivity {
-            tables.push(beside::sensitivity(self.placed, self.chosen));
+            tables.push(beside::sensitivity(&self.explanation));
         }
         tables
     }
 }
 
 /// What is proven of an order, and how far from the optimum it can be.
-pub fn verdict(chosen: &Row, bound: Option<Micros>, search: &SearchArgs) -> String {
+pub fn verdict(chosen: &Found, bound: Option<Micros>, search: &SearchArgs) -> String {
     let objective = chosen.origin.objective();
     if chosen.optimal && objective != Objective::Total {
         return format!(
@@ -346,12 +237,8 @@ fn percent_above(total: Micros, bound: Micros) -> String {
     }
 }
 
-fn held_back_line(placed: &Placed, chosen: &Row, shortest: &Solution) -> String {
-    let likely = shortest.order.total_time(&placed.problem) + placed.unload();
-    let worst = placed
-        .scenarios
-        .worst_total(&placed.problem, &shortest.order)
-        + placed.unload();
+fn held_back_line(chosen: &Found, shortest: &HeldBack) -> String {
+    let HeldBack { likely, worst, .. } = shortest;
     let instead = match chosen.is_sorted() {
         true => "sorted order is given",
         false => "the order given is the one of least regret",
@@ -361,27 +248,16 @@ fn held_back_line(placed: &Placed, chosen: &Row, shortest: &Solution) -> String 
     )
 }
 
-/// An order for an objective is not held back; that it can be longer than sorting is said.
-fn unsafe_line(rows: &Rows, chosen: &Row) -> Option<String> {
-    let sorted = rows
-        .iter()
-        .find_map(|(origin, row)| row.filter(|_| *origin == Origin::Algorithm(Algorithm::Sort)))?;
-    unsafe_worst(chosen, sorted.worst)
-}
-
 /// That an order can take longer than sorting, where nothing kept it from that.
-pub fn unsafe_worst(chosen: &Row, sorted_worst: Micros) -> Option<String> {
-    let free = matches!(chosen.origin, Origin::Objective(_));
-    (free && chosen.worst > sorted_worst).then(|| {
-        format!(
-            "if the map is off this order can take {}, sorted order {sorted_worst} at most",
-            chosen.worst
-        )
-    })
+pub fn unsafe_line(chosen: &Found, sorted_worst: Micros) -> String {
+    format!(
+        "if the map is off this order can take {}, sorted order {sorted_worst} at most",
+        chosen.worst
+    )
 }
 
 /// That reading the whole tape would be faster, where it would.
-pub fn whole_tape_line(placed: &Placed, chosen: &Row) -> Option<String> {
+pub fn whole_tape_line(placed: &Placed, chosen: &Found) -> Option<String> {
     let whole = placed
         .whole_tape()
         .filter(|whole| *whole < chosen.total())?;
@@ -390,51 +266,33 @@ pub fn whole_tape_line(placed: &Placed, chosen: &Row) -> Option<String> {
     ))
 }
 
-fn has_rao(placed: &Placed) -> Option<bool> {
-    placed.profile.features.rao.as_ref().map(|rao| rao.value)
-}
-
-/// Why there is no row for an order; `None` where nobody would expect one.
-fn not_there(placed: &Placed, origin: Origin) -> Option<String> {
-    match origin {
-        Origin::Drive => Some(match has_rao(placed)? {
-            true => "only the drive can tell: --to rao, then --rao-order".to_owned(),
-            false => format!("{} has none", placed.profile.title),
-        }),
-        Origin::Algorithm(Algorithm::Opt) => {
-            Some(format!("up to {} visits", tapewise_order::OPT_MAX_VISITS))
-        }
-        Origin::Algorithm(Algorithm::Cta) => Some("for LTO only".to_owned()),
-        _ => Some("does not apply".to_owned()),
+fn not_there(placed: &Placed, why: NotThere) -> String {
+    match why {
+        NotThere::AskTheDrive => "only the drive can tell: --to rao, then --rao-order".to_owned(),
+        NotThere::NoRao => format!("{} has none", placed.profile.title),
+        NotThere::TooManyVisits(most) => format!("up to {most} visits"),
+        NotThere::LtoOnly => "for LTO only".to_owned(),
+        NotThere::DoesNotApply => "does not apply".to_owned(),
     }
 }
 
-fn list_line(batch: &Batch, placed: &Placed) -> String {
-    let problem = &placed.problem;
-    let segments = problem.visits().iter().flat_map(|visit| &visit.segments);
-    let bytes: u64 = segments.map(|segment| segment.bytes).sum();
-    let asked = placed
-        .owners
-        .iter()
-        .filter(|(owner, _)| !batch.requests[*owner].extents.is_empty());
-    let shared = asked.count() - problem.len();
-    let shared = match shared {
+fn list_line(placed: &Placed) -> String {
+    let shared = match placed.shared() {
         0 => String::new(),
         1 => "; 1 shares blocks with another and is read with it".to_owned(),
         many => format!("; {many} share blocks with others and are read with them"),
     };
     format!(
         "{}; {}, {} to read{shared}",
-        batch.recognised,
-        units::count(batch.extents(), "extent"),
-        units::bytes(bytes)
+        placed.batch.recognised,
+        units::count(placed.batch.extents(), "extent"),
+        units::bytes(placed.bytes())
     )
 }
 
 /// How files in several parts are read, which the user may want otherwise.
 fn extents_line(batch: &Batch, apart: Option<Micros>) -> Option<String> {
-    let several = batch.requests.iter().filter(|r| r.extents.len() > 1);
-    let in_parts = match several.count() {
+    let in_parts = match batch.in_parts() {
         0 => return None,
         1 => "1 file has several extents".to_owned(),
         many => format!("{many} files have several extents"),
@@ -476,82 +334,53 @@ fn worst_note(placed: &Placed) -> String {
         Some(map) if map.share_error() > 0.0 => format!(
             "* blocks up to {} % from where the map puts them ({} other maps tried); {model}",
             (map.share_error() * 1e4).round() / 1e2,
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         Some(map) if map.lpos_error() > 0 => format!(
             "* blocks about {} LPOS along the wrap from where the table puts them ({} other maps tried); {model}",
             map.lpos_error(),
-            placed.scenarios.len()
+            placed.alternatives.len()
         ),
         _ => format!("* {model}"),
     }
 }
 
 /// What would make the positions better.
-fn better(placed: &Placed) -> Option<String> {
-    let helical = placed.problem.tape().geometry.layout == Layout::Helical;
-    if placed.source != PositionSource::Nominal || helical {
-        return None;
+fn better_line(better: BetterMap) -> &'static str {
+    match better {
+        BetterMap::WrapEnds => {
+            "this drive can tell where its wraps end: tapewise drive map DEVICE -o FILE, then --map FILE"
+        }
+        BetterMap::KeyPoints => {
+            "key points by timing: tapewise measure DEVICE --only key-points --map FILE, then --map FILE"
+        }
+        BetterMap::Probes => {
+            "tapewise drive map DEVICE -o FILE (a few locates, some minutes, reads only), then --map FILE"
+        }
+        BetterMap::Recorded => {
+            "positions recorded when the files were written, or measured on this cartridge: columns \
+             start_wrap, start_lpos, end_wrap, end_lpos of the CSV"
+        }
     }
-    let profile = &placed.profile;
-    let tells_wrap_ends = profile
-        .features
-        .end_of_wrap_table
-        .as_ref()
-        .map(|known| known.value);
-    Some(if tells_wrap_ends == Some(true) {
-        "this drive can tell where its wraps end: tapewise drive map DEVICE -o FILE, then --map FILE"
-            .to_owned()
-    } else if profile.nominal_sections().is_some() {
-        "key points by timing: tapewise measure DEVICE --only key-points --map FILE, then --map FILE"
-            .to_owned()
-    } else if tells_wrap_ends == Some(false) {
-        "tapewise drive map DEVICE -o FILE (a few locates, some minutes, reads only), then --map FILE"
-            .to_owned()
-    } else {
-        "positions recorded when the files were written, or measured on this cartridge: columns \
-         start_wrap, start_lpos, end_wrap, end_lpos of the CSV"
-            .to_owned()
-    })
 }
 
-fn worth(placed: &Placed, rows: &Rows, chosen: &Row) -> Option<String> {
-    let totals = |wanted: Algorithm| {
-        rows.iter()
-            .find_map(|(origin, row)| (*origin == Origin::Algorithm(wanted)).then_some(*row)?)
-            .map(|r| r.plan.totals)
+fn worth_line(worth: Worth) -> String {
+    let against = |saved: Micros, what: &str| match saved >= Micros::ZERO {
+        true => format!("{saved} against {what}"),
+        false => format!("{} longer than {what}", Micros(-saved.0)),
     };
-    let (sorted, listed) = (totals(Algorithm::Sort)?, totals(Algorithm::Fifo)?);
-    let against = |other: Totals, what: &str| {
-        let saved = other.total - chosen.total();
-        match saved >= Micros::ZERO {
-            true => format!("{saved} against {what}"),
-            false => format!("{} longer than {what}", Micros(-saved.0)),
-        }
+    let passes = |many: f64, more: &str| {
+        let noun = if many == 1.0 { "pass" } else { "passes" };
+        format!("; {many} end-to-end {noun} of tape {more} than sorted")
     };
-    let length = f64::from(placed.problem.tape().geometry.wrap_lpos().max(1));
-    let saved = sorted.distance_lpos as f64 - chosen.plan.totals.distance_lpos as f64;
-    let passes = (saved / length).round();
-    let many = |passes: f64| if passes == 1.0 { "pass" } else { "passes" };
-    let passes = match passes {
-        passes if passes >= 1.0 => {
-            format!(
-                "; {passes} end-to-end {} of tape fewer than sorted",
-                many(passes)
-            )
-        }
-        passes if passes <= -1.0 => {
-            format!(
-                "; {} end-to-end {} of tape more than sorted",
-                -passes,
-                many(-passes)
-            )
-        }
+    let passes = match worth.passes_fewer {
+        fewer if fewer >= 1.0 => passes(fewer, "fewer"),
+        fewer if fewer <= -1.0 => passes(-fewer, "more"),
         _ => String::new(),
     };
-    Some(format!(
+    format!(
         "{}, {}{passes}",
-        against(sorted, "sorted"),
-        against(listed, "your list")
-    ))
+        against(worth.against_sorted, "sorted"),
+        against(worth.against_list, "your list")
+    )
 }

@@ -1,15 +1,14 @@
 //! `tapewise order --judge`: the drive's own estimate of our order, beside our prediction.
 
-use crate::batch::Batch;
 use crate::commands::drive::{READY_LIMIT, question::refuse_unless_supported};
+use crate::device;
 use crate::error::CliError;
-use crate::placement::{Placed, PlacementArgs};
-use crate::search::Row;
-use crate::table::Table;
-use crate::{device, rao};
+use tapewise::rao::head_block;
+use tapewise::{Batch, Found, Location, Placed};
 use tapewise_formats::rao_batch::number_name;
 use tapewise_model::Micros;
 use tapewise_order::Action;
+use tapewise_plot::Table;
 use tapewise_scsi::commands::{
     AccessOrder, AccessOrderProcess, GenerateAccessOrder, OrderedSegment, ReceiveAccessOrder,
     ReceiveAccessOrderLimits, Segment,
@@ -30,8 +29,8 @@ pub struct Asked {
 /// # Errors
 /// Refused, where the drive does not say that it has the commands; bad input, where the order is
 /// longer than the drive's lists; what the drive answers.
-pub fn judge(name: &str, args: &PlacementArgs, asked: &[Asked]) -> Result<String, CliError> {
-    let head = rao::head(args, "--judge")?;
+pub fn judge(name: &str, head: Location, asked: &[Asked]) -> Result<String, CliError> {
+    let head = head_block(head).map_err(|error| CliError::of_drive_order("--judge", error))?;
     if asked.is_empty() {
         return Err(CliError::input("--judge: there is nothing to read"));
     }
@@ -74,10 +73,10 @@ pub fn sorted(batch: &Batch) -> Vec<Asked> {
 }
 
 /// The reads in our order, named by their place in it.
-pub fn ordered(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
+pub fn ordered(placed: &Placed, found: &Found) -> Vec<Asked> {
     let visits = placed.problem.visits();
     let mut before = Micros::ZERO;
-    let reads = row
+    let reads = found
         .plan
         .steps
         .iter()
@@ -86,12 +85,12 @@ pub fn ordered(batch: &Batch, placed: &Placed, row: &Row) -> Vec<Asked> {
         .zip(reads)
         .map(|(number, step)| {
             let visit = &visits[step.visit as usize];
-            let segment = &visit.segments[step.segment as usize];
+            let segment = &visit.extents[step.extent as usize];
             let request = placed.owners[visit.requests[0] as usize].0;
             let locate = step.begin - before;
             before = step.begin + step.duration;
             Asked {
-                id: batch.requests[request].id.clone(),
+                id: placed.batch.requests[request].id.clone(),
                 segment: Segment {
                     name: number_name(number),
                     partition: segment.partition(),

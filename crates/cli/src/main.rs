@@ -13,13 +13,11 @@ mod log_file;
 mod output;
 mod person;
 mod placement;
-mod plan_document;
 mod plot;
 mod profiles;
 mod rao;
 mod scenario;
 mod search;
-mod table;
 mod units;
 mod wear;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use tapewise_archive::pool::{Answer, Person};
+use tapewise_library::pool::{Answer, Person};
 
 /// How long an answer is waited for before the drive is asked again.
 const MOMENT: Duration = Duration::from_millis(200);

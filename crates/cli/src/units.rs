@@ -1,53 +1,8 @@
 //! Quantities as people say them.
 
-use tapewise_model::{Geometry, Micros};
-
-/// Bytes in decimal units, three digits.
-pub fn bytes(bytes: u64) -> String {
-    let (value, unit) = match bytes {
-        0..1_000 => return format!("{bytes} B"),
-        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
-        1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
-        1_000_000_000..1_000_000_000_000 => (bytes as f64 / 1e9, "GB"),
-        _ => (bytes as f64 / 1e12, "TB"),
-    };
-    match value {
-        value if value >= 100.0 => format!("{value:.0} {unit}"),
-        value if value >= 10.0 => format!("{value:.1} {unit}"),
-        value => format!("{value:.2} {unit}"),
-    }
-}
-
-/// A number of things: "1 request", "2 requests".
-pub fn count(number: usize, thing: &str) -> String {
-    let ending = match (number, thing.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{number} {thing}{ending}")
-}
-
-/// Metres of tape.
-pub fn metres(metres: f64) -> String {
-    match metres {
-        metres if metres >= 9_950.0 => format!("{:.0} km", metres / 1e3),
-        metres if metres >= 1_000.0 => format!("{:.1} km", metres / 1e3),
-        metres => format!("{metres:.0} m"),
-    }
-}
-
-/// Tape moved, in metres, or in lengths of the tape where metres are not known.
-pub fn tape_moved(lpos: u64, geometry: &Geometry) -> String {
-    match geometry.metres_per_lpos {
-        Some(per_lpos) => metres(lpos as f64 * per_lpos),
-        None => {
-            let lengths = lpos as f64 / f64::from(geometry.wrap_lpos().max(1));
-            let digits = usize::from(lengths < 10.0);
-            format!("{lengths:.digits$} lengths")
-        }
-    }
-}
+pub use tapewise::units::{bytes, count};
+use tapewise_model::Micros;
+pub use tapewise_plot::{metres, tape_moved};
 
 /// A part in per cent, without the sign: a small one keeps its digits.
 pub fn percent(percent: f64) -> String {
@@ -83,13 +38,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_keep_three_digits() {
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(2_390_000_000_000), "2.39 TB");
-        assert_eq!(bytes(416_000_000_000), "416 GB");
-        assert_eq!(metres(62_123.0), "62 km");
-        assert_eq!(metres(5_120.0), "5.1 km");
+    fn processor_time_under_a_millisecond_is_none_to_speak_of() {
         assert_eq!(seconds(0.0004), "<1 ms");
+        assert_eq!(seconds(0.25), "250 ms");
     }
 
     #[test]
@@ -97,11 +48,5 @@ mod tests {
         assert_eq!(about(Micros(20_000_000)), "1 min");
         assert_eq!(about(Micros(41 * 60_000_000)), "41 min");
         assert_eq!(about(Micros(125 * 60_000_000)), "2 h 05 min");
-    }
-
-    #[test]
-    fn one_thing_is_no_plural() {
-        assert_eq!(count(1, "request"), "1 request");
-        assert_eq!(count(0, "request"), "0 requests");
     }
 }

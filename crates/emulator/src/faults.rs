@@ -17,6 +17,10 @@
 //!   then comes back as after a reset.
 //! - **Robot errors.** A move may fail with 04h/15h/01h: the cartridge stays where it was, or, if
 //!   it is dropped, lies on the floor: in no element until somebody puts it back.
+//! - **A small adapter.** A command with more data than the adapter carries never gets to the drive.
+//! - **Sense that stays.** A drive that goes on telling the sense of the last failed command.
+//! - **Late attentions.** TEST UNIT READY does not tell unit attentions: what comes after it does.
+//! - **A reservation left behind.** Somebody who is gone has reserved every drive.
 //! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
 //!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
 //!
@@ -59,14 +63,10 @@ pub struct Faults {
     pub dropped: f64,
     /// Metres of tape after which the drive asks for cleaning.
     pub cleaning_after_m: Option<f64>,
-    /// Most bytes that the way to a device carries with one command.
-    pub largest_transfer_bytes: Option<u64>,
     /// Operation codes that the drives do not have, whatever their kind has.
     pub missing_commands: Vec<u8>,
     /// Probability of a unit attention (mode parameters changed), for each command that reports them.
     pub attention: f64,
-    /// REQUEST SENSE repeats the sense of the last command that failed, until another one fails.
-    pub sense_stays: bool,
     /// Seconds that a drive takes longer to become ready.
     pub slow_load_s: f64,
     /// READ ELEMENT STATUS does not tell the serial numbers of the drives.
@@ -75,8 +75,23 @@ pub struct Faults {
     pub write_protected: Vec<String>,
     /// Barcodes of cartridges that can be written only once.
     pub worm: Vec<String>,
-    /// The drives are reserved, with this key, by a host that is gone.
-    pub reserved_by_dead_host: Option<u64>,
+    /// Bytes that the adapter carries with one command to or from a drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter_bytes: Option<u64>,
+    /// REQUEST SENSE repeats the sense of the last command that failed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub sense_stays: bool,
+    /// TEST UNIT READY does not tell unit attentions.
+    #[serde(skip_serializing_if = "is_false")]
+    pub late_attentions: bool,
+    /// Key of an initiator that is gone and holds every drive, in hexadecimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_by: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference.
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A block that cannot be read.

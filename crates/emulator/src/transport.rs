@@ -60,6 +60,23 @@ impl EmulatedTransport {
         }
     }
 
+    /// What an adapter does with a command of more data than it carries.
+    fn refuse_larger(&self, data: &Data<'_>, most: u64) -> Result<(), TransportError> {
+        let bytes = match data {
+            Data::None => 0,
+            Data::In(room) => room.len(),
+            Data::Out(bytes) => bytes.len(),
+        };
+        match bytes as u64 > most {
+            true => Err(TransportError::TooLarge {
+                device: self.name.clone(),
+                bytes,
+                limit_bytes: most as usize,
+            }),
+            false => Ok(()),
+        }
+    }
+
     /// The initiator is gone, as when its connection was cut: what holds only while it is there ends.
     pub(crate) fn lose_nexus(&mut self) {
         let mut world = self.world();
@@ -71,15 +88,6 @@ impl EmulatedTransport {
 
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Bytes of a data phase.
-fn length(data: &Data<'_>) -> usize {
-    match data {
-        Data::None => 0,
-        Data::In(room) => room.len(),
-        Data::Out(bytes) => bytes.len(),
     }
 }
 
@@ -127,21 +135,17 @@ impl Transport for EmulatedTransport {
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
         let mut world = self.world();
-        if let Some(limit) = world.spec.faults.largest_transfer_bytes
-            && length(&data) as u64 > limit
-        {
-            return Err(TransportError::TooLarge {
-                device: self.name.clone(),
-                bytes: length(&data),
-                limit_bytes: usize::try_from(limit).unwrap_or(usize::MAX),
-            });
-        }
         if let LibraryUnit::Drive(number) = self.target {
             let handed = world.look_for_a_hand(number);
             handed.map_err(|error| TransportError::Io {
                 device: self.name.clone(),
                 source: std::io::Error::other(error),
             })?;
+        }
+        if let LibraryUnit::Drive(number) = self.target
+            && let Some(most) = world.drives[number].adapter_bytes()
+        {
+            self.refuse_larger(&data, most)?;
         }
         let now = self.own.unwrap_or_else(|| world.clock.now());
         let mut exchange = Exchange::new(*cdb, data, now, self.nexus);

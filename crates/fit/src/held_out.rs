@@ -4,7 +4,8 @@
 //! another host. One of 200 s weighs in a mean square like ten thousand of 2 s, so the choice is
 //! made without those that every model misses by far.
 
-use crate::candidate::{Candidate, Fitted};
+use crate::candidate::Candidate;
+use crate::fitted::Fitted;
 use crate::kind::Kind;
 use crate::robust::standard_error;
 use crate::sample::{FitError, Ground, Sample, check};
@@ -51,6 +52,8 @@ pub struct Score {
     pub off: f64,
     /// Share of the variance of the records of this kind that is explained.
     pub r_squared: f64,
+    /// The same without outliers.
+    pub bulk_r_squared: f64,
 }
 
 /// A candidate fitted to all records, and its score on records held out.
@@ -84,7 +87,34 @@ pub struct Comparison {
     pub chosen: usize,
 }
 
+/// How far the times of a fit can be trusted, by the records held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Errors are small, or small beside the differences that an order lives on.
+    Good,
+    /// More than a tenth of the differences is not explained: a plan by it may gain less than it says.
+    Rough,
+    /// Less than half of the differences is explained: an order by it is hardly better than any other.
+    None,
+}
+
+/// Below this share of the variance explained a fit is [`Trust::Rough`].
+const ROUGH_R_SQUARED: f64 = 0.9;
+/// Below this share it is no fit.
+const HOPELESS_R_SQUARED: f64 = 0.5;
+
 impl Comparison {
+    /// How far the chosen model can be trusted: judged on records it was not fitted to, outliers left out.
+    pub fn trust(&self) -> Trust {
+        let score = self.choice().overall;
+        match score.bulk_r_squared {
+            _ if score.bulk_s <= FELT_S => Trust::Good,
+            share if share < HOPELESS_R_SQUARED => Trust::None,
+            share if share < ROUGH_R_SQUARED => Trust::Rough,
+            _ => Trust::Good,
+        }
+    }
+
     /// The candidate to take.
     pub fn choice(&self) -> &Scored {
         &self.scored[self.chosen]
@@ -109,7 +139,7 @@ impl Comparison {
 pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitError> {
     check(samples, &ground.geometry)?;
     let (folding, folds) = fold(samples);
-    let candidates = Candidate::of(&ground.geometry);
+    let candidates = Candidate::of(ground);
     let fits = candidates
         .iter()
         .map(|&candidate| fit(candidate, samples, ground, &folds))
@@ -237,12 +267,14 @@ fn judge(
     let squares: f64 = chosen.iter().map(|&at| square(at)).sum();
     let bulk: Vec<usize> = chosen.iter().copied().filter(|&at| !outliers[at]).collect();
     let bulk_squares: f64 = bulk.iter().map(|&at| square(at)).sum();
-    let mean = chosen.iter().map(|&at| time(at)).sum::<f64>() / count;
-    let total: f64 = chosen.iter().map(|&at| (time(at) - mean).powi(2)).sum();
-    let explained = if total > 0.0 {
-        1.0 - squares / total
-    } else {
-        0.0
+    let explained = |of: &[usize], squares: f64| {
+        let mean = of.iter().map(|&at| time(at)).sum::<f64>() / of.len().max(1) as f64;
+        let total: f64 = of.iter().map(|&at| (time(at) - mean).powi(2)).sum();
+        if total > 0.0 {
+            1.0 - squares / total
+        } else {
+            0.0
+        }
     };
     Score {
         count: chosen.len(),
@@ -251,6 +283,7 @@ fn judge(
         bulk_s: (bulk_squares / bulk.len().max(1) as f64).sqrt(),
         median_s: off[off.len() / 2],
         off: off.iter().filter(|error| **error > FELT_S).count() as f64 / count,
-        r_squared: explained,
+        r_squared: explained(&chosen, squares),
+        bulk_r_squared: explained(&bulk, bulk_squares),
     }
 }

@@ -1,12 +1,13 @@
 //! The regressions of the literature: helical (Johnson & Miller 1998, section 5.4), four regions
 //! (their Table 3) and CERN's (2018, annex).
 
-use crate::candidate::{Coefficients, Fitted};
+use crate::fitted::{Coefficients, Fitted};
 use crate::least_squares::{Table, least_squares};
-use crate::robust::without_outliers;
+use crate::robust::{Kept, without_outliers};
 use crate::sample::{FitError, Ground, Sample};
+use std::sync::Arc;
 use tapewise_model::Geometry;
-use tapewise_model::locate::LtoCoefficients;
+use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel, LtoCoefficients};
 
 fn times(samples: &[Sample]) -> Vec<f64> {
     let seconds = samples.iter().map(|sample| sample.time.as_secs_f64());
@@ -21,17 +22,68 @@ fn indicator(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// A seek takes its startup and a time for each unit of distance.
+/// A seek takes its startup and a time for each unit of distance. Where the drive has a line of its own for short
+/// seeks, the moves that fall below it say nothing of the long one.
 pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let length = f64::from(ground.geometry.wrap_lpos());
-    let rows: Vec<[f64; 2]> = samples
+    let is_long = |sample: &&Sample| distance(sample) > ground.short_lpos;
+    let long: Vec<Sample> = samples.iter().filter(is_long).copied().collect();
+    let rows: Vec<[f64; 2]> = long
         .iter()
         .map(|sample| [1.0, distance(sample) / length])
         .collect();
-    let fit = without_outliers(&["(Intercept)", "distance"], &rows, &times(samples))?;
+    let fit = without_outliers(&["(Intercept)", "distance"], &rows, &times(&long))?;
     let [startup_s, full_s] = [0, 1].map(|column| fit.table.estimate(column).max(0.0));
     Ok(Fitted {
-        coefficients: Coefficients::HelicalLinear { startup_s, full_s },
+        coefficients: Coefficients::HelicalLinear {
+            startup_s,
+            full_s,
+            short: ground.short,
+        },
+        outliers: fit.outliers(),
+        table: Some(fit.table),
+        landed: None,
+    })
+}
+
+/// The columns of the key-point model, as its cases are numbered in the paper.
+const KEY_POINT_COLUMNS: [&str; 9] = [
+    "case 1", "case 2", "case 3", "case 4", "case 5", "case 6", "case 7", "scanned", "read",
+];
+
+/// The two speeds and the seven constants of the DLT4000, given its key points.
+pub(crate) fn key_point(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
+    let Some((base, key_points)) = &ground.key_points else {
+        return Err(FitError::NoKeyPoints);
+    };
+    let model = KeyPointModel::new(base, key_points);
+    let section = f64::from(base.section_segments);
+    let row = |sample: &Sample| {
+        let motion = model.motion(&sample.from, &sample.to);
+        let mut row = [0.0; 9];
+        row[motion.case - 1] = 1.0;
+        row[7] = f64::from(motion.scanned) / section;
+        row[8] = f64::from(motion.read) / section;
+        row
+    };
+    let rows: Vec<[f64; 9]> = samples.iter().map(row).collect();
+    let fit = without_outliers(&KEY_POINT_COLUMNS, &rows, &times(samples))?;
+    // What no record tells stays as it is known.
+    let known = |column: usize, known: f64| match fit.table.terms[column].estimate {
+        Some(estimate) => estimate.max(0.0),
+        None => known,
+    };
+    Ok(Fitted {
+        coefficients: Coefficients::KeyPoint {
+            coefficients: KeyPointCoefficients {
+                read_s_per_section: known(8, base.read_s_per_section),
+                scan_s_per_section: known(7, base.scan_s_per_section),
+                section_segments: base.section_segments,
+                case_s: std::array::from_fn(|case| known(case, base.case_s[case])),
+                residual_s: Some(fit.table.residual),
+            },
+            key_points: Arc::clone(key_points),
+        },
         outliers: fit.outliers(),
         table: Some(fit.table),
         landed: None,
@@ -115,6 +167,20 @@ const CERN_COLUMNS: [&str; 7] = [
 
 /// CERN's regression.
 pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
+    let (coefficients, fit) = lto_coefficients(samples, ground)?;
+    Ok(Fitted {
+        coefficients: Coefficients::LtoRegression(coefficients),
+        outliers: fit.outliers(),
+        table: Some(fit.table),
+        landed: None,
+    })
+}
+
+/// The coefficients of CERN's regression, and the records they rest on.
+pub(crate) fn lto_coefficients(
+    samples: &[Sample],
+    ground: &Ground,
+) -> Result<(LtoCoefficients, Kept), FitError> {
     let rows: Vec<[f64; 7]> = samples
         .iter()
         .map(|sample| cern_row(sample, &ground.geometry))
@@ -134,12 +200,7 @@ pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
         per_lpos_s: cost(6),
         residual_s: fit.table.residual,
     };
-    Ok(Fitted {
-        coefficients: Coefficients::LtoRegression(coefficients),
-        outliers: fit.outliers(),
-        table: Some(fit.table),
-        landed: None,
-    })
+    Ok((coefficients, fit))
 }
 
 fn cern_row(sample: &Sample, geometry: &Geometry) -> [f64; 7] {

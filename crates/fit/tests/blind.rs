@@ -318,10 +318,7 @@ fn moves_with_the_places_found_can_be_fitted_like_measured_ones() {
     let samples = found.samples(&world.geometry, &world.volumes);
     let cartridges: Vec<u32> = samples.iter().map(|sample| sample.cartridge).collect();
     assert!(cartridges.contains(&0) && !cartridges.contains(&1) && cartridges.contains(&2));
-    let ground = Ground {
-        geometry: world.geometry.clone(),
-        read_per_lpos_s: None,
-    };
+    let ground = Ground::new(world.geometry.clone());
     let compared = compare(&samples, &ground).unwrap();
     let median_s = |candidate| compared.of(candidate).unwrap().overall.median_s;
     let landing_s = median_s(Candidate::LandingPoint);

@@ -89,40 +89,9 @@ impl Timestamp {
     /// A leap second (`:60`) counts as the second after it. Digits beyond microseconds are dropped from
     /// [`Timestamp::unix_us`], not from the text.
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = text.as_bytes();
-        if bytes.len() < 20 || !text.is_ascii() {
-            return None;
-        }
-        let number = |from: usize, to: usize| -> Option<i64> {
-            let part = &bytes[from..to];
-            part.iter().all(u8::is_ascii_digit).then(|| {
-                part.iter()
-                    .fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))
-            })
-        };
-        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-        let separators = bytes[4] == b'-'
-            && bytes[7] == b'-'
-            && matches!(bytes[10], b'T' | b't' | b' ')
-            && bytes[13] == b':'
-            && bytes[16] == b':';
-        let in_range = (1..=12).contains(&month)
-            && (1..=days_in_month(year, month)).contains(&day)
-            && hour < 24
-            && minute < 60
-            && second <= 60;
-        if !separators || !in_range {
-            return None;
-        }
-        let (fraction_us, zone) = parse_fraction(&bytes[19..])?;
-        let offset_s = parse_zone(zone)?;
-        let seconds =
-            days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
-                - offset_s;
         Some(Self {
             text: text.to_string(),
-            unix_us: seconds * 1_000_000 + fraction_us,
+            unix_us: unix_us(text)?,
         })
     }
 
@@ -135,6 +104,41 @@ impl Timestamp {
     pub fn unix_us(&self) -> i64 {
         self.unix_us
     }
+}
+
+/// Microseconds since 1970 of an RFC 3339 time with its zone; `None` when the text is not one.
+pub(crate) fn unix_us(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 20 || !text.is_ascii() {
+        return None;
+    }
+    let number = |from: usize, to: usize| -> Option<i64> {
+        let part = &bytes[from..to];
+        part.iter().all(u8::is_ascii_digit).then(|| {
+            part.iter()
+                .fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))
+        })
+    };
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    let separators = bytes[4] == b'-'
+        && bytes[7] == b'-'
+        && matches!(bytes[10], b'T' | b't' | b' ')
+        && bytes[13] == b':'
+        && bytes[16] == b':';
+    let in_range = (1..=12).contains(&month)
+        && (1..=days_in_month(year, month)).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    if !separators || !in_range {
+        return None;
+    }
+    let (fraction_us, zone) = parse_fraction(&bytes[19..])?;
+    let offset_s = parse_zone(zone)?;
+    let seconds =
+        days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset_s;
+    Some(seconds * 1_000_000 + fraction_us)
 }
 
 /// Reads `.123` as microseconds, and returns what follows.

@@ -84,6 +84,7 @@ pub mod ltfs_attribute;
 pub mod ltfs_extent;
 pub mod ltfs_index;
 pub mod ltfs_label;
+pub mod ltfs_path;
 pub mod ltfs_select;
 pub mod ltfs_xattr;
 pub mod map_file;

@@ -128,9 +128,9 @@ pub fn ltfs_requests<'a>(
         .into_iter()
         .map(|file| {
             Ok(Request {
-                id: file.path.clone(),
+                id: String::from(&file.path),
                 volume: volume.map(str::to_string),
-                path: Some(file.path.clone()),
+                path: Some(String::from(&file.path)),
                 extents: extents(file, layout, &mut notices)?,
                 ..Request::default()
             })
@@ -152,14 +152,14 @@ fn extents(
             notices.push("empty-extent", None, || {
                 format!(
                     "\"{}\": an extent of zero bytes was dropped",
-                    excerpt(&file.path)
+                    excerpt(&file.path.to_string())
                 )
             });
             continue;
         }
         let partition = layout.partition_number(extent.partition).ok_or_else(|| {
             LtfsExtentError::UnknownPartition {
-                path: excerpt(&file.path),
+                path: excerpt(&file.path.to_string()),
                 letter: extent.partition,
                 index: layout.index_partition,
                 data: layout.data_partition,
@@ -168,7 +168,7 @@ fn extents(
         let block_count = blocks_for(extent.byte_offset, extent.byte_count, layout.block_size)
             .filter(|&count| run_fits(extent.start_block, count))
             .ok_or_else(|| LtfsExtentError::Overflow {
-                path: excerpt(&file.path),
+                path: excerpt(&file.path.to_string()),
                 start_block: extent.start_block,
                 byte_count: extent.byte_count,
             })?;

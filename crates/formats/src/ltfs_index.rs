@@ -1,16 +1,20 @@
 //! The index of an LTFS volume (format 2.0 to 2.5): every file and the blocks it lies on.
 //!
 //! The index is read as a stream: one file at a time is handed to the caller, so the memory used does not depend
-//! on the size of the index. A damaged or hostile index ends in an error with its line; a DTD is refused.
+//! on the size of the index. Files of one directory share its path ([`LtfsPath`]), so a list of two million files
+//! takes less than 600 MB, and no index, however deep its directories, makes more of itself than its files justify. A damaged or hostile index ends in an error with its line; a DTD is refused.
 //! Elements and limits: SNIA LTFS Format Specification 2.5, sections 9.2 and 10.
 
 mod error;
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 pub use error::LtfsIndexError;
 
+use crate::deadline::unix_us;
 pub use crate::ltfs_attribute::{LtfsAttribute, LtfsHash};
+pub use crate::ltfs_path::LtfsPath;
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt;
 use crate::xml::{Tag, XmlCursor};
@@ -18,8 +22,15 @@ use crate::xml_error::XmlError;
 
 /// The deepest directory we accept; LTFS itself has no limit, path lengths do.
 const MAX_DIRECTORY_DEPTH: usize = 1024;
-/// The longest path we accept, in bytes.
-const MAX_PATH_BYTES: usize = 1 << 20;
+/// The longest path we accept, in bytes: the longest of Windows (32,767 units of UTF-16) fits, Linux stops at 4 KiB.
+const MAX_PATH_BYTES: usize = 128 << 10;
+/// What the paths of all files may have together, in bytes, however few files there are.
+///
+/// A few bytes of XML repeat the path of all directories above them, so without this an index of 5 MB could ask for
+/// gigabytes of whoever writes the paths out.
+const FREE_PATH_BYTES: u64 = 64 << 20;
+/// What the paths of all files may have together beyond that, in bytes for each file.
+const MAX_MEAN_PATH_BYTES: u64 = 1024;
 /// The most extents of one file; they are held in memory together (40 bytes each).
 const MAX_EXTENTS_PER_FILE: usize = 500_000;
 /// The most bytes of extended attributes that are kept of one file; LTFS itself takes 64 KiB each.
@@ -76,20 +87,20 @@ pub struct LtfsLocation {
 /// One file of an LTFS index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LtfsFile {
-    /// The path from the root of the volume, without a slash in front: `docs/a/hello.txt`.
-    pub path: String,
+    /// The path from the root of the volume.
+    pub path: LtfsPath,
     /// The length in bytes, holes included.
     pub length: u64,
     /// The number of the file, unique in the volume.
     pub file_uid: Option<u64>,
     /// Whether it must not be changed.
     pub readonly: bool,
-    /// When it was last written, as it stands there (RFC 3339).
-    pub modify_time: Option<String>,
+    /// When it was last written, in nanoseconds since 1970.
+    pub modified_ns: Option<i64>,
     /// Where a symbolic link points to; `None` for a file.
-    pub symlink: Option<String>,
+    pub symlink: Option<Box<str>>,
     /// Where the data lies, in file order; a hole has no extent.
-    pub extents: Vec<LtfsExtent>,
+    pub extents: Box<[LtfsExtent]>,
     /// The checksums stored with the file: attributes named `ltfs.hash.…`.
     pub hashes: Vec<LtfsHash>,
     /// Its other extended attributes, but for those of LTFS itself and those that are too long.
@@ -130,6 +141,8 @@ pub fn visit_ltfs_index<R: BufRead>(
         index: LtfsIndex::default(),
         notices: Notices::new(),
         path: String::new(),
+        path_bytes: 0,
+        extents: Vec::new(),
     };
     parser.check_version(&version)?;
     parser.index.version = version;
@@ -157,6 +170,23 @@ struct Parser<R: BufRead, V> {
     notices: Notices,
     /// The path of the directory we are in, with a slash at the end unless it is the root.
     path: String,
+    /// The bytes of the paths of all files so far.
+    path_bytes: u64,
+    /// The extents of the file that is being read; kept here so that each file takes no more than it has.
+    extents: Vec<LtfsExtent>,
+}
+
+/// A directory whose element is open.
+#[derive(Default)]
+struct OpenDirectory {
+    /// The length of the path before its name.
+    parent_len: usize,
+    /// Whether its name was seen.
+    named: bool,
+    /// Whether its `contents` are open.
+    in_contents: bool,
+    /// Its path, made for the first file in it and shared by all.
+    shared: Option<Arc<str>>,
 }
 
 impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
@@ -233,38 +263,36 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
 
     /// Reads the root directory and all below it, with a stack of our own instead of recursion.
     fn directories(&mut self) -> Result<(), LtfsIndexError> {
-        // Each open directory: the length of the path before its name, and whether its name was seen.
-        let mut open = vec![(0_usize, false)];
-        let mut in_contents = vec![false];
+        let mut open = vec![OpenDirectory::default()];
         self.index.directory_count += 1;
-        while let Some(&(parent_len, named)) = open.last() {
+        loop {
             let depth = open.len();
+            let Some(directory) = open.last_mut() else {
+                return Ok(());
+            };
             let Some(tag) = self.xml.child()? else {
-                if in_contents.last() == Some(&true) {
-                    *in_contents.last_mut().expect("as long as open") = false;
+                if directory.in_contents {
+                    directory.in_contents = false;
                     continue;
                 }
-                if !named {
+                if !directory.named {
                     return Err(self.missing("directory", "name"));
                 }
-                self.path.truncate(parent_len);
+                self.path.truncate(directory.parent_len);
                 open.pop();
-                in_contents.pop();
                 continue;
             };
-            match (tag, in_contents[depth - 1]) {
+            match (tag, directory.in_contents) {
                 (Tag::Name, false) => {
-                    let mut seen = named;
-                    self.once(&mut seen, tag)?;
+                    self.once(&mut directory.named, tag)?;
                     self.directory_name(depth == 1)?;
-                    open[depth - 1].1 = true;
                 }
                 (Tag::Contents, false) => {
                     // The paths below need the name; every LTFS writes it first.
-                    if !named {
+                    if !directory.named {
                         return Err(self.missing("directory", "name"));
                     }
-                    in_contents[depth - 1] = true;
+                    directory.in_contents = true;
                 }
                 (Tag::Directory, true) => {
                     if depth >= MAX_DIRECTORY_DEPTH {
@@ -273,16 +301,22 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                         );
                     }
                     self.index.directory_count += 1;
-                    open.push((self.path.len(), false));
-                    in_contents.push(false);
+                    open.push(OpenDirectory {
+                        parent_len: self.path.len(),
+                        ..OpenDirectory::default()
+                    });
                 }
-                (Tag::File, true) => self.file()?,
+                (Tag::File, true) => {
+                    let path = &self.path;
+                    let shared = directory.shared.get_or_insert_with(|| path.as_str().into());
+                    let shared = Arc::clone(shared);
+                    self.file(shared)?;
+                }
                 (_, true) => self.skip_unknown()?,
                 (_, false) if is_known_of_node(tag) => self.xml.skip()?,
                 (_, false) => self.skip_unknown()?,
             }
         }
-        Ok(())
     }
 
     fn directory_name(&mut self, is_root: bool) -> Result<(), LtfsIndexError> {
@@ -300,8 +334,8 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
         Ok(())
     }
 
-    /// Reads one file and hands it over.
-    fn file(&mut self) -> Result<(), LtfsIndexError> {
+    /// Reads one file of the directory and hands it over.
+    fn file(&mut self, directory: Arc<str>) -> Result<(), LtfsIndexError> {
         let mut file = LtfsFile::default();
         let (mut name, mut length) = (None, None);
         let (mut has_extents, mut room) = (false, MAX_ATTRIBUTE_BYTES);
@@ -319,8 +353,8 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                 }
                 Tag::FileUid => file.file_uid = Some(self.xml.number(tag)?),
                 Tag::Readonly => file.readonly = self.xml.boolean(tag)?,
-                Tag::ModifyTime => file.modify_time = Some(self.xml.text()?.to_string()),
-                Tag::Symlink => file.symlink = Some(self.xml.name_text(tag)?),
+                Tag::ModifyTime => file.modified_ns = self.time(tag)?,
+                Tag::Symlink => file.symlink = Some(self.xml.name_text(tag)?.into_boxed_str()),
                 Tag::ExtentInfo => {
                     self.once(&mut has_extents, tag)?;
                     file.extents = self.extents()?;
@@ -332,9 +366,14 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
         }
         let name = name.ok_or_else(|| self.missing("file", "name"))?;
         file.length = length.ok_or_else(|| self.missing("file", "length"))?;
-        file.path = [self.path.as_str(), name.as_str()].concat();
+        file.path = LtfsPath::new(directory, name);
         self.settle_extents(&mut file)?;
         self.index.file_count += 1;
+        self.path_bytes += file.path.len() as u64;
+        let most = FREE_PATH_BYTES + MAX_MEAN_PATH_BYTES * self.index.file_count;
+        if self.path_bytes > most {
+            return Err(self.too_many("bytes in the paths of its files", most as usize));
+        }
         self.index.extent_count += file.extents.len() as u64;
         (self.visit)(file);
         Ok(())
@@ -351,13 +390,16 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
             let (Some(end), Some(_)) = (ends, fits) else {
                 return Err(LtfsIndexError::ExtentOverflow {
                     line: self.xml.line(),
-                    path: excerpt(&file.path),
+                    path: excerpt(&file.path.to_string()),
                 });
             };
             if extent.file_offset < reached {
                 self.notices
                     .push("extents-overlap", Some(self.xml.line()), || {
-                        format!("extents of \"{}\" overlap in the file", excerpt(&file.path))
+                        format!(
+                            "extents of \"{}\" overlap in the file",
+                            excerpt(&file.path.to_string())
+                        )
                     });
             }
             reached = reached.max(end);
@@ -368,7 +410,7 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                 .push("extent-beyond-length", Some(self.xml.line()), || {
                     format!(
                         "extents of \"{}\" reach byte {reached}, its length is {}",
-                        excerpt(&file.path),
+                        excerpt(&file.path.to_string()),
                         file.length
                     )
                 });
@@ -376,23 +418,39 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
         Ok(())
     }
 
-    fn extents(&mut self) -> Result<Vec<LtfsExtent>, LtfsIndexError> {
-        let mut extents: Vec<LtfsExtent> = Vec::new();
+    /// Reads a time as LTFS writes it, with nine digits of a second; one that cannot be read is left out.
+    fn time(&mut self, tag: Tag) -> Result<Option<i64>, LtfsIndexError> {
+        let text = self.xml.text()?;
+        let time = unix_ns(text);
+        if time.is_none() {
+            let text = excerpt(text);
+            self.notices
+                .push("time-unreadable", Some(self.xml.line()), || {
+                    format!("<{}> \"{text}\" is not a time and was ignored", tag.name())
+                });
+        }
+        Ok(time)
+    }
+
+    fn extents(&mut self) -> Result<Box<[LtfsExtent]>, LtfsIndexError> {
+        self.extents.clear();
         while let Some(tag) = self.xml.child()? {
             if tag != Tag::Extent {
                 self.skip_unknown()?;
                 continue;
             }
-            if extents.len() >= MAX_EXTENTS_PER_FILE {
+            if self.extents.len() >= MAX_EXTENTS_PER_FILE {
                 return Err(self.too_many("extents in one file", MAX_EXTENTS_PER_FILE));
             }
             // Before sparse files came into the format an extent had no offset: it followed the one before.
-            let follows = extents
+            let follows = self
+                .extents
                 .last()
                 .map_or(0, |last| last.file_offset.saturating_add(last.byte_count));
-            extents.push(self.extent(follows)?);
+            let extent = self.extent(follows)?;
+            self.extents.push(extent);
         }
-        Ok(extents)
+        Ok(self.extents.as_slice().into())
     }
 
     fn extent(&mut self, follows: u64) -> Result<LtfsExtent, LtfsIndexError> {
@@ -570,4 +628,14 @@ fn is_known_of_node(tag: Tag) -> bool {
             | Tag::OpenForWrite
             | Tag::ExtendedAttributes
     )
+}
+
+/// Nanoseconds since 1970 of an RFC 3339 time.
+fn unix_ns(text: &str) -> Option<i64> {
+    let seconds = unix_us(text)?.div_euclid(1_000_000);
+    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+    let digits = digits.chain(std::iter::repeat(b'0')).take(9);
+    let nanoseconds = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
 }

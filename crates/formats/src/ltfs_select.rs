@@ -1,7 +1,5 @@
 //! Finds the files of an LTFS index that a list names.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::list::{ListError, Name};
 use crate::ltfs_index::LtfsFile;
 
@@ -33,28 +31,19 @@ pub fn select(
     names: &[Name],
     prefix: Option<&str>,
 ) -> Result<Selection, ListError> {
-    let mut by_path: HashMap<&str, usize> = HashMap::with_capacity(files.len());
-    let mut twice: HashSet<&str> = HashSet::new();
-    for (at, file) in files.iter().enumerate() {
-        if by_path.insert(&file.path, at).is_some() {
-            twice.insert(&file.path);
-        }
-    }
-    let mut sorted: Vec<usize> = (0..files.len()).collect();
-    sorted.sort_by(|&a, &b| files[a].path.cmp(&files[b].path));
-
+    let sorted = sorted(files);
     let prefix = prefix.map(|prefix| prefix.trim_end_matches('/'));
     let mut taken = vec![false; files.len()];
     let mut selection = Selection::default();
     for name in names {
         let path = inside_volume(name.as_str()?, prefix);
-        if twice.contains(path.as_str()) {
-            selection.ambiguous.push(name.clone());
-            continue;
-        }
-        let found = match by_path.get(path.as_str()) {
-            Some(&at) => vec![at],
-            None => below(files, &sorted, &path),
+        let found = match named(files, &sorted, path.as_bytes()) {
+            [] => below(files, &sorted, &path),
+            [at] => vec![*at],
+            _ => {
+                selection.ambiguous.push(name.clone());
+                continue;
+            }
         };
         if found.is_empty() {
             selection.not_found.push(name.clone());
@@ -71,6 +60,21 @@ pub fn select(
         }
     }
     Ok(selection)
+}
+
+/// Indices of the files, by path; those of one path in the order of the index.
+pub fn sorted(files: &[LtfsFile]) -> Vec<usize> {
+    let mut sorted: Vec<usize> = (0..files.len()).collect();
+    // A sort that keeps order finds the runs that an index is made of.
+    sorted.sort_by(|&a, &b| files[a].path.cmp(&files[b].path));
+    sorted
+}
+
+/// Indices of the files with exactly this path, of those that [`sorted`] gave.
+pub fn named<'s>(files: &[LtfsFile], sorted: &'s [usize], path: &[u8]) -> &'s [usize] {
+    let from = sorted.partition_point(|&at| files[at].path.cmp_text(path).is_lt());
+    let same = sorted[from..].partition_point(|&at| files[at].path.cmp_text(path).is_eq());
+    &sorted[from..from + same]
 }
 
 /// Takes off the prefix, slashes at both ends, doubled slashes and `.` components.
@@ -93,7 +97,7 @@ fn below(files: &[LtfsFile], sorted: &[usize], directory: &str) -> Vec<usize> {
         return (0..files.len()).collect();
     }
     let start = format!("{directory}/");
-    let from = sorted.partition_point(|&at| files[at].path.as_str() < start.as_str());
+    let from = sorted.partition_point(|&at| files[at].path.cmp_text(start.as_bytes()).is_lt());
     let mut found: Vec<usize> = sorted[from..]
         .iter()
         .copied()

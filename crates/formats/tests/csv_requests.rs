@@ -335,7 +335,7 @@ fn a_quote_that_is_never_closed_ends_early() {
 
 #[test]
 fn the_examples_in_the_documentation_are_read() {
-    let page = include_str!("../../../docs/reference/requests-csv.md");
+    let page = &tapewise_house::page("reference/requests-csv.md");
     let mut examples = 0;
     for example in page.split("```csv\n").skip(1) {
         let read = read(example.split("```").next().unwrap());

@@ -53,7 +53,7 @@ fn both_formats_say_the_same() {
 
 #[test]
 fn the_lines_of_the_reference_page_are_read_and_say_the_same() {
-    let page = include_str!("../../../docs/reference/cta-log.md");
+    let page = &tapewise_house::page("reference/cta-log.md");
     let line = |start| page.lines().find(|line| line.starts_with(start)).unwrap();
     let of = |start| read(line(start)).unwrap().reads;
     assert_eq!(of("Aug 24"), of("{\"log_level"));

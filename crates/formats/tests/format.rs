@@ -8,8 +8,8 @@ fn format(bytes: &[u8], name: Option<&str>) -> Format {
 
 #[test]
 fn content_decides() {
-    let label = include_bytes!("../../../fixtures/ltfs/TST001.label.xml");
-    let index = include_bytes!("../../../fixtures/ltfs/lto8-36files.xml");
+    let label = &tapewise_house::bytes("ltfs/TST001.label.xml")[..];
+    let index = &tapewise_house::bytes("ltfs/lto8-36files.xml")[..];
     for (bytes, expected) in [
         (&index[..], Format::LtfsIndex),
         (&label[..], Format::LtfsLabel),

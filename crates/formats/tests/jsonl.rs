@@ -122,7 +122,7 @@ proptest! {
 
 #[test]
 fn the_example_in_the_documentation_is_read() {
-    let page = include_str!("../../../docs/reference/requests-csv.md");
+    let page = &tapewise_house::page("reference/requests-csv.md");
     let example = page
         .split("```json\n")
         .nth(1)

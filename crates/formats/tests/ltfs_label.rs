@@ -1,8 +1,9 @@
 //! The label of an LTFS volume.
 
+use std::sync::LazyLock;
 use tapewise_formats::ltfs_label::read_ltfs_label;
 
-const LABEL: &str = include_str!("../../../fixtures/ltfs/TST001.label.xml");
+static LABEL: LazyLock<String> = LazyLock::new(|| tapewise_house::text("ltfs/TST001.label.xml"));
 
 #[test]
 fn the_fixture_is_read() {

@@ -1,12 +1,12 @@
 //! Names of a list found in an index.
 
 use tapewise_formats::list::{Separator, read_list};
-use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
+use tapewise_formats::ltfs_index::{LtfsFile, LtfsPath, read_ltfs_index};
 use tapewise_formats::ltfs_select::{Selection, select};
 
 fn files(paths: &[&str]) -> Vec<LtfsFile> {
     let file = |path: &&str| LtfsFile {
-        path: path.to_string(),
+        path: LtfsPath::from(*path),
         ..LtfsFile::default()
     };
     paths.iter().map(file).collect()
@@ -77,7 +77,7 @@ fn a_name_that_is_not_utf8_is_an_error_with_its_line() {
 
 #[test]
 fn every_path_of_a_real_index_finds_itself() {
-    let xml = include_bytes!("../../../fixtures/ltfs/TST002-gen2-2077files.xml");
+    let xml = &tapewise_house::bytes("ltfs/TST002-gen2-2077files.xml")[..];
     let (_, files) = read_ltfs_index(&xml[..]).unwrap();
     let list: String = files
         .iter()

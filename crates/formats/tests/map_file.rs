@@ -155,7 +155,7 @@ fn key_points_that_do_not_fit_are_named_with_their_line() {
 
 #[test]
 fn the_examples_in_the_documentation_are_read() {
-    let page = include_str!("../../../docs/reference/map-csv.md");
+    let page = &tapewise_house::page("reference/map-csv.md");
     let examples: Vec<&str> = page.split("```csv\n").skip(1).collect();
     for example in &examples {
         read(example.split("```").next().unwrap());

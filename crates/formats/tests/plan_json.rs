@@ -175,7 +175,7 @@ fn other_formats_and_versions_are_refused_before_anything_else() {
 
 #[test]
 fn the_example_in_the_documentation_is_this_plan() {
-    let page = include_str!("../../../docs/reference/plan-json.md");
+    let page = &tapewise_house::page("reference/plan-json.md");
     let example = page
         .split("```json\n")
         .nth(1)

@@ -449,7 +449,7 @@ proptest! {
 
 #[test]
 fn the_example_of_the_documentation_is_an_answer() {
-    let page = include_str!("../../../docs/reference/rao.md");
+    let page = &tapewise_house::page("reference/rao.md");
     let example = page.split("```\n").nth(1).expect("a block of text");
     let lists = answers(&read_dump(example.as_bytes()).unwrap());
     let requests = [

@@ -10,7 +10,7 @@ pub enum Direction {
 }
 
 /// How data lies on the tape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// Wraps to and fro along the tape.

@@ -190,7 +190,7 @@ impl KeyPoints {
                 });
             }
         }
-        BlockMap::new(spans, PositionSource::KeyPoints, 0.0, 0)
+        BlockMap::of_sorted(spans, PositionSource::KeyPoints, 0.0, 0)
     }
 
     /// The geometry of the cartridge, `nominal` with this cartridge's length, tracks and sections.

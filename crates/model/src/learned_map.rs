@@ -286,7 +286,7 @@ impl LearnedMap {
             });
         }
         let lpos_error = (error * f64::from(self.geometry.wrap_lpos())).round() as u32;
-        BlockMap::new(spans, PositionSource::Probed, share_error, lpos_error)
+        BlockMap::of_sorted(spans, PositionSource::Probed, share_error, lpos_error)
     }
 
     /// The first block edge of a partition that is expected at `along` or behind, in wraps.

@@ -94,6 +94,18 @@ pub enum MapError {
         /// Where the map came from.
         source_name: String,
     },
+    /// The spans that a map is made of are not in order of partition and block.
+    #[error(
+        "span {span} of the map begins at block {block} of partition {partition}, before the span in front of it"
+    )]
+    OutOfOrder {
+        /// Index of the span, from 0.
+        span: usize,
+        /// Its partition.
+        partition: u8,
+        /// Its first block.
+        block: u64,
+    },
     /// The drive's table contradicts itself or the geometry.
     #[error("end-of-wrap table, entry {entry} (wrap {wrap}): {reason}")]
     BadTable {
@@ -185,7 +197,7 @@ impl BlockMap {
             });
         }
         let lpos_error = (f64::from(geometry.wrap_lpos()) * END_OF_WRAP_SHARE_OF_WRAP) as u32;
-        Ok(BlockMap::new(
+        Ok(BlockMap::of_sorted(
             spans,
             PositionSource::EndOfWrapTable,
             0.0,
@@ -226,11 +238,54 @@ impl BlockMap {
                 });
             }
         }
-        BlockMap::new(spans, PositionSource::Nominal, share_error, 0)
+        BlockMap::of_sorted(spans, PositionSource::Nominal, share_error, 0)
     }
 
     /// A map from spans in order of partition and block, with its source and errors.
+    ///
+    /// # Errors
+    /// [`MapError::OutOfOrder`] if a span begins before the one in front of it.
     pub fn new(
+        spans: Vec<WrapSpan>,
+        source: PositionSource,
+        share_error: f64,
+        lpos_error: u32,
+    ) -> Result<BlockMap, MapError> {
+        let begin = |span: &WrapSpan| (span.partition, span.first_block);
+        match spans
+            .windows(2)
+            .position(|pair| begin(&pair[1]) < begin(&pair[0]))
+        {
+            None => Ok(BlockMap::of_sorted(spans, source, share_error, lpos_error)),
+            Some(before) => {
+                let wrong = spans[before + 1];
+                Err(MapError::OutOfOrder {
+                    span: before + 1,
+                    partition: wrong.partition,
+                    block: wrong.first_block,
+                })
+            }
+        }
+    }
+
+    /// The same map with another source and other errors.
+    #[must_use]
+    pub fn with_errors(
+        self,
+        source: PositionSource,
+        share_error: f64,
+        lpos_error: u32,
+    ) -> BlockMap {
+        BlockMap {
+            source,
+            share_error,
+            lpos_error,
+            ..self
+        }
+    }
+
+    /// The map of spans that are in order by the way they were made.
+    pub(crate) fn of_sorted(
         spans: Vec<WrapSpan>,
         source: PositionSource,
         share_error: f64,

@@ -55,7 +55,7 @@ fn every_profile_parses_and_is_named_like_its_file() {
 
 #[test]
 fn the_list_and_the_directory_agree() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
     let files: BTreeSet<String> = std::fs::read_dir(directory)
         .expect("the directory of profiles")
         .map(|entry| {
@@ -157,8 +157,7 @@ fn status_and_model_go_together() {
 
 #[test]
 fn the_reference_lists_every_profile_with_its_status_and_model() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/profiles.md");
-    let reference = std::fs::read_to_string(path).expect("the reference");
+    let reference = tapewise_house::page("reference/profiles.md");
     for profile in all() {
         let status = match profile.status {
             Status::Verified => "verified",

@@ -1,6 +1,6 @@
 //! The straight pieces that a model tells of, against the times themselves.
 
-use tapewise_model::locate::{LandingCoefficients, LandingModel, Look, Place};
+use tapewise_model::locate::{Destination, LandingCoefficients, LandingModel, Look};
 use tapewise_model::{
     KeyPoints, LocateModel, Micros, Pace, Point, Position, PositionSource, Random, profile,
 };
@@ -95,7 +95,7 @@ fn somewhere(wraps: u16, lpos_max: u32, near: &[Position], random: &mut Random) 
 }
 
 /// What a look says of a place; `None` where it does not speak of it.
-fn priced(model: &LocateModel, look: &Look, place: &Place) -> Option<Micros> {
+fn priced(model: &LocateModel, look: &Look, place: &Destination) -> Option<Micros> {
     if look.class != place.class || (look.except.is_some() && look.except == place.group) {
         return None;
     }
@@ -112,7 +112,7 @@ fn priced(model: &LocateModel, look: &Look, place: &Place) -> Option<Micros> {
 fn least_priced(model: &LocateModel, from: &Point, to: &Point) -> Option<Micros> {
     let mut least: Option<Micros> = None;
     model.rays().looks(from, |look| {
-        model.rays().places(to, |place| {
+        model.rays().destinations(to, |place| {
             let priced = priced(model, &look, &place);
             least = least.into_iter().chain(priced).min();
         });

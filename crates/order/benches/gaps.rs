@@ -12,7 +12,7 @@ mod batch;
 use batch::{Kind, Start};
 use std::time::{Duration, Instant};
 use tapewise_model::Micros;
-use tapewise_order::{Effort, Problem, Scenarios, Solution, best};
+use tapewise_order::{Alternatives, Effort, Problem, Solution, best};
 
 /// Budgets in milliseconds.
 const BUDGETS_MS: [u64; 4] = [5, 20, 100, 1_000];
@@ -106,7 +106,7 @@ fn timed(problem: &Problem, work: u64, budget: Duration, prove: bool) -> (Soluti
         prove,
         out_of_time: &out_of_time,
     };
-    let solution = best(problem, &Scenarios::none(), &effort, 1);
+    let solution = best(problem, &Alternatives::none(), &effort, 1);
     (solution, begin.elapsed().as_secs_f64() * 1e3)
 }
 

@@ -4,7 +4,7 @@
 //! places: the models of 1996 and of 1998 for the DLT4000, and CERN's regression with the speeds of
 //! LTO-9 half height, or without its mid-tape term and with turning round twice as dear.
 //!
-//! "both" is the order chosen when both models are among the scenarios: it may be no longer than
+//! "both" is the order chosen when both models are among the alternatives: it may be no longer than
 //! sorting under either.
 
 mod batch;
@@ -12,7 +12,7 @@ mod batch;
 use batch::{Kind, Start};
 use tapewise_model::locate::{FourRegion, LocateModel, LtoRegression};
 use tapewise_model::{Micros, profile};
-use tapewise_order::{Algorithm, Inputs, Order, Problem, Scenarios, Tape};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Order, Problem, Tape};
 
 /// Seeds of the batches whose totals are added up.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -89,12 +89,16 @@ fn sums(kind: Kind, requests: usize, other: Other, swapped: bool) -> [f64; 5] {
             false => (&problem, &under),
             true => (&under, &problem),
         };
-        let over = |algorithm: Algorithm, problem: &Problem, scenarios: &Scenarios| -> Order {
-            algorithm.order(problem, &Inputs::new(scenarios)).unwrap()
+        let over =
+            |algorithm: Algorithm, problem: &Problem, alternatives: &Alternatives| -> Order {
+                algorithm
+                    .order(problem, &Inputs::new(alternatives))
+                    .unwrap()
+            };
+        let order = |algorithm: Algorithm, problem: &Problem| {
+            over(algorithm, problem, &Alternatives::none())
         };
-        let order =
-            |algorithm: Algorithm, problem: &Problem| over(algorithm, problem, &Scenarios::none());
-        let both = Scenarios::none().with_model(planned, truth.tape());
+        let both = Alternatives::none().with_model(planned, truth.tape());
         let orders = [
             order(Algorithm::Sort, planned),
             order(Algorithm::Sltf, planned),

@@ -5,7 +5,7 @@
 mod batch;
 
 use batch::{Kind, Start};
-use tapewise_order::{Algorithm, Inputs, Problem, Scenarios};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Problem};
 
 /// Seeds of the batches whose locate times are added up.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -56,7 +56,7 @@ fn main() {
 }
 
 fn locate_hours(problem: &Problem, algorithm: Algorithm) -> f64 {
-    let sure = Scenarios::none();
+    let sure = Alternatives::none();
     let order = algorithm.order(problem, &Inputs::new(&sure));
     let order = order.expect("an order that applies to LTO");
     order.locate_time(problem).as_secs_f64() / 3_600.0

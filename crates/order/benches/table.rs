@@ -8,7 +8,7 @@ use batch::{Kind, Start};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tapewise_order::{
-    Algorithm, Inputs, Plan, Problem, Scenarios, improve, loss, opt, sltf, sparse_loss,
+    Algorithm, Alternatives, Inputs, Plan, Problem, improve, loss, opt, sltf, sparse_loss,
 };
 
 /// Time spent on each row, at most; the first run is not counted.
@@ -54,9 +54,9 @@ fn main() {
             black_box(Plan::new(&problem, order.clone()));
         });
         let problem = make(1_024);
-        let scenarios = Scenarios::none();
+        let alternatives = Alternatives::none();
         time("best", name, &problem, None, || {
-            black_box(Algorithm::Best.order(&problem, &Inputs::new(&scenarios)));
+            black_box(Algorithm::Best.order(&problem, &Inputs::new(&alternatives)));
         });
     }
 }

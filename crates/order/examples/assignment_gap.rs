@@ -8,7 +8,7 @@ mod batch;
 
 use batch::{Kind, Start};
 use std::time::{Duration, Instant};
-use tapewise_order::{Assignment, Effort, Problem, Scenarios, best, patch};
+use tapewise_order::{Alternatives, Assignment, Effort, Problem, best, patch};
 
 /// Sizes, and batches of each.
 const SIZES: [(usize, u64); 8] = [
@@ -52,7 +52,7 @@ fn row(kind: Kind, requests: usize, batches: u64) {
             prove: true,
             out_of_time: &|| begin.elapsed() >= PROOF,
         };
-        let solution = best(&problem, &Scenarios::none(), &effort, 1);
+        let solution = best(&problem, &Alternatives::none(), &effort, 1);
         proven += u64::from(solution.is_optimal(&problem));
         let assignment = Assignment::new(&problem);
         let shortest = solution.order.locate_time(&problem).as_secs_f64();

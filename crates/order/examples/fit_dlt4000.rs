@@ -8,7 +8,7 @@
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
 use tapewise_model::{KeyPoints, LocateModel, Position, Random, profile};
 use tapewise_order::{
-    End, Options, Order, Problem, Request, Segment, Tape, loss, opt, read_whole_tape,
+    End, Options, Order, PlacedExtent, Problem, Request, Tape, loss, opt, read_whole_tape,
 };
 
 /// Seconds of spread among the constants that weigh as much as one fact off by its tolerance.
@@ -61,12 +61,12 @@ impl Facts {
         let map = self.key_points.block_map();
         let totals = (0..trials).map(|trial| {
             let mut random = Random::new(9, trial);
-            let mut segment = || {
+            let mut extent = || {
                 let block = random.below(self.key_points.segments());
-                Segment::on_map(&map, 0, block, block, 32_768).expect("a block of the tape")
+                PlacedExtent::on_map(&map, 0, block, block, 32_768).expect("a block of the tape")
             };
-            let head = segment().start;
-            let requests: Vec<Request> = (0..n).map(|_| Request::single(segment())).collect();
+            let head = extent().start;
+            let requests: Vec<Request> = (0..n).map(|_| Request::single(extent())).collect();
             let options = Options {
                 head,
                 end: End::Anywhere,

@@ -12,7 +12,7 @@ mod batch;
 use batch::{Kind, Start};
 use std::time::{Duration, Instant};
 use tapewise_model::Micros;
-use tapewise_order::{Effort, Problem, Scenarios, best};
+use tapewise_order::{Alternatives, Effort, Problem, best};
 
 /// How long a proof may take.
 const PROOF: Duration = Duration::from_secs(30);
@@ -71,7 +71,7 @@ fn ours(name: &str, problem: &Problem, prove: bool) -> String {
         prove,
         out_of_time: &out_of_time,
     };
-    let solution = best(problem, &Scenarios::none(), &effort, 1);
+    let solution = best(problem, &Alternatives::none(), &effort, 1);
     let cpu = cpu.zip(cpu_seconds()).map(|(from, to)| to - from);
     let (read, inner_locate) = problem.fixed_time();
     let bound = solution.bound.map(|bound| (bound - read - inner_locate).0);

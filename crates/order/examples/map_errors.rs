@@ -11,7 +11,7 @@ use tapes::{Believed, Case, ERRORS, case};
 use tapewise_model::{BlockMap, LearnedMap, Micros};
 use tapewise_order::replan::{Policy, ProbeChoice, Recall, Replanner, probe_blocks, rehearse};
 use tapewise_order::robust::choose;
-use tapewise_order::{Effort, Order, Problem, Scenarios};
+use tapewise_order::{Alternatives, Effort, Order, Problem};
 use tapewise_order::{scan, sltf, sort, two_pass};
 
 fn main() {
@@ -93,7 +93,7 @@ const WAYS: [(&str, Way); 8] = [
 
 /// The default order, for positions as they are.
 fn best(problem: &Problem) -> Order {
-    tapewise_order::best(problem, &Scenarios::none(), &Effort::usual(), 1).order
+    tapewise_order::best(problem, &Alternatives::none(), &Effort::usual(), 1).order
 }
 
 /// A twentieth of what is usual, because the rest is ordered anew after almost every read.
@@ -102,7 +102,7 @@ fn quick(problem: &Problem) -> Order {
         work: 3_000_000,
         ..Effort::usual()
     };
-    tapewise_order::best(problem, &Scenarios::none(), &effort, 1).order
+    tapewise_order::best(problem, &Alternatives::none(), &effort, 1).order
 }
 
 /// A plan made once, on the places that a map gives, carried out on the true ones.
@@ -114,15 +114,15 @@ fn fixed(case: &Case, map: &BlockMap) -> Micros {
 fn chosen(case: &Case) -> Micros {
     let problem = case.placed_by(&case.believed);
     let learned = LearnedMap::new(case.believed.clone(), &problem.tape().geometry);
-    let scenarios =
-        Scenarios::new(&problem, Some(&case.believed)).with_drawn(&problem, &learned, 8);
+    let alternatives =
+        Alternatives::new(&problem, Some(&case.believed)).with_drawn(&problem, &learned, 8);
     let candidates = [
         best(&problem),
         two_pass(&problem),
         scan(&problem),
         sltf(&problem),
     ];
-    let choice = choose(&problem, &scenarios, &candidates);
+    let choice = choose(&problem, &alternatives, &candidates);
     choice.order.total_time(case.truth.problem())
 }
 

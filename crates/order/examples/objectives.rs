@@ -6,8 +6,8 @@
 use std::time::Instant;
 use tapewise_model::{Micros, NominalLayout, Position, Random, profile};
 use tapewise_order::{
-    Algorithm, Effort, End, Figures, Inputs, Limits, Objective, Options, Order, Outcome, Problem,
-    Request, Scenarios, Segment, Tape, Wishes, order_for,
+    Algorithm, Alternatives, Effort, End, Figures, Inputs, Limits, Objective, Options, Order,
+    Outcome, PlacedExtent, Problem, Request, Tape, Wishes, order_for,
 };
 
 const BLOCK_BYTES: u64 = 1 << 18;
@@ -37,7 +37,9 @@ fn batch(n: usize, seed: u64) -> Problem {
             let bytes = 200_000_000 + random.below(1_800_000_001);
             let blocks = bytes.div_ceil(BLOCK_BYTES);
             let first = random.below(map.end_block(0) - blocks);
-            Request::single(Segment::on_map(&map, 0, first, first + blocks - 1, bytes).unwrap())
+            Request::single(
+                PlacedExtent::on_map(&map, 0, first, first + blocks - 1, bytes).unwrap(),
+            )
         })
         .collect();
     let tape = Tape::new(&drive, None).unwrap();
@@ -50,7 +52,7 @@ fn batch(n: usize, seed: u64) -> Problem {
 }
 
 fn of(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::none();
+    let exact = Alternatives::none();
     algorithm.order(problem, &Inputs::new(&exact)).unwrap()
 }
 
@@ -225,7 +227,7 @@ fn deadline_table(n: usize) {
             Box::new(|p, w, _| {
                 let mut visits: Vec<u32> = (0..p.len() as u32).collect();
                 visits.sort_by_key(|&v| w.deadline(p.visits()[v as usize].requests[0]));
-                Order::new(visits)
+                Order::new(visits).unwrap()
             }),
         ),
         (
@@ -236,7 +238,7 @@ fn deadline_table(n: usize) {
                     let r = p.visits()[v as usize].requests[0];
                     (class(w, r), r)
                 });
-                Order::new(visits)
+                Order::new(visits).unwrap()
             }),
         ),
         (
@@ -244,7 +246,7 @@ fn deadline_table(n: usize) {
             Box::new(move |p, w, _| {
                 let mut visits = of(Algorithm::TwoPass, p).visits().to_vec();
                 visits.sort_by_key(|&v| class(w, p.visits()[v as usize].requests[0]));
-                Order::new(visits)
+                Order::new(visits).unwrap()
             }),
         ),
         ("SLTF", Box::new(|p, _, _| of(Algorithm::Sltf, p))),

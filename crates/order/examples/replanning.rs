@@ -9,7 +9,7 @@ use tapewise_order::replan::{
     Arrival, Policy, Recall, Replanner, Running, TrueTape, rehearse, rehearse_cta,
 };
 use tapewise_order::{
-    Effort, End, Options, Order, Problem, Request, Scenarios, Segment, Tape, best,
+    Alternatives, Effort, End, Options, Order, PlacedExtent, Problem, Request, Tape, best,
 };
 
 const BLOCK_BYTES: u64 = 1 << 18;
@@ -67,8 +67,8 @@ fn files(map: &BlockMap, count: usize, bytes: u64, seed: u64) -> Vec<(u64, Reque
     random.shuffle(&mut taken);
     let file = |slot: u64| {
         let first = slot * blocks;
-        let segment = Segment::on_map(map, 0, first, first + blocks - 1, bytes);
-        Request::single(segment.expect("blocks of the tape"))
+        let extent = PlacedExtent::on_map(map, 0, first, first + blocks - 1, bytes);
+        Request::single(extent.expect("blocks of the tape"))
     };
     (0..).zip(taken.into_iter().map(file)).collect()
 }
@@ -82,7 +82,7 @@ fn options(tape: &Tape) -> Options {
 }
 
 fn usual(problem: &Problem) -> Order {
-    best(problem, &Scenarios::none(), &Effort::usual(), 1).order
+    best(problem, &Alternatives::none(), &Effort::usual(), 1).order
 }
 
 /// A tenth of what is usual: what is worth spending when the next plan comes soon.
@@ -91,7 +91,7 @@ fn quick(problem: &Problem) -> Order {
         work: 6_000_000,
         ..Effort::usual()
     };
-    best(problem, &Scenarios::none(), &effort, 1).order
+    best(problem, &Alternatives::none(), &effort, 1).order
 }
 
 /// The time this thread has been on a core, in milliseconds.

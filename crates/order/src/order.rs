@@ -7,11 +7,36 @@ use tapewise_model::Micros;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order(Vec<u32>);
 
+/// A sequence in which a visit is missing, stands twice or does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("visit {visit} at place {place} of {len} stands there twice or is no visit")]
+pub struct NotAPermutation {
+    /// The first visit that is wrong.
+    pub visit: u32,
+    /// Where it stands, counted from 0.
+    pub place: usize,
+    /// Length of the sequence.
+    pub len: usize,
+}
+
 impl Order {
     /// An order from visit numbers.
     ///
-    /// In debug builds a sequence that is no permutation is refused loudly.
-    pub fn new(sequence: Vec<u32>) -> Order {
+    /// # Errors
+    /// [`NotAPermutation`] unless every number from 0 to `len - 1` stands in the sequence once.
+    pub fn new(sequence: Vec<u32>) -> Result<Order, NotAPermutation> {
+        match first_wrong(&sequence) {
+            None => Ok(Order(sequence)),
+            Some(place) => Err(NotAPermutation {
+                visit: sequence[place],
+                place,
+                len: sequence.len(),
+            }),
+        }
+    }
+
+    /// The order of a sequence that is a permutation by the way it was made.
+    pub(crate) fn of(sequence: Vec<u32>) -> Order {
         debug_assert!(is_permutation(&sequence), "not a permutation: {sequence:?}");
         Order(sequence)
     }
@@ -21,7 +46,7 @@ impl Order {
         &self.0
     }
 
-    /// The requests in reading order: every request with segments exactly once.
+    /// The requests in reading order: every request with extents exactly once.
     pub fn requests(&self, problem: &Problem) -> Vec<u32> {
         let visit = |&index: &u32| &problem.visits()[index as usize].requests;
         self.0.iter().flat_map(visit).copied().collect()
@@ -52,7 +77,7 @@ impl Order {
             .iter()
             .enumerate()
             .flat_map(|(visit, what)| {
-                (1..what.segments.len()).map(move |segment| problem.inner_motion(visit, segment).1)
+                (1..what.extents.len()).map(move |extent| problem.inner_motion(visit, extent).1)
             });
         let moves = between
             .chain(within)
@@ -71,9 +96,14 @@ impl Order {
 
 /// Whether every number from 0 to `len - 1` stands in the sequence once.
 pub fn is_permutation(sequence: &[u32]) -> bool {
+    first_wrong(sequence).is_none()
+}
+
+/// The place of the first number that is too large or stands there twice.
+fn first_wrong(sequence: &[u32]) -> Option<usize> {
     let mut seen = vec![false; sequence.len()];
-    sequence.iter().all(|&item| {
+    sequence.iter().position(|&item| {
         seen.get_mut(item as usize)
-            .is_some_and(|seen| !std::mem::replace(seen, true))
+            .is_none_or(|seen| std::mem::replace(seen, true))
     })
 }

@@ -1,7 +1,8 @@
 //! The plan: an order with its steps, predicted times and tape moved.
 
 use crate::order::Order;
-use crate::problem::{End, Motion, Problem, Tape};
+use crate::problem::{End, Motion, Problem};
+use crate::tape::Tape;
 use tapewise_model::{Micros, Position};
 
 /// What the drive does in a step.
@@ -24,8 +25,8 @@ pub struct Step {
     pub action: Action,
     /// The visit it serves; the last one for [`Action::Finish`].
     pub visit: u32,
-    /// For a read: which segment of the visit.
-    pub segment: u32,
+    /// For a read: which extent of the visit.
+    pub extent: u32,
     /// Where it begins.
     pub from: Position,
     /// Where it ends.
@@ -75,15 +76,15 @@ impl Plan {
         let mut before: Option<u32> = None;
         for &visit in order.visits() {
             let (time, motion) = problem.motion(before.map(|v| v as usize), visit as usize);
-            let segments = &problem.visits()[visit as usize].segments;
-            writer.go(visit, 0, motion, time, segments[0].start);
-            for (index, segment) in segments.iter().enumerate() {
+            let extents = &problem.visits()[visit as usize].extents;
+            writer.go(visit, 0, motion, time, extents[0].start);
+            for (index, extent) in extents.iter().enumerate() {
                 if index > 0 {
                     let (time, motion) = problem.inner_motion(visit as usize, index);
-                    writer.go(visit, index as u32, motion, time, segment.start);
+                    writer.go(visit, index as u32, motion, time, extent.start);
                 }
-                let duration = problem.read_time(segment);
-                writer.step(Action::Read, visit, index as u32, segment.end, duration);
+                let duration = problem.read_time(extent);
+                writer.step(Action::Read, visit, index as u32, extent.end, duration);
             }
             before = Some(visit);
         }
@@ -121,23 +122,23 @@ struct Writer {
 }
 
 impl Writer {
-    fn go(&mut self, visit: u32, segment: u32, motion: Motion, time: Micros, to: Position) {
+    fn go(&mut self, visit: u32, extent: u32, motion: Motion, time: Micros, to: Position) {
         match motion {
             // The turn at the end of a wrap, if any, is time spent but no command.
             Motion::Contiguous if time == Micros::ZERO => self.at = to,
             Motion::Contiguous | Motion::ReadThrough => {
-                self.step(Action::ReadThrough, visit, segment, to, time);
+                self.step(Action::ReadThrough, visit, extent, to, time);
             }
-            Motion::Locate => self.step(Action::Locate, visit, segment, to, time),
+            Motion::Locate => self.step(Action::Locate, visit, extent, to, time),
         }
     }
 
-    fn step(&mut self, action: Action, visit: u32, segment: u32, to: Position, duration: Micros) {
+    fn step(&mut self, action: Action, visit: u32, extent: u32, to: Position, duration: Micros) {
         let (from, begin) = (self.at, self.clock);
         self.steps.push(Step {
             action,
             visit,
-            segment,
+            extent,
             from,
             to,
             begin,

@@ -1,57 +1,11 @@
 //! A batch of requests made ready for ordering: what is visited, and what each move costs.
 
-use crate::request::{Request, Segment};
+use crate::request::{PlacedExtent, Request};
 use crate::stream::{Gate, StreamClock};
+use crate::tape::Tape;
 use crate::visit::{Visit, visits};
-use tapewise_model::profile::ProfileError;
-use tapewise_model::{
-    Geometry, KeyPoints, LocateModel, Micros, Point, Position, Profile, Transfer,
-};
-
-/// The drive and cartridge that a batch is read on.
-#[derive(Clone, Debug)]
-pub struct Tape {
-    /// Shape of the cartridge.
-    pub geometry: Geometry,
-    /// Time from place to place.
-    pub model: LocateModel,
-    /// Streaming.
-    pub transfer: Transfer,
-    /// Bytes on a wrap that is full.
-    pub wrap_bytes: f64,
-}
-
-impl Tape {
-    /// The tape that passes the head from one place to another, in LPOS units: streaming, it runs
-    /// to the end of each wrap and on.
-    pub fn distance_lpos(&self, from: &Position, to: &Position, streaming: bool) -> u64 {
-        match streaming {
-            true => (self.geometry).streamed_lpos((from.wrap, from.lpos), (to.wrap, to.lpos)),
-            false => u64::from(from.lpos.abs_diff(to.lpos)),
-        }
-    }
-
-    /// The drive of a profile with a cartridge of these key points, or the nominal one.
-    ///
-    /// # Errors
-    /// [`ProfileError::Unknown`] where the profile knows too little.
-    pub fn new(profile: &Profile, key_points: Option<&KeyPoints>) -> Result<Tape, ProfileError> {
-        let nominal = profile.geometry()?;
-        Ok(Tape {
-            geometry: key_points.map_or(nominal.clone(), |points| points.geometry(&nominal)),
-            model: profile.locate_model(key_points)?,
-            transfer: profile.transfer()?,
-            wrap_bytes: profile.wrap_blocks(1)?,
-        })
-    }
-
-    /// The section of a point: the cartridge's own where its key points are known, else equal parts.
-    pub fn section(&self, point: &Point) -> u16 {
-        self.model
-            .section(point)
-            .unwrap_or_else(|| self.geometry.section(point.lpos as u32))
-    }
-}
+use std::sync::Arc;
+use tapewise_model::{Micros, Point, Position};
 
 /// Where the head is left after the last read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +46,7 @@ pub enum Motion {
 /// and every tie is broken the same way: the lower number first.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    tape: Tape,
+    tape: Arc<Tape>,
     options: Options,
     visits: Vec<Visit>,
     requests: usize,
@@ -108,25 +62,25 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Makes a batch ready. Requests without segments (empty files) take no part.
+    /// Makes a batch ready. Requests without extents (empty files) take no part.
     ///
-    /// Requests of one segment that share blocks, duplicates among them, become one visit; so do
-    /// requests of several segments that are exactly alike.
-    pub fn new(tape: Tape, options: Options, requests: &[Request]) -> Problem {
+    /// Requests of one extent that share blocks, duplicates among them, become one visit; so do
+    /// requests of several extents that are exactly alike.
+    pub fn new(tape: impl Into<Arc<Tape>>, options: Options, requests: &[Request]) -> Problem {
         let visits = visits(requests);
-        Problem::of_visits(tape, options, visits, requests.len())
+        Problem::of_visits(tape.into(), options, visits, requests.len())
     }
 
     pub(crate) fn of_visits(
-        tape: Tape,
+        tape: Arc<Tape>,
         options: Options,
         visits: Vec<Visit>,
         requests: usize,
     ) -> Problem {
         let clock = StreamClock::new(&tape);
         let model = &tape.model;
-        let first = |visit: &Visit| visit.segments[0];
-        let last = |visit: &Visit| visit.segments[visit.segments.len() - 1];
+        let first = |visit: &Visit| visit.extents[0];
+        let last = |visit: &Visit| visit.extents[visit.extents.len() - 1];
         let starts = visits
             .iter()
             .map(|visit| model.point(&first(visit).start))
@@ -169,31 +123,29 @@ impl Problem {
         for index in 0..self.visits.len() {
             let visit = &self.visits[index];
             let read = visit
-                .segments
+                .extents
                 .iter()
-                .map(|segment| self.read_time(segment))
+                .map(|extent| self.read_time(extent))
                 .sum();
-            let moves = 1..visit.segments.len();
-            let inner_locate = moves
-                .map(|segment| self.inner_motion(index, segment).0)
-                .sum();
+            let moves = 1..visit.extents.len();
+            let inner_locate = moves.map(|extent| self.inner_motion(index, extent).0).sum();
             let visit = &mut self.visits[index];
             (visit.read, visit.inner_locate) = (read, inner_locate);
         }
     }
 
-    /// Time to read a segment: its bytes, and the turns at the ends of wraps. A size that no tape
+    /// Time to read an extent: its bytes, and the turns at the ends of wraps. A size that no tape
     /// holds counts as [`Micros::FAR`], so that sums stay sums.
-    pub fn read_time(&self, segment: &Segment) -> Micros {
+    pub fn read_time(&self, extent: &PlacedExtent) -> Micros {
         let transfer = &self.tape.transfer;
-        let turns = i64::from(segment.end.wrap.abs_diff(segment.start.wrap));
-        transfer.time(segment.bytes).min(Micros::FAR) + Micros(transfer.turnaround.0 * turns)
+        let turns = i64::from(extent.end.wrap.abs_diff(extent.start.wrap));
+        transfer.time(extent.bytes).min(Micros::FAR) + Micros(transfer.turnaround.0 * turns)
     }
 
-    /// How the head gets to a visit's segment (1 or higher) from the one before, in what time.
-    pub fn inner_motion(&self, visit: usize, segment: usize) -> (Micros, Motion) {
-        let segments = &self.visits[visit].segments;
-        let (from, to) = (&segments[segment - 1], &segments[segment]);
+    /// How the head gets to a visit's extent (1 or higher) from the one before, in what time.
+    pub fn inner_motion(&self, visit: usize, extent: usize) -> (Micros, Motion) {
+        let extents = &self.visits[visit].extents;
+        let (from, to) = (&extents[extent - 1], &extents[extent]);
         let clock = StreamClock::new(&self.tape);
         let (exit, entry) = (clock.exit(from), clock.entry(to));
         let model = &self.tape.model;
@@ -201,15 +153,15 @@ impl Problem {
         self.cheaper(locate, &exit, &entry)
     }
 
-    /// The same batch with every segment placed anew: `place(partition, block, after)` gives the
+    /// The same batch with every extent placed anew: `place(partition, block, after)` gives the
     /// place where a block begins, or where the head stands after it.
     pub fn replaced(&self, place: impl Fn(&Position, u64, bool) -> Position) -> Problem {
         let mut visits = self.visits.clone();
-        for segment in visits.iter_mut().flat_map(|visit| &mut visit.segments) {
-            segment.start = place(&segment.start, segment.first_block, false);
-            segment.end = place(&segment.end, segment.last_block, true);
+        for extent in visits.iter_mut().flat_map(|visit| &mut visit.extents) {
+            extent.start = place(&extent.start, extent.first_block, false);
+            extent.end = place(&extent.end, extent.last_block, true);
         }
-        Problem::of_visits(self.tape.clone(), self.options, visits, self.requests)
+        Problem::of_visits(self.shared_tape(), self.options, visits, self.requests)
     }
 
     /// The same batch with something added to every move to each visit: what a model that errs by
@@ -234,13 +186,13 @@ impl Problem {
                 let links = || chain.iter().map(|&link| &self.visits[link as usize]);
                 Visit {
                     requests: links().flat_map(|visit| &visit.requests).copied().collect(),
-                    segments: links().flat_map(|visit| &visit.segments).copied().collect(),
+                    extents: links().flat_map(|visit| &visit.extents).copied().collect(),
                     read: Micros::ZERO,
                     inner_locate: Micros::ZERO,
                 }
             })
             .collect();
-        Problem::of_visits(self.tape.clone(), self.options, visits, self.requests)
+        Problem::of_visits(self.shared_tape(), self.options, visits, self.requests)
     }
 
     /// Number of visits.
@@ -253,7 +205,7 @@ impl Problem {
         self.visits.is_empty()
     }
 
-    /// Number of requests, those without segments included.
+    /// Number of requests, those without extents included.
     pub fn requests(&self) -> usize {
         self.requests
     }
@@ -266,6 +218,11 @@ impl Problem {
     /// The drive and cartridge.
     pub fn tape(&self) -> &Tape {
         &self.tape
+    }
+
+    /// The drive and cartridge, to share with other problems.
+    pub fn shared_tape(&self) -> Arc<Tape> {
+        Arc::clone(&self.tape)
     }
 
     /// What else the ordering depends on.

@@ -1,10 +1,10 @@
-//! What is to be read: requests of one or more segments.
+//! What is to be read: requests of one or more extents.
 
 use tapewise_model::{BlockMap, MapError, Position};
 
 /// A run of blocks with the places where it begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Segment {
+pub struct PlacedExtent {
     /// First block, counted from the beginning of the partition, filemarks included.
     pub first_block: u64,
     /// Last block, inclusive.
@@ -17,7 +17,7 @@ pub struct Segment {
     pub end: Position,
 }
 
-impl Segment {
+impl PlacedExtent {
     /// A run of blocks, placed by a map.
     ///
     /// # Errors
@@ -28,8 +28,8 @@ impl Segment {
         first_block: u64,
         last_block: u64,
         bytes: u64,
-    ) -> Result<Segment, MapError> {
-        Ok(Segment {
+    ) -> Result<PlacedExtent, MapError> {
+        Ok(PlacedExtent {
             first_block,
             last_block,
             bytes,
@@ -49,21 +49,21 @@ impl Segment {
     }
 }
 
-/// One thing to read: its segments are read in this order, one after the other.
+/// One thing to read: its extents are read in this order, one after the other.
 ///
 /// A file of several extents is one request, so that whoever copies file by file gets each file
 /// whole; its position in the caller's list is its identity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Segments in file order, at least one.
-    pub segments: Vec<Segment>,
+    pub extents: Vec<PlacedExtent>,
 }
 
 impl Request {
     /// A request of a single run of blocks.
-    pub fn single(segment: Segment) -> Request {
+    pub fn single(extent: PlacedExtent) -> Request {
         Request {
-            segments: vec![segment],
+            extents: vec![extent],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Streaming: what it costs to read on from one place to another.
 
-use crate::problem::Tape;
-use crate::request::Segment;
+use crate::request::PlacedExtent;
+use crate::tape::Tape;
 use tapewise_model::{Geometry, Micros, Pace, Position};
 
 /// One end of a visit: where the head comes in or goes out.
@@ -16,33 +16,33 @@ pub(crate) struct Gate {
 }
 
 /// The time at which streaming from the beginning of the tape passes a place.
-pub(crate) struct StreamClock {
-    geometry: Geometry,
+pub(crate) struct StreamClock<'a> {
+    geometry: &'a Geometry,
     pace: Pace,
     wrap: Micros,
 }
 
-impl StreamClock {
-    pub(crate) fn new(tape: &Tape) -> StreamClock {
+impl<'a> StreamClock<'a> {
+    pub(crate) fn new(tape: &'a Tape) -> StreamClock<'a> {
         let seconds = tape.wrap_bytes / (tape.transfer.rate_mb_s * 1e6);
         let pace = Pace::over(seconds, f64::from(tape.geometry.wrap_lpos()));
         let wrap = pace.time(i64::from(tape.geometry.wrap_lpos())) + tape.transfer.turnaround;
         StreamClock {
-            geometry: tape.geometry.clone(),
+            geometry: &tape.geometry,
             pace,
             wrap,
         }
     }
 
-    /// Where a segment is come in to.
-    pub(crate) fn entry(&self, segment: &Segment) -> Gate {
+    /// Where an extent is come in to.
+    pub(crate) fn entry(&self, extent: &PlacedExtent) -> Gate {
         // The very last block number stands for nothing that follows: see `head`.
-        self.gate(&segment.start, segment.first_block.min(u64::MAX - 1))
+        self.gate(&extent.start, extent.first_block.min(u64::MAX - 1))
     }
 
-    /// Where a segment is gone out of.
-    pub(crate) fn exit(&self, segment: &Segment) -> Gate {
-        self.gate(&segment.end, segment.last_block.saturating_add(1))
+    /// Where an extent is gone out of.
+    pub(crate) fn exit(&self, extent: &PlacedExtent) -> Gate {
+        self.gate(&extent.end, extent.last_block.saturating_add(1))
     }
 
     /// Where the head is. Its own block is unknown: no visit counts as following it.

@@ -1,6 +1,6 @@
 //! Visits: what is read together.
 
-use crate::request::{Request, Segment};
+use crate::request::{PlacedExtent, Request};
 use tapewise_model::Micros;
 
 /// Requests that are read together: one request, or several that share blocks.
@@ -9,17 +9,17 @@ pub struct Visit {
     /// Indices of the requests it serves, in the order in which they are delivered.
     pub requests: Vec<u32>,
     /// What is read, in this order.
-    pub segments: Vec<Segment>,
+    pub extents: Vec<PlacedExtent>,
     /// Time to read, without any locate.
     pub read: Micros,
-    /// Time to locate between its own segments.
+    /// Time to locate between its own extents.
     pub inner_locate: Micros,
 }
 
 /// Requests to visits, in logical order: what shares blocks is read together.
 pub(crate) fn visits(requests: &[Request]) -> Vec<Visit> {
     let mut sorted: Vec<u32> = (0..requests.len() as u32)
-        .filter(|&i| !requests[i as usize].segments.is_empty())
+        .filter(|&i| !requests[i as usize].extents.is_empty())
         .collect();
     sorted.sort_by(|&a, &b| {
         logical(&requests[a as usize])
@@ -27,14 +27,14 @@ pub(crate) fn visits(requests: &[Request]) -> Vec<Visit> {
             .then(a.cmp(&b))
     });
     let mut visits: Vec<Visit> = Vec::new();
-    // The last visit of one segment, and the last of several: a request can share blocks with an
+    // The last visit of one extent, and the last of several: a request can share blocks with an
     // earlier one of its kind even where one of the other kind begins in between.
     let mut last: [Option<usize>; 2] = [None; 2];
     for index in sorted {
-        let segments = &requests[index as usize].segments;
-        let kind = usize::from(segments.len() > 1);
+        let extents = &requests[index as usize].extents;
+        let kind = usize::from(extents.len() > 1);
         if let Some(before) = last[kind].map(|at| &mut visits[at])
-            && joins(before, segments)
+            && joins(before, extents)
         {
             before.requests.push(index);
             continue;
@@ -42,7 +42,7 @@ pub(crate) fn visits(requests: &[Request]) -> Vec<Visit> {
         last[kind] = Some(visits.len());
         visits.push(Visit {
             requests: vec![index],
-            segments: segments.clone(),
+            extents: extents.clone(),
             read: Micros::ZERO,
             inner_locate: Micros::ZERO,
         });
@@ -53,17 +53,17 @@ pub(crate) fn visits(requests: &[Request]) -> Vec<Visit> {
 /// The runs of blocks of a request, for sorting.
 fn logical(request: &Request) -> impl Iterator<Item = (u8, u64, u64)> {
     request
-        .segments
+        .extents
         .iter()
         .map(|s| (s.partition(), s.first_block, s.last_block))
 }
 
-/// Whether a request can be read with the visit before it; a single segment is then extended.
-fn joins(visit: &mut Visit, segments: &[Segment]) -> bool {
-    if visit.segments == segments {
+/// Whether a request can be read with the visit before it; a single extent is then extended.
+fn joins(visit: &mut Visit, extents: &[PlacedExtent]) -> bool {
+    if visit.extents == extents {
         return true;
     }
-    let ([whole], [part]) = (visit.segments.as_mut_slice(), segments) else {
+    let ([whole], [part]) = (visit.extents.as_mut_slice(), extents) else {
         return false;
     };
     if whole.partition() != part.partition() || part.first_block > whole.last_block {

@@ -4,19 +4,19 @@ mod common;
 
 use common::{Drive, Mix, describe, drive, drives, for_random_cases, locate_time};
 use tapewise_model::Random;
-use tapewise_order::{Algorithm, Inputs, Plan, Problem, Request, Scenarios, is_permutation};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Plan, Problem, Request, is_permutation};
 
-/// Orders with every algorithm: the visits once each, every request with segments once, the time
+/// Orders with every algorithm: the visits once each, every request with extents once, the time
 /// the sum of its arcs, and the plan's totals to the microsecond.
 fn check(drive: &Drive, requests: &[Request], problem: &Problem, seed: u64, case: u64) {
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let inputs = Inputs {
         seed,
         coalesce_blocks: 1 + seed % 3_000,
-        ..Inputs::new(&scenarios)
+        ..Inputs::new(&alternatives)
     };
     let filled: Vec<u32> = (0..requests.len() as u32)
-        .filter(|&index| !requests[index as usize].segments.is_empty())
+        .filter(|&index| !requests[index as usize].extents.is_empty())
         .collect();
     let (read, inner_locate) = problem.fixed_time();
     for algorithm in Algorithm::ALL {
@@ -79,7 +79,7 @@ fn all_give_permutations_whose_times_add_up_in_larger_batches() {
 #[test]
 fn nothing_to_read_is_ordered_in_no_time() {
     for drive in drives() {
-        for requests in [vec![], vec![Request { segments: vec![] }]] {
+        for requests in [vec![], vec![Request { extents: vec![] }]] {
             let options = drive.random_options(&mut Random::new(3, 0));
             let problem = drive.problem(options, &requests);
             assert!(problem.is_empty());
@@ -93,8 +93,8 @@ fn the_same_batch_gives_the_same_order_again() {
     for_random_cases(170, 4, |drive, random, case| {
         let count = 100 + random.below(100) as usize;
         let problem = drive.random_problem(count, Mix::Any, random);
-        let scenarios = Scenarios::new(&problem, Some(&drive.map));
-        let inputs = Inputs::new(&scenarios);
+        let alternatives = Alternatives::new(&problem, Some(&drive.map));
+        let inputs = Inputs::new(&alternatives);
         for algorithm in Algorithm::ALL {
             let orders = [(); 2].map(|()| algorithm.order(&problem, &inputs));
             assert_eq!(orders[0], orders[1], "{} in case {case}", algorithm.name());
@@ -125,9 +125,9 @@ fn as_listed_means_by_the_first_of_the_requests_that_share_blocks() {
         lto8.request(5_005, 5_019),
     ];
     let problem = lto8.problem(lto8.plain_options(), &requests);
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let fifo = Algorithm::Fifo
-        .order(&problem, &Inputs::new(&scenarios))
+        .order(&problem, &Inputs::new(&alternatives))
         .unwrap();
     assert_eq!(fifo.requests(&problem), [0, 4, 1, 3, 2]);
 }
@@ -137,11 +137,11 @@ fn a_random_order_depends_on_the_seed_alone() {
     let lto8 = drive("lto8");
     let requests = lto8.uniform_requests(10, &mut Random::new(5, 0));
     let problem = lto8.problem(lto8.plain_options(), &requests);
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let shuffled = |seed| {
         let inputs = Inputs {
             seed,
-            ..Inputs::new(&scenarios)
+            ..Inputs::new(&alternatives)
         };
         Algorithm::Random.order(&problem, &inputs).unwrap()
     };

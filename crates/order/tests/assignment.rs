@@ -68,7 +68,7 @@ fn moderate_batches_are_assigned_at_least_cost_too() {
         let assignment = Assignment::new(&problem);
         assert_cheapest(&problem, &assignment, || describe(drive, &problem, case));
         let costs = |visit: &tapewise_order::Visit| {
-            Micros((visit.segments[0].first_block % 7) as i64 * 900_000)
+            Micros((visit.extents[0].first_block % 7) as i64 * 900_000)
         };
         let dearer = problem.with_arrival_costs(costs);
         let assignment = Assignment::new(&dearer);

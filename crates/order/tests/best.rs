@@ -4,16 +4,18 @@ mod common;
 
 use common::{Drive, Mix, describe, drives, for_random_cases};
 use tapewise_model::Random;
-use tapewise_order::{Algorithm, Inputs, Order, Problem, Scenarios};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Order, Problem};
 
-fn of(algorithm: Algorithm, problem: &Problem, scenarios: &Scenarios) -> Order {
-    algorithm.order(problem, &Inputs::new(scenarios)).unwrap()
+fn of(algorithm: Algorithm, problem: &Problem, alternatives: &Alternatives) -> Order {
+    algorithm
+        .order(problem, &Inputs::new(alternatives))
+        .unwrap()
 }
 
 fn check(drive: &Drive, problem: &Problem, case: u64) {
-    let scenarios = Scenarios::new(problem, Some(&drive.map));
-    let best = of(Algorithm::Best, problem, &scenarios);
-    let sorted = of(Algorithm::Sort, problem, &scenarios);
+    let alternatives = Alternatives::new(problem, Some(&drive.map));
+    let best = of(Algorithm::Best, problem, &alternatives);
+    let sorted = of(Algorithm::Sort, problem, &alternatives);
     let context = || describe(drive, problem, case);
     assert!(
         best.total_time(problem) <= sorted.total_time(problem),
@@ -21,13 +23,13 @@ fn check(drive: &Drive, problem: &Problem, case: u64) {
         context()
     );
     assert!(
-        scenarios.worst_total(problem, &best) <= scenarios.worst_total(problem, &sorted),
+        alternatives.worst_total(problem, &best) <= alternatives.worst_total(problem, &sorted),
         "{}",
         context()
     );
     assert_eq!(
         best,
-        of(Algorithm::Best, problem, &scenarios),
+        of(Algorithm::Best, problem, &alternatives),
         "{}",
         context()
     );
@@ -61,7 +63,7 @@ fn it_is_never_longer_than_sorting_in_large_batches() {
 fn it_is_never_longer_than_loss_and_sltf_where_the_map_is_exact() {
     for_random_cases(340, 82, |drive, random, case| {
         let problem = drive.random_problem(60, Mix::Any, random);
-        let exact = Scenarios::none();
+        let exact = Alternatives::none();
         let best = of(Algorithm::Best, &problem, &exact).total_time(&problem);
         for other in [Algorithm::Loss, Algorithm::Sltf, Algorithm::TwoPass] {
             let other = of(other, &problem, &exact).total_time(&problem);

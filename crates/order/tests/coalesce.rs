@@ -40,7 +40,7 @@ fn a_long_request_counts_from_where_it_begins() {
 fn partitions_are_not_joined() {
     let ltfs = &common::drives()[9];
     assert_eq!(ltfs.map.spans().last().unwrap().partition, 1);
-    let in_partition = |partition| Request::single(ltfs.segment(partition, 10, 10));
+    let in_partition = |partition| Request::single(ltfs.extent(partition, 10, 10));
     let problem = ltfs.problem(ltfs.plain_options(), &[in_partition(0), in_partition(1)]);
     assert_eq!(coalesce(&problem, u64::MAX), [vec![0], vec![1]]);
 }
@@ -55,7 +55,11 @@ fn an_order_of_chains_takes_exactly_as_long_as_the_order_it_stands_for() {
         let contracted = problem.contracted(&chains);
         let mut shuffled: Vec<u32> = (0..contracted.len() as u32).collect();
         random.shuffle(&mut shuffled);
-        for order in [loss(&contracted), sltf(&contracted), Order::new(shuffled)] {
+        for order in [
+            loss(&contracted),
+            sltf(&contracted),
+            Order::new(shuffled).unwrap(),
+        ] {
             let expanded = expand(&order, &chains);
             assert_eq!(
                 order.total_time(&contracted),

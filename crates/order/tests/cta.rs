@@ -4,7 +4,9 @@ mod common;
 
 use common::{Drive, drive};
 use tapewise_model::{Position, PositionSource, Random};
-use tapewise_order::{Algorithm, Inputs, Options, Problem, Request, Scenarios, Segment, cta_sltf};
+use tapewise_order::{
+    Algorithm, Alternatives, Inputs, Options, PlacedExtent, Problem, Request, cta_sltf,
+};
 
 fn place(wrap: u16, lpos: u32) -> Position {
     Position {
@@ -18,7 +20,7 @@ fn place(wrap: u16, lpos: u32) -> Position {
 
 /// A file that begins and ends at one place; files are numbered by their blocks.
 fn file((wrap, lpos): (u16, u32), number: u64, bytes: u64) -> Request {
-    Request::single(Segment {
+    Request::single(PlacedExtent {
         first_block: number,
         last_block: number,
         bytes,
@@ -108,9 +110,9 @@ fn it_plans_over_4_000_files_at_most() {
 fn the_default_order_is_shorter_on_2_000_files() {
     let requests = lto8().uniform_requests(2_000, &mut Random::new(95, 0));
     let problem = lto8().problem(lto8().plain_options(), &requests);
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let best = Algorithm::Best
-        .order(&problem, &Inputs::new(&scenarios))
+        .order(&problem, &Inputs::new(&alternatives))
         .unwrap();
     let cta = cta_sltf(&problem, true);
     assert!(best.total_time(&problem) < cta.total_time(&problem));

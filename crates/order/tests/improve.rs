@@ -4,7 +4,7 @@ mod common;
 
 use common::{Mix, describe, drive, for_random_cases, order};
 use tapewise_model::Random;
-use tapewise_order::{Algorithm, Inputs, Order, Scenarios, improve, is_permutation, loss, opt};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Order, improve, is_permutation, loss, opt};
 
 const ALL_MOVES: u64 = u64::MAX;
 
@@ -21,7 +21,7 @@ fn gains_equal_a_full_recomputation() {
         let problem = drive.random_problem(60, Mix::Any, random);
         let mut sequence: Vec<u32> = (0..problem.len() as u32).collect();
         random.shuffle(&mut sequence);
-        improve(&problem, &Order::new(sequence), ALL_MOVES);
+        improve(&problem, &Order::new(sequence).unwrap(), ALL_MOVES);
     });
 }
 
@@ -30,10 +30,10 @@ fn an_improved_order_is_never_longer_from_whatever_it_began_with() {
     for_random_cases(3_400, 70, |drive, random, case| {
         let count = common::few(random);
         let problem = drive.random_problem(count, Mix::Any, random);
-        let scenarios = Scenarios::none();
+        let alternatives = Alternatives::none();
         let inputs = Inputs {
             seed: case,
-            ..Inputs::new(&scenarios)
+            ..Inputs::new(&alternatives)
         };
         for algorithm in [Algorithm::Random, Algorithm::Loss, Algorithm::Sort] {
             let before = algorithm.order(&problem, &inputs).unwrap();

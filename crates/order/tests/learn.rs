@@ -9,10 +9,10 @@ use tapewise_model::{LearnedMap, Micros, PositionSource};
 use tapewise_order::replan::{
     Arrival, Policy, Recall, Rehearsal, Replanner, TrueTape, rehearse, rehearse_cta,
 };
-use tapewise_order::{Algorithm, Inputs, Order, Problem, Scenarios, cta_sltf, sort};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Order, Problem, cta_sltf, sort};
 
 fn best(problem: &Problem) -> Order {
-    let none = Scenarios::none();
+    let none = Alternatives::none();
     Algorithm::Best.order(problem, &Inputs::new(&none)).unwrap()
 }
 
@@ -77,7 +77,7 @@ fn learning_keeps_nine_tenths_of_the_gain_where_a_fixed_plan_loses_it() {
 #[test]
 fn four_probes_put_a_fixed_plan_right() {
     let case = case("lto8", MapError::Share(0.02), 100, 2);
-    let last = case.truth.problem().visits().last().unwrap().segments[0].first_block;
+    let last = case.truth.problem().visits().last().unwrap().extents[0].first_block;
     let probes: Vec<u64> = (1..=4).map(|nth| last * nth / 4).collect();
     let probed = kept(&case, recall(&case, Policy::Fixed, &probes, &[]).total);
     let fixed = kept(&case, recall(&case, Policy::Fixed, &[], &[]).total);
@@ -93,15 +93,15 @@ fn recorded_positions_are_kept() {
     let mut recall = Recall::new(problem.tape().clone(), options, map, Policy::Learn);
     for (id, visit) in (0..).zip(problem.visits()) {
         let mut request = case.requests[id as usize].1.clone();
-        request.segments = visit.segments.clone();
+        request.extents = visit.extents.clone();
         recall.arrive(id, request).unwrap();
     }
     let replanner = Replanner::new(&best);
     while let Some(ids) = recall.start(&replanner) {
-        let segment = recall.running().request(ids[0]).unwrap().segments[0];
-        assert_eq!(segment, problem.visits()[ids[0] as usize].segments[0]);
-        assert_eq!(segment.start.source, PositionSource::Recorded);
-        recall.complete(ids[0], segment.start, segment.end).unwrap();
+        let extent = recall.running().request(ids[0]).unwrap().extents[0];
+        assert_eq!(extent, problem.visits()[ids[0] as usize].extents[0]);
+        assert_eq!(extent.start.source, PositionSource::Recorded);
+        recall.complete(ids[0], extent.start, extent.end).unwrap();
     }
 }
 
@@ -151,7 +151,7 @@ fn cta_in_windows_without_arrivals_is_its_order() {
             (
                 id,
                 tapewise_order::Request {
-                    segments: visit.segments.clone(),
+                    extents: visit.extents.clone(),
                 },
             )
         })
@@ -211,9 +211,9 @@ fn an_order_of_others_is_followed_as_it_stands() {
     let mut blocks = Vec::new();
     while let Some(ids) = recall.start(&replanner) {
         for id in ids {
-            let segment = recall.running().request(id).unwrap().segments[0];
-            blocks.push(segment.first_block);
-            recall.complete(id, segment.start, segment.end).unwrap();
+            let extent = recall.running().request(id).unwrap().extents[0];
+            blocks.push(extent.first_block);
+            recall.complete(id, extent.start, extent.end).unwrap();
         }
     }
     assert_eq!(blocks.len(), case.requests.len());

@@ -29,8 +29,8 @@ use tapewise_model::{
     Geometry, Layout, LocateModel, Micros, Position, PositionSource, Random, profile,
 };
 use tapewise_order::{
-    Algorithm, Effort, End, Inputs, Limits, Objective, Options, Problem, Request, Scenarios,
-    Segment, Tape, Wishes, completions, order_for,
+    Algorithm, Alternatives, Effort, End, Inputs, Limits, Objective, Options, PlacedExtent,
+    Problem, Request, Tape, Wishes, completions, order_for,
 };
 
 /// Time of one unit of length.
@@ -225,7 +225,7 @@ fn problem(line: &Line) -> (Problem, Wishes) {
         .files
         .iter()
         .map(|file| {
-            Request::single(Segment {
+            Request::single(PlacedExtent {
                 first_block: file.left as u64,
                 last_block: file.right as u64 - 1,
                 bytes: ((file.right - file.left) * UNIT_US) as u64,
@@ -259,7 +259,7 @@ fn served(line: &Line, problem: &Problem, wishes: &Wishes, sequence: &[u32]) -> 
 }
 
 fn by_mean(problem: &Problem, wishes: &Wishes, work: u64) -> Vec<u32> {
-    let exact = Scenarios::none();
+    let exact = Alternatives::none();
     let best = Algorithm::Best
         .order(problem, &Inputs::new(&exact))
         .unwrap();

@@ -6,7 +6,7 @@ use common::{Drive, Mix, describe, drive, for_random_cases};
 use tapewise_model::{Micros, Random};
 use tapewise_order::{Action, Plan};
 use tapewise_order::{
-    Algorithm, Effort, Figures, Inputs, Limits, Objective, Order, Problem, Scenarios, Wishes,
+    Algorithm, Alternatives, Effort, Figures, Inputs, Limits, Objective, Order, Problem, Wishes,
     completions, is_permutation, order_for, trade_off,
 };
 
@@ -22,7 +22,7 @@ fn little() -> Effort<'static> {
 }
 
 fn of(algorithm: Algorithm, problem: &Problem) -> Order {
-    let exact = Scenarios::none();
+    let exact = Alternatives::none();
     algorithm.order(problem, &Inputs::new(&exact)).unwrap()
 }
 

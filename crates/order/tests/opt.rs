@@ -4,7 +4,7 @@ mod common;
 
 use common::{Mix, describe, drive, for_random_cases, locate_time};
 use tapewise_model::{Micros, Random};
-use tapewise_order::{Algorithm, Inputs, OPT_MAX_VISITS, Problem, Scenarios, opt};
+use tapewise_order::{Algorithm, Alternatives, Inputs, OPT_MAX_VISITS, Problem, opt};
 
 /// The least locate time of all permutations, tried one by one.
 fn least_of_all(problem: &Problem) -> Micros {
@@ -49,7 +49,7 @@ fn no_permutation_of_up_to_seven_visits_is_shorter() {
 fn the_default_order_is_optimal_up_to_sixteen_visits_where_the_map_is_exact() {
     let check = |drive: &common::Drive, problem: &Problem, case| {
         let Some(optimal) = opt(problem) else { return };
-        let exact = Scenarios::none();
+        let exact = Alternatives::none();
         let best = Algorithm::Best
             .order(problem, &Inputs::new(&exact))
             .unwrap();

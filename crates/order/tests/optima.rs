@@ -1,4 +1,4 @@
-//! Optima that another solver proved (`bench/optima.json`) against our orders and bounds.
+//! Optima that another solver proved (`fixtures/optima.json`) against our orders and bounds.
 //!
 //! HiGHS reckons in floating point: no order may be below its optimum by more than a millionth.
 //! The order it found is priced exactly: no bound may be above that at all.
@@ -8,18 +8,18 @@ mod batch;
 
 use batch::{Kind, Start};
 use tapewise_model::Micros;
-use tapewise_order::{Assignment, Effort, Problem, Scenarios, best, sltf};
+use tapewise_order::{Alternatives, Assignment, Effort, Problem, best, sltf};
 
 struct Optimum {
     problem: Problem,
     locate: Micros,
-    line: &'static str,
+    line: String,
 }
 
 /// The entries of the file: an object on each line, whose values are words and numbers.
 fn optima() -> Vec<Optimum> {
-    let lines = include_str!("../../../bench/optima.json").lines();
-    lines
+    tapewise_house::text("optima.json")
+        .lines()
         .filter(|line| line.starts_with('{'))
         .map(|line| {
             let number = |name| value(line, name).parse().expect("a whole number");
@@ -34,7 +34,7 @@ fn optima() -> Vec<Optimum> {
             Optimum {
                 problem: batch::blocks(kind, requests, seed, start),
                 locate: Micros(number("locate_us")),
-                line,
+                line: line.to_owned(),
             }
         })
         .collect()
@@ -59,7 +59,7 @@ fn no_order_is_below_them_and_no_bound_above() {
         let (read, inner_locate) = problem.fixed_time();
         let optimum = locate + read + inner_locate;
         let least = Micros(optimum.0 - locate.0 / 1_000_000);
-        let solution = best(&problem, &Scenarios::none(), &Effort::usual(), 1);
+        let solution = best(&problem, &Alternatives::none(), &Effort::usual(), 1);
         let found = solution.order.total_time(&problem);
         assert!(found >= least, "{found:?}, below the optimum of {line}");
         assert!(sltf(&problem).total_time(&problem) >= found, "{line}");

@@ -19,7 +19,7 @@ fn lto8_problem(end: End, read_through: bool, requests: &[Request]) -> Problem {
 fn actions(plan: &Plan) -> Vec<(Action, u32, u32)> {
     plan.steps
         .iter()
-        .map(|step| (step.action, step.visit, step.segment))
+        .map(|step| (step.action, step.visit, step.extent))
         .collect()
 }
 
@@ -87,7 +87,7 @@ fn a_file_of_several_parts_has_its_moves_and_reads_by_part() {
     let lto8 = drive("lto8");
     let parts = [(9_000, 9_009), (100, 109), (130, 139)];
     let file = Request {
-        segments: parts.iter().map(|&(a, b)| lto8.segment(0, a, b)).collect(),
+        extents: parts.iter().map(|&(a, b)| lto8.extent(0, a, b)).collect(),
     };
     let plan = Plan::new(&lto8_problem(End::Anywhere, true, &[file]), order(&[0]));
     use Action::{Locate, Read, ReadThrough};
@@ -113,7 +113,7 @@ fn steps_follow_one_another_in_time_and_place() {
         let problem = drive.random_problem(count, Mix::Any, random);
         let mut sequence: Vec<u32> = (0..problem.len() as u32).collect();
         random.shuffle(&mut sequence);
-        let order = Order::new(sequence);
+        let order = Order::new(sequence).unwrap();
         let plan = Plan::new(&problem, order.clone());
         let (mut clock, mut read) = (Micros::ZERO, 0);
         for step in &plan.steps {
@@ -121,19 +121,19 @@ fn steps_follow_one_another_in_time_and_place() {
             assert!(step.duration >= Micros::ZERO, "case {case}");
             clock += step.duration;
             if step.action == Action::Read {
-                let segment = problem.visits()[step.visit as usize].segments[step.segment as usize];
+                let extent = problem.visits()[step.visit as usize].extents[step.extent as usize];
                 let place = |p: Position| (p.partition, p.wrap, p.lpos);
-                assert_eq!(place(step.from), place(segment.start), "case {case}");
-                assert_eq!(place(step.to), place(segment.end), "case {case}");
+                assert_eq!(place(step.from), place(extent.start), "case {case}");
+                assert_eq!(place(step.to), place(extent.end), "case {case}");
                 read += 1;
             }
         }
-        let segments: usize = problem
+        let extents: usize = problem
             .visits()
             .iter()
-            .map(|visit| visit.segments.len())
+            .map(|visit| visit.extents.len())
             .sum();
-        assert_eq!(read, segments, "case {case}");
+        assert_eq!(read, extents, "case {case}");
         assert_eq!(plan.totals.total, clock);
         assert_eq!(plan.totals.total, plan.totals.locate + plan.totals.read);
         assert_eq!(plan.totals.total, order.total_time(&problem), "case {case}");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Direction, Micros, Position, PositionSource};
-use tapewise_order::{End, Motion, Options, Problem, Request, Segment, sltf};
+use tapewise_order::{End, Motion, Options, PlacedExtent, Problem, Request, sltf};
 
 /// LTO-8 with blocks of 512 KiB: wrap 0 holds blocks 0 to 110,858.
 const LAST_OF_WRAP_0: u64 = 110_858;
@@ -33,7 +33,7 @@ fn requests_that_share_blocks_are_one_visit_with_the_bytes_of_their_union() {
         panic!("{:?}", problem.visits())
     };
     assert_eq!(visit.requests, [1, 4, 2, 0, 3]);
-    let whole = visit.segments[0];
+    let whole = visit.extents[0];
     assert_eq!((whole.first_block, whole.last_block), (100, 249));
     assert_eq!(whole.bytes, 150 << 19);
     assert_eq!(whole.end, lto8.map.position_after(0, 249).unwrap());
@@ -45,7 +45,7 @@ fn a_request_inside_another_adds_nothing() {
     let lto8 = drive("lto8");
     let alone = lto8_problem(&[lto8.request(100, 199)]);
     let both = lto8_problem(&[lto8.request(100, 199), lto8.request(110, 120)]);
-    assert_eq!(both.visits()[0].segments, alone.visits()[0].segments);
+    assert_eq!(both.visits()[0].extents, alone.visits()[0].extents);
     assert_eq!(both.visits()[0].requests, [0, 1]);
 }
 
@@ -65,7 +65,7 @@ fn adjacent_requests_stay_apart_and_the_second_costs_nothing() {
 fn files_of_several_segments_are_one_visit_only_where_exactly_alike() {
     let lto8 = drive("lto8");
     let file = |runs: &[(u64, u64)]| Request {
-        segments: runs.iter().map(|&(a, b)| lto8.segment(0, a, b)).collect(),
+        extents: runs.iter().map(|&(a, b)| lto8.extent(0, a, b)).collect(),
     };
     let problem = lto8_problem(&[
         file(&[(100, 199), (5_000, 5_099)]),
@@ -86,7 +86,7 @@ fn files_of_several_segments_are_one_visit_only_where_exactly_alike() {
 fn files_that_are_alike_are_one_visit_although_a_third_begins_at_the_same_block() {
     let lto8 = drive("lto8");
     let file = |second| Request {
-        segments: vec![lto8.segment(0, 100, 199), lto8.segment(0, second, second)],
+        extents: vec![lto8.extent(0, 100, 199), lto8.extent(0, second, second)],
     };
     let problem = lto8_problem(&[file(5_000), file(6_000), file(5_000)]);
     assert_eq!(problem.len(), 2);
@@ -96,7 +96,7 @@ fn files_that_are_alike_are_one_visit_although_a_third_begins_at_the_same_block(
 fn requests_that_share_blocks_are_one_visit_although_a_file_of_two_parts_begins_between_them() {
     let lto8 = drive("lto8");
     let two_parts = Request {
-        segments: vec![lto8.segment(0, 150, 160), lto8.segment(0, 9_000, 9_000)],
+        extents: vec![lto8.extent(0, 150, 160), lto8.extent(0, 9_000, 9_000)],
     };
     let problem = lto8_problem(&[lto8.request(100, 200), two_parts, lto8.request(180, 250)]);
     assert_eq!(problem.len(), 2);
@@ -113,24 +113,24 @@ fn every_request_is_served_by_a_visit_that_reads_all_of_it() {
             for &index in &visit.requests {
                 served[index as usize] += 1;
                 let request = &requests[index as usize];
-                let covers = |part: &Segment| {
-                    let whole = visit.segments[0];
-                    visit.segments.contains(part)
+                let covers = |part: &PlacedExtent| {
+                    let whole = visit.extents[0];
+                    visit.extents.contains(part)
                         || whole.partition() == part.partition()
                             && whole.first_block <= part.first_block
                             && part.last_block <= whole.last_block
                 };
-                assert!(request.segments.iter().all(covers), "case {case}");
+                assert!(request.extents.iter().all(covers), "case {case}");
             }
         }
         for (request, served) in requests.iter().zip(served) {
             assert_eq!(
                 served,
-                usize::from(!request.segments.is_empty()),
+                usize::from(!request.extents.is_empty()),
                 "case {case}"
             );
         }
-        let firsts = problem.visits().iter().map(|visit| visit.segments[0]);
+        let firsts = problem.visits().iter().map(|visit| visit.extents[0]);
         assert!(firsts.map(|s| (s.partition(), s.first_block)).is_sorted());
     });
 }
@@ -141,10 +141,10 @@ fn a_visit_of_one_segment_reads_as_many_bytes_as_it_has_blocks() {
         let count = common::few(random);
         let problem = drive.random_problem(count, Mix::SingleSegment, random);
         for visit in problem.visits() {
-            let segment = visit.segments[0];
+            let extent = visit.extents[0];
             assert_eq!(
-                segment.bytes,
-                segment.blocks() * drive.block_bytes,
+                extent.bytes,
+                extent.blocks() * drive.block_bytes,
                 "case {case}"
             );
         }
@@ -216,7 +216,7 @@ fn reading_on_costs_the_turnaround(which: impl Fn(&common::Drive) -> bool) {
                 continue;
             }
             let (partition, block) = (spans[1].partition, spans[1].first_block);
-            let one = |block| Request::single(drive.segment(partition, block, block));
+            let one = |block| Request::single(drive.extent(partition, block, block));
             for read_through in [false, true] {
                 let options = Options {
                     read_through,
@@ -279,11 +279,11 @@ fn nothing_is_streamed_from_the_head_or_between_partitions() {
     for_random_cases(1_700, 53, |drive, random, case| {
         let count = common::few(random);
         let problem = drive.random_problem(count, Mix::Any, random);
-        let partition = |visit: usize| problem.visits()[visit].segments[0].partition();
+        let partition = |visit: usize| problem.visits()[visit].extents[0].partition();
         for to in 0..problem.len() {
             assert_eq!(problem.motion(None, to).1, Motion::Locate, "case {case}");
             for from in (0..problem.len()).filter(|&from| partition(from) != partition(to)) {
-                let last = problem.visits()[from].segments.last().unwrap();
+                let last = problem.visits()[from].extents.last().unwrap();
                 if last.partition() != partition(to) {
                     assert_eq!(
                         problem.motion(Some(from), to).1,
@@ -343,9 +343,9 @@ fn where_the_head_is_to_be_left_is_paid_for_from_the_last_visit() {
 fn the_way_between_the_parts_of_a_file_belongs_to_its_visit() {
     let lto8 = drive("lto8");
     let file = |runs: &[u64]| Request {
-        segments: runs
+        extents: runs
             .iter()
-            .map(|&block| lto8.segment(0, block, block))
+            .map(|&block| lto8.extent(0, block, block))
             .collect(),
     };
     let problem = lto8_problem(&[file(&[100, 101, 1_100]), file(&[200])]);
@@ -404,9 +404,9 @@ fn a_recorded_wrap_that_the_cartridge_does_not_have_does_not_stop_the_order() {
     let wrong = Position {
         wrap: 255,
         source: PositionSource::Recorded,
-        ..request.segments[0].start
+        ..request.extents[0].start
     };
-    request.segments[0].start = wrong;
+    request.extents[0].start = wrong;
     let problem = lto8_problem(&[request, lto8.request(5_000, 5_000)]);
     assert_eq!(sltf(&problem).visits().len(), 2);
     assert_eq!(lto8.tape.geometry.direction(wrong.wrap), Direction::Reverse);

@@ -7,8 +7,8 @@ use std::cell::Cell;
 use tapewise_model::locate::{FourRegion, LtoCoefficients, LtoRegression};
 use tapewise_model::{LocateModel, Micros, Position, Random};
 use tapewise_order::{
-    Algorithm, Assignment, Effort, End, Inputs, Motion, Options, Order, Plan, Problem, Request,
-    Scenarios, Segment, Solution, Tape, best, is_permutation, opt, patch, sort,
+    Algorithm, Alternatives, Assignment, Effort, End, Inputs, Motion, Options, Order, PlacedExtent,
+    Plan, Problem, Request, Solution, Tape, best, is_permutation, opt, patch, sort,
 };
 
 /// Work that leaves batches of some tens of visits now proven, now not.
@@ -20,7 +20,7 @@ fn solve(problem: &Problem, work: u64, prove: bool) -> Solution {
         prove,
         out_of_time: &|| false,
     };
-    best(problem, &Scenarios::none(), &effort, 1)
+    best(problem, &Alternatives::none(), &effort, 1)
 }
 
 /// The order with a run of it put elsewhere: most near a good order are hardly longer.
@@ -35,7 +35,7 @@ fn with_a_run_moved(order: &Order, random: &mut Random) -> Order {
         let place = random.below(visits.len() as u64 + 1) as usize;
         visits.splice(place..place, run);
     }
-    Order::new(visits)
+    Order::new(visits).unwrap()
 }
 
 /// Every bound that we compute against every order that we can make.
@@ -49,14 +49,14 @@ fn check_bounds(problem: &Problem, random: &mut Random, context: &dyn Fn() -> St
         assert!(bound >= plain, "weaker than the assignment: {}", context());
     }
     let least = bounds[0].max(bounds[1]);
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let inputs = Inputs {
         seed: random.below(1 << 40),
         effort: Effort {
             work: LITTLE_WORK,
             ..Effort::usual()
         },
-        ..Inputs::new(&scenarios)
+        ..Inputs::new(&alternatives)
     };
     let mut orders: Vec<Order> = Algorithm::ALL
         .into_iter()
@@ -181,15 +181,15 @@ fn alike(drive: &Drive, count: u64, random: &mut Random) -> Vec<Request> {
         .map(|index| {
             // One block each; what shares a place is told apart by block number alone.
             let block = base + index;
-            let mut segment = drive.segment(0, block, block);
+            let mut extent = drive.extent(0, block, block);
             if !in_a_row {
                 let place = drive
                     .map
                     .position(0, base + random.below(3) * end / 16 % count);
-                segment.start = place.unwrap();
-                segment.end = segment.start;
+                extent.start = place.unwrap();
+                extent.end = extent.start;
             }
-            Request::single(segment)
+            Request::single(extent)
         })
         .collect()
 }
@@ -260,7 +260,7 @@ fn a_clock_that_stops_it_anywhere_leaves_a_valid_bound_and_an_order_no_longer_th
             prove: true,
             out_of_time: &out_of_time,
         };
-        let stopped_one = best(&problem, &Scenarios::none(), &effort, 1);
+        let stopped_one = best(&problem, &Alternatives::none(), &effort, 1);
         let reference = solve(&problem, 1_000_000, true);
         let context = || describe(drive, &problem, case);
         let order = &stopped_one.order;
@@ -288,13 +288,13 @@ fn at_the_limits(drive: &Drive, count: u64, random: &mut Random) -> Vec<Request>
         let block = random.below(drive.map.end_block(0));
         drive.map.position(0, block).unwrap()
     };
-    let segment = |most_bytes: u64, random: &mut Random| {
+    let extent = |most_bytes: u64, random: &mut Random| {
         let first_block = match random.below(4) {
             0 => 0,
             _ => u64::MAX - random.below(2 * count),
         };
         let longest = (u64::MAX - first_block).min([0, 1, 7, u64::MAX][random.below(4) as usize]);
-        Segment {
+        PlacedExtent {
             first_block,
             last_block: first_block + longest,
             bytes: most_bytes - random.below(3),
@@ -303,11 +303,11 @@ fn at_the_limits(drive: &Drive, count: u64, random: &mut Random) -> Vec<Request>
         }
     };
     let request = |_| {
-        let segments = 1 + random.below(2);
-        let most_bytes = u64::MAX / segments;
-        let segments = (0..segments).map(|_| segment(most_bytes, random));
+        let extents = 1 + random.below(2);
+        let most_bytes = u64::MAX / extents;
+        let extents = (0..extents).map(|_| extent(most_bytes, random));
         Request {
-            segments: segments.collect(),
+            extents: extents.collect(),
         }
     };
     (0..count).map(request).collect()

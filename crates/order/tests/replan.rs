@@ -66,7 +66,7 @@ fn random_event(
         0..=3 => {
             let id = known as u64 * 7 % 1_000_003;
             assert_eq!(running.arrive(id, request.clone()), Ok(()));
-            match request.segments.is_empty() {
+            match request.extents.is_empty() {
                 true => ledger.end(id, Outcome::Done),
                 false => assert!(ledger.waiting.insert(id)),
             }
@@ -258,7 +258,7 @@ fn inserted_naively(problem: &Problem, planned: &[u32]) -> Micros {
         let best = (0..=sequence.len()).min_by_key(|&at| common::locate_time(problem, &with(at)));
         sequence = with(best.unwrap());
     }
-    Order::new(sequence).total_time(problem)
+    Order::new(sequence).unwrap().total_time(problem)
 }
 
 #[test]

@@ -3,30 +3,30 @@
 mod common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
-use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource, Random, profile};
+use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random, profile};
 use tapewise_order::replan::{Policy, ProbeChoice, probe_blocks};
 use tapewise_order::robust::{
     Misfit, SORT_MARGIN, Sensitivity, Why, choose, price_under, tape_with_model_of,
 };
 use tapewise_order::{
-    Order, Plan, Problem, Request, Scenarios, Tape, loss, scan, sltf, sort, two_pass,
+    Alternatives, Order, Plan, Problem, Request, Tape, loss, scan, sltf, sort, two_pass,
 };
 
 fn shuffled(problem: &Problem, random: &mut Random) -> Order {
     let mut sequence: Vec<u32> = (0..problem.len() as u32).collect();
     random.shuffle(&mut sequence);
-    Order::new(sequence)
+    Order::new(sequence).unwrap()
 }
 
-/// The greatest of (total - least total of the candidates), scenario by scenario.
+/// The greatest of (total - least total of the candidates), alternative by alternative.
 fn naive_regret(totals: &[Vec<Micros>], candidate: usize) -> Micros {
     let mut regret = Micros::ZERO;
-    for scenario in 0..totals[0].len() {
-        let mut least = totals[0][scenario];
+    for alternative in 0..totals[0].len() {
+        let mut least = totals[0][alternative];
         for other in totals {
-            least = least.min(other[scenario]);
+            least = least.min(other[alternative]);
         }
-        regret = regret.max(totals[candidate][scenario] - least);
+        regret = regret.max(totals[candidate][alternative] - least);
     }
     regret
 }
@@ -38,22 +38,22 @@ fn the_order_chosen_is_safe_and_no_safe_one_has_less_regret() {
         let count = few(random) + 2;
         let problem = drive.random_problem(count, Mix::Any, random);
         let learned = LearnedMap::new(drive.map.clone(), &drive.tape.geometry);
-        let scenarios =
-            Scenarios::new(&problem, Some(&drive.map)).with_drawn(&problem, &learned, 3);
+        let alternatives =
+            Alternatives::new(&problem, Some(&drive.map)).with_drawn(&problem, &learned, 3);
         let mut orders = vec![sort(&problem), sltf(&problem), loss(&problem)];
         orders.extend([
             scan(&problem),
             two_pass(&problem),
             shuffled(&problem, random),
         ]);
-        let choice = choose(&problem, &scenarios, &orders[1..]);
+        let choice = choose(&problem, &alternatives, &orders[1..]);
 
         let totals: Vec<Vec<Micros>> = orders
             .iter()
-            .map(|order| scenarios.totals(&problem, order))
+            .map(|order| alternatives.totals(&problem, order))
             .collect();
-        let worst = |order: &Order| scenarios.worst_total(&problem, order);
-        let chosen = scenarios.totals(&problem, &choice.order);
+        let worst = |order: &Order| alternatives.worst_total(&problem, order);
+        let chosen = alternatives.totals(&problem, &choice.order);
         let what = describe(drive, &problem, case);
         assert_eq!(choice.worst_total, worst(&choice.order), "{what}");
         assert!(choice.worst_total <= worst(&orders[0]), "{what}");
@@ -84,11 +84,11 @@ fn with_exact_positions_the_shortest_is_chosen() {
         lto8.plain_options(),
         &lto8.uniform_requests(60, &mut random),
     );
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let order = sltf(&problem);
     let choice = choose(
         &problem,
-        &scenarios,
+        &alternatives,
         &[shuffled(&problem, &mut random), order.clone()],
     );
     assert_eq!((choice.why, choice.regret), (Why::Shortest, Micros::ZERO));
@@ -143,7 +143,7 @@ fn cartridges_of_another_shape_are_refused() {
 }
 
 #[test]
-fn a_scenario_of_another_model_counts_in_the_worst_case() {
+fn an_alternative_of_another_model_counts_in_the_worst_case() {
     let lto8 = drive("lto8");
     let mut random = Random::new(404, 0);
     let problem = lto8.problem(
@@ -151,7 +151,7 @@ fn a_scenario_of_another_model_counts_in_the_worst_case() {
         &lto8.uniform_requests(30, &mut random),
     );
     let slow = tape_with_model_of(&lto8.tape, &profile::find("lto6").unwrap()).unwrap();
-    let exact = Scenarios::none();
+    let exact = Alternatives::none();
     let both = exact.clone().with_model(&problem, &slow).unwrap();
     let order = sltf(&problem);
     assert_eq!(both.len(), 1);
@@ -169,12 +169,9 @@ fn a_second_on_each_locate_costs_as_many_seconds_as_there_are_locates() {
     for_random_cases(170, 405, |drive, random, case| {
         let count = few(random);
         let mut requests: Vec<Request> = drive.random_requests(count, Mix::Any, random);
-        for segment in requests
-            .iter_mut()
-            .flat_map(|request| &mut request.segments)
-        {
-            segment.start.source = PositionSource::Recorded;
-            segment.end.source = PositionSource::Recorded;
+        for extent in requests.iter_mut().flat_map(|request| &mut request.extents) {
+            extent.start.source = PositionSource::Recorded;
+            extent.end.source = PositionSource::Recorded;
         }
         let problem = drive.problem(drive.random_options(random), &requests);
         let order = shuffled(&problem, random);
@@ -258,7 +255,7 @@ fn probing_is_weighed_by_what_it_costs_and_what_it_saves() {
     assert_eq!((fixed.probes, learning.probes), (expected, expected));
 
     // Of a map that is nearly right there is nothing to find out.
-    let sure = BlockMap::new(lto8.map.spans().to_vec(), lto8.map.source(), 1e-5, 0);
+    let sure = lto8.map.clone().with_errors(lto8.map.source(), 1e-5, 0);
     let sure = LearnedMap::new(sure, &lto8.tape.geometry);
     assert!(!weigh(&sure, Policy::Fixed).is_probing());
 }

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Drive, drive};
-use tapewise_order::{Algorithm, Inputs, Problem, Request, Scenarios, scan};
+use tapewise_order::{Algorithm, Alternatives, Inputs, Problem, Request, scan};
 
-/// A segment in a section of a track, both counted from 0, sections from the beginning of tape.
+/// An extent in a section of a track, both counted from 0, sections from the beginning of tape.
 fn in_section(dlt: &Drive, track: u16, section: u16) -> Request {
     let nth = if track.is_multiple_of(2) {
         section
@@ -29,9 +29,9 @@ fn problem(sections: &[(u16, u16)]) -> Problem {
 #[test]
 fn the_example_of_1996_goes_out_once_where_sorting_goes_twice() {
     let problem = problem(&[(16, 2), (17, 12), (18, 3)]);
-    let scenarios = Scenarios::none();
+    let alternatives = Alternatives::none();
     let sorted = Algorithm::Sort
-        .order(&problem, &Inputs::new(&scenarios))
+        .order(&problem, &Inputs::new(&alternatives))
         .unwrap();
     assert_eq!(sorted.requests(&problem), [0, 1, 2]);
     assert_eq!(scan(&problem).requests(&problem), [0, 2, 1]);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Drive, Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Micros, Position, PositionSource, Random};
-use tapewise_order::{Options, Problem, Request, Segment, coalesce, sltf, sltf_by_sections};
+use tapewise_order::{Options, PlacedExtent, Problem, Request, coalesce, sltf, sltf_by_sections};
 
 /// Follows an order and looks at all unread visits at each step; `None` where every step was to
 /// one of the nearest.
@@ -89,7 +89,7 @@ fn recorded(wrap: u16, lpos: u32, block: u64) -> Request {
         source: PositionSource::Recorded,
         error_lpos: 0,
     };
-    Request::single(Segment {
+    Request::single(PlacedExtent {
         first_block: block,
         last_block: block,
         bytes: 1 << 19,
@@ -104,7 +104,7 @@ fn going_back_over_the_middle_of_an_lto_wrap_is_found_next_to_a_visit_right_at_t
     let middle = lto8.tape.geometry.lpos_middle();
     let requests = [recorded(0, middle - 1, 1_000), recorded(0, middle, 1_001)];
     let options = Options {
-        head: recorded(0, middle + 1_000, 0).segments[0].start,
+        head: recorded(0, middle + 1_000, 0).extents[0].start,
         ..lto8.plain_options()
     };
     // Back on the wrap: 4.24 + 11.32 + 0.62 = 16.17 s to the middle, but from one half of the tape
@@ -121,7 +121,7 @@ fn what_follows_the_last_part_of_a_file_comes_next_although_another_visit_begins
     // 3: two tracks farther at 52.5 % of the track, nearer to the least time, at 51.5 + 4 %, than 2.
     let dlt = drive("dlt4000-jm98");
     let two_parts = Request {
-        segments: vec![dlt.segment(0, 100, 100), dlt.segment(0, 5_000, 5_000)],
+        extents: vec![dlt.extent(0, 100, 100), dlt.extent(0, 5_000, 5_000)],
     };
     let single = |block| dlt.request(block, block);
     let requests = [two_parts, single(4_000), single(5_001), single(24_539)];

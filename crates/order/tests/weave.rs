@@ -6,10 +6,10 @@ use common::{Drive, drive};
 use tapewise_model::Position;
 use tapewise_order::{Options, Problem, Request, weave};
 
-type Place = (u16, u16);
+type TrackSection = (u16, u16);
 
 /// A block in a section of a track, sections counted from the beginning of tape.
-fn block_in(dlt: &Drive, (track, section): Place) -> u64 {
+fn block_in(dlt: &Drive, (track, section): TrackSection) -> u64 {
     let nth = if track.is_multiple_of(2) {
         section
     } else {
@@ -19,7 +19,7 @@ fn block_in(dlt: &Drive, (track, section): Place) -> u64 {
     spans.nth(usize::from(nth)).expect("a section").first_block + 100
 }
 
-fn problem(head: Place, places: &[Place]) -> Problem {
+fn problem(head: TrackSection, places: &[TrackSection]) -> Problem {
     let dlt = drive("dlt4000");
     let requests: Vec<Request> = places
         .iter()
@@ -34,7 +34,7 @@ fn problem(head: Place, places: &[Place]) -> Problem {
 }
 
 /// The order in which places are read, from a head in the given one.
-fn woven(head: Place, places: &[Place]) -> Vec<Place> {
+fn woven(head: TrackSection, places: &[TrackSection]) -> Vec<TrackSection> {
     let problem = problem(head, places);
     let order = weave(&problem).requests(&problem);
     order.iter().map(|&index| places[index as usize]).collect()

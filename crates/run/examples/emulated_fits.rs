@@ -56,15 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn row(name: &str, samples: &[Sample], profile: &Profile) -> Result<(), Box<dyn Error>> {
-    let geometry = profile.geometry()?;
-    let rate = profile.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
-    let wrap_gb = profile.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
-    let ground = Ground {
-        read_per_lpos_s: rate
-            .zip(wrap_gb)
-            .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
-        geometry,
-    };
+    let ground = Ground::of(profile)?;
     let started = Instant::now();
     let found = compare(samples, &ground)?;
     let seconds = started.elapsed().as_secs_f64();

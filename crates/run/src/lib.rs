@@ -3,6 +3,26 @@
 //! A [`Recorder`] is a drive whose every action is timed and written to the event log.
 //! [`carry_out`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
 //! tell how fast the drive is.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use tapewise_emulator::{Clock, Library};
+//! use tapewise_formats::event::Event;
+//! use tapewise_run::Recorder;
+//! use tapewise_scsi::TapeDrive;
+//!
+//! let directory = tempfile::tempdir()?;
+//! let library = Library::fresh_drive("lto8", 1, &directory.path().join("d"), Clock::virtual_time())?;
+//! let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
+//! let (mut log, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
+//! let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+//! let mount = recorder.mount()?;
+//! println!("ready after {mount}");
+//! recorder.rewind()?;
+//! drop(recorder);
+//! assert_eq!(log.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod buffer;
 mod carry_out;

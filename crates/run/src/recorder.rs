@@ -51,9 +51,6 @@ pub struct Recorder<'a> {
     kept: Option<Vec<Event>>,
 }
 
-/// The first guess of a block's length; a longer block makes room for itself.
-const FIRST_BUFFER_BYTES: usize = 1 << 20;
-
 /// How long a cartridge may take until the drive is ready: media optimisation of an LTO-9 cartridge
 /// takes up to two hours.
 pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
@@ -63,6 +60,8 @@ impl<'a> Recorder<'a> {
     /// head is gets known by the first locate or rewind.
     pub fn new(drive: &'a mut TapeDrive, log: &'a mut dyn Log, stop: &'a AtomicBool) -> Self {
         let began = drive.now();
+        // A longer block makes room for itself.
+        let buffer = Buffer::new(drive.first_read_bytes());
         Recorder {
             drive,
             log,
@@ -70,7 +69,7 @@ impl<'a> Recorder<'a> {
             began,
             head: None,
             tells_place: true,
-            buffer: Buffer::new(FIRST_BUFFER_BYTES),
+            buffer,
             purpose: None,
             parameter: None,
             kept: None,

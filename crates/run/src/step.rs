@@ -40,10 +40,10 @@ pub fn steps(plan: &Plan, problem: &Problem) -> Vec<Step> {
             Action::ReadThrough => Step::ReadThrough,
             Action::Read => {
                 let visit = &problem.visits()[step.visit as usize];
-                let segment = &visit.segments[step.segment as usize];
+                let segment = &visit.extents[step.extent as usize];
                 Step::Read(Piece {
                     visit: step.visit,
-                    segment: step.segment,
+                    segment: step.extent,
                     partition: segment.partition(),
                     first_block: segment.first_block,
                     last_block: segment.last_block,

@@ -155,6 +155,17 @@ impl ScsiError {
         )
     }
 
+    /// Whether the path to the device refused to carry so much data: the device has seen nothing.
+    pub fn is_too_large(&self) -> bool {
+        matches!(
+            self,
+            ScsiError::Transport {
+                source: TransportError::TooLarge { .. },
+                ..
+            }
+        )
+    }
+
     /// Whether the same command may succeed when it is simply sent again later.
     pub fn is_retryable(&self) -> bool {
         match self {

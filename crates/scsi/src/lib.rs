@@ -3,6 +3,18 @@
 //! A command is a value: it makes its [`Cdb`], says how long it may take, and decodes its answer.
 //! A [`Transport`] carries it to a device: the kernel's SG_IO, Linux's own tape driver, iSCSI in
 //! user space, a recording, or the emulator. Nothing here knows of models or orders.
+//!
+//! ```no_run
+//! use tapewise_scsi::TapeDrive;
+//! use tapewise_scsi::device::Host;
+//!
+//! let device = Host::local().open("/dev/sg3")?;
+//! let mut drive = TapeDrive::open(device.transport)?;
+//! println!("{} {}", drive.identity().vendor, drive.identity().product);
+//! let place = drive.position()?;
+//! println!("the head is at block {} of partition {}", place.block, place.partition);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bytes;
 mod cdb;

@@ -54,7 +54,8 @@ pub(crate) fn wait_until_ready(
     }
 }
 
-fn is_expected(attention: Attention) -> bool {
+/// Whether a mount or a reset before it causes this attention.
+pub(crate) fn is_expected(attention: Attention) -> bool {
     matches!(
         attention,
         Attention::MediumChanged

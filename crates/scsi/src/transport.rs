@@ -177,6 +177,12 @@ pub trait Transport: Send {
         timeout: Duration,
     ) -> Result<Completion, TransportError>;
 
+    /// Bytes that the path to the device carries with one command for sure; `None` when nobody can
+    /// say, and any number may be tried.
+    fn most_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// The time since the transport was opened, on the device's clock.
     fn now(&self) -> Duration;
 
@@ -213,8 +219,8 @@ pub enum TransportError {
     },
     /// More data than the path carries with one command.
     #[error(
-        "{device}: {bytes} bytes are more than this path carries with one command; {limit_bytes} \
-         bytes are sure to go, so use smaller blocks"
+        "{device}: {bytes} bytes are more than the adapter carries with one command; {limit_bytes} \
+         bytes are sure to go: write smaller blocks, or use another adapter"
     )]
     TooLarge {
         /// What the user called the device.

@@ -35,7 +35,7 @@ fn condition(key: u8, code: u16) -> Condition {
 
 #[test]
 fn the_sense_of_cerns_type_m8_tape_tells_wrap_lpos_and_label() {
-    let dump = include_str!("../../../fixtures/scsi/cern-2018-m8.hex");
+    let dump = &tapewise_house::text("scsi/cern-2018-m8.hex");
     let bytes = hex::parse(dump).unwrap();
     assert_eq!(bytes.len(), 48);
     let sense = Sense::decode(&bytes).unwrap();

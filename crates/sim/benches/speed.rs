@@ -5,7 +5,6 @@
 //! has what bench/simulation.txt lists. Without it only ours are timed, and that is said.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use tapewise_model::{Micros, Random, profile};
@@ -139,7 +138,7 @@ fn in_the_library() -> Result<Timed, Failure> {
 
 /// What bench/simulation.py says of SimPy and Ciw.
 fn outside(python: &str) -> Result<Vec<Timed>, Failure> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = tapewise_house::root();
     let output = Command::new(root.join(python))
         .arg(root.join("bench/simulation.py"))
         .args(["--speed", "--requests", &OUTSIDE.to_string()])
@@ -161,7 +160,7 @@ fn outside(python: &str) -> Result<Vec<Timed>, Failure> {
 
 /// Forty drives with batching, every case of the file, on one thread.
 fn site() -> Result<(), Failure> {
-    let text = include_str!("../../../scenarios/lto9-site.toml");
+    let text = include_str!("../scenarios/lto9-site.toml");
     println!(
         "{:<34} {:>12} {:>12}",
         "scenarios/lto9-site.toml", "requests/s", "x real time"

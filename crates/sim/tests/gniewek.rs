@@ -2,8 +2,7 @@
 
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Cause, Part, Run, Site};
-
-const TEXT: &str = include_str!("../../../scenarios/gniewek-1999.toml");
+use tapewise_sim::scenario::builtin::GNIEWEK_1999;
 
 /// Case, measured mean and variance (Tables 3 and 5).
 const MEASURED: [(&str, f64, f64); 9] = [
@@ -19,7 +18,7 @@ const MEASURED: [(&str, f64, f64); 9] = [
 ];
 
 fn site(case: &str) -> Site {
-    let cases = Scenario::cases(TEXT).expect("the nine cases");
+    let cases = Scenario::cases(GNIEWEK_1999).expect("the nine cases");
     let scenario = cases.into_iter().find(|s| s.name == case);
     Site::new(&scenario.expect("a case"), tapewise_model::profile::find).expect("a site")
 }

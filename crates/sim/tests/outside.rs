@@ -5,12 +5,11 @@ use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::statistics::{Histogram, Interval, Moments};
 
-const OUTSIDE: &str = include_str!("../../../fixtures/simulation/outside.json");
-
 const WARM_UP: usize = 2_000;
 
 fn cases(name: &str) -> Vec<Value> {
-    let document: Value = serde_json::from_str(OUTSIDE).expect("JSON");
+    let document: Value =
+        serde_json::from_str(&tapewise_house::text("simulation/outside.json")).expect("JSON");
     let cases = document["cases"].as_array().expect("cases").iter();
     cases.filter(|case| case["case"] == name).cloned().collect()
 }

@@ -59,7 +59,9 @@ pub enum CatalogueError {
     #[error("no volume has the number {}", .0.0)]
     NoVolume(VolumeId),
     /// A volume of that label or UUID is there already.
-    #[error("a volume with label {label} or UUID {uuid} is in the catalogue: forget it first")]
+    #[error(
+        "a volume with label {label} or UUID {uuid} is in the catalogue: `tapewise catalog forget` takes it out"
+    )]
     VolumeKnown {
         /// The label.
         label: String,
@@ -71,7 +73,7 @@ pub enum CatalogueError {
     NoFile(FileId),
     /// A live file has this path.
     #[error(
-        "{} is in the archive: retire it first, or take another path",
+        "{} is in the archive: `store --replace` puts a new version in its place, or take another path",
         String::from_utf8_lossy(path)
     )]
     PathTaken {

@@ -7,6 +7,7 @@
 mod cached;
 mod files;
 mod integrity;
+mod rejoin;
 mod requests;
 mod rows;
 mod volumes;
@@ -26,7 +27,10 @@ pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/001_archive.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/001_archive.sql"),
+    include_str!("migrations/002_versions.sql"),
+];
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {

@@ -3,9 +3,6 @@
 use tapewise_scsi::commands::ReadOutcome;
 use tapewise_scsi::{ScsiError, TapeDrive};
 
-/// The first guess of a block's length: twice what `mkltfs` uses.
-const FIRST_BUFFER_BYTES: usize = 1 << 20;
-
 /// The longest block that READ(6) can ask for.
 const LARGEST_BLOCK_BYTES: usize = (1 << 24) - 1;
 
@@ -25,10 +22,8 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     pub fn new(drive: &'a mut TapeDrive) -> Self {
-        Blocks {
-            drive,
-            buffer: vec![0; FIRST_BUFFER_BYTES],
-        }
+        let buffer = vec![0; drive.first_read_bytes()];
+        Blocks { drive, buffer }
     }
 
     /// Reads what stands next on the tape.

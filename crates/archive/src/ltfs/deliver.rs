@@ -9,7 +9,6 @@ use crate::record::Segment;
 use crate::sums::{Kind, Sum, base64_decoded};
 use std::collections::BTreeMap;
 use std::io;
-use tapewise_formats::deadline::Timestamp;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::LtfsFile;
 
@@ -55,19 +54,19 @@ impl Wanted {
         also: Vec<Kind>,
     ) -> Result<Wanted, NotWanted> {
         if let Some(target) = &file.symlink {
-            return Err(NotWanted::Link(target.clone()));
+            return Err(NotWanted::Link(target.to_string()));
         }
         let segments = segments(file, layout, range)?;
         let path = match range {
             Some(range) => format!("{}#{range}", file.path),
-            None => file.path.clone(),
+            None => file.path.to_string(),
         };
         let expected = Expected {
             sums: if range.is_some() { Vec::new() } else { sums },
             also,
             sparse: true,
             metadata: Metadata {
-                modified_ns: file.modify_time.as_deref().and_then(nanoseconds),
+                modified_ns: file.modified_ns,
                 mode: file.readonly.then_some(READ_ONLY_MODE),
                 owner: None,
                 attributes: attributes(file),
@@ -94,16 +93,6 @@ fn attributes(file: &LtfsFile) -> Vec<(Vec<u8>, Vec<u8>)> {
         (format!("user.{}", attribute.name).into_bytes(), value)
     });
     own.collect()
-}
-
-/// Nanoseconds since 1970 of a time as LTFS writes it, with nine digits behind the point.
-fn nanoseconds(text: &str) -> Option<i64> {
-    let seconds = Timestamp::parse(text)?.unix_us().div_euclid(1_000_000);
-    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
-    let digits = fraction.bytes().take_while(u8::is_ascii_digit);
-    let digits = digits.chain(std::iter::repeat(b'0')).take(9);
-    let nanoseconds = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-    seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
 }
 
 /// Why a file has not arrived.

@@ -5,6 +5,7 @@
 //! last index, is read all the same: what no index has cannot be recalled, and [`Doubt`] says so.
 
 use super::blocks::{Blocks, Next};
+use super::fallback::{Fallback, fallback, generation_in};
 use super::label::{COHERENCY_ATTRIBUTE, Coherency, NoVol1, volume_name};
 use std::fs::File;
 use std::io::{BufReader, Seek, Write};
@@ -129,6 +130,8 @@ pub enum Doubt {
         partition: u8,
         /// Its first block.
         block: u64,
+        /// The generation that it says it is, where that much of it could be read.
+        generation: Option<u64>,
         /// Why.
         why: String,
     },
@@ -211,6 +214,8 @@ pub struct LtfsVolume {
     pub index: TapeIndex,
     /// Why it may hold more than that, or other things; empty for a volume that is whole.
     pub doubts: Vec<Doubt>,
+    /// That the index is not the newest one that was written, or may not be.
+    pub fallback: Option<Fallback>,
 }
 
 impl LtfsVolume {
@@ -244,7 +249,11 @@ impl LtfsVolume {
             why: words(&doubts),
         })?;
         compare_memory(&memory, &index, &mut doubts);
+        let in_memory = memory.iter().flatten();
+        let in_memory = in_memory.filter(|known| known.volume_uuid == label.volume_uuid);
+        let in_memory = in_memory.map(|known| known.generation).max();
         Ok(LtfsVolume {
+            fallback: fallback(index.head.generation, in_memory, &doubts),
             name,
             layout: layout(&label),
             label,
@@ -405,7 +414,7 @@ fn newest(
             let found = match read_run(blocks, partition, run, is_closed, label) {
                 // The one before it serves.
                 Err(LtfsError::Scsi(error)) if is_of_the_medium(&error) => {
-                    Run::BadIndex(error.to_string())
+                    Run::BadIndex(error.to_string(), None)
                 }
                 found => found?,
             };
@@ -414,9 +423,10 @@ fn newest(
                     push_unindexed(doubts, partition, end, end_of_data, unindexed);
                     return Ok(Some(*index));
                 }
-                Run::BadIndex(why) => doubts.push(Doubt::BadIndex {
+                Run::BadIndex(why, generation) => doubts.push(Doubt::BadIndex {
                     partition,
                     block: first,
+                    generation,
                     why,
                 }),
                 Run::Data => {}
@@ -453,7 +463,7 @@ fn push_unindexed(doubts: &mut Vec<Doubt>, partition: u8, end: u64, end_of_data:
 /// What a run of blocks between two filemarks is.
 enum Run {
     Index(Box<TapeIndex>),
-    BadIndex(String),
+    BadIndex(String, Option<u64>),
     Data,
 }
 
@@ -468,23 +478,28 @@ fn read_run(
     blocks.drive.locate(partition, run.start)?;
     let mut text = tempfile::tempfile().map_err(LtfsError::Spool)?;
     let mut bytes = 0;
+    let mut generation = None;
     for block in run.clone() {
         let Next::Block(part) = blocks.next()? else {
-            return Ok(Run::BadIndex(format!("it ends before block {block}")));
+            let why = format!("it ends before block {block}");
+            return Ok(Run::BadIndex(why, generation));
         };
-        if block == run.start && !begins_as_index(part) {
-            return Ok(Run::Data);
+        if block == run.start {
+            if !begins_as_index(part) {
+                return Ok(Run::Data);
+            }
+            generation = generation_in(part);
         }
         bytes += part.len() as u64;
         if bytes > MOST_INDEX_BYTES {
-            return Ok(Run::BadIndex(format!(
-                "longer than {MOST_INDEX_BYTES} bytes"
-            )));
+            let why = format!("longer than {MOST_INDEX_BYTES} bytes");
+            return Ok(Run::BadIndex(why, generation));
         }
         text.write_all(part).map_err(LtfsError::Spool)?;
     }
     if !is_closed {
-        return Ok(Run::BadIndex("no filemark closes it".to_owned()));
+        let why = "no filemark closes it".to_owned();
+        return Ok(Run::BadIndex(why, generation));
     }
     let mut index = TapeIndex {
         head: LtfsIndex::default(),
@@ -494,10 +509,11 @@ fn read_run(
     };
     match visit_ltfs_index(index.reader()?, |_| ()) {
         Ok(head) => index.head = head,
-        Err(error) => return Ok(Run::BadIndex(error.to_string())),
+        Err(error) => return Ok(Run::BadIndex(error.to_string(), generation)),
     }
     Ok(match misplaced(&index, label) {
-        Some(why) => Run::BadIndex(why),
+        // Of another volume, or a copy from elsewhere: no index of this place is missing.
+        Some(why) => Run::BadIndex(why, Some(0)),
         None => Run::Index(Box::new(index)),
     })
 }

@@ -7,10 +7,12 @@
 
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
+use super::doubts::{Doubts, Next};
 use super::session::With;
 use crate::cache::CacheError;
 use crate::catalogue::{
-    Answer, Catalogue, CatalogueError, CopyState, FileId, RequestId, RequestState, Waiting,
+    Answer, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, RequestId, RequestState,
+    Waiting,
 };
 use crate::deliver::{
     DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
@@ -36,7 +38,7 @@ pub struct Recalled {
     /// Of these, without any sum to compare.
     pub unverified: u64,
     /// Requests that could not be served, and why.
-    pub failed: Vec<(RequestId, String)>,
+    pub failed: Vec<(RequestId, Failure)>,
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
@@ -108,10 +110,10 @@ impl With<'_> {
                 Ok(())
             }
             Err(error) if error.is_of_a_file() => {
-                let why = error.to_string();
+                let failure = Failure::new(Cause::Destination, error.to_string());
                 self.catalogue
-                    .answer(request, &Answer::Failed(why.clone()), now_ns)?;
-                done.failed.push((request, why));
+                    .answer(request, &Answer::Failed(failure.clone()), now_ns)?;
+                done.failed.push((request, failure));
                 Ok(())
             }
             Err(error) => Err(error),
@@ -329,16 +331,27 @@ pub(super) struct Deliverer<'a> {
     settled: HashSet<usize>,
     /// Parts that began a second time behind parts of other volumes: the file has to begin anew.
     again: HashSet<usize>,
-    parts: &'a Mutex<Parts>,
-    full: &'a Full,
+    shared: Shared<'a>,
+    /// What was read wrongly and is to be read again from this volume.
+    doubtful: HashSet<usize>,
     done: &'a mut Recalled,
+}
+
+/// What the drives of a recall share.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a> {
+    pub parts: &'a Mutex<Parts>,
+    pub full: &'a Full,
+    pub doubts: &'a Doubts,
+    /// How often a copy is read before it is lost.
+    pub reads: u32,
 }
 
 impl<'a> Deliverer<'a> {
     pub fn new(
         with: With<'a>,
         waiting: &'a [Waiting],
-        (parts, full): (&'a Mutex<Parts>, &'a Full),
+        shared: Shared<'a>,
         done: &'a mut Recalled,
     ) -> Deliverer<'a> {
         Deliverer {
@@ -347,14 +360,22 @@ impl<'a> Deliverer<'a> {
             open: HashMap::new(),
             settled: HashSet::new(),
             again: HashSet::new(),
-            parts,
-            full,
+            shared,
+            doubtful: HashSet::new(),
             done,
         }
     }
 
+    /// What is to be read again from this volume.
+    pub fn doubtful(self) -> HashSet<usize> {
+        self.doubtful
+    }
+
     fn parts(&self) -> MutexGuard<'a, Parts> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .parts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&mut self, want: usize) -> Result<Partial, MoveError> {
@@ -405,11 +426,16 @@ impl<'a> Deliverer<'a> {
             match arriving.finish(self.with.cache, waiting.file, &file, now_ns) {
                 Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
                 Ok(Arrived::Whole) => {
+                    let copy = (waiting.file, waiting.number);
+                    self.shared.doubts.right(copy);
                     self.with
                         .catalogue
                         .note_verified(waiting.file, waiting.number, now_ns)?;
                 }
-                Ok(Arrived::Wrong(why)) => return self.try_another(want, why),
+                Ok(Arrived::Wrong(why)) => {
+                    let failure = Failure::new(Cause::WrongContents, why);
+                    return self.doubt(want, failure);
+                }
                 Err(MoveError::Deliver(error)) => return self.refuse(want, error),
                 Err(error) => return Err(error),
             }
@@ -422,40 +448,54 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// This copy is no good: the request waits for another one, and fails when there is none.
-    fn try_another(&mut self, want: usize, why: String) -> Result<(), MoveError> {
+    /// This copy was read wrongly, or could not be read: it is read again, from this volume where all of it
+    /// is here, and given up when it has been read often enough.
+    fn doubt(&mut self, want: usize, failure: Failure) -> Result<(), MoveError> {
         let waiting = &self.waiting[want];
         self.parts().0.remove(&waiting.request);
+        let copy = (waiting.file, waiting.number);
+        let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
+        let entry = self.with.catalogue.file(waiting.file)?;
+        let is_here = here >= waiting.zstd_bytes.unwrap_or(entry.file.bytes);
+        // What spans volumes is read again from its first part on.
+        let reads = if is_here { self.shared.reads } else { 2 };
+        if self.shared.doubts.wrong(copy, reads) == Next::Again {
+            if is_here {
+                self.doubtful.insert(want);
+                return Ok(());
+            }
+            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
+        }
+        if failure.cause == Cause::Unreadable && entry.is_only_in(waiting.number) {
+            // Another day, or a clean head, may bring it.
+            return self.fail(want, failure);
+        }
         self.with
             .catalogue
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         match copies.iter().any(|copy| copy.state == CopyState::Whole) {
             true => Ok(self.with.catalogue.requeue(&[waiting.request])?),
-            false => self.fail(want, why),
+            false => self.fail(want, failure),
         }
     }
 
-    /// This copy could not be read: the request waits for another one, and fails when there is none. Then
-    /// it may be read another day, by a drive with a clean head, and is not given up for that.
+    /// This copy could not be read.
     fn lose(&mut self, want: usize, why: &Lost) -> Result<(), MoveError> {
-        let waiting = &self.waiting[want];
-        let entry = self.with.catalogue.file(waiting.file)?;
-        match why {
-            Lost::Unreadable(why) if entry.is_only_in(waiting.number) => {
-                self.fail(want, why.clone())
-            }
-            why => self.try_another(want, why.to_string()),
-        }
+        let failure = match why {
+            Lost::Unreadable(why) => Failure::new(Cause::Unreadable, why.clone()),
+            why => Failure::new(Cause::WrongContents, why.to_string()),
+        };
+        self.doubt(want, failure)
     }
 
-    fn fail(&mut self, want: usize, why: String) -> Result<(), MoveError> {
+    fn fail(&mut self, want: usize, failure: Failure) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
         self.parts().0.remove(&request);
         self.with
             .catalogue
-            .answer(request, &Answer::Failed(why.clone()), self.with.now())?;
-        self.done.failed.push((request, why));
+            .answer(request, &Answer::Failed(failure.clone()), self.with.now())?;
+        self.done.failed.push((request, failure));
         Ok(())
     }
 
@@ -463,15 +503,18 @@ impl<'a> Deliverer<'a> {
     /// and what goes elsewhere goes on; an error when nothing is left that does.
     fn refuse(&mut self, want: usize, error: DeliverError) -> Result<(), MoveError> {
         if !error.is_full() {
-            return self.fail(want, error.to_string());
+            let failure = Failure::new(Cause::Destination, error.to_string());
+            return self.fail(want, failure);
         }
         let request = self.waiting[want].request;
         let place = self.with.catalogue.request(request)?.place;
-        self.full.note(place, &error);
+        self.shared.full.note(place, &error);
         self.wait(want)?;
         for waiting in self.waiting {
             let request = self.with.catalogue.request(waiting.request)?;
-            if request.state == RequestState::Started && !self.full.has(request.place.as_deref()) {
+            if request.state == RequestState::Started
+                && !self.shared.full.has(request.place.as_deref())
+            {
                 return Ok(());
             }
         }
@@ -492,12 +535,14 @@ impl<'a> Deliverer<'a> {
         match error.downcast::<DeliverError>() {
             // More than the file has: other contents than the catalogue's.
             Ok(error @ DeliverError::Beyond { .. }) => {
-                self.settle(want, |this| this.try_another(want, error.to_string()))
+                let failure = Failure::new(Cause::WrongContents, error.to_string());
+                self.settle(want, |this| this.doubt(want, failure))
             }
             Ok(error) => self.settle(want, |this| this.refuse(want, error)),
             // Not the disk: what was read is no zstd frame.
             Err(error) if is_frame && error.raw_os_error().is_none() => {
-                self.settle(want, |this| this.try_another(want, error.to_string()))
+                let failure = Failure::new(Cause::WrongContents, error.to_string());
+                self.settle(want, |this| this.doubt(want, failure))
             }
             Err(error) => Err(error),
         }
@@ -521,7 +566,7 @@ impl Receiver for Deliverer<'_> {
             return Ok(());
         }
         let request = self.waiting[want].request;
-        let stopped = self.full.stops(self.with.catalogue, request);
+        let stopped = self.shared.full.stops(self.with.catalogue, request);
         if stopped.map_err(Error::other)? {
             self.open.remove(&want);
             return self.wait(want).map_err(Error::other);
@@ -542,7 +587,8 @@ impl Receiver for Deliverer<'_> {
             }
             // Its own too: others may well fit the cache.
             Err(MoveError::Cache(error @ CacheError::TooLarge { .. })) => {
-                return self.settle(want, |this| this.fail(want, error.to_string()));
+                let failure = Failure::new(Cause::Destination, error.to_string());
+                return self.settle(want, |this| this.fail(want, failure));
             }
             partial => partial.map_err(Error::other)?,
         };
@@ -556,7 +602,8 @@ impl Receiver for Deliverer<'_> {
         };
         if offset != partial.bytes {
             let why = format!("byte {offset} came where byte {} is next", partial.bytes);
-            return self.settle(want, |this| this.fail(want, why));
+            let failure = Failure::new(Cause::WrongContents, why);
+            return self.settle(want, |this| this.fail(want, failure));
         }
         partial.bytes += bytes.len() as u64;
         let arriving = partial.arriving.as_mut();

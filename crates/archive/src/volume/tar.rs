@@ -353,6 +353,8 @@ impl TarReader {
             part: records.part,
             zstd_of: records.zstd_of,
             file_xxh3: records.file_xxh3,
+            stored_ns: records.stored_ns,
+            copies: records.copies,
         };
         let located = Located {
             member: member.with_name(name),

@@ -3,6 +3,12 @@
 use super::member::{Part, nanoseconds};
 use super::tar::Kind;
 
+/// The longest name that a global header may give to all members that follow.
+///
+/// Each of them, 512 bytes on the tape, gets a copy of it. A name of one member may be longer: it
+/// takes as much on the tape.
+const MOST_GLOBAL_NAME_BYTES: usize = 4096;
+
 /// Records for the next member, and for all that follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
@@ -22,6 +28,8 @@ pub(super) struct Said {
     pub zstd_of: Option<u64>,
     pub part: Option<Part>,
     pub file_xxh3: Option<u64>,
+    pub stored_ns: Option<i64>,
+    pub copies: Option<u32>,
 }
 
 impl Records {
@@ -34,7 +42,10 @@ impl Records {
         match kind {
             b'L' => self.next.path = Some(before_zero(bytes)),
             b'K' => self.next.target = Some(before_zero(bytes)),
-            b'g' => return self.global.pax(bytes),
+            b'g' => {
+                self.global.pax(bytes)?;
+                return self.global.refuse_long_names();
+            }
             _ => return self.next.pax(bytes),
         }
         Ok(())
@@ -54,6 +65,8 @@ impl Records {
             zstd_of: next.zstd_of,
             part: next.part,
             file_xxh3: next.file_xxh3,
+            stored_ns: next.stored_ns,
+            copies: next.copies,
         }
     }
 }
@@ -75,6 +88,21 @@ impl Said {
             }
             _ => None,
         }
+    }
+
+    /// Forgets names for all members that are longer than any that a file system takes.
+    fn refuse_long_names(&mut self) -> Result<(), &'static str> {
+        let names = [&mut self.path, &mut self.target];
+        let mut long = names.into_iter().filter(|name| {
+            let name = name.as_ref();
+            name.is_some_and(|name| name.len() > MOST_GLOBAL_NAME_BYTES)
+        });
+        let Some(first) = long.next() else {
+            return Ok(());
+        };
+        *first = None;
+        long.for_each(|name| *name = None);
+        Err("a name for all members is longer than 4 KiB")
     }
 
     fn pax(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
@@ -112,6 +140,8 @@ impl Said {
             b"mtime" => self.mtime_ns = Some(nanoseconds(text()?).ok_or("mtime is no time")?),
             b"TAPEWISE.xxh3" => self.xxh3 = Some(sum()?),
             b"TAPEWISE.file.xxh3" => self.file_xxh3 = Some(sum()?),
+            b"TAPEWISE.stored" => self.stored_ns = nanoseconds(text()?),
+            b"TAPEWISE.copies" => self.copies = text()?.parse().ok(),
             b"TAPEWISE.zstd" => self.zstd_of = Some(bytes()?),
             b"TAPEWISE.part" => {
                 let (number, of) = text()?.split_once('/').ok_or("TAPEWISE.part is no part")?;
@@ -146,4 +176,42 @@ fn number(digits: &[u8]) -> Option<u64> {
 fn before_zero(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0);
     bytes[..end.unwrap_or(bytes.len())].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(key: &str, value: &str) -> Vec<u8> {
+        let body = format!(" {key}={value}\n");
+        let digits = |length: usize| length.to_string().len() + body.len();
+        let length = digits(digits(body.len()));
+        format!("{length}{body}").into_bytes()
+    }
+
+    #[test]
+    fn a_long_name_for_all_members_is_refused_and_a_long_one_of_one_member_is_not() {
+        let header = ::tar::Header::new_ustar();
+        let long = "n".repeat(MOST_GLOBAL_NAME_BYTES + 1);
+        for key in ["path", "linkpath", "GNU.sparse.name"] {
+            let mut records = Records::default();
+            assert!(records.take(b'g', &record(key, &long)).is_err(), "{key}");
+            assert_eq!(records.next_member().path(&header), b"");
+            let short = &long[1..];
+            records
+                .take(b'g', &record(key, short))
+                .expect("short enough");
+            let said = records.next_member();
+            let target = said.target(&header, Kind::Symlink);
+            let found = if key == "linkpath" {
+                target
+            } else {
+                Some(said.path(&header))
+            };
+            assert_eq!(found.as_deref(), Some(short.as_bytes()), "{key}");
+        }
+        let mut records = Records::default();
+        records.take(b'x', &record("path", &long)).expect("its own");
+        assert_eq!(records.next_member().path(&header), long.as_bytes());
+    }
 }

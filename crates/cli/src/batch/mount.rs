@@ -1,9 +1,10 @@
 //! Files of a mounted LTFS volume: where they lie is in their extended attributes.
 
-use super::{Batch, Input, layout, names};
+use super::{Input, layout, names};
 use crate::error::CliError;
 use std::collections::HashSet;
 use std::path::{Component, Path};
+use tapewise::Batch;
 use tapewise_formats::ltfs_xattr;
 
 /// The files of a list, below a mount point.

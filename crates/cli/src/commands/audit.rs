@@ -1,10 +1,8 @@
 //! `tapewise audit`: where the drive-hours went, and what other orders would have cost.
 
-mod hours;
+mod cartridges;
 mod input;
-mod mounts;
 mod picture;
-mod prices;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -13,12 +11,12 @@ use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
-use mounts::Mount;
+use cartridges::Cartridges;
 use picture::By;
-use prices::Pricer;
 use report::{Priced, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tapewise::audit::Mount;
 
 /// Say where the drive-hours of a log went, and what other orders would have cost.
 ///
@@ -96,11 +94,12 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
 
 /// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
 fn audit(args: &Audit) -> Result<Report, CliError> {
-    let pricer = Pricer::new(args.profile.as_deref(), &args.map, &args.search)?;
+    let mut cartridges = Cartridges::new(args.profile.as_deref(), &args.map)?;
+    let effort = args.search.effort();
     let mut mounts: Vec<Priced> = Vec::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
-            let prices = pricer.price(&mount);
+            let prices = cartridges.price(&mount, &effort);
             mounts.push(Priced::new(mount, prices));
         }
     };

@@ -8,7 +8,7 @@ mod target;
 
 use crate::error::CliError;
 use crate::output;
-use crate::plot::figure;
+use crate::plot;
 use crate::scenario::ScenarioArgs;
 use grid::{Found, Grid};
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         Grid::new(&scenario, args.target, &args.drives.0, &robots, &windows)?.search()
     })?;
     if let Some(directory) = &args.plot {
-        figure::write(directory, &picture::pictures(&found)?)?;
+        plot::write(directory, &picture::pictures(&found)?)?;
     }
     let text = match args.json {
         true => format!("{:#}\n", document::document(&found)),

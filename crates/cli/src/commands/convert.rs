@@ -45,7 +45,9 @@ pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
         output::say(format_args!("tapewise: {notice}\n"));
     }
     if args.sort {
-        batch.requests.sort_by(|a, b| place(a).cmp(&place(b)));
+        batch
+            .requests
+            .sort_by(|a, b| tape_order(a).cmp(&tape_order(b)));
     }
     let ids = || batch.requests.iter().map(|request| request.id.as_bytes());
     output::write(args.output.as_deref(), |mut out| match args.to {
@@ -56,7 +58,7 @@ pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn place(request: &Request) -> (Option<&str>, Option<u8>, Option<u64>) {
+fn tape_order(request: &Request) -> (Option<&str>, Option<u8>, Option<u64>) {
     let first = request.extents.first();
     let key = first.map(|extent| extent.start_block).or(request.sort_key);
     (

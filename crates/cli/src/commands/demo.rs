@@ -5,12 +5,10 @@ mod recall;
 
 use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
 use self::recall::Delivery;
-use crate::batch::Batch;
 use crate::commands::fit;
 use crate::error::{CliError, Exit};
-use crate::placement::{Placed, PlacementArgs, place};
-use crate::search::{Row, SearchArgs, compute};
-use crate::table::Table;
+use crate::placement::cartridge;
+use crate::search::SearchArgs;
 use crate::{explain, output, plot, units};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -18,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use tapewise::{Batch, Found, Placed, Placement};
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::event::{Action, Event};
@@ -25,6 +24,7 @@ use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
+use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder, Report, carry_out, remaining, steps};
 use tapewise_scsi::TapeDrive;
 
@@ -97,7 +97,7 @@ struct Wanted<'a> {
 
 /// What a recall came to.
 struct Recall {
-    row: Row,
+    row: Found,
     clock: Micros,
     locating: Micros,
     reading: Micros,
@@ -234,7 +234,8 @@ impl<'a> World<'a> {
             recognised: format!("{WANTED} clips, listed in no order"),
             notices: Vec::new(),
         };
-        let placed = place(&batch, &PlacementArgs::new(profile).with_map(self.map()))?;
+        let cartridge = cartridge(profile, Some(&self.map()))?;
+        let placed = cartridge.place(batch, &Placement::default())?;
         let visits = placed.problem.visits().iter();
         // Clips share no blocks: each visit is one request.
         let clips = visits.map(|visit| list[placed.owners[visit.requests[0] as usize].0]);
@@ -244,13 +245,9 @@ impl<'a> World<'a> {
         })
     }
 
-    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Row, CliError> {
-        compute(
-            &batch.placed,
-            algorithm,
-            &SearchArgs::with_seed(self.args.seed),
-        )
-        .ok_or_else(|| CliError::failed("this order always applies"))
+    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Found, CliError> {
+        let effort = SearchArgs::with_seed(self.args.seed).effort();
+        Ok(batch.placed.order(algorithm, &effort)?)
     }
 
     /// [3/5]: recalls the list three times.
@@ -285,7 +282,7 @@ impl<'a> World<'a> {
         let chosen = fitted.comparison.choice();
         line(format_args!(
             "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
-            fitted.locates(),
+            fitted.records.samples.len(),
             chosen.candidate.name(),
             chosen.overall.median_s
         ))?;
@@ -346,7 +343,7 @@ impl<'a> World<'a> {
         table
     }
 
-    fn recall(&self, batch: &Wanted, row: Row, log: &mut dyn Write) -> Result<Recall, CliError> {
+    fn recall(&self, batch: &Wanted, row: Found, log: &mut dyn Write) -> Result<Recall, CliError> {
         let Wanted { placed, clips } = batch;
         let mut drive = self.drive()?;
         let writer = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
@@ -386,7 +383,7 @@ impl<'a> World<'a> {
     }
 
     /// [5/5]: kills a recall, and takes it up.
-    fn crash(&self, batch: &Wanted, row: &Row) -> Result<(), CliError> {
+    fn crash(&self, batch: &Wanted, row: &Found) -> Result<(), CliError> {
         let Wanted { placed, clips } = batch;
         let program = std::env::current_exe().map_err(CliError::failed)?;
         let killed = Command::new(program)

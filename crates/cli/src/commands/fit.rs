@@ -4,20 +4,20 @@ pub mod log_kind;
 mod maps;
 mod maps_report;
 pub mod pictures;
-mod profile;
 mod records;
 mod report;
 
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::output::{self, say};
 use crate::profiles;
 use log_kind::LogFormat;
-use maps::Maps;
-use records::Records;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_fit::{Comparison, Ground, compare};
-use tapewise_model::{Geometry, Profile};
+use tapewise_fit::blind::BlindError;
+use tapewise_fit::log::Records;
+use tapewise_fit::{FitError, FitOptions, FitRefusal, Outcome, Trust, fit_records, fitted_profile};
+use tapewise_formats::map_file::{MapFile, read_map};
+use tapewise_model::Profile;
 
 /// Fit a drive's locate times from its log, and write a profile.
 ///
@@ -27,9 +27,14 @@ use tapewise_model::{Geometry, Profile};
 /// they were not fitted to, whole cartridges where there are five (column `volume`); the simplest
 /// that is within 2 % of the best goes into the profile. `tapewise order --profile FILE` uses it.
 ///
-/// Logs without positions do as well: that of CTA's tape daemon, or CSV with the columns volume,
-/// from_block, to_block and locate_us. Where the blocks lie on each cartridge is then found together
-/// with what a move costs, from 40 moves a volume on; 100 make a good map.
+/// Event logs of drives that do not tell where they are have block numbers only: the profile's
+/// geometry, its key points or --map place the blocks, and the report names the way. Logs of CTA's
+/// tape daemon, and CSV with the columns volume, from_block, to_block and locate_us, do as well.
+/// Where the blocks lie on each cartridge is then found together with what a move costs, from 40
+/// moves a volume on; 100 make a good map.
+///
+/// If the best model explains less than half of the differences between the times of moves it was not
+/// fitted to, no profile is written and the exit code is 3.
 #[derive(clap::Args, Debug)]
 pub struct Fit {
     /// Logs of any kind; `-` is standard input.
@@ -41,9 +46,14 @@ pub struct Fit {
     /// What the logs are.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
-    /// Bytes that a block takes on the tape, for CSV with block numbers; CTA's format fixes its own.
+    /// Bytes that a block takes on the tape, for CSV with block numbers; CTA's format fixes its own,
+    /// and event logs tell it.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     block_size: Option<u64>,
+    /// The map of the cartridge that an event log with block numbers is of: key points or a table of
+    /// wrap ends, as `measure --map` writes it.
+    #[arg(long, value_name = "MAP")]
+    map: Option<PathBuf>,
     /// Where to write the fitted profile; its name is that of the file.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -61,140 +71,149 @@ pub struct Fit {
 
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
-    let records = records::read(&args.logs, args.log_format)?;
-    for notice in &records.notices {
+    let (records, notices) = records::read(&args.logs, args.log_format)?;
+    for notice in &notices {
         say(format_args!("{notice}\n"));
     }
-    let fitted = carry_out(args, records)?;
-    let (records, comparison) = (&fitted.records, &fitted.comparison);
-    let maps = fitted.maps.as_ref();
-    if let (Some(directory), Some(maps)) = (&args.maps, maps) {
-        maps.write(directory, &fitted.geometry)?;
+    let found = carry_out(args, records)?;
+    if let Some(directory) = &args.maps {
+        let maps = found.maps.as_ref().ok_or_else(|| {
+            CliError::input("--maps is for logs with block numbers; these have positions")
+        })?;
+        maps::write(maps, directory, &found.ground.geometry)?;
     }
+    let (samples, comparison) = (&found.records.samples, &found.comparison);
     if let Some(directory) = &args.plot {
-        pictures::draw(directory, &records.samples, &fitted.geometry, comparison)?;
+        pictures::draw(directory, samples, &found.ground.geometry, comparison)?;
     }
     let text = match args.json {
-        true => report::json(records, maps, comparison)?,
+        true => report::json(&found)?,
         false => {
-            let maps = maps.map(maps_report::text).unwrap_or_default();
-            maps + &report::text(records, comparison, args.out.as_deref())
+            let maps = found.maps.as_ref().map(maps_report::text);
+            maps.unwrap_or_default() + &report::text(&found)
         }
     };
     output::print(&text)?;
+    refuse_hopeless(&found)?;
+    if let Some(path) = &args.out {
+        write(args, &found, path)?;
+        if !args.json {
+            output::print(&report::written(path))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What came of a fit.
-pub struct Outcome {
-    records: Records,
-    geometry: Geometry,
-    maps: Option<Maps>,
-    /// The models, judged on records they were not fitted to.
-    pub comparison: Comparison,
-}
-
-impl Outcome {
-    /// Records that were fitted.
-    pub fn locates(&self) -> usize {
-        self.records.samples.len()
-    }
-}
-
-/// Fits logs over a base profile, and writes the fitted profile where it is wanted.
+/// Fits logs over a base profile, and writes the fitted profile if a path is given.
 pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, CliError> {
     let args = Fit {
         logs: logs.to_vec(),
         base: base.to_owned(),
         log_format: LogFormat::Auto,
         block_size: None,
+        map: None,
         out: out.map(Path::to_owned),
         maps: None,
         plot: None,
         json: false,
     };
-    let records = records::read(logs, args.log_format)?;
-    carry_out(&args, records)
+    let (records, _) = records::read(logs, args.log_format)?;
+    let found = carry_out(&args, records)?;
+    refuse_hopeless(&found)?;
+    if let Some(path) = out {
+        write(&args, &found, path)?;
+    }
+    Ok(found)
 }
 
-/// Finds maps where they are not known, fits, and writes the profile.
-fn carry_out(args: &Fit, mut records: Records) -> Result<Outcome, CliError> {
-    let source = profiles::source(&args.base)?;
+/// Places the moves and fits them.
+fn carry_out(args: &Fit, records: Records) -> Result<Outcome, CliError> {
     let drive = profiles::load_drive(&args.base)?;
-    let ground = ground(&drive)?;
-    let maps = place(args, &mut records, &drive, &ground)?;
-    let comparison =
-        compare(&records.samples, &ground).map_err(|error| refused(&error, &records))?;
-    if let Some(path) = &args.out {
-        let text = profile::text(&source, &records, &comparison, path)?;
-        output::write(Some(path), |out| {
-            out.write_all(text.as_bytes()).map_err(CliError::failed)
-        })?;
+    let map = args.map.as_deref().map(map).transpose()?;
+    let options = FitOptions {
+        block_bytes: args.block_size,
+        map: map.as_ref(),
+    };
+    let by_blocks = !records.moves.is_empty();
+    let origins = records.origins.clone();
+    fit_records(records, &drive, options).map_err(|error| refused(&error, &origins, by_blocks))
+}
+
+fn map(path: &Path) -> Result<MapFile, CliError> {
+    let bytes = crate::batch::read_bytes(path)?;
+    read_map(&bytes[..]).map_err(|error| CliError::input(error).of(path.display()))
+}
+
+/// A fit that predicts nothing makes no profile.
+fn refuse_hopeless(found: &Outcome) -> Result<(), CliError> {
+    let choice = found.comparison.choice();
+    match found.comparison.trust() {
+        Trust::Good | Trust::Rough => Ok(()),
+        Trust::None => Err(CliError::with(
+            Exit::Refused,
+            format!(
+                "no profile is made: the best model ({}) is off by {:.1} s on moves it was not fitted to, and explains \
+                 {:.0} % of the differences between their times; at least 50 % are needed",
+                choice.candidate.name(),
+                choice.overall.bulk_s,
+                100.0 * choice.overall.bulk_r_squared.max(0.0),
+            ),
+        )
+        .hint("is --base the profile of this drive and cartridge, and are the positions those of the moves?")),
     }
-    Ok(Outcome {
-        records,
-        geometry: ground.geometry,
-        maps,
-        comparison,
+}
+
+/// Writes the fitted profile over the text of its base, and reads it back first.
+fn write(args: &Fit, found: &Outcome, path: &Path) -> Result<(), CliError> {
+    let source = profiles::source(&args.base)?;
+    let base = profiles::load_drive(&args.base)?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy());
+    let name = name.unwrap_or_else(|| "fitted".into());
+    let text = fitted_profile(&base, found, &name).to_toml(&source.text)?;
+    Profile::from_toml(&path.display().to_string(), &text)?.locate_model(None)?;
+    output::write(Some(path), |out| {
+        out.write_all(text.as_bytes()).map_err(CliError::failed)
     })
 }
 
-/// What the profile knows of the tape.
-fn ground(drive: &Profile) -> Result<Ground, CliError> {
-    let geometry = drive.geometry()?;
-    let rate = drive.transfer.rate_mb_s.as_ref().map(|rate| rate.value);
-    let wrap_gb = drive.cartridge.wrap_gb.as_ref().map(|wrap| wrap.value);
-    Ok(Ground {
-        read_per_lpos_s: rate
-            .zip(wrap_gb)
-            .map(|(rate, gb)| gb * 1e3 / rate / f64::from(geometry.wrap_lpos())),
-        geometry,
-    })
-}
-
-/// Finds the maps of volumes that are known by block numbers only, and places their moves.
-fn place(
-    args: &Fit,
-    records: &mut Records,
-    drive: &Profile,
-    ground: &Ground,
-) -> Result<Option<Maps>, CliError> {
-    if records.moves.is_empty() {
-        let unused = [
-            ("--maps", args.maps.is_some()),
-            ("--block-size", args.block_size.is_some()),
-        ];
-        return match unused.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(CliError::input(format!(
-                "{option} is for logs with block numbers; these have positions"
-            ))),
-            None => Ok(None),
-        };
-    }
-    let block_bytes = maps::block_bytes(records, args.block_size)?;
-    let maps = Maps::find(records.volumes(), drive, ground, block_bytes)?;
-    records.samples = maps.samples(&ground.geometry);
-    Ok(Some(maps))
-}
-
-/// An error that names a record by its file and line.
-fn refused(error: &tapewise_fit::FitError, records: &Records) -> CliError {
-    use tapewise_fit::FitError;
-    if !records.moves.is_empty() {
-        return CliError::input(error).hint(
-            "only moves on volumes that could be placed count; give the logs of a longer time",
-        );
-    }
+/// Why nothing was fitted, with what helps; an error of one record names its file and line.
+fn refused(error: &FitRefusal, origins: &[String], by_blocks: bool) -> CliError {
+    let hint = match error {
+        FitRefusal::Maps(BlindError::TooFewMoves { .. }) => {
+            "give the logs of a longer time: 40 moves on one volume are the least, 100 make a good map"
+        }
+        FitRefusal::Maps(BlindError::Ambiguous { .. }) => {
+            "are the times those of the locates, and --base and --block-size those of the tapes? More moves on each volume help"
+        }
+        FitRefusal::Maps(_) => {
+            "is --base the profile of this drive and cartridge, and --block-size what a block takes on the tape?"
+        }
+        FitRefusal::Fit(_) if by_blocks => {
+            "only moves on volumes that could be placed count; give the logs of a longer time"
+        }
+        FitRefusal::Fit(_) => {
+            "is --base the profile of this drive and cartridge? docs/how-to/fit-a-profile.md says what a log needs"
+        }
+        FitRefusal::NoBlockSize => {
+            "add --block-size BYTES: what a block takes on the tape, after compression"
+        }
+        FitRefusal::BlockSizeUnused => "leave out --block-size",
+        FitRefusal::MapUnused { .. } => "leave out --map",
+        FitRefusal::Map(_) => "is it the map of this cartridge?",
+        _ => return CliError::input(error),
+    };
     let index = match error {
-        FitError::Negative { index, .. } | FitError::NoSuchWrap { index, .. } => Some(index - 1),
+        FitRefusal::Fit(FitError::Negative { index, .. } | FitError::NoSuchWrap { index, .. }) => {
+            Some(index - 1)
+        }
         _ => None,
     };
-    let at = index.and_then(|index| records.origins.get(index));
+    let at = index.and_then(|index| origins.get(index));
     match at {
         Some(origin) => CliError::input(error).of(origin),
         None => CliError::input(error),
     }
-    .hint("is --base the profile of this drive and cartridge? docs/how-to/fit-a-profile.md says what a log needs")
+    .hint(hint)
 }
 
 #[cfg(test)]
@@ -244,6 +263,7 @@ mod tests {
             out: Some(directory.join("mine.toml")),
             log_format: LogFormat::Auto,
             block_size: None,
+            map: None,
             maps: None,
             plot: Some(directory.join("pictures")),
             json: true,

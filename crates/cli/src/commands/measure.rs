@@ -8,7 +8,7 @@ use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
 use crate::interrupt;
 use crate::output::say;
-use crate::plot::figure;
+use crate::plot;
 use bar::Bar;
 use clap::Args;
 use std::fs::File;
@@ -130,7 +130,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     crate::output::print(&table.to_string())?;
     if let Some(directory) = &args.plot {
         let drawn = pictures::all(&summary, subject, key_points.as_ref(), emulated)?;
-        figure::write(directory, &drawn)?;
+        plot::write(directory, &drawn)?;
         for picture in &drawn {
             say(format_args!(
                 "{}/{}.svg\n",

@@ -1,16 +1,20 @@
 //! `tapewise order`: requests in, order out.
 
-use crate::batch::{Batch, Input};
+use crate::batch::Input;
 use crate::error::CliError;
-use crate::explain::{Others, Report, unsafe_worst, verdict, whole_tape_line};
-use crate::goal::{Goal, GoalArgs};
-use crate::placement::{ExtentOrder, Placed, PlacementArgs};
-use crate::search::{Origin, Row, SearchArgs, compute};
-use crate::{batch, explain, judge, output, placement, plan_document, plot, rao, units};
-use std::collections::BTreeSet;
+use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
+use crate::goal::GoalArgs;
+use crate::placement::{Extents, PlacementArgs};
+use crate::search::SearchArgs;
+use crate::units;
+use crate::{batch, explain, goal, judge, output, plot, rao};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use tapewise::explain::Explanation;
+use tapewise::rao::lists;
+use tapewise::{Aim, Batch, Cartridge, ExtentOrder, Found, Origin, Placed, Placement};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
 use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
@@ -107,7 +111,7 @@ fn origin(text: &str) -> Result<Origin, String> {
 /// Runs the verb.
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_contradictions(args)?;
-    let batch = batch::load(&args.input)?;
+    let batch = Arc::new(batch::load(&args.input)?);
     let say = |text: &str| {
         if !args.quiet {
             output::say(format_args!("tapewise: {text}\n"));
@@ -119,46 +123,47 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         say(unused);
     }
     refuse_sort_keys(&batch)?;
-    refuse_several_volumes(&batch)?;
+    batch.check_one_volume()?;
     refuse_parts_in_a_list(args, &batch)?;
-    let placed = match placement::place(&batch, &args.placement) {
+    let (cartridge, placed) = match place(args, &batch) {
         Ok(placed) => placed,
         Err(error) => return Err(judge_unplaced(args, &batch).map_or_else(|e| e, |()| error)),
     };
     if args.to == Kind::Rao {
-        return ask_the_drive(args, &batch, &placed, &say);
+        return ask_the_drive(args, &placed, &say);
     }
     let others = Others::load(&placed, &args.price_under)?;
-    let found = Found::new(args, &batch, &placed)?;
-    found.notices.iter().for_each(|notice| say(notice));
-    let row = &found.row;
+    let order = Ordered::new(args, &placed)?;
+    order.notices.iter().for_each(|notice| say(notice));
+    let found = &order.found;
     if args.explain {
+        let effort = args.search.effort();
         let report = Report {
-            known: &found.known,
-            apart: total_apart(args, &batch)?,
+            explanation: Explanation::new(&placed, found, &order.known, args.all, &effort),
+            apart: total_apart(args, &cartridge, &batch)?,
             all: args.all,
-            goal: found.goal.as_ref(),
+            search: &args.search,
+            aim: order.aim.as_ref(),
             reads_clock: args.goal.reads_clock(&batch),
             others: (!args.price_under.is_empty()).then_some(&others),
             sensitivity: args.sensitivity,
-            ..Report::plain(&batch, &placed, row, &args.search)
         };
         output::say(report.text());
     } else {
         say(&format!("positions: {}", placed.provenance));
-        remarks(args, &placed, row)
+        remarks(args, &placed, found)
             .iter()
             .for_each(|text| say(text));
     }
     if let Some(device) = &args.judge {
-        let asked = judge::ordered(&batch, &placed, row);
-        output::say(judge::judge(device, &args.placement, &asked)?);
+        let asked = judge::ordered(&placed, found);
+        output::say(judge::judge(device, args.placement.head, &asked)?);
     }
     // Made before anything is written: a bad name must not leave a picture without its list.
     let mut result = Vec::new();
-    write_order(args, &batch, &placed, row, &mut result)?;
+    write_order(args, &placed, found, &mut result)?;
     if let Some(path) = &args.plot {
-        let svg = plot::beside_sorted(&placed, row, &args.search)?;
+        let svg = plot::beside_sorted(&placed, found, &args.search)?;
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
@@ -181,54 +186,67 @@ fn judge_unplaced(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
         return Ok(());
     };
     let asked = judge::sorted(batch);
-    output::say(judge::judge(device, &args.placement, &asked)?);
+    output::say(judge::judge(device, args.placement.head, &asked)?);
     output::say("tapewise: in the order of blocks and without a prediction of ours, because:\n");
     Ok(())
 }
 
+/// The cartridge, and the batch placed on it.
+fn place(args: &OrderArgs, batch: &Arc<Batch>) -> Result<(Cartridge, Placed), CliError> {
+    let cartridge = args.placement.cartridge()?;
+    let placed = cartridge.place(batch.clone(), &args.placement.placement())?;
+    Ok((cartridge, placed))
+}
+
 /// The order asked for, and what was found on the way.
-struct Found {
-    row: Row,
+struct Ordered {
+    found: Found,
     /// Orders that are known besides.
-    known: Vec<Row>,
+    known: Vec<Found>,
     /// What the requests want, where it is asked for or explained.
-    goal: Option<Goal>,
+    aim: Option<Aim>,
     notices: Vec<String>,
 }
 
-impl Found {
-    fn new(args: &OrderArgs, batch: &Batch, placed: &Placed) -> Result<Found, CliError> {
-        let mut known = Vec::new();
-        let mut notices = Vec::new();
-        if !args.rao_order.is_empty() {
-            let order = rao::order(batch, placed, &args.placement, &args.rao_order)?;
-            known.push(Row::new(placed, Origin::Drive, order, 0.0));
-        }
-        let wants_goal = !args.goal.is_usual() || args.all;
-        let goal = wants_goal
-            .then(|| args.goal.of(batch, placed))
+impl Ordered {
+    fn new(args: &OrderArgs, placed: &Placed) -> Result<Ordered, CliError> {
+        let (goal, effort) = (args.goal.goal(), args.search.effort());
+        let drive = match args.rao_order.as_slice() {
+            [] => None,
+            files => Some(rao::order(placed, files)?),
+        };
+        let has_goal = !goal.is_least_total();
+        let aim = (has_goal || args.all)
+            .then(|| placed.aim(&goal))
             .transpose()?;
-        let row = match (args.algorithm, &goal) {
-            (Origin::Drive, _) => known.pop().ok_or_else(no_answer)?,
-            (_, Some(goal)) if !args.goal.is_usual() => {
-                let best = compute(placed, Algorithm::Best, &args.search)
-                    .ok_or_else(|| not_applicable(Algorithm::Best, placed))?;
-                let (row, outcome) = goal.pursue(placed, goal.objective, &best, &args.search);
-                goal.refuse_excess(placed, &outcome)?;
-                notices = goal.notices(&best, &row);
-                known.push(best);
-                row
+        let mut known: Vec<Found> = Vec::new();
+        let found = match args.algorithm {
+            Origin::Drive => drive.ok_or_else(no_answer)?,
+            Origin::BEST => {
+                known.extend(drive);
+                placed.search(&goal, &effort)?
             }
-            (Origin::Algorithm(algorithm), _) => compute(placed, algorithm, &args.search)
-                .ok_or_else(|| not_applicable(algorithm, placed))?,
-            (Origin::Objective(_) | Origin::StandIn, _) => {
+            Origin::Algorithm(algorithm) => {
+                known.extend(drive);
+                let found = placed.order(algorithm, &effort);
+                found.map_err(|error| {
+                    let name = algorithm.name();
+                    CliError::input(format!("--algorithm {name} does not apply: {error}"))
+                })?
+            }
+            Origin::Objective(_) | Origin::StandIn => {
                 return Err(CliError::failed("no algorithm has that name"));
             }
         };
-        Ok(Found {
-            row,
+        let notices = match &aim {
+            Some(aim) if has_goal => goal::notices(aim, &found),
+            _ => Vec::new(),
+        };
+        known.extend(found.began_from.as_deref().cloned());
+        Ok(Ordered {
+            found,
             known,
-            goal,
+            aim,
             notices,
         })
     }
@@ -240,10 +258,10 @@ fn no_answer() -> CliError {
 }
 
 /// What should be known of an order also where it is not explained.
-fn remarks(args: &OrderArgs, placed: &Placed, row: &Row) -> Vec<String> {
+fn remarks(args: &OrderArgs, placed: &Placed, found: &Found) -> Vec<String> {
     let mut remarks = Vec::new();
-    if args.search.prove || row.cut_short {
-        let cut_short = match row.cut_short {
+    if args.search.prove || found.cut_short {
+        let cut_short = match found.cut_short {
             true => format!(
                 "{}, another run may give another order; ",
                 explain::cut_short(&args.search)
@@ -252,28 +270,32 @@ fn remarks(args: &OrderArgs, placed: &Placed, row: &Row) -> Vec<String> {
         };
         remarks.push(format!(
             "{cut_short}{}",
-            verdict(row, row.bound, &args.search)
+            verdict(found, found.bound, &args.search)
         ));
     }
-    if row.origin == Origin::BEST && row.is_sorted() && !row.optimal {
+    if found.origin == Origin::BEST && found.is_sorted() && !found.optimal {
         remarks.push(
             "sorted order: the map is too unsure for a shorter one, --explain says more".to_owned(),
         );
     }
-    let sort = || compute(placed, Algorithm::Sort, &args.search);
-    remarks.extend(sort().and_then(|sorted| unsafe_worst(row, sorted.worst)));
-    remarks.extend(whole_tape_line(placed, row));
+    let sorted = placed.order(Algorithm::Sort, &args.search.effort());
+    if let Ok(sorted) = sorted
+        && found.is_less_safe_than(&sorted)
+    {
+        remarks.push(unsafe_line(found, sorted.worst));
+    }
+    remarks.extend(whole_tape_line(placed, found));
     remarks
 }
 
 /// Writes the lists that ask a drive for its own order; each of several in a file of its own.
 fn ask_the_drive(
     args: &OrderArgs,
-    batch: &Batch,
     placed: &Placed,
     say: &dyn Fn(&str),
 ) -> Result<ExitCode, CliError> {
-    let lists = rao::lists(batch, &args.placement)?;
+    let lists = lists(&placed.batch, &placed.placement)
+        .map_err(|error| CliError::of_drive_order("--to rao", error))?;
     if placed.profile.features.rao.as_ref().map(|rao| rao.value) == Some(false) {
         say(&format!("{} has no order of its own", placed.profile.title));
     }
@@ -321,13 +343,13 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
         )));
     }
     refuse_directories_without_script(args)?;
-    if !args.goal.is_usual() && args.algorithm != Origin::BEST {
+    if !args.goal.goal().is_least_total() && args.algorithm != Origin::BEST {
         return Err(CliError::input(
             "--objective, --max-distance and --spare-tape look for an order themselves",
         )
         .hint("leave out --algorithm"));
     }
-    if args.goal.objective != Objective::Total && args.placement.extents == ExtentOrder::Apart {
+    if args.goal.objective != Objective::Total && args.placement.extents == Extents::Apart {
         return Err(CliError::input(format!(
             "--objective {}: a file is read when it is whole, so its extents stay together",
             args.goal.objective.name()
@@ -343,11 +365,7 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
 }
 
 fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
-    let keyed = batch
-        .requests
-        .iter()
-        .filter(|r| r.extents.is_empty() && r.sort_key.is_some())
-        .count();
+    let keyed = batch.only_sort_keys();
     if keyed == 0 {
         return Ok(());
     }
@@ -356,37 +374,6 @@ fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
         units::count(keyed, "request")
     ))
     .hint("tapewise convert --sort writes them in the order of their keys"))
-}
-
-/// Refuses requests on several cartridges, or on one that is not said for all of them.
-pub fn refuse_several_volumes(batch: &Batch) -> Result<(), CliError> {
-    let named = batch
-        .requests
-        .iter()
-        .filter_map(|request| request.volume.as_deref());
-    let volumes: BTreeSet<&str> = named.clone().collect();
-    let unnamed = batch.requests.len() - named.count();
-    let hint = "order one cartridge at a time: --volume NAME";
-    if volumes.len() > 1 {
-        let shown = volumes
-            .iter()
-            .take(5)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(", ");
-        let count = volumes.len();
-        return Err(
-            CliError::input(format!("the requests are on {count} cartridges: {shown}")).hint(hint),
-        );
-    }
-    match volumes.first() {
-        Some(volume) if unnamed > 0 => Err(CliError::input(format!(
-            "the cartridge of {} is not said; the others are on {volume}",
-            units::count(unnamed, "request")
-        ))
-        .hint(hint)),
-        _ => Ok(()),
-    }
 }
 
 /// Directories of a script mean nothing for anything else.
@@ -402,12 +389,8 @@ fn refuse_directories_without_script(args: &OrderArgs) -> Result<(), CliError> {
 
 /// A list names a file once, so it cannot say in which order its extents are read.
 fn refuse_parts_in_a_list(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
-    let in_parts = batch
-        .requests
-        .iter()
-        .filter(|request| request.extents.len() > 1)
-        .count();
-    let apart = args.placement.extents == ExtentOrder::Apart;
+    let in_parts = batch.in_parts();
+    let apart = args.placement.extents == Extents::Apart;
     if !apart || in_parts == 0 || args.json || args.to == Kind::Json {
         return Ok(());
     }
@@ -419,51 +402,36 @@ fn refuse_parts_in_a_list(args: &OrderArgs, batch: &Batch) -> Result<(), CliErro
 }
 
 /// What the order would take if files of several extents were read extent by extent.
-fn total_apart(args: &OrderArgs, batch: &Batch) -> Result<Option<Micros>, CliError> {
-    let in_parts = batch
-        .requests
-        .iter()
-        .any(|request| request.extents.len() > 1);
+fn total_apart(
+    args: &OrderArgs,
+    cartridge: &Cartridge,
+    batch: &Arc<Batch>,
+) -> Result<Option<Micros>, CliError> {
     let Origin::Algorithm(algorithm) = args.algorithm else {
         return Ok(None);
     };
-    if !in_parts || args.placement.extents == ExtentOrder::Apart {
+    let placement = args.placement.placement();
+    if batch.in_parts() == 0 || placement.extents == ExtentOrder::Apart {
         return Ok(None);
     }
-    let placed = placement::place(batch, &args.placement.apart())?;
-    Ok(compute(&placed, algorithm, &args.search.without_proof()).map(|row| row.total()))
-}
-
-fn not_applicable(algorithm: Algorithm, placed: &Placed) -> CliError {
-    let why = match algorithm {
-        Algorithm::Opt => format!(
-            "it is exact for up to {} visits, these are {}",
-            tapewise_order::OPT_MAX_VISITS,
-            placed.problem.len()
-        ),
-        _ => format!("it is for LTO, {} is not", placed.profile.title),
+    let apart = Placement {
+        extents: ExtentOrder::Apart,
+        ..placement
     };
-    CliError::input(format!(
-        "--algorithm {} does not apply: {why}",
-        algorithm.name()
-    ))
+    let placed = cartridge.place(batch.clone(), &apart)?;
+    let found = placed.order(algorithm, &args.search.effort().without_proof());
+    Ok(found.ok().map(|found| found.total()))
 }
 
 fn write_order(
     args: &OrderArgs,
-    batch: &Batch,
     placed: &Placed,
-    row: &Row,
+    found: &Found,
     out: &mut dyn Write,
 ) -> Result<(), CliError> {
     let mut out = out;
-    // What has no blocks needs no tape and comes first.
-    let empty = (0..batch.requests.len()).filter(|&at| batch.requests[at].extents.is_empty());
-    let read = row.plan.order.requests(&placed.problem);
-    let read = read
-        .into_iter()
-        .map(|request| placed.owners[request as usize].0);
-    let requests: Vec<_> = empty.chain(read).map(|at| &batch.requests[at]).collect();
+    let order = placed.reading_order(&found.plan).into_iter();
+    let requests: Vec<_> = order.map(|at| &placed.batch.requests[at]).collect();
     let ids = || requests.iter().map(|request| request.id.as_bytes());
     match if args.json { Kind::Json } else { args.to } {
         Kind::List => output::write_names(out, ids(), Separator::Newline),
@@ -471,7 +439,8 @@ fn write_order(
         // Written before any order is looked for.
         Kind::Rao => Ok(()),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),
-        Kind::Json => plan_document::document(batch, placed, &args.placement, row, &args.search)
+        Kind::Json => placed
+            .document(found, &args.search.effort())
             .to_writer(&mut out)
             .map_err(CliError::failed),
         Kind::Script => {
@@ -482,7 +451,7 @@ fn write_order(
             let options = ScriptOptions {
                 source: directory(&args.script_from, "."),
                 destination: directory(&args.script_into, "recalled"),
-                comments: vec![format!("order {}", row.origin.versioned())],
+                comments: vec![format!("order {}", found.origin.versioned())],
                 ..ScriptOptions::default()
             };
             write_script(&mut out, ids(), &options).map_err(|error| match error {

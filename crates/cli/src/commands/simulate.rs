@@ -9,7 +9,7 @@ mod trace;
 
 use crate::error::CliError;
 use crate::output::{self, say};
-use crate::plot::figure;
+use crate::plot;
 use crate::scenario::{self, ScenarioArgs};
 use answer::{Answer, Outcome};
 use clap::ArgGroup;
@@ -127,7 +127,7 @@ fn aside(args: &Simulate, cases: &[Scenario], answers: &[Answer]) -> Result<(), 
         }
     }
     if let Some(directory) = &args.plot {
-        figure::write(directory, &pictures::all(answers, &runs)?)?;
+        plot::write(directory, &pictures::all(answers, &runs)?)?;
     }
     Ok(())
 }

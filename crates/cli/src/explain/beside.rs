@@ -1,66 +1,59 @@
 //! Tables beside the main one: what objectives cost each other, other drives, what errors cost.
 
-use super::{Report, Rows};
 use crate::error::CliError;
-use crate::goal::Goal;
-use crate::placement::Placed;
 use crate::profiles;
-use crate::search::{Origin, Row};
-use crate::table::Table;
+use crate::search::SearchArgs;
 use crate::units;
+use tapewise::explain::Explanation;
+use tapewise::{Aim, Origin, Placed};
 use tapewise_model::Micros;
-use tapewise_order::robust::{Change, Sensitivity, price_under, tape_with_model_of};
-use tapewise_order::{Algorithm, Figures, Objective, Tape};
+use tapewise_order::robust::Change;
+use tapewise_order::{Algorithm, Objective, Tape};
+use tapewise_plot::Table;
 
 const GIVEN: &str = "<- the order given";
 
-/// What each objective costs the others.
-pub(super) fn trade_off(report: &Report, goal: &Goal, best: &Row) -> Table {
-    let placed = report.placed;
+/// What each objective costs the others; no table without the order of least total.
+pub(super) fn trade_off(
+    explanation: &Explanation,
+    aim: &Aim,
+    search: &SearchArgs,
+) -> Option<Table> {
+    let placed = explanation.placed;
+    let rows = explanation.trade_off(aim, &search.effort());
+    if rows.is_empty() {
+        return None;
+    }
     let mut columns = vec!["objective", "total", "mean", "95 % read"];
-    if goal.has_deadlines {
+    if aim.has_deadlines {
         columns.extend(["late", "lateness"]);
     }
     columns.extend(["tape moved", ""]);
     let mut table = Table::new("what each objective costs the others", &columns);
-    let mut row = |name: &str, row: &Row| {
-        let figures = Figures::of(&placed.problem, &goal.wishes, &row.plan.order);
+    for row in rows {
+        let figures = row.figures;
+        let name = match row.objective {
+            None => "total",
+            Some(Objective::Total) => "total, less tape",
+            Some(other) => other.name(),
+        };
         let total = figures.total + placed.unload();
         let times = [total, figures.mean, figures.p95].map(|time| time.to_string());
         let late = [figures.late.to_string(), figures.lateness.to_string()];
-        let late = late.into_iter().filter(|_| goal.has_deadlines);
+        let late = late.into_iter().filter(|_| aim.has_deadlines);
         let moved = units::tape_moved(figures.distance_lpos, &placed.problem.tape().geometry);
-        let is_given = row.origin == report.chosen.origin;
-        let mark = if is_given { GIVEN } else { "" };
+        let mark = if row.is_given { GIVEN } else { "" };
         let name = std::iter::once(name.to_owned());
-        table.row(
-            name.chain(times)
-                .chain(late)
-                .chain([moved, mark.to_owned()]),
-        );
-    };
-    row("total", best);
-    for objective in Objective::ALL {
-        if report.chosen.origin == Origin::Objective(objective) {
-            let name = match objective {
-                Objective::Total => "total, less tape",
-                other => other.name(),
-            };
-            row(name, report.chosen);
-        } else if objective == Objective::Mean
-            || (objective == Objective::Deadline && goal.has_deadlines)
-        {
-            let (found, _) = goal.pursue(placed, objective, best, report.search);
-            row(objective.name(), &found);
-        }
+        let cells = name.chain(times).chain(late);
+        table.row(cells.chain([moved, mark.to_owned()]));
     }
     table.note("mean: when a request is read, on average, each counting 1 + priority");
-    if goal.has_deadlines {
+    if aim.has_deadlines {
         table.note(
             "late: requests read after their deadlines; lateness: the sum of how much, each counting 1 + priority",
         );
     }
-    table
+    Some(table)
 }
 
 /// Other drives to price orders under.
@@ -80,9 +73,7 @@ impl Others {
                 let hint = "only a drive whose cartridge is laid out alike can be compared";
                 CliError::input(format!("--price-under {name}: {error}")).hint(hint)
             };
-            let tape = tape_with_model_of(placed.problem.tape(), &profile).map_err(misfit)?;
-            // Whether the places fit is known only when a batch is priced.
-            placed.problem.under(&tape).map_err(misfit)?;
+            let tape = placed.tape_under(&profile).map_err(misfit)?;
             Ok((profile.name, tape))
         };
         let tapes = names.iter().map(tape).collect::<Result<_, CliError>>()?;
@@ -90,7 +81,8 @@ impl Others {
     }
 
     /// Totals of the orders that matter under each of them.
-    pub(super) fn table(&self, placed: &Placed, rows: &Rows, chosen: &Row) -> Table {
+    pub(super) fn table(&self, explanation: &Explanation) -> Table {
+        let (placed, chosen) = (explanation.placed, explanation.chosen);
         let own = format!("{} (as planned)", placed.profile.name);
         let mut columns = vec!["order", &own];
         columns.extend(self.tapes.iter().map(|(name, _)| name.as_str()));
@@ -100,19 +92,18 @@ impl Others {
             &columns,
         );
         let shown = [Algorithm::Sort, Algorithm::Cta].map(Origin::Algorithm);
-        for (origin, row) in rows {
-            let is_chosen = *origin == chosen.origin;
-            let matters = shown.contains(origin) || *origin == Origin::Drive || is_chosen;
-            let Some(row) = row.filter(|_| matters) else {
+        for row in &explanation.rows {
+            let origin = row.origin;
+            let is_chosen = origin == chosen.origin;
+            let matters = shown.contains(&origin) || origin == Origin::Drive || is_chosen;
+            let Some(found) = row.found.as_ref().filter(|_| matters) else {
                 continue;
             };
             let priced = self.tapes.iter().map(|(_, tape)| {
-                let totals = price_under(&placed.problem, &row.plan.order, tape);
-                totals.map_or("-".to_owned(), |totals| {
-                    (totals.total + placed.unload()).to_string()
-                })
+                let total = placed.total_under(found, tape);
+                total.map_or("-".to_owned(), |total| total.to_string())
             });
-            let first = [origin.title().to_owned(), row.total().to_string()];
+            let first = [origin.title().to_owned(), found.total().to_string()];
             let mark = if is_chosen { GIVEN } else { "" };
             table.row(first.into_iter().chain(priced).chain([mark.to_owned()]));
         }
@@ -121,8 +112,8 @@ impl Others {
 }
 
 /// What errors of map and model cost the order, and sorting.
-pub(super) fn sensitivity(placed: &Placed, chosen: &Row) -> Table {
-    let found = Sensitivity::new(&placed.problem, &chosen.plan.order, placed.map.as_ref());
+pub(super) fn sensitivity(explanation: &Explanation) -> Table {
+    let found = explanation.sensitivity();
     let mut table = Table::new(
         "what errors would cost",
         &["if", "order given", "sorted", "by chance"],
@@ -147,7 +138,7 @@ pub(super) fn sensitivity(placed: &Placed, chosen: &Row) -> Table {
         "every locate is off by about 1 s, by chance",
         found.locates_scattered_by_1_s,
     );
-    if placed.map.is_some() {
+    if explanation.placed.map.is_some() {
         row(
             "all wraps hold 0.1 % more or less than the map says",
             found.map_off_by_a_thousandth,

@@ -4,12 +4,12 @@
 use crate::archive;
 use crate::drives::until_free;
 use crate::program::{Desk, fixture};
-use crate::recall_ltfs::ltfs_tape;
 use tapewise_archive::catalogue::Volumes;
-use tapewise_archive::pool::Pool;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::Event;
+use tapewise_house::ltfs_tape;
+use tapewise_library::pool::Pool;
 use tapewise_scsi::{Changer, TapeDrive};
 
 /// Writes on a cartridge of the library as others would.

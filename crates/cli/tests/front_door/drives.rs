@@ -247,10 +247,10 @@ fn the_table_of_verified_drives_takes_reports_of_real_drives_only() {
 
 #[test]
 fn the_readme_says_which_drives_are_verified() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).expect("the README");
+    let root = tapewise_house::root();
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
     let desk = Desk::new();
-    let block = desk.done(&format!("drive check --table {root}/verified"));
+    let block = desk.done(&format!("drive check --table {}/verified", root.display()));
     assert!(
         readme.contains(block.text()),
         "`make verified` brings the README up to date; it should have\n{}",
@@ -315,11 +315,7 @@ fn a_status_tells_numbers_as_numbers_with_their_units() {
         object.keys().cloned().collect()
     };
     // A contract: docs/reference/drive-status.md.
-    let reference = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/reference/drive-status.md"
-    );
-    let reference = std::fs::read_to_string(reference).expect("the reference");
+    let reference = tapewise_house::page("reference/drive-status.md");
     for part in ["", "/cartridge", "/drive_life", "/position"] {
         for key in keys(status.pointer(part).expect(part)) {
             assert!(reference.contains(&format!("`{key}`")), "{part}/{key}");

@@ -1,7 +1,7 @@
 //! Runs the program in a directory of its own.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
@@ -192,10 +192,8 @@ impl Desk {
 
 /// A file of the repository, as a path for a command line.
 pub fn fixture(name: &str) -> String {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fixtures")
-        .join(name);
-    path.into_os_string()
+    tapewise_house::fixture(name)
+        .into_os_string()
         .into_string()
         .expect("a path in UTF-8")
 }

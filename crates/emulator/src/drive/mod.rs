@@ -63,12 +63,12 @@ pub(crate) struct Drive {
     busy_until: Micros,
     /// Until then the drive is not ready, for reasons of its own.
     not_ready_until: Micros,
-    /// Why the last command that failed did, and whose it was.
-    last_check: Option<(usize, Check)>,
     /// What it did last.
     pub history: History,
     /// The last list of segments that a host wanted ordered, in the order found.
     access_order: Vec<u8>,
+    /// What the last command failed with, of a drive whose sense stays.
+    last_check: Option<Check>,
 }
 
 /// A cartridge in the drive.
@@ -133,28 +133,22 @@ impl Drive {
         faults: FaultStream,
         life: &Path,
     ) -> Result<Drive, LibraryError> {
-        let mut attentions = Attentions::default();
-        let mut reservations = Reservations::default();
-        if let Some(key) = faults.faults.reserved_by_dead_host {
-            let gone = attentions.open();
-            reservations.hold(gone, key);
-        }
         Ok(Drive {
             mode: Mode::new(&kind),
             kind,
             serial: serial.to_owned(),
             seed,
             life: DriveLife::open(life)?,
-            attentions,
+            attentions: Attentions::default(),
+            reservations: Reservations::left_behind(faults.faults.reserved_by.as_deref()),
             faults,
-            reservations,
             prevented: Vec::new(),
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
-            last_check: None,
             history: History::default(),
             access_order: Vec::new(),
+            last_check: None,
         })
     }
 
@@ -285,30 +279,33 @@ impl Drive {
         self.loaded.is_some() && !self.prevented.is_empty()
     }
 
-    /// Carries out one command.
-    pub fn execute(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
-        let outcome = self.run(exchange);
-        if let Err(Stop::Check(check)) = outcome {
-            self.last_check = Some((exchange.nexus, check));
-        }
-        outcome
+    /// Bytes that the adapter before it carries with one command.
+    pub fn adapter_bytes(&self) -> Option<u64> {
+        self.faults.faults.adapter_bytes
     }
 
-    fn run(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+    /// Carries out one command.
+    pub fn execute(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        let done = self.carry_out(exchange);
+        if let Err(Stop::Check(check)) = &done {
+            self.last_check = self.faults.faults.sense_stays.then_some(*check);
+        }
+        done
+    }
+
+    fn carry_out(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
+        const TEST_UNIT_READY: u8 = 0x00;
         self.settle(exchange.now());
         let entry = find(commands::TABLE, self, exchange)?;
-        if self
-            .faults
-            .faults
-            .missing_commands
-            .contains(&exchange.opcode())
-        {
+        if self.faults.faults.missing_commands.contains(&entry.opcode) {
             return Err(Check::INVALID_OPCODE.into());
         }
         if entry.needs != Needs::Nothing && self.faults.attention() {
             self.attentions.raise_for(MODE_CHANGED, exchange.nexus);
         }
+        let is_silent = self.faults.faults.late_attentions && entry.opcode == TEST_UNIT_READY;
         if entry.needs != Needs::Nothing
+            && !is_silent
             && let Some(attention) = self.attentions.take(exchange.nexus)
         {
             return Err(attention.into());

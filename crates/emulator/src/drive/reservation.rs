@@ -22,17 +22,24 @@ pub(super) struct Reservations {
     generation: u32,
 }
 
+/// An initiator that will never send a command.
+const GONE: usize = usize::MAX;
+
 impl Reservations {
+    /// What an initiator with this key, in hexadecimal digits, left behind; none without a key.
+    pub fn left_behind(key: Option<&str>) -> Reservations {
+        let key = key.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        Reservations {
+            keys: key.map(|key| (GONE, key)).into_iter().collect(),
+            holder: key.map(|_| (GONE, EXCLUSIVE)),
+            ..Reservations::default()
+        }
+    }
+
     /// What a reset ends: the reservation of SCSI-2, and the persistent ones, which here do not
     /// survive loss of power (APTPL is not supported).
     pub fn reset(&mut self) {
         *self = Reservations::default();
-    }
-
-    /// A reservation that was there before anybody came.
-    pub fn hold(&mut self, nexus: usize, key: u64) {
-        self.register(nexus, key);
-        self.holder = Some((nexus, EXCLUSIVE));
     }
 
     /// What a reset of the unit ends.

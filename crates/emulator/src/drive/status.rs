@@ -17,25 +17,14 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     }
     let check = match drive.attentions.take(exchange.nexus) {
         Some(attention) => attention,
-        None if repeats_sense(drive, exchange) => {
-            drive.last_check.map_or(Check::NONE, |(_, check)| check)
-        }
         None if exchange.now() < drive.busy_until => Check::OPERATION_IN_PROGRESS,
         None if drive.wants_cleaning() => Check::CLEANING_REQUESTED,
-        None => Check::NONE,
+        None => drive.last_check.unwrap_or(Check::NONE),
     };
     let sense = drive.sense(&check, exchange.opcode());
     let allocation = exchange.number::<1>(4);
     exchange.answer(sense.bytes(), allocation);
     Ok(())
-}
-
-/// Whether the drive has an old story to tell this initiator again.
-fn repeats_sense(drive: &Drive, exchange: &Exchange<'_>) -> bool {
-    drive.faults.faults.sense_stays
-        && drive
-            .last_check
-            .is_some_and(|(nexus, _)| nexus == exchange.nexus)
 }
 
 /// INQUIRY; drives of this century add page B0h (WORM from LTO-3 on) and B1h (manufacturer's serial number).

@@ -1,9 +1,9 @@
 //! Regular landing points: found by their period in what distance alone does not explain.
 
-use super::Structure;
 use super::lists::{Points, total_loss};
 use super::mechanics::{Mechanics, solve};
 use super::moves::{Move, Moves};
+use crate::fitted::Structure;
 use crate::robust::standard_error;
 
 /// A lattice: cells for the length of the tape, and for each direction how far one point lies from

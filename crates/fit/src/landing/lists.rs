@@ -1,8 +1,8 @@
 //! Lists of landing points, and the best one for given mechanics, by dynamic programming.
 
-use super::Structure;
 use super::mechanics::Mechanics;
 use super::moves::{Move, Moves};
+use crate::fitted::Structure;
 
 /// Landing points of both directions, 0 at the beginning of tape and 1 at its end.
 #[derive(Clone, Debug)]

@@ -13,51 +13,9 @@ mod moves;
 mod search;
 mod settle;
 
-use crate::candidate::{Coefficients, Fitted};
+use crate::fitted::{Coefficients, Fitted, Landed};
 use crate::sample::{FitError, Ground, Sample};
 use moves::Moves;
-
-/// Where landing points were found to lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Structure {
-    /// The records show none: the drive lands anywhere.
-    Anywhere,
-    /// At one distance from each other; each direction has its own phase.
-    Lattice,
-    /// At the same longitudinal positions for both directions.
-    SharedPlaces,
-    /// At the same distances from the beginning of a wrap, in both directions.
-    SharedReadingOrder,
-    /// Each direction has its own.
-    EachDirection,
-}
-
-impl Structure {
-    /// The structure in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Structure::Anywhere => "lands anywhere",
-            Structure::Lattice => "regular landing points",
-            Structure::SharedPlaces => "landing points at the same places in both directions",
-            Structure::SharedReadingOrder => {
-                "landing points at the same distances from a wrap's start"
-            }
-            Structure::EachDirection => "landing points of each direction",
-        }
-    }
-}
-
-/// What a fit of the landing-point model found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Landed {
-    /// Where landing points lie.
-    pub structure: Structure,
-    /// How many: of forward wraps, and of reverse ones, besides the beginnings of wraps.
-    pub points: [usize; 2],
-    /// Records that each constant rests on: same wrap ahead and behind, other wrap, same direction
-    /// ahead and behind, other direction ahead and behind, reading on.
-    pub support: [usize; 7],
-}
 
 /// Most records that landing points are searched with; the rest is fitted with all.
 const SEARCHED: usize = 2_000;

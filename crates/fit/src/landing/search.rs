@@ -1,11 +1,11 @@
 //! The search for the structure of a drive: landing points and mechanics take turns.
 
-use super::Structure;
 use super::lists::{Costs, Points};
 use super::mechanics::{Mechanics, Solved, solve};
 use super::moves::Moves;
 use super::settle::settled;
 use super::{lattice, lists};
+use crate::fitted::Structure;
 use crate::robust::standard_error;
 
 /// What was found.

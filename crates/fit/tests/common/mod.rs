@@ -20,8 +20,8 @@ pub fn lto8() -> Geometry {
 
 pub fn ground() -> Ground {
     Ground {
-        geometry: lto8(),
         read_per_lpos_s: Some(58_122.0 / 360.0 / 168_401.0),
+        ..Ground::new(lto8())
     }
 }
 

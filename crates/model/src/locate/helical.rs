@@ -8,7 +8,7 @@ use super::Point;
 use crate::micros::{Micros, Pace};
 
 /// The line for short seeks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShortSeek {
     /// Fixed time.
     pub startup: Micros,

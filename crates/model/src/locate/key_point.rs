@@ -37,6 +37,17 @@ pub struct KeyPointCoefficients {
     pub residual_s: Option<f64>,
 }
 
+/// What the transport does on a locate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Motion {
+    /// The case of the paper, 1 to 7.
+    pub case: usize,
+    /// Segments that are scanned past.
+    pub scanned: u32,
+    /// Segments that are read to get to the destination.
+    pub read: u32,
+}
+
 /// The key-point model of one cartridge.
 #[derive(Clone, Debug)]
 pub struct KeyPointModel {
@@ -211,6 +222,21 @@ impl KeyPointModel {
 
     pub(super) fn rewind(&self, from: &Point) -> Micros {
         self.scan.time(i64::from(from.lpos))
+    }
+
+    /// What the transport does on a locate: for fits of the speeds and constants.
+    pub fn motion(&self, from: &Position, to: &Position) -> Motion {
+        let case = self.case(from, to);
+        let (from, to) = (self.point(from), self.point(to));
+        let (scanned, read) = match case {
+            1 => (0, to.lpos - from.lpos),
+            _ => (to.landing - from.lpos, to.lpos - to.landing),
+        };
+        Motion {
+            case,
+            scanned: scanned.unsigned_abs(),
+            read: read.unsigned_abs(),
+        }
     }
 
     /// Which of the seven cases of the paper a locate falls in, 1 to 7.

@@ -42,7 +42,7 @@ impl Slopes {
 
 /// A destination as a member of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Destination {
     /// The class.
     pub class: usize,
     /// Where it is along the tape, in LPOS units.
@@ -103,13 +103,13 @@ impl Rays<'_> {
     }
 
     /// Gives the classes that a destination belongs to.
-    pub fn places(&self, to: &Point, give: impl FnMut(Place)) {
+    pub fn destinations(&self, to: &Point, give: impl FnMut(Destination)) {
         match self.0 {
-            LocateModel::HelicalLinear(model) => model.places(to, give),
-            LocateModel::FourRegion(model) => model.places(to, give),
-            LocateModel::KeyPoint(model) => model.places(to, give),
-            LocateModel::LtoRegression(model) => model.places(to, give),
-            LocateModel::LandingPoint(model) => model.places(to, give),
+            LocateModel::HelicalLinear(model) => model.destinations(to, give),
+            LocateModel::FourRegion(model) => model.destinations(to, give),
+            LocateModel::KeyPoint(model) => model.destinations(to, give),
+            LocateModel::LtoRegression(model) => model.destinations(to, give),
+            LocateModel::LandingPoint(model) => model.destinations(to, give),
         }
     }
 
@@ -146,8 +146,8 @@ impl HelicalLinear {
         }
     }
 
-    fn places(&self, to: &Point, give: impl FnMut(Place)) {
-        let places = self.lines().map(|(class, ..)| Place {
+    fn destinations(&self, to: &Point, give: impl FnMut(Destination)) {
+        let places = self.lines().map(|(class, ..)| Destination {
             class,
             along: to.lpos,
             weight: Micros::ZERO,
@@ -182,8 +182,8 @@ impl FourRegion {
         }
     }
 
-    fn places(&self, to: &Point, mut give: impl FnMut(Place)) {
-        give(Place {
+    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+        give(Destination {
             class: usize::from(to.wrap & 1),
             along: to.lpos,
             weight: Micros::ZERO,
@@ -247,22 +247,22 @@ impl KeyPointModel {
         }
     }
 
-    fn places(&self, to: &Point, mut give: impl FnMut(Place)) {
+    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
         let section = usize::from(self.section(to));
         let read = self.read.time(i64::from((to.lpos - to.landing).abs()));
-        give(Place {
+        give(Destination {
             class: self.of_section(to.wrap, section),
             along: to.landing,
             weight: read,
             group: Some(u32::from(to.wrap)),
         });
-        give(Place {
+        give(Destination {
             class: self.reading_on(to.wrap, section),
             along: to.lpos,
             weight: Micros::ZERO,
             group: None,
         });
-        give(Place {
+        give(Destination {
             class: self.behind(to.wrap, section),
             along: to.lpos,
             weight: read,
@@ -349,10 +349,10 @@ impl LtoRegression {
         }
     }
 
-    fn places(&self, to: &Point, mut give: impl FnMut(Place)) {
+    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
         let half = to.zone & HALF;
         let mut give = |class, group| {
-            give(Place {
+            give(Destination {
                 class,
                 along: to.lpos,
                 weight: Micros::ZERO,
@@ -485,7 +485,7 @@ impl LandingModel {
         Slopes::valley(self.lines[line].1)
     }
 
-    fn places(&self, to: &Point, mut give: impl FnMut(Place)) {
+    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
         let zone = self.zone(to);
         let weight = self.weight(to);
         for line in 0..self.lines.len() {
@@ -494,7 +494,7 @@ impl LandingModel {
                 (self.on_wrap(to.wrap, Self::half(zone), line), None),
             ];
             for (class, group) in classes {
-                give(Place {
+                give(Destination {
                     class,
                     along: to.landing,
                     weight,
@@ -502,7 +502,7 @@ impl LandingModel {
                 });
             }
         }
-        give(Place {
+        give(Destination {
             class: self.reading_on_wrap(to.wrap),
             along: to.lpos,
             weight: Micros::ZERO,

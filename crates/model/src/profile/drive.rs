@@ -191,7 +191,7 @@ impl Profile {
                 .block_map()
                 .scaled(self.segment_bytes() / block_bytes.max(1) as f64);
             let source = crate::position::PositionSource::Nominal;
-            return Ok(BlockMap::new(map.spans().to_vec(), source, error, 0));
+            return Ok(map.with_errors(source, error, 0));
         }
         Ok(BlockMap::nominal(
             &self.geometry()?,

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each bench uses its own part
 
 use tapewise_model::{BlockMap, KeyPoints, NominalLayout, Position, Random, profile};
-use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
 
 /// The drives that the tables are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,9 @@ pub fn files(kind: Kind, requests: usize, bytes: u64, seed: u64, start: Start) -
         .map(|_| {
             let first = place();
             let bytes = blocks * kind.block_bytes();
-            Request::single(Segment::on_map(&map, 0, first, first + blocks - 1, bytes).unwrap())
+            Request::single(
+                PlacedExtent::on_map(&map, 0, first, first + blocks - 1, bytes).unwrap(),
+            )
         })
         .collect();
     let options = Options {

@@ -4,7 +4,7 @@ use tapewise_model::{
     BlockMap, EndOfWrap, NominalLayout, Position, PositionSource, Random, WrapSpan, profile,
 };
 use tapewise_order::replan::TrueTape;
-use tapewise_order::{End, Options, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
 
 /// How the capacity of the true wraps differs from the believed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,12 +93,12 @@ pub fn case(drive: &str, error: MapError, files: usize, seed: u64) -> Case {
     let filled_blocks = filled as u64;
     let runs = runs(files, filled_blocks, &mut Random::new(seed, 1));
     let on = |map: &BlockMap| -> Vec<(u64, Request)> {
-        let segment = |&(first, last): &(u64, u64)| {
+        let extent = |&(first, last): &(u64, u64)| {
             let bytes = (last - first + 1) * BLOCK_BYTES;
-            Segment::on_map(map, 0, first, last, bytes).expect("blocks on the map")
+            PlacedExtent::on_map(map, 0, first, last, bytes).expect("blocks on the map")
         };
         (0..)
-            .zip(runs.iter().map(segment).map(Request::single))
+            .zip(runs.iter().map(extent).map(Request::single))
             .collect()
     };
     let options = Options {
@@ -186,7 +186,7 @@ fn true_map(tape: &Tape, wrap_blocks: f64, error: MapError, random: &mut Random)
         }
         begin += blocks;
     }
-    BlockMap::new(spans, PositionSource::Recorded, 0.0, 0)
+    BlockMap::new(spans, PositionSource::Recorded, 0.0, 0).expect("spans in order")
 }
 
 /// First and last blocks of files that share none, in order of blocks.

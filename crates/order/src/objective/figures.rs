@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use tapewise_model::Micros;
 
 /// What an order comes to. A request is read when the last byte of its visit is; a rewind at the
-/// end does not count to it. Requests without segments take no part.
+/// end does not count to it. Requests without extents take no part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Until everything is read and the head is where it is to be left.

@@ -5,8 +5,9 @@ use super::course::{Course, Swap};
 use super::goal::{Goal, Sums};
 use super::{Figures, Limits, Objective, Wishes};
 use crate::order::Order;
-use crate::problem::{End, Options, Problem, Tape};
-use crate::request::{Request, Segment};
+use crate::problem::{End, Options, Problem};
+use crate::request::{PlacedExtent, Request};
+use crate::tape::Tape;
 use tapewise_model::{Micros, NominalLayout, Random, profile};
 
 const DRIVES: [&str; 4] = ["lto7-m8", "dlt4000", "ibm3590", "sony-dtf"];
@@ -21,7 +22,7 @@ fn random_batch(random: &mut Random, case: u64) -> (Problem, Wishes) {
             let first = random.below(map.end_block(0) - 20_000);
             let last = first + random.below(20_000);
             let bytes = (last - first + 1) << 15;
-            Request::single(Segment::on_map(&map, 0, first, last, bytes).unwrap())
+            Request::single(PlacedExtent::on_map(&map, 0, first, last, bytes).unwrap())
         })
         .collect();
     let head = map.position(0, random.below(map.end_block(0))).unwrap();
@@ -38,7 +39,7 @@ fn random_batch(random: &mut Random, case: u64) -> (Problem, Wishes) {
         &requests,
     );
     let sorted: Vec<u32> = (0..problem.len() as u32).collect();
-    let horizon = Order::new(sorted).total_time(&problem).0 as u64;
+    let horizon = Order::of(sorted).total_time(&problem).0 as u64;
     let deadline = (0..count).map(|_| match random.below(5) {
         0 => None,
         1 => Some(Micros(-(random.below(1_000_000) as i64))),
@@ -71,7 +72,7 @@ fn sums_are_those_of_the_plan() {
         let random = &mut Random::new(1, case);
         let (problem, wishes) = random_batch(random, case);
         let sequence = random_sequence(problem.len(), random);
-        let figures = Figures::of(&problem, &wishes, &Order::new(sequence.clone()));
+        let figures = Figures::of(&problem, &wishes, &Order::of(sequence.clone()));
         let expected = Sums {
             lateness: i128::from(figures.lateness.0),
             total: figures.total.0,

@@ -13,7 +13,7 @@ pub(super) fn between_lpos(problem: &Problem, tail: usize, head: usize) -> i64 {
     let tape = problem.tape();
     let options = problem.options();
     let from = match problem.visits().get(tail) {
-        Some(visit) => visit.segments[visit.segments.len() - 1].end,
+        Some(visit) => visit.extents[visit.extents.len() - 1].end,
         None => options.head,
     };
     if head == end {
@@ -24,7 +24,7 @@ pub(super) fn between_lpos(problem: &Problem, tail: usize, head: usize) -> i64 {
         };
         return tape.distance_lpos(&from, &target, false) as i64;
     }
-    let to = &problem.visits()[head].segments[0].start;
+    let to = &problem.visits()[head].extents[0].start;
     let (time, motion) = problem.motion((tail < end).then_some(tail), head);
     moved_lpos(problem, &from, to, (time.0, motion))
 }
@@ -33,13 +33,13 @@ pub(super) fn between_lpos(problem: &Problem, tail: usize, head: usize) -> i64 {
 pub(super) fn within_lpos(problem: &Problem) -> i64 {
     let mut moved = 0;
     for (index, visit) in problem.visits().iter().enumerate() {
-        for (at, segment) in visit.segments.iter().enumerate() {
+        for (at, extent) in visit.extents.iter().enumerate() {
             if at > 0 {
                 let (time, motion) = problem.inner_motion(index, at);
-                let from = &visit.segments[at - 1].end;
-                moved += moved_lpos(problem, from, &segment.start, (time.0, motion));
+                let from = &visit.extents[at - 1].end;
+                moved += moved_lpos(problem, from, &extent.start, (time.0, motion));
             }
-            let read = (&segment.start, &segment.end);
+            let read = (&extent.start, &extent.end);
             moved += problem.tape().distance_lpos(read.0, read.1, true) as i64;
         }
     }

@@ -3,15 +3,12 @@
 use crate::order::Order;
 use crate::problem::Problem;
 
-/// The threshold that the paper found good: two sections of a DLT4000, in segments of 32 KB.
-pub const TWO_SECTIONS_SEGMENTS: u64 = 1410;
-
 /// Chains of visits, in logical order: a visit joins the chain before it when it begins less than
 /// `threshold_blocks` behind the begin of the visit before it.
 pub fn coalesce(problem: &Problem, threshold_blocks: u64) -> Vec<Vec<u32>> {
     let first = |visit: u32| {
-        let segment = problem.visits()[visit as usize].segments[0];
-        (segment.partition(), segment.first_block)
+        let extent = problem.visits()[visit as usize].extents[0];
+        (extent.partition(), extent.first_block)
     };
     let mut chains: Vec<Vec<u32>> = Vec::new();
     for visit in 0..problem.len() as u32 {
@@ -30,7 +27,7 @@ pub fn coalesce(problem: &Problem, threshold_blocks: u64) -> Vec<Vec<u32>> {
 
 /// The order of visits that an order of chains stands for.
 pub fn expand(order: &Order, chains: &[Vec<u32>]) -> Order {
-    Order::new(
+    Order::of(
         order
             .visits()
             .iter()

@@ -8,8 +8,21 @@
 //! short move across it can cost less than nothing. The order is then priced like any other.
 
 use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::problem::Problem;
 use tapewise_model::{Direction, Geometry, Position};
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "cta",
+    title: "SLTF (as in CTA)",
+    version: 1,
+    solve: |problem, _| {
+        // Its cost is made of wraps and bands.
+        let has_bands = problem.tape().geometry.bands > 1;
+        has_bands.then(|| cta_sltf(problem, true).into())
+    },
+};
 
 /// Files that CTA plans over at a time, and hands to the drive at most.
 pub(crate) const WINDOW_FILES: usize = 4_000;
@@ -52,19 +65,19 @@ pub fn cta_sltf(problem: &Problem, windowed: bool) -> Order {
             .rev()
             .for_each(|visit| waiting.push_front(visit));
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
-struct Place {
+struct FileEnd {
     wrap: u16,
     band: u16,
     lower_half: bool,
     lpos: f64,
 }
 
-impl Place {
-    fn new(position: &Position, geometry: &Geometry) -> Place {
-        Place {
+impl FileEnd {
+    fn new(position: &Position, geometry: &Geometry) -> FileEnd {
+        FileEnd {
             wrap: position.wrap,
             band: geometry.band(position.wrap),
             lower_half: position.lpos < (geometry.lpos_max - geometry.lpos_min) / 2,
@@ -74,28 +87,28 @@ impl Place {
 }
 
 struct File {
-    start: Place,
-    end: Place,
+    start: FileEnd,
+    end: FileEnd,
     bytes: u64,
 }
 
 impl File {
     fn new(problem: &Problem, visit: u32) -> File {
-        let segments = &problem.visits()[visit as usize].segments;
+        let extents = &problem.visits()[visit as usize].extents;
         let geometry = &problem.tape().geometry;
         File {
-            start: Place::new(&segments[0].start, geometry),
-            end: Place::new(&segments[segments.len() - 1].end, geometry),
-            bytes: segments
+            start: FileEnd::new(&extents[0].start, geometry),
+            end: FileEnd::new(&extents[extents.len() - 1].end, geometry),
+            bytes: extents
                 .iter()
-                .fold(0, |sum, segment| sum.saturating_add(segment.bytes)),
+                .fold(0, |sum, extent| sum.saturating_add(extent.bytes)),
         }
     }
 }
 
 /// From the beginning of tape always on to the file of least cost, the first of those that tie.
 fn greedy(files: &[File], mut left: Vec<u32>, geometry: &Geometry) -> Vec<u32> {
-    let dummy = Place::new(&Position::beginning_of_tape(geometry.lpos_min), geometry);
+    let dummy = FileEnd::new(&Position::beginning_of_tape(geometry.lpos_min), geometry);
     let mut at = &dummy;
     let mut sequence = Vec::with_capacity(left.len());
     while !left.is_empty() {
@@ -116,7 +129,7 @@ fn greedy(files: &[File], mut left: Vec<u32>, geometry: &Geometry) -> Vec<u32> {
 }
 
 /// CTA's cost of a move in seconds; its coefficients have not changed since 2020.
-fn cost(from: &Place, to: &Place, geometry: &Geometry) -> f64 {
+fn cost(from: &FileEnd, to: &FileEnd, geometry: &Geometry) -> f64 {
     let given = |applies: bool, seconds: f64| if applies { seconds } else { 0.0 };
     let same_wrap = from.wrap == to.wrap;
     let upstream = match geometry.direction(from.wrap) {

@@ -9,11 +9,36 @@
 //! repeated on the contracted paths until one is left.
 
 use crate::order::Order;
-use crate::orders::coalesce::expand;
+use crate::orders::coalesce::{coalesced, expand};
+use crate::orders::kind::OrderKind;
 use crate::orders::nearest::Nearest;
 use crate::orders::tournament::{OUT, Tournament};
 use crate::problem::Problem;
 use tapewise_model::Micros;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "loss",
+    title: "LOSS",
+    version: 1,
+    solve: |problem, _| Some(loss(problem).into()),
+};
+
+/// The same over coalesced requests.
+pub(crate) const COALESCED: OrderKind = OrderKind {
+    name: "loss-coalesced",
+    title: "LOSS, coalesced",
+    version: 1,
+    solve: |problem, inputs| Some(coalesced(problem, inputs.coalesce_blocks, loss).into()),
+};
+
+/// The same over few arcs, repeated.
+pub(crate) const SPARSE: OrderKind = OrderKind {
+    name: "loss-sparse",
+    title: "LOSS, sparse",
+    version: 1,
+    solve: |problem, _| Some(sparse_loss(problem).into()),
+};
 
 /// Visits up to which all times are tabled: 2 MB that stay in a core's cache, so that a scan costs
 /// next to nothing.
@@ -29,7 +54,7 @@ const SMALL: usize = 256;
 /// LOSS over all arcs; O(n²) locate times, O(n) memory beyond 512 visits.
 pub fn loss(problem: &Problem) -> Order {
     if problem.is_empty() {
-        return Order::new(Vec::new());
+        return Order::of(Vec::new());
     }
     let mut search = Search::dense(problem);
     search.run();
@@ -39,7 +64,7 @@ pub fn loss(problem: &Problem) -> Order {
         sequence.push(next);
         at = next as usize;
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 /// LOSS over a few arcs of each city, repeated on the contracted paths; no locate times but to

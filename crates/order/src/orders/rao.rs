@@ -72,7 +72,7 @@ pub fn rao(problem: &Problem, requests: &[u32]) -> Result<Order, SequenceFault> 
     let missing = (0..read.len()).find(|&request| visit_of[request] != NONE && !read[request]);
     match missing {
         Some(request) => Err(SequenceFault::Missing(request as u32)),
-        None => Ok(Order::new(sequence)),
+        None => Ok(Order::of(sequence)),
     }
 }
 
@@ -96,7 +96,7 @@ pub fn emulated_rao(problem: &Problem) -> Order {
             from = Some(visit);
         }
     }
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 /// Which of a window's visits is gone to next; `near` is room to work in.

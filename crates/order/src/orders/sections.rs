@@ -1,6 +1,7 @@
 //! Visits by wrap and section, for the orders of 1996 that work without locate times.
 
-use crate::problem::{Problem, Tape};
+use crate::problem::Problem;
+use crate::tape::Tape;
 use tapewise_model::Point;
 
 /// Unread visits of every section, and which sections still have any.

@@ -44,15 +44,15 @@ pub(super) struct Expected {
     near: Vec<Vec<u32>>,
 }
 
-struct Place {
+struct MoveEnd {
     doubt: Option<Doubt>,
     variance: f64,
     direction: f64,
 }
 
-impl Place {
-    fn new(doubt: Option<Doubt>, point: &Point) -> Place {
-        Place {
+impl MoveEnd {
+    fn new(doubt: Option<Doubt>, point: &Point) -> MoveEnd {
+        MoveEnd {
             variance: doubt.map_or(0.0, |doubt| doubt.variance()),
             doubt,
             direction: if point.wrap & 1 == 0 { 1.0 } else { -1.0 },
@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// Variance of the distance to another place.
-    fn distance_variance(&self, other: &Place) -> f64 {
+    fn distance_variance(&self, other: &MoveEnd) -> f64 {
         let together = match (&self.doubt, &other.doubt) {
             (Some(ours), Some(theirs)) => ours.covariance(theirs),
             _ => 0.0,
@@ -77,7 +77,7 @@ pub(super) fn mean_doubt_wraps(problem: &Problem, map: &LearnedMap) -> f64 {
 }
 
 /// Where visits begin, or end, with what is not known of it; recorded places are known.
-fn places(problem: &Problem, map: &LearnedMap, ends: bool) -> Vec<Place> {
+fn places(problem: &Problem, map: &LearnedMap, ends: bool) -> Vec<MoveEnd> {
     let points = if ends {
         problem.ends()
     } else {
@@ -86,11 +86,11 @@ fn places(problem: &Problem, map: &LearnedMap, ends: bool) -> Vec<Place> {
     let visits = problem.visits().iter().zip(points);
     visits
         .map(|(visit, point)| {
-            let segments = &visit.segments;
+            let extents = &visit.extents;
             let (old, block) = match ends {
-                false => (&segments[0].start, segments[0].first_block),
+                false => (&extents[0].start, extents[0].first_block),
                 true => {
-                    let last = &segments[segments.len() - 1];
+                    let last = &extents[extents.len() - 1];
                     (&last.end, last.last_block)
                 }
             };
@@ -98,7 +98,7 @@ fn places(problem: &Problem, map: &LearnedMap, ends: bool) -> Vec<Place> {
                 PositionSource::Recorded | PositionSource::Exact => None,
                 _ => map.doubt(old.partition, block, ends),
             };
-            Place::new(doubt, point)
+            MoveEnd::new(doubt, point)
         })
         .collect()
 }
@@ -114,7 +114,7 @@ impl Expected {
         let displaced = displaced(problem, map);
         let model = &problem.tape().model;
         let mut row = vec![Micros::ZERO; n];
-        let head_place = Place::new(None, problem.head());
+        let head_place = MoveEnd::new(None, problem.head());
         for tail in 0..cities {
             problem.arcs((tail < n).then_some(tail), &mut row);
             let (from, point) = match tail < n {
@@ -164,7 +164,7 @@ fn displaced(problem: &Problem, map: &LearnedMap) -> Vec<[Point; 2]> {
     let visits = problem.visits().iter().zip(problem.starts());
     visits
         .flat_map(|(visit, &start)| {
-            let first = visit.segments[0];
+            let first = visit.extents[0];
             let aside = move |wraps: f64| {
                 let place = map.displaced(first.partition(), first.first_block, false, wraps);
                 place.map_or(start, |place| model.point(&place))

@@ -133,7 +133,7 @@ pub(super) fn cheapest_insertion(problem: &Problem, planned: Vec<u32>) -> Order 
         links.insert(at + 1, link(problem, &sequence, at + 1));
     }
     sequence.extend(at_end);
-    Order::new(sequence)
+    Order::of(sequence)
 }
 
 /// The time of the move before place `at` of a sequence; at its end, to where the head is left.

@@ -24,13 +24,13 @@ use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random};
 /// All lie near one end of the tape, so that going from one to the next costs little but the change
 /// of wrap. Only the partition in which most requests lie is probed.
 pub fn probe_blocks(problem: &Problem, map: &LearnedMap, count: usize) -> Vec<(u8, u64)> {
-    let segments = problem.visits().iter().map(|visit| &visit.segments[0]);
-    let mut segments: Vec<(u8, u64)> = segments.map(|s| (s.partition(), s.first_block)).collect();
-    segments.sort_unstable();
-    let Some(&(partition, _)) = segments.get(segments.len() / 2) else {
+    let extents = problem.visits().iter().map(|visit| &visit.extents[0]);
+    let mut extents: Vec<(u8, u64)> = extents.map(|s| (s.partition(), s.first_block)).collect();
+    extents.sort_unstable();
+    let Some(&(partition, _)) = extents.get(extents.len() / 2) else {
         return Vec::new();
     };
-    let last = segments.iter().rev().find(|(of, _)| *of == partition);
+    let last = extents.iter().rev().find(|(of, _)| *of == partition);
     let last = last.map_or(0, |&(_, block)| block);
     let spans = map.believed().spans().iter();
     let begins: Vec<u64> = spans
@@ -112,8 +112,8 @@ fn surprise(
     let mut surprise = Micros::ZERO;
     let (mut at, mut believed_at) = (problem.options().head, problem.options().head);
     for &visit in visits {
-        let segments = &problem.visits()[visit as usize].segments;
-        let (first, last) = (&segments[0], &segments[segments.len() - 1]);
+        let extents = &problem.visits()[visit as usize].extents;
+        let (first, last) = (&extents[0], &extents[extents.len() - 1]);
         let place = |map: &LearnedMap, old: &Position, block, after| match old.source {
             PositionSource::Exact | PositionSource::Recorded => *old,
             _ => map.position(old.partition, block, after).unwrap_or(*old),

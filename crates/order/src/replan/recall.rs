@@ -7,12 +7,14 @@
 
 use crate::order::Order;
 use crate::orders::sort::sort;
-use crate::problem::{Options, Problem, Tape};
+use crate::problem::{Options, Problem};
 use crate::replan::expected::{Expected, MOST_VISITS, mean_doubt_wraps};
 use crate::replan::insert::Replanner;
 use crate::replan::running::{Again, EventError, Running};
 use crate::request::Request;
+use crate::tape::Tape;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use tapewise_model::{LearnedMap, Position, PositionSource};
 
 /// Whether what reads tell is used.
@@ -50,7 +52,12 @@ pub struct Recall {
 
 impl Recall {
     /// A recall with a believed map.
-    pub fn new(tape: Tape, options: Options, map: LearnedMap, policy: Policy) -> Recall {
+    pub fn new(
+        tape: impl Into<Arc<Tape>>,
+        options: Options,
+        map: LearnedMap,
+        policy: Policy,
+    ) -> Recall {
         Recall {
             running: Running::new(tape, options),
             map,
@@ -81,7 +88,7 @@ impl Recall {
         self.running.head_is(at);
     }
 
-    /// A request arrives, with its segments at their believed places.
+    /// A request arrives, with its extents at their believed places.
     ///
     /// # Errors
     /// As [`Running::arrive`].
@@ -114,8 +121,8 @@ impl Recall {
     pub fn complete(&mut self, id: u64, start: Position, end: Position) -> Result<(), EventError> {
         let request = self.running.request(id).cloned();
         self.running.complete(id, end)?;
-        let segments = request.as_ref().map_or(&[][..], |r| &r.segments);
-        if let (Policy::Learn, [first, .., last] | [first @ last]) = (self.policy, segments) {
+        let extents = request.as_ref().map_or(&[][..], |r| &r.extents);
+        if let (Policy::Learn, [first, .., last] | [first @ last]) = (self.policy, extents) {
             self.map.observe(first.first_block, false, &start);
             self.map.observe(last.last_block, true, &end);
             self.has_seen = true;

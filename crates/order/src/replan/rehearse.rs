@@ -2,11 +2,13 @@
 
 use crate::order::Order;
 use crate::orders::cta::{WINDOW_BYTES, WINDOW_FILES, cta_sltf};
-use crate::problem::{Options, Problem, Tape};
+use crate::problem::{Options, Problem};
 use crate::replan::insert::Replanner;
 use crate::replan::recall::Recall;
 use crate::request::Request;
+use crate::tape::Tape;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tapewise_model::{Micros, Position};
 
 /// A request that comes while others are read.
@@ -44,7 +46,11 @@ pub struct TrueTape {
 
 impl TrueTape {
     /// Requests by number, at their true places.
-    pub fn new(tape: Tape, options: Options, requests: &[(u64, Request)]) -> TrueTape {
+    pub fn new(
+        tape: impl Into<Arc<Tape>>,
+        options: Options,
+        requests: &[(u64, Request)],
+    ) -> TrueTape {
         let (ids, requests): (Vec<u64>, Vec<Request>) = requests.iter().cloned().unzip();
         let problem = Problem::new(tape, options, &requests);
         let mut visit_of = BTreeMap::new();
@@ -96,7 +102,7 @@ impl<'a> Drive<'a> {
         let problem = &self.truth.problem;
         let visit = self.truth.visit_of[&id];
         let what = &problem.visits()[visit as usize];
-        let start = what.segments[0].start;
+        let start = what.extents[0].start;
         let way = match self.last {
             Some(last) => problem.motion(Some(last as usize), visit as usize).0,
             None => problem.tape().model.locate(&self.head, &start),
@@ -104,7 +110,7 @@ impl<'a> Drive<'a> {
         self.done.locate += way + what.inner_locate;
         self.done.total += way + what.inner_locate + what.read;
         self.last = Some(visit);
-        self.head = what.segments[what.segments.len() - 1].end;
+        self.head = what.extents[what.extents.len() - 1].end;
         (start, self.head)
     }
 
@@ -187,14 +193,14 @@ pub fn rehearse_cta(
             .take(WINDOW_FILES)
             .map(|(&id, request)| (id, request.clone()))
             .unzip();
-        let window = Problem::new(problem.tape().clone(), *problem.options(), &window);
+        let window = Problem::new(problem.shared_tape(), *problem.options(), &window);
         let order: Order = cta_sltf(&window, false);
         let mut bytes = 0;
         for index in order.requests(&window) {
             let id = ids[index as usize];
             let request = held.remove(&id);
-            let segments = request.iter().flat_map(|request| &request.segments);
-            bytes += segments.map(|segment| segment.bytes).sum::<u64>();
+            let extents = request.iter().flat_map(|request| &request.extents);
+            bytes += extents.map(|extent| extent.bytes).sum::<u64>();
             drive.read(id);
             if bytes >= WINDOW_BYTES {
                 break;

@@ -5,10 +5,12 @@
 //! changes nothing.
 
 use crate::order::Order;
-use crate::problem::{Options, Problem, Tape};
+use crate::problem::{Options, Problem};
 use crate::replan::insert::{Replanned, Replanner};
 use crate::request::Request;
+use crate::tape::Tape;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use tapewise_model::Position;
 
 /// How a request ended.
@@ -83,7 +85,7 @@ struct Waiting {
 /// together and come out of [`Running::start`] together.
 #[derive(Clone, Debug)]
 pub struct Running {
-    tape: Tape,
+    tape: Arc<Tape>,
     options: Options,
     waiting: BTreeMap<u64, Waiting>,
     /// What is read together, in the order planned: waiting requests only.
@@ -96,9 +98,9 @@ pub struct Running {
 
 impl Running {
     /// An empty batch; `options.head` is where the head is.
-    pub fn new(tape: Tape, options: Options) -> Running {
+    pub fn new(tape: impl Into<Arc<Tape>>, options: Options) -> Running {
         Running {
-            tape,
+            tape: tape.into(),
             options,
             waiting: BTreeMap::new(),
             order: VecDeque::new(),
@@ -109,7 +111,7 @@ impl Running {
     }
 
     /// A request arrives. It is read in its turn after the next [`Running::replan`], and behind all
-    /// that is planned until then. One without segments is done at once.
+    /// that is planned until then. One without extents is done at once.
     ///
     /// # Errors
     /// [`EventError::Repeated`] where the number was used before.
@@ -117,7 +119,7 @@ impl Running {
         if let Some(state) = self.state(id) {
             return Err(EventError::Repeated { id, state });
         }
-        if request.segments.is_empty() {
+        if request.extents.is_empty() {
             self.ended.insert(id, Outcome::Done);
             return Ok(());
         }
@@ -160,8 +162,8 @@ impl Running {
         }
         let ends = ids
             .iter()
-            .filter_map(|id| self.in_flight[id].request.segments.last());
-        if let Some(last) = ends.max_by_key(|segment| segment.last_block) {
+            .filter_map(|id| self.in_flight[id].request.extents.last());
+        if let Some(last) = ends.max_by_key(|extent| extent.last_block) {
             self.next_head = last.end;
         }
         Some(ids)
@@ -216,20 +218,20 @@ impl Running {
     /// or where the head stands after it. Says how far the beginnings moved in the mean, in wraps.
     pub fn place_anew(&mut self, place: impl Fn(&Position, u64, bool) -> Position) -> f64 {
         let wrap_lpos = f64::from(self.tape.geometry.wrap_lpos().max(1));
-        let (mut moved_wraps, mut segments) = (0.0, 0.0);
+        let (mut moved_wraps, mut extents) = (0.0, 0.0);
         let waiting = self.waiting.values_mut();
-        for segment in waiting.flat_map(|waiting| &mut waiting.request.segments) {
-            let before = segment.start;
-            segment.start = place(&before, segment.first_block, false);
-            segment.end = place(&segment.end, segment.last_block, true);
-            let along = f64::from(segment.start.lpos.abs_diff(before.lpos)) / wrap_lpos;
-            moved_wraps += along.max(f64::from(segment.start.wrap.abs_diff(before.wrap)));
-            segments += 1.0;
+        for extent in waiting.flat_map(|waiting| &mut waiting.request.extents) {
+            let before = extent.start;
+            extent.start = place(&before, extent.first_block, false);
+            extent.end = place(&extent.end, extent.last_block, true);
+            let along = f64::from(extent.start.lpos.abs_diff(before.lpos)) / wrap_lpos;
+            moved_wraps += along.max(f64::from(extent.start.wrap.abs_diff(before.wrap)));
+            extents += 1.0;
         }
-        if segments == 0.0 {
+        if extents == 0.0 {
             0.0
         } else {
-            moved_wraps / segments
+            moved_wraps / extents
         }
     }
 
@@ -251,7 +253,10 @@ impl Running {
             head: self.next_head,
             ..self.options
         };
-        (Problem::new(self.tape.clone(), options, &requests), ids)
+        (
+            Problem::new(Arc::clone(&self.tape), options, &requests),
+            ids,
+        )
     }
 
     /// Where a request stands; `None` if it never arrived.
@@ -305,7 +310,7 @@ impl Running {
             missing[visit as usize] = false;
         }
         sequence.extend((0..problem.len() as u32).filter(|&visit| missing[visit as usize]));
-        Order::new(sequence)
+        Order::of(sequence)
     }
 
     /// The visits of a problem in the order planned, without those that no plan holds yet.

@@ -6,7 +6,8 @@
 
 use crate::order::Order;
 use crate::plan::{Plan, Totals};
-use crate::problem::{Problem, Tape};
+use crate::problem::Problem;
+use crate::tape::Tape;
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{Geometry, LocateModel, Profile, locate::LtoRegression};
 
@@ -75,7 +76,7 @@ impl Problem {
         fits(&self.tape().geometry, &tape.geometry)?;
         let (options, visits) = (*self.options(), self.visits().to_vec());
         Ok(Problem::of_visits(
-            tape.clone(),
+            std::sync::Arc::new(tape.clone()),
             options,
             visits,
             self.requests(),

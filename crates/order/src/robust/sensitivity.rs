@@ -6,7 +6,7 @@
 use crate::order::Order;
 use crate::orders::sort::sort;
 use crate::problem::Problem;
-use crate::robust::scenarios::moved;
+use crate::robust::alternatives::moved;
 use tapewise_model::{BlockMap, LearnedMap, Micros, Random};
 
 /// By how much totals change when something is wrong by one unit.
@@ -100,8 +100,7 @@ impl Sensitivity {
 
 /// A tape each of whose wraps differs from the map by chance.
 fn scattered(problem: &Problem, map: &BlockMap, random: &mut Random) -> LearnedMap {
-    let spans = map.spans().to_vec();
-    let map = BlockMap::new(spans, map.source(), SHARE, 0);
+    let map = map.clone().with_errors(map.source(), SHARE, 0);
     LearnedMap::new(map, &problem.tape().geometry).drawn(random)
 }
 

@@ -1,44 +1,31 @@
 //! The default order.
 
-use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::orders::{loss, scan, sltf, two_pass, weave};
 use crate::problem::Problem;
+use crate::robust::alternatives::Alternatives;
 use crate::robust::choose;
-use crate::robust::scenarios::Scenarios;
 use crate::solve::effort::Effort;
 use crate::solve::shortest::shortest;
-use tapewise_model::Micros;
+use crate::solve::solution::Solution;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "best",
+    title: "tapewise best",
+    version: 2,
+    solve: |problem, inputs| {
+        Some(best(
+            problem,
+            inputs.alternatives,
+            &inputs.effort,
+            inputs.seed,
+        ))
+    },
+};
 
 /// Visits up to which every arc is considered by LOSS.
 const DENSE_LOSS_VISITS: usize = 4_096;
-
-/// An order with what is known of how good it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Solution {
-    /// The order.
-    pub order: Order,
-    /// A total that no order falls below with these times, where one was computed.
-    pub bound: Option<Micros>,
-    /// Whether the clock cut the search short, so that another run may give another order.
-    pub cut_short: bool,
-}
-
-impl Solution {
-    /// Whether the order is proven to be the shortest with these times.
-    pub fn is_optimal(&self, problem: &Problem) -> bool {
-        self.bound == Some(self.order.total_time(problem))
-    }
-}
-
-impl From<Order> for Solution {
-    fn from(order: Order) -> Solution {
-        Solution {
-            order,
-            bound: None,
-            cut_short: false,
-        }
-    }
-}
 
 /// How near its bound an order must be, as a share, for a large batch to do without LOSS: further
 /// above an order that near, LOSS has never been seen to come.
@@ -50,13 +37,18 @@ const NEAR_BOUND: f64 = 1e-4;
 /// SORT, SCAN, WEAVE, SLTF and LOSS take part, unless ours is proven to be the shortest: it is never
 /// longer than any of them where the map is exact, and an unsure map may allow one of them only.
 /// Where time has run out before, SLTF and LOSS are left out.
-pub fn best(problem: &Problem, scenarios: &Scenarios, effort: &Effort, seed: u64) -> Solution {
+pub fn best(
+    problem: &Problem,
+    alternatives: &Alternatives,
+    effort: &Effort,
+    seed: u64,
+) -> Solution {
     let ours = shortest(problem, effort, seed);
     let total = ours.order.total_time(problem).as_secs_f64();
     let gap = ours
         .bound
         .map_or(1.0, |bound| 1.0 - bound.as_secs_f64() / total);
-    if scenarios.is_empty() && gap <= 0.0 {
+    if alternatives.is_empty() && gap <= 0.0 {
         return ours;
     }
     let mut candidates = vec![
@@ -71,7 +63,7 @@ pub fn best(problem: &Problem, scenarios: &Scenarios, effort: &Effort, seed: u64
     } else if in_time && gap > NEAR_BOUND {
         candidates.extend([sltf::sltf(problem), loss::sparse_loss(problem)]);
     }
-    let order = choose(problem, scenarios, &candidates).order;
+    let order = choose(problem, alternatives, &candidates).order;
     Solution {
         order,
         bound: ours.bound,

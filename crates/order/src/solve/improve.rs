@@ -79,7 +79,7 @@ impl<'a> Tour<'a> {
     }
 
     fn into_order(self) -> Order {
-        Order::new(self.sequence)
+        Order::of(self.sequence)
     }
 
     /// The cost from the visit at place `from - 1` to the one at `to`; `from` 0 is the head, and

@@ -233,6 +233,6 @@ impl<'a> Patching<'a> {
         let end = self.successor.len() as u32 - 1;
         let next = |&at: &u32| Some(self.successor[at as usize]);
         let path = std::iter::successors(next(&end), next);
-        Order::new(path.take_while(|&at| at != end).collect())
+        Order::of(path.take_while(|&at| at != end).collect())
     }
 }

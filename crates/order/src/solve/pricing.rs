@@ -9,7 +9,7 @@
 //! where all pairs are O(n²).
 
 use crate::problem::Problem;
-use crate::solve::assignment::Offers;
+use crate::solve::offers::Offers;
 use tapewise_model::Pace;
 use tapewise_model::locate::{Look, Slopes};
 
@@ -124,7 +124,7 @@ impl<'a> Pricing<'a> {
         let rays = problem.tape().model.rays();
         for (column, start) in problem.starts().iter().enumerate() {
             let arrival = problem.arrival_cost(column);
-            rays.places(start, |place| {
+            rays.destinations(start, |place| {
                 self.members.push(Member {
                     class: place.class as u32,
                     along: place.along,

@@ -1,7 +1,6 @@
 //! The shortest order for the times at hand: from an assignment to a proof, as far as effort leads.
 
 use super::assignment::Assignment;
-use super::best::Solution;
 use super::cities::{Cities, MATRIX_MAX_VISITS};
 use super::effort::{Effort, Meter};
 use super::held_karp::certificate::Certificate;
@@ -11,6 +10,7 @@ use super::held_karp::start::Start;
 use super::patch::patch;
 use super::search::candidates::Candidates;
 use super::search::search;
+use super::solution::Solution;
 use super::tour::Tour;
 use crate::order::Order;
 use crate::orders::opt::opt;

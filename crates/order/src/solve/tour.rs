@@ -58,6 +58,6 @@ impl Tour {
     /// The order, of a batch's tour.
     pub(crate) fn into_order(mut self) -> Order {
         self.cities.pop();
-        Order::new(self.cities)
+        Order::of(self.cities)
     }
 }

@@ -6,7 +6,7 @@ use tapewise_model::locate::{LandingCoefficients, LandingModel};
 use tapewise_model::{
     BlockMap, EndOfWrap, KeyPoints, LocateModel, Micros, NominalLayout, Position, Random, profile,
 };
-use tapewise_order::{End, Options, Order, Problem, Request, Segment, Tape};
+use tapewise_order::{End, Options, Order, PlacedExtent, Problem, Request, Tape};
 
 /// A drive with a cartridge and the map of it.
 pub struct Drive {
@@ -152,21 +152,21 @@ struct Run {
 /// Which requests a batch may hold.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mix {
-    /// One segment each.
+    /// One extent each.
     SingleSegment,
-    /// Some of several segments, some of none.
+    /// Some of several extents, some of none.
     Any,
 }
 
 impl Drive {
     /// A request for blocks `first` to `last` of partition 0.
     pub fn request(&self, first: u64, last: u64) -> Request {
-        Request::single(self.segment(0, first, last))
+        Request::single(self.extent(0, first, last))
     }
 
-    pub fn segment(&self, partition: u8, first: u64, last: u64) -> Segment {
+    pub fn extent(&self, partition: u8, first: u64, last: u64) -> PlacedExtent {
         let bytes = (last - first + 1) * self.block_bytes;
-        Segment::on_map(&self.map, partition, first, last, bytes).unwrap()
+        PlacedExtent::on_map(&self.map, partition, first, last, bytes).unwrap()
     }
 
     pub fn beginning_of_tape(&self) -> Position {
@@ -252,11 +252,11 @@ impl Drive {
         let mut requests: Vec<Request> = Vec::with_capacity(count);
         for _ in 0..count {
             if mix == Mix::SingleSegment {
-                let segment = self.random_segment(region, &mut runs, random);
-                requests.push(Request::single(segment));
+                let extent = self.random_segment(region, &mut runs, random);
+                requests.push(Request::single(extent));
                 continue;
             }
-            let segments = match random.below(24) {
+            let extents = match random.below(24) {
                 0 => 0,
                 1..=3 => 2 + random.below(2),
                 4 if !requests.is_empty() => {
@@ -267,7 +267,7 @@ impl Drive {
                 _ => 1,
             };
             requests.push(Request {
-                segments: (0..segments)
+                extents: (0..extents)
                     .map(|_| self.random_segment(region, &mut runs, random))
                     .collect(),
             });
@@ -280,13 +280,18 @@ impl Drive {
         if random.below(10) == 0 { 0 } else { last }
     }
 
-    fn random_segment(&self, region: Run, runs: &mut Vec<Run>, random: &mut Random) -> Segment {
+    fn random_segment(
+        &self,
+        region: Run,
+        runs: &mut Vec<Run>,
+        random: &mut Random,
+    ) -> PlacedExtent {
         let mut run = self.random_run(region, runs, random);
         let end = self.map.end_block(run.partition);
         run.first = run.first.min(end - 1);
         run.last = run.last.clamp(run.first, end - 1);
         runs.push(run);
-        self.segment(run.partition, run.first, run.last)
+        self.extent(run.partition, run.first, run.last)
     }
 
     fn random_run(&self, region: Run, runs: &[Run], random: &mut Random) -> Run {
@@ -383,7 +388,7 @@ pub fn describe(drive: &Drive, problem: &Problem, case: u64) -> String {
         .iter()
         .map(|visit| {
             let runs: Vec<_> = visit
-                .segments
+                .extents
                 .iter()
                 .map(|s| (s.first_block, s.last_block, s.start.wrap, s.start.lpos))
                 .collect();
@@ -399,5 +404,5 @@ pub fn describe(drive: &Drive, problem: &Problem, case: u64) -> String {
 
 /// An order by visit numbers.
 pub fn order(sequence: &[u32]) -> Order {
-    Order::new(sequence.to_vec())
+    Order::new(sequence.to_vec()).unwrap()
 }

@@ -5,6 +5,8 @@
 //! that is busy or becoming ready is asked again until the command's time-out.
 
 mod count;
+mod heard;
+mod path_limit;
 mod position;
 mod travel;
 
@@ -14,16 +16,18 @@ pub use travel::SpaceOutcome;
 use crate::command::Command;
 use crate::commands::{
     BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6, PreventAllow,
-    ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, SupportedOpcode, Write6,
-    WriteFilemarks, WriteOutcome,
+    ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, RequestSense, SupportedOpcode,
+    Write6, WriteFilemarks, WriteOutcome,
 };
 use crate::error::ScsiError;
 use crate::identity::Identity;
-use crate::ready::{POLL, wait_until_ready};
+use crate::ready::{POLL, is_expected, wait_until_ready};
 use crate::sense::{Attention, Condition, NotReady, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use count::Count;
-use position::PositionForm;
+use heard::Heard;
+use path_limit::PathLimit;
+use position::{PositionForm, request_sense_error};
 use std::time::Duration;
 use travel::LocateBy;
 
@@ -32,8 +36,9 @@ const MOST_24_BITS: u64 = 0xff_ffff;
 
 /// A tape drive behind a transport.
 pub struct TapeDrive {
-    transport: Box<dyn Transport>,
+    transport: Heard,
     identity: Identity,
+    path_limit: PathLimit,
     /// What REPORT SUPPORTED OPERATION CODES said: not asked, asked in vain, or the list.
     opcodes: Option<Option<Vec<SupportedOpcode>>>,
     locate_by: Option<LocateBy>,
@@ -51,8 +56,9 @@ impl TapeDrive {
     pub fn open(mut transport: Box<dyn Transport>) -> Result<TapeDrive, ScsiError> {
         let identity = Identity::ask(transport.as_mut(), DeviceKind::Tape)?;
         Ok(TapeDrive {
-            transport,
+            transport: Heard::new(transport),
             identity,
+            path_limit: PathLimit::default(),
             opcodes: None,
             locate_by: None,
             position_form: None,
@@ -68,7 +74,7 @@ impl TapeDrive {
 
     /// The transport, for commands that have no method here. What they move is not counted.
     pub fn transport(&mut self) -> &mut dyn Transport {
-        self.transport.as_mut()
+        &mut self.transport
     }
 
     /// The time since the transport was opened, on the drive's clock.
@@ -106,12 +112,10 @@ impl TapeDrive {
 
     fn wait_for(&mut self, limit: Duration, without_medium: bool) -> Result<(), ScsiError> {
         let mut said = Vec::new();
-        let done = wait_until_ready(
-            self.transport.as_mut(),
-            limit,
-            without_medium,
-            &mut |sense| said.push(sense),
-        );
+        let done = wait_until_ready(&mut self.transport, limit, without_medium, &mut |sense| {
+            said.push(sense)
+        });
+        let done = done.and_then(|()| self.take_attentions(&mut said));
         for sense in said {
             self.heard(&sense);
             match sense.condition() {
@@ -126,6 +130,42 @@ impl TapeDrive {
             self.heard(sense);
         }
         done
+    }
+
+    /// Takes what a drive that is ready still wants to tell: some give the attentions of a new
+    /// cartridge only to REQUEST SENSE, or to the next command that moves tape. Those that belong to
+    /// a mount are added to `said`.
+    fn take_attentions(&mut self, said: &mut Vec<Sense>) -> Result<(), ScsiError> {
+        /// More than a drive has kinds of them.
+        const MOST: usize = 8;
+        for _ in 0..MOST {
+            let Some(sense) = self.news()? else {
+                return Ok(());
+            };
+            match sense.condition() {
+                Condition::UnitAttention(attention) if is_expected(attention) => said.push(sense),
+                Condition::UnitAttention(_) => return Err(request_sense_error(sense)),
+                _ if sense.is_deferred => return Err(request_sense_error(sense)),
+                // What another program's last command left behind.
+                _ => {
+                    said.push(sense);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What REQUEST SENSE tells that this initiator does not know yet; `None` when it is only where
+    /// the head is, or repeats the sense of the last command that failed.
+    fn news(&mut self) -> Result<Option<Sense>, ScsiError> {
+        let sense = match self.if_supported(&RequestSense) {
+            Ok(Some(sense)) => sense,
+            // A target that has nothing to tell and therefore sends nothing.
+            Ok(None) | Err(ScsiError::Decode { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(self.transport.is_news(&sense).then_some(sense))
     }
 
     /// Whether the drive has a command, by REPORT SUPPORTED OPERATION CODES, asked once; none when
@@ -203,12 +243,41 @@ impl TapeDrive {
         self.perform(&PreventAllow { prevent })
     }
 
-    /// Reads the next block, of any length up to that of the buffer.
+    /// Bytes to ask for while the length of the blocks is not known: what blocks usually have at
+    /// most, and no more than the path to the drive carries for sure.
+    pub fn first_read_bytes(&self) -> usize {
+        /// Twice what LTFS uses.
+        const USUAL: usize = 1 << 20;
+        let sure = self.transport.most_bytes().unwrap_or(USUAL);
+        sure.clamp(path_limit::SMALLEST, USUAL)
+    }
+
+    /// Reads the next block, of any length up to that of the buffer. Where the path to the drive does
+    /// not carry as much with one command, a shorter read finds out how long the block is: the
+    /// outcome of a block that does not fit the path either is [`ReadOutcome::Longer`], once, and
+    /// then an error.
     ///
     /// # Errors
     /// [`ScsiError::TooLarge`] for a buffer from 2²⁴ bytes on, [`ScsiError::BlockLength`] when part of
     /// the block is missing, and those of every command.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<ReadOutcome, ScsiError> {
+        let mut room = self.path_limit.room(buffer.len());
+        let outcome = loop {
+            match self.read_into(&mut buffer[..room]) {
+                Err(error) => match self.path_limit.smaller(room, &error) {
+                    Some(smaller) => room = smaller,
+                    None => return Err(error),
+                },
+                Ok(outcome) => break outcome,
+            }
+        };
+        if let ReadOutcome::Longer { block_bytes } = outcome {
+            self.path_limit.told(block_bytes);
+        }
+        Ok(outcome)
+    }
+
+    fn read_into(&mut self, buffer: &mut [u8]) -> Result<ReadOutcome, ScsiError> {
         let command = ReadBlock {
             length: fits("READ(6)", "buffer length", buffer.len() as u64)?,
         };
@@ -299,7 +368,7 @@ impl TapeDrive {
     ) -> Result<T, ScsiError> {
         let began = self.now();
         loop {
-            match send(self.transport.as_mut()) {
+            match send(&mut self.transport) {
                 Ok((answer, note)) => {
                     self.notices.extend(note);
                     return Ok(answer);
@@ -310,6 +379,8 @@ impl TapeDrive {
                 Err(error) => {
                     match error.sense() {
                         Some(sense) => self.heard(sense),
+                        // The drive has not seen it.
+                        None if error.is_too_large() => {}
                         None => self.count.lose(),
                     }
                     return Err(error);

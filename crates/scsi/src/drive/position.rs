@@ -7,7 +7,7 @@ use crate::commands::{
     ReadPositionShort, RequestSense,
 };
 use crate::error::ScsiError;
-use crate::sense::{Condition, DeviceSense};
+use crate::sense::{Condition, DeviceSense, Sense};
 
 /// Where the drive is, by block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,28 +140,19 @@ impl TapeDrive {
     }
 
     /// Where the head is, by REQUEST SENSE, also while the drive reads or writes; none for a drive
-    /// that does not say.
+    /// that does not say. Sense that repeats what the last failed command came back with is no news.
     ///
     /// # Errors
     /// Sense that is more than a position: a unit attention or an error that was pending is now
     /// cleared in the drive, so that it must not get lost here.
     pub fn physical_position(&mut self) -> Result<Option<PhysicalPosition>, ScsiError> {
         let sense = self.perform(&RequestSense)?;
-        match sense.condition() {
-            Condition::Fine
-            | Condition::Filemark
-            | Condition::EndOfData
-            | Condition::BeginningOfPartition
-            | Condition::EarlyWarning
-            | Condition::IncorrectLength => {}
-            Condition::Recovered => self.notices.push(sense.clone()),
-            _ => {
+        if self.transport.is_news(&sense) {
+            if sense.condition() != Condition::Recovered {
                 self.heard(&sense);
-                return Err(ScsiError::Sense {
-                    command: RequestSense.name(),
-                    sense: Box::new(sense),
-                });
+                return Err(request_sense_error(sense));
             }
+            self.notices.push(sense.clone());
         }
         Ok(physical(&sense.device))
     }
@@ -177,6 +168,14 @@ impl TapeDrive {
         }
         // The operation code is shared: only the qualifier, which cannot be probed, is this table.
         self.if_supported(&ReadEndOfWrapPositions)
+    }
+}
+
+/// The error that REQUEST SENSE told of.
+pub(super) fn request_sense_error(sense: Sense) -> ScsiError {
+    ScsiError::Sense {
+        command: RequestSense.name(),
+        sense: Box::new(sense),
     }
 }
 

@@ -111,6 +111,10 @@ impl<W: Write + Send> Transport for Record<W> {
         result
     }
 
+    fn most_bytes(&self) -> Option<usize> {
+        self.inner.most_bytes()
+    }
+
     fn now(&self) -> Duration {
         self.inner.now()
     }

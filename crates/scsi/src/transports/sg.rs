@@ -20,6 +20,13 @@ use std::time::{Duration, Instant};
 const MAJOR: u32 = 21;
 const SET_RESERVED_SIZE: u32 = 0x2275;
 const GET_RESERVED_SIZE: u32 = 0x2272;
+/// SG_GET_SG_TABLESIZE: pieces of memory that the adapter takes with one command.
+const GET_PIECES: u32 = 0x227f;
+/// BLKSECTGET, which sg answers in bytes: the most that the request queue takes.
+const GET_MOST_BYTES: u32 = 0x1267;
+
+/// Linux has no smaller pages, and a piece of memory is at least a page.
+const PAGE_BYTES: usize = 4096;
 
 /// Bytes that C leaves out between fields where addresses have 64 bits; named here, because all
 /// bytes of the header are written.
@@ -60,6 +67,8 @@ pub struct Sg {
     name: String,
     file: File,
     reserved_bytes: usize,
+    /// What the adapter carries with one command for sure, where the kernel tells.
+    sure_bytes: Option<usize>,
     opened: Instant,
 }
 
@@ -92,6 +101,7 @@ impl Sg {
         let reserved_bytes = reserved(&file).map_err(fail)?;
         Ok(Sg {
             name,
+            sure_bytes: sure(&file),
             file,
             reserved_bytes,
             opened: Instant::now(),
@@ -119,7 +129,7 @@ impl Sg {
         TransportError::TooLarge {
             device: self.name.clone(),
             bytes,
-            limit_bytes: self.reserved_bytes,
+            limit_bytes: self.sure_bytes.unwrap_or(self.reserved_bytes),
         }
     }
 
@@ -139,8 +149,9 @@ impl Sg {
             )
         };
         rustix::io::write(&self.file, bytes).map_err(|errno| match errno {
-            // The request queue's limits, or no memory for a buffer of that size.
-            Errno::INVAL | Errno::NOMEM if length > self.reserved_bytes => self.too_large(length),
+            // The limits of the request queue or of the adapter, or no memory for a buffer of that
+            // size. The size of the kernel's own buffer says nothing of the adapter's pieces.
+            Errno::INVAL | Errno::NOMEM if length > PAGE_BYTES => self.too_large(length),
             _ => TransportError::io(&self.name, errno.into()),
         })?;
         rustix::io::retry_on_intr(|| rustix::io::read(&self.file, &mut *bytes))
@@ -191,9 +202,33 @@ fn reserved(file: &File) -> Result<usize, Errno> {
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
+/// What the adapter carries with one command for sure: as many pages as it takes pieces of memory,
+/// and no more than the request queue takes.
+fn sure(file: &File) -> Option<usize> {
+    // SAFETY: SG_GET_SG_TABLESIZE writes one int.
+    let pieces = unsafe { ioctl(file, Getter::<GET_PIECES, i32>::new()) };
+    // SAFETY: BLKSECTGET of an sg node writes one int.
+    let bytes = unsafe { ioctl(file, Getter::<GET_MOST_BYTES, i32>::new()) };
+    let positive = |number: Result<i32, Errno>| {
+        usize::try_from(number.ok()?)
+            .ok()
+            .filter(|&number| number > 0)
+    };
+    sure_bytes(positive(pieces), positive(bytes))
+}
+
+fn sure_bytes(pieces: Option<usize>, queue_bytes: Option<usize>) -> Option<usize> {
+    let pieces_bytes = pieces.map(|pieces| pieces.saturating_mul(PAGE_BYTES));
+    pieces_bytes.into_iter().chain(queue_bytes).min()
+}
+
 impl Transport for Sg {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn most_bytes(&self) -> Option<usize> {
+        self.sure_bytes
     }
 
     fn execute(
@@ -308,6 +343,14 @@ mod tests {
         assert_eq!(size_of::<Header>(), 88);
         assert_eq!(std::mem::offset_of!(Header, timeout_ms), 40);
         assert_eq!(std::mem::offset_of!(Header, status), 64);
+    }
+
+    #[test]
+    fn an_adapter_carries_a_page_for_each_piece_and_no_more_than_its_queue() {
+        assert_eq!(sure_bytes(Some(128), Some(4 << 20)), Some(512 << 10));
+        assert_eq!(sure_bytes(Some(2048), Some(1 << 20)), Some(1 << 20));
+        assert_eq!(sure_bytes(None, Some(1 << 20)), Some(1 << 20));
+        assert_eq!(sure_bytes(None, None), None);
     }
 
     #[test]

@@ -10,7 +10,15 @@ pub type Asked = Arc<Mutex<Vec<Vec<u8>>>>;
 
 type Answer = Box<dyn FnMut(&Cdb, Data<'_>) -> Completion + Send>;
 
+/// What a fake's adapter carries with one command, and what it tells of that.
+#[derive(Clone, Copy, Default)]
+pub struct Adapter {
+    pub most_bytes: Option<usize>,
+    pub told_bytes: Option<usize>,
+}
+
 pub struct Fake {
+    pub adapter: Adapter,
     answer: Answer,
     asked: Asked,
     now: Duration,
@@ -23,6 +31,7 @@ impl Fake {
     ) -> (Box<Fake>, Asked) {
         let asked = Asked::default();
         let fake = Fake {
+            adapter: Adapter::default(),
             answer: Box::new(answer),
             asked: Arc::clone(&asked),
             now: Duration::ZERO,
@@ -42,8 +51,24 @@ impl Transport for Fake {
         data: Data<'_>,
         _: Duration,
     ) -> Result<Completion, TransportError> {
+        let bytes = match &data {
+            Data::None => 0,
+            Data::In(buffer) => buffer.len(),
+            Data::Out(bytes) => bytes.len(),
+        };
+        if self.adapter.most_bytes.is_some_and(|most| bytes > most) {
+            return Err(TransportError::TooLarge {
+                device: "fake".to_owned(),
+                bytes,
+                limit_bytes: self.adapter.told_bytes.unwrap_or(1 << 30),
+            });
+        }
         self.asked.lock().unwrap().push(cdb.bytes().to_vec());
         Ok((self.answer)(cdb, data))
+    }
+
+    fn most_bytes(&self) -> Option<usize> {
+        self.adapter.told_bytes
     }
 
     fn now(&self) -> Duration {

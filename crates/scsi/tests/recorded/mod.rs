@@ -1,6 +1,5 @@
 //! What independent targets answered to the same commands, as recorded in `fixtures/scsi`.
 
-use std::path::Path;
 use tapewise_scsi::hex;
 
 /// What was asked, and the data of a GOOD answer that is there in full.
@@ -8,10 +7,7 @@ pub type Exchange = (String, Option<Vec<u8>>);
 
 /// The exchanges of one recording, in the order in which they were made.
 pub fn exchanges(file: &str) -> Vec<Exchange> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fixtures/scsi")
-        .join(file);
-    let text = std::fs::read_to_string(&path).expect("the recording is part of the repository");
+    let text = tapewise_house::text(&format!("scsi/{file}"));
     text.lines().filter_map(exchange).collect()
 }
 

@@ -2,8 +2,8 @@
 //! blocks are reached by REWIND and SPACE, and positions are counted.
 
 use super::raw::block;
-use super::target::{FIRST_DRIVE, FIRST_SLOT, SLOTS, Target, barcode, serial};
 use std::time::Duration;
+use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, SLOTS, Target, barcode, serial};
 use tapewise_scsi::commands::ReadOutcome;
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{Changer, PositionSource, TapeDrive, Transport};

@@ -3,11 +3,11 @@
 //! The guest runs this very program, told to run the one test that the host leaves out.
 
 use super::raw::*;
-use super::target::{FIRST_DRIVE, FIRST_SLOT, Target, lacks, serial, skip};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, Target, lacks, serial, skip};
 use tapewise_scsi::device::{Address, DeviceError, Found, Host, Kind};
 use tapewise_scsi::transports::{Sg, St};
 use tapewise_scsi::{Cdb, Data, Transport, TransportError};

@@ -5,4 +5,3 @@ mod drive_and_changer;
 mod linux_drivers;
 mod over_iscsi;
 mod raw;
-mod target;

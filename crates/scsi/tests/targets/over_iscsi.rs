@@ -1,7 +1,7 @@
 //! Our initiator against a target that is not ours: tgtd, through libiscsi.
 
 use super::raw::*;
-use super::target::{FIRST_DRIVE, FIRST_SLOT, Target, barcode, serial};
+use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, Target, barcode, serial};
 use tapewise_scsi::device::{DeviceError, Host};
 use tapewise_scsi::{Cdb, Data, Transport, TransportError};
 

@@ -260,6 +260,9 @@ impl Site {
         if policy.mount == MountPolicy::Priority && !scenario.what.priorities.is_empty() {
             return unsuited("some requests go before others");
         }
+        if policy.mount == MountPolicy::Cta {
+            return unsuited("cartridges wait until a mount is worth it");
+        }
         if windows && !even {
             return unsuited("windows on cartridges that are not asked for alike");
         }

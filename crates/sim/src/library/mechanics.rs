@@ -3,10 +3,11 @@
 use crate::distribution::{Distribution, Way};
 use crate::scenario::{DriveGroup, Scenario, ScenarioError};
 use std::ops::Range;
+use std::sync::Arc;
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{BlockMap, Micros, NominalLayout, Position, Profile, Random};
 use tapewise_order::{
-    Algorithm, Effort, End, Inputs, Options, Problem, Request, Scenarios, Segment, Tape,
+    Algorithm, Alternatives, Effort, End, Inputs, Options, PlacedExtent, Problem, Request, Tape,
 };
 
 /// The times of a group of drives.
@@ -28,7 +29,7 @@ enum Motion {
 
 /// A drive whose profile has a locate-time model.
 struct Modelled {
-    tape: Tape,
+    tape: Arc<Tape>,
     map: BlockMap,
     blocks: u64,
     rewound: Position,
@@ -252,12 +253,12 @@ impl Modelled {
             rewound: Position::beginning_of_tape(tape.geometry.lpos_min),
             // Never empty: a profile's wraps hold something.
             blocks: map.end_block(0).max(1),
-            tape,
+            tape: Arc::new(tape),
             map,
         })
     }
 
-    fn segment(&self, target: &Target) -> Segment {
+    fn extent(&self, target: &Target) -> PlacedExtent {
         let count = (target.size_mb * 1e6 / BLOCK_BYTES as f64).ceil() as u64;
         let count = count.clamp(1, self.blocks);
         let first_block = (target.place * self.blocks as f64) as u64;
@@ -267,7 +268,7 @@ impl Modelled {
             let there = self.map.nearest_position(0, block, after);
             there.unwrap_or(self.rewound)
         };
-        Segment {
+        PlacedExtent {
             first_block,
             last_block,
             bytes: (target.size_mb * 1e6) as u64,
@@ -279,16 +280,16 @@ impl Modelled {
     fn plan(&self, head: Head, targets: &[Target], order: Algorithm, round: &mut Round) {
         let requests: Vec<Request> = targets
             .iter()
-            .map(|target| Request::single(self.segment(target)))
+            .map(|target| Request::single(self.extent(target)))
             .collect();
         let options = Options {
             head: head.position,
             end: End::Anywhere,
             read_through: true,
         };
-        let problem = Problem::new(self.tape.clone(), options, &requests);
-        let scenarios = Scenarios::none();
-        let mut inputs = Inputs::new(&scenarios);
+        let problem = Problem::new(Arc::clone(&self.tape), options, &requests);
+        let alternatives = Alternatives::none();
+        let mut inputs = Inputs::new(&alternatives);
         inputs.effort = Effort {
             work: WORK,
             prove: false,
@@ -307,7 +308,7 @@ impl Modelled {
             round.sequence.extend_from_slice(&what.requests);
             let to = Head {
                 place: from.place,
-                position: what.segments[what.segments.len() - 1].end,
+                position: what.extents[what.extents.len() - 1].end,
             };
             round.legs.push(Leg {
                 search: problem.motion(before, visit as usize).0 + what.inner_locate,

@@ -209,6 +209,10 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
         return fault("policy.most_per_mount", "is 0; nothing would ever be read");
     }
     not_negative("policy.window_s", policy.window_s)?;
+    let rules = &policy.rules;
+    not_negative("policy.rules.least_age_s", rules.least_age_s)?;
+    not_negative("policy.rules.enough_gb", rules.enough_gb)?;
+    not_negative("policy.rules.overdue_s", rules.overdue_s)?;
     match policy.window_requests {
         Some(0) => return fault("policy.window_requests", "is 0; at least 1"),
         Some(_) if policy.window_s == 0.0 => {

@@ -6,11 +6,7 @@ use tapewise_sim::queue::exponential::Exponential;
 use tapewise_sim::queue::nested::{Nested, RobotArrivals};
 
 fn cases(name: &str) -> Vec<Value> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/simulation/outside.json"
-    );
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = tapewise_house::text("simulation/outside.json");
     let document: Value = serde_json::from_str(&text).unwrap();
     let cases = document["cases"].as_array().unwrap().iter();
     cases.filter(|case| case["case"] == name).cloned().collect()

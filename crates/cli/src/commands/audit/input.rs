@@ -1,12 +1,12 @@
 //! Logs of all kinds, event by event, in memory that does not grow with their length.
 
-use super::mounts::{Mount, Mounts};
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use tapewise::audit::{Mount, Mounts};
 use tapewise_formats::audit_csv::AuditCsv;
 use tapewise_formats::cta_log::{CtaRead, read_cta_log};
 use tapewise_formats::event::{Action, Event, Spot};
@@ -47,7 +47,7 @@ pub fn read(
         logs.read(&name, input, format, close)
             .map_err(|error| error.of(&name))?;
         // The clock of the next log has nothing to do with this one.
-        logs.mounts.close_all(close);
+        logs.mounts.end(close);
     }
     let overlaps = logs.mounts.overlaps;
     if overlaps > 0 {
@@ -71,8 +71,6 @@ impl Logs {
         read.map_err(CliError::input)?;
         let kind = recognise(&head, format)?;
         let input = Cursor::new(head).chain(input);
-        self.mounts.profile = None;
-        self.mounts.byte_scale = None;
         match kind {
             LogKind::Events => self.read_events(name, input, close),
             LogKind::Cta => self.read_cta(name, input, close),
@@ -90,10 +88,8 @@ impl Logs {
         while let Some(record) = reader.next_record().map_err(CliError::input)? {
             match record {
                 Record::Header(header) => {
-                    self.mounts.close_all(close);
                     self.emulated |= header.emulated;
-                    self.mounts.profile = header.profile;
-                    self.mounts.byte_scale = header.byte_scale;
+                    self.mounts.begin(&header, close);
                 }
                 Record::Event(event) => self.mounts.add(&event, close),
             }

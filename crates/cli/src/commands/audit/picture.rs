@@ -1,16 +1,15 @@
 //! Where the hours went as a picture: stacked by drive, volume or user, above what the same reads cost in
 //! other orders.
 
-use super::hours::{Hours, Spent, sorted};
-use super::prices::ORDERS;
 use super::report::{Report, Sums};
 use crate::error::CliError;
-use crate::plot::bars::{Bar, Part, Rows, stacked};
-use crate::plot::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};
-use crate::search::Origin;
-use plotters::style::RGBColor;
 use std::collections::BTreeMap;
+use tapewise::Origin;
+use tapewise::audit::{Hours, ORDERS, Spent, sorted};
 use tapewise_model::Micros;
+use tapewise_plot::bars::{Bar, Part, Rows, stacked};
+use tapewise_plot::colours::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};
+use tapewise_plot::page::Colour;
 
 /// By whom or what the hours are divided.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub enum By {
 const ROWS: usize = 10;
 
 /// What the bars are made of: a colour can be told from six others, not from eleven.
-const GROUPS: [(&str, RGBColor, &[Spent]); 7] = [
+const GROUPS: [(&str, Colour, &[Spent]); 7] = [
     (
         "robot, mount, unmount",
         ORANGE,
@@ -45,12 +44,12 @@ const GROUPS: [(&str, RGBColor, &[Spent]); 7] = [
     ("idle, pause", PALE, &[Spent::Idle, Spent::Pause]),
     ("failed", PURPLE, &[Spent::Failed]),
 ];
-const PALE: RGBColor = RGBColor(200, 200, 200);
+const PALE: Colour = Colour::rgb(200, 200, 200);
 
 /// The picture as SVG text.
 ///
 /// # Errors
-/// Where there is nothing to draw, or it cannot be made.
+/// When there is nothing to draw.
 pub fn draw(report: &Report, by: By) -> Result<String, CliError> {
     let ledger = report.ledger();
     let (what, rows) = match by {
@@ -68,7 +67,7 @@ pub fn draw(report: &Report, by: By) -> Result<String, CliError> {
     if sums.mounts > 0 {
         groups.push(orders(&sums));
     }
-    stacked("Where the drive-hours went", &groups)
+    Ok(stacked("Where the drive-hours went", &groups))
 }
 
 /// A unit in which the longest of these is a number that people like, and its name.

@@ -1,15 +1,13 @@
 //! The audit as tables for a person, and as JSON for a program.
 
-use super::hours::{Hours, Ledger, Spent, sorted};
 use super::input::Logs;
-use super::mounts::Mount;
-use super::prices::{ORDERS, Prices};
-use crate::search::Origin;
-use crate::table::Table;
 use crate::units;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tapewise::Origin;
+use tapewise::audit::{Hours, Ledger, Mount, ORDERS, Prices, Spent, sorted};
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 
 /// Rows of a table, unless all are wanted.
 const SHOWN: usize = 10;

@@ -1,18 +1,18 @@
 //! The audit against the emulator, and against its own sums.
 
-use super::hours::{Ledger, Spent};
 use super::picture::{self, By};
 use super::{Audit, audit};
-use crate::batch::Batch;
 use crate::commands::fit::fit;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::output;
-use crate::placement::{PlacementArgs, place};
-use crate::search::{SearchArgs, compute};
+use crate::placement::cartridge;
+use crate::search::SearchArgs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tapewise::audit::{Ledger, Spent};
+use tapewise::{Batch, Placement};
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventWriter, Header};
@@ -126,9 +126,12 @@ fn batch(wanted: usize, seed: u64) -> Batch {
 
 /// Carries the batch out in an order that this profile gives, and gives the log of it.
 fn recall(directory: &Path, batch: &Batch, algorithm: Algorithm, profile: &str) -> Vec<Event> {
-    let args = PlacementArgs::new(profile).with_map(directory.join("map.csv"));
-    let placed = place(batch, &args).unwrap();
-    let row = compute(&placed, algorithm, &SearchArgs::with_seed(1)).unwrap();
+    let cartridge = cartridge(profile, Some(&directory.join("map.csv"))).unwrap();
+    let placed = cartridge
+        .place(batch.clone(), &Placement::default())
+        .unwrap();
+    let effort = SearchArgs::with_seed(1).effort();
+    let row = placed.order(algorithm, &effort).unwrap();
     // The cartridge stands in the drive, unloaded.
     let library = Library::open(directory, Clock::virtual_time()).unwrap();
     let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0).unwrap())).unwrap();

@@ -2,8 +2,7 @@
 
 use super::grid::{Cell, Found, Guess};
 use crate::commands::simulate::report::number;
-use crate::error::CliError;
-use crate::plot::figure::{Drawn, Figure, TOLD_APART};
+use tapewise_plot::{Drawn, Figure, NothingToDraw, TOLD_APART};
 use tapewise_sim::statistics::Interval;
 
 /// What is beyond so many times the target would press the rest together.
@@ -14,7 +13,7 @@ const FAR: f64 = 4.0;
 ///
 /// # Errors
 /// Where one cannot be made.
-pub fn pictures(found: &Found) -> Result<Vec<Drawn>, CliError> {
+pub fn pictures(found: &Found) -> Result<Vec<Drawn>, NothingToDraw> {
     let rows = found.rows.iter().map(|row| (row, simulated(found, row)));
     let rows: Vec<(&Vec<Cell>, Vec<Place>)> = rows.filter(|(_, near)| !near.is_empty()).collect();
     let groups = match rows.is_empty() {
@@ -50,7 +49,7 @@ fn picture(
     found: &Found,
     name: String,
     rows: &[(&Vec<Cell>, Vec<Place>)],
-) -> Result<Drawn, CliError> {
+) -> Result<Drawn, NothingToDraw> {
     let target = &found.target;
     let first = found.cells().next();
     let scenario = first.map_or("", |cell| cell.scenario.name.as_str());

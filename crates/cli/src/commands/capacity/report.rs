@@ -4,7 +4,7 @@ use super::grid::{Cell, Found, Guess, Meets};
 use super::target::Metric;
 use crate::commands::simulate::answer::Outcome;
 use crate::commands::simulate::report::{caution, made, number, share};
-use crate::table::Table;
+use tapewise_plot::Table;
 use tapewise_sim::library::Part;
 use tapewise_sim::statistics::Interval;
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::{CatalogueError, Recorded, Volumes};
 use tapewise_archive::deliver::{InnerPath, shown};
 use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::mover::Others;
 use tapewise_archive::record::{self, Owner, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::ltfs_index_sum;
 use tapewise_formats::ltfs_extent::LtfsLayout;
@@ -39,7 +40,11 @@ pub struct Add {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
     block_size: Option<u64>,
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
-    /// from end to end.
+    /// from end to end, on all drives.
+    ///
+    /// What is on a cartridge of ours is joined to what the catalogue knows, also where the cartridge is known
+    /// and holds more than that. Of two versions of a file the one that was stored later counts. A file that
+    /// spans cartridges is added when all of them are read by one command.
     #[arg(long = "tape", value_name = "LABEL")]
     tapes: Vec<String>,
     /// Say nothing on standard error but errors.
@@ -79,14 +84,11 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    for label in &args.tapes {
-        let added = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.add_tape(label))?;
-        for trouble in &added.troubles {
-            say(format_args!("tapewise: {label}: {trouble}\n"));
-        }
-        told(label, added.files, &added.left_out)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let copies = archive.settings.copies;
+    let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        mover.read_in(&args.tapes, Others::Add, copies)
+    })?;
+    super::rebuild::told(&rebuilt)
 }
 
 /// A volume that is to be added: what is on it, and what is left out and why.
@@ -107,12 +109,16 @@ fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), C
             return Err(CatalogueError::VolumeKnown { label, uuid }.into());
         }
     }
-    match tapes.iter().find(|&label| !labels.insert(label.clone())) {
-        Some(label) => Err(CliError::input(format!(
-            "a volume with label {label} is in the catalogue: forget it first"
-        ))),
-        None => Ok(()),
+    for label in tapes {
+        // One of ours that is known is read again.
+        let known = archive.catalogue.find_volume(label)?;
+        let is_ours = known.is_some_and(|(_, known)| known.format == VolumeFormat::Tapewise);
+        if !is_ours && !labels.insert(label.clone()) {
+            let said = format!("a volume with label {label} is in the catalogue");
+            return Err(CliError::input(said).hint("`tapewise catalog forget` takes it out"));
+        }
     }
+    Ok(())
 }
 
 fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
@@ -153,7 +159,7 @@ fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
     for file in &files {
         match of_entry(label, file, &layout) {
             Ok(file) => recorded.push(file),
-            Err(why) => left_out.push((file.path.clone().into_bytes(), why)),
+            Err(why) => left_out.push((file.path.to_string().into_bytes(), why)),
         }
     }
     Ok(Found {

@@ -3,12 +3,12 @@
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::output::{print, say};
-use crate::table::Table;
 use crate::units;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Files, Found, Pattern, Volumes};
 use tapewise_archive::deliver::shown;
+use tapewise_plot::Table;
 
 /// Files listed by one question.
 const AT_ONCE: usize = 10_000;

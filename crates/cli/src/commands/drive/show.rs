@@ -3,10 +3,10 @@
 use super::question::{PAGED, Page, Question};
 use crate::commands::sense::hex_file;
 use crate::error::CliError;
-use crate::table::Table;
 use crate::{device, output};
 use serde::Serialize;
 use std::path::PathBuf;
+use tapewise_plot::Table;
 use tapewise_scsi::commands::{DECODERS, decode_any};
 use tapewise_scsi::{Line, hex};
 

@@ -1,6 +1,9 @@
-//! Which kind of log a file is: as said, or by its first lines.
+//! What `--log-format` takes, in words of the command line.
 
 use crate::error::CliError;
+use tapewise_fit::log::{self, LogError};
+
+pub use tapewise_fit::log::{HEAD_BYTES, LogKind};
 
 /// What `--log-format` takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -16,125 +19,34 @@ pub enum LogFormat {
     Cta,
 }
 
-/// How a log is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogKind {
-    /// Event logs of tapewise: `formats::event_log`.
-    Events,
-    /// CSV with positions: `formats::locate_csv`.
-    Locates,
-    /// CSV with block numbers: `formats::block_moves_csv`.
-    BlockMoves,
-    /// The log of CTA's tape daemon: `formats::cta_log`.
-    Cta,
-}
-
-impl LogKind {
-    /// What it is called in messages.
-    pub fn name(self) -> &'static str {
+impl LogFormat {
+    /// The format that was given, `None` where the content decides.
+    pub fn given(self) -> Option<log::LogFormat> {
         match self {
-            LogKind::Events => "event log",
-            LogKind::Locates => "CSV with positions",
-            LogKind::BlockMoves => "CSV with block numbers",
-            LogKind::Cta => "log of cta-taped",
+            LogFormat::Auto => None,
+            LogFormat::Events => Some(log::LogFormat::Events),
+            LogFormat::Csv => Some(log::LogFormat::Csv),
+            LogFormat::Cta => Some(log::LogFormat::Cta),
         }
     }
 }
-
-/// Bytes from the beginning of a log that are enough to recognise it by.
-pub const HEAD_BYTES: u64 = 64 << 10;
-
-/// What every gzip file begins with.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The kind of a log, from its first [`HEAD_BYTES`].
 ///
 /// # Errors
 /// For a compressed file, which is not read.
-pub fn recognise(head: &[u8], said: LogFormat) -> Result<LogKind, CliError> {
-    if head.starts_with(&GZIP) {
-        return Err(CliError::input("compressed with gzip")
-            .hint("`zcat LOG.gz |` in front and `-` for the log: standard input"));
-    }
-    let text = String::from_utf8_lossy(head);
-    Ok(match said {
-        LogFormat::Events => LogKind::Events,
-        LogFormat::Cta => LogKind::Cta,
-        LogFormat::Csv => by_columns(&text),
-        LogFormat::Auto if is_events(&text) => LogKind::Events,
-        LogFormat::Auto if is_cta(&text) => LogKind::Cta,
-        LogFormat::Auto => by_columns(&text),
-    })
+pub fn recognise(head: &[u8], given: LogFormat) -> Result<LogKind, CliError> {
+    log::recognise(head, given.given()).map_err(refused)
 }
 
-/// The first line that is not blank.
-fn first_line(text: &str) -> &str {
-    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    lines.find(|line| !line.is_empty()).unwrap_or("")
-}
-
-/// JSON that is not of CTA: its daemon writes a message into each line, tapewise into none.
-fn is_events(text: &str) -> bool {
-    let line = first_line(text);
-    line.starts_with('{') && !line.contains("\"message\"")
-}
-
-/// Lines of CTA's logger in either format, whatever another program wrote in front of them.
-fn is_cta(text: &str) -> bool {
-    let mut lines = text.lines();
-    lines.any(|line| line.contains(" MSG=\"") || line.contains("\"message\""))
-}
-
-fn by_columns(text: &str) -> LogKind {
-    let header = first_line(text).to_lowercase();
-    let names = |wanted: &[&str]| wanted.iter().any(|name| header.contains(name));
-    match names(&["from_block", "to_block"]) && !names(&["from_lpos", "to_lpos"]) {
-        true => LogKind::BlockMoves,
-        false => LogKind::Locates,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn logs_are_recognised_by_their_first_lines() {
-        let auto = |text: &str| recognise(text.as_bytes(), LogFormat::Auto).unwrap();
-        assert_eq!(
-            auto("\n{\"tapewise_events\":1,\"tool\":\"x\"}\n"),
-            LogKind::Events
-        );
-        assert_eq!(
-            auto("{\"log_level\":\"INFO\",\"message\":\"x\"}\n"),
-            LogKind::Cta
-        );
-        assert_eq!(
-            auto("-- Journal begins\nAug 24 srv cta-taped: LVL=\"INFO\" MSG=\"x\"\n"),
-            LogKind::Cta
-        );
-        assert_eq!(
-            auto("\u{feff}Volume;From_Block;To_Block;locate_s\n"),
-            LogKind::BlockMoves
-        );
-        // Positions are better than blocks, where a file has both.
-        assert_eq!(
-            auto("from_block,from_wrap,from_lpos,to_block,to_wrap,to_lpos,locate_s\n"),
-            LogKind::Locates
-        );
-        assert_eq!(auto(""), LogKind::Locates);
-    }
-
-    #[test]
-    fn what_is_said_counts_more_than_what_is_seen() {
-        let said = |format| recognise(b"from_block,to_block\n", format).unwrap();
-        assert_eq!(said(LogFormat::Cta), LogKind::Cta);
-        assert_eq!(said(LogFormat::Events), LogKind::Events);
-        assert_eq!(said(LogFormat::Csv), LogKind::BlockMoves);
-    }
-
-    #[test]
-    fn a_compressed_log_is_said_to_be_one() {
-        assert!(recognise(&[0x1f, 0x8b, 8, 0], LogFormat::Auto).is_err());
-    }
+/// An error of a log in words, with what helps.
+pub fn refused(error: LogError) -> CliError {
+    let hint = match &error {
+        LogError::Gzip => "pipe it in: `zcat LOG.gz | tapewise fit - ...`",
+        LogError::Mixed => {
+            "fit each kind by itself, and take the profile that was fitted to positions"
+        }
+        _ => return CliError::input(error),
+    };
+    CliError::input(error).hint(hint)
 }

@@ -1,10 +1,10 @@
 //! What was found of maps, for a person and as JSON.
 
-use super::maps::Maps;
-use crate::table::Table;
 use crate::units;
+use tapewise_fit::Maps;
 use tapewise_fit::blind::{Comparison, Errors, FoundVolume, Support};
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 
 /// Above this, maps from sorted recalls may be a wrap off without a sign.
 const WRAPS_TOO_UNEVEN: f64 = 0.02;

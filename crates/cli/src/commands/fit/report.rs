@@ -1,19 +1,19 @@
 //! What a fit found, for a person and as JSON.
 
-use super::maps::Maps;
 use super::maps_report;
-use super::records::Records;
 use crate::error::CliError;
-use crate::table::Table;
 use std::fmt::Write;
 use std::path::Path;
 use tapewise_fit::{
-    Candidate, Coefficients, Comparison, Folding, Kind, Landed, Score, Scored, Table as Regression,
+    Candidate, Coefficients, Comparison, Folding, Kind, Landed, Outcome, Places, Score, Scored,
+    Table as Regression, Trust,
 };
 use tapewise_model::locate::LandingCoefficients;
+use tapewise_plot::Table;
 
 /// The report as text.
-pub fn text(records: &Records, comparison: &Comparison, out: Option<&Path>) -> String {
+pub fn text(found: &Outcome) -> String {
+    let comparison = &found.comparison;
     let mut text = String::new();
     for scored in &comparison.scored {
         // Of the regressions the one of the choice, else CERN's: three tables help nobody.
@@ -32,15 +32,37 @@ pub fn text(records: &Records, comparison: &Comparison, out: Option<&Path>) -> S
     }
     text.push_str(&held_out(comparison).to_string());
     text.push('\n');
-    text.push_str(&verdict(records, comparison));
-    if let Some(path) = out {
-        text.push_str(&format!(
-            "Profile written to {}; `tapewise order --profile {}` uses it.\n",
-            path.display(),
-            as_argument(path)
-        ));
-    }
+    text.push_str(&verdict(found));
     text
+}
+
+/// What follows once the profile is there.
+pub fn written(path: &Path) -> String {
+    format!(
+        "Profile written to {}; `tapewise order --profile {}` uses it.\n",
+        path.display(),
+        as_argument(path)
+    )
+}
+
+/// How the ends of the moves were placed; nothing where the drive told.
+fn placed(found: &Outcome) -> String {
+    let way = match found.places {
+        Places::Recorded => return String::new(),
+        Places::Nominal => "by nominal geometry: the log has block numbers only",
+        Places::NominalKeyPoints => {
+            "by the profile's nominal key points: the log has block numbers only; --map gives those of the cartridge"
+        }
+        Places::Map => "by the map that was given",
+        Places::Found => {
+            "by maps that were found from the times of all records, those held out too"
+        }
+    };
+    let beyond = match found.beyond {
+        0 => String::new(),
+        count => format!("; {count} beyond the end of the map were left out"),
+    };
+    format!("Moves were placed {way}{beyond}.\n")
 }
 
 /// A path as `--profile` takes it: with a slash or the ending that tells it from a name.
@@ -215,9 +237,10 @@ fn held_out(comparison: &Comparison) -> Table {
     table
 }
 
-fn verdict(records: &Records, comparison: &Comparison) -> String {
+fn verdict(found: &Outcome) -> String {
+    let (records, comparison) = (&found.records, &found.comparison);
     let choice = comparison.choice();
-    let mut text = String::new();
+    let mut text = placed(found);
     let mut rest: Vec<&Scored> = comparison.scored.iter().collect();
     rest.retain(|scored| scored.candidate != choice.candidate);
     rest.sort_by(|a, b| a.overall.bulk_s.total_cmp(&b.overall.bulk_s));
@@ -241,10 +264,15 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
             comparison.cartridges
         );
     }
-    if !records.moves.is_empty() {
-        text.push_str(
-            "Records are placed by maps that were found from all of them, those held out too: how wrong maps are\n\
-             is in the errors by moves and by volumes above, not in these.\n",
+    if found.places == Places::Found {
+        text.push_str("How wrong the maps are is in the errors by moves and by volumes above, not in these.\n");
+    }
+    if comparison.trust() == Trust::Rough {
+        let share = 100.0 * choice.overall.bulk_r_squared;
+        let _ = writeln!(
+            text,
+            "A rough fit: it explains {share:.0} % of the differences between the times of records held out, so plans made \
+             with it\nmay gain less than they promise."
         );
     }
     if records.emulated {
@@ -254,11 +282,8 @@ fn verdict(records: &Records, comparison: &Comparison) -> String {
 }
 
 /// The report as JSON.
-pub fn json(
-    records: &Records,
-    maps: Option<&Maps>,
-    comparison: &Comparison,
-) -> Result<String, CliError> {
+pub fn json(found: &Outcome) -> Result<String, CliError> {
+    let (records, comparison) = (&found.records, &found.comparison);
     let score = |score: &Score| {
         serde_json::json!({
             "records": score.count,
@@ -268,6 +293,7 @@ pub fn json(
             "median_error_s": score.median_s,
             "off_by_2_s": score.off,
             "r_squared": score.r_squared,
+            "bulk_r_squared": score.bulk_r_squared,
         })
     };
     let term = |term: &tapewise_fit::Term| {
@@ -297,7 +323,19 @@ pub fn json(
         "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
         "emulated": records.emulated,
         "outliers": comparison.outliers,
-        "maps": maps.map(maps_report::json),
+        "maps": found.maps.as_ref().map(maps_report::json),
+        "places": match found.places {
+            Places::Recorded => "recorded",
+            Places::Nominal => "nominal",
+            Places::NominalKeyPoints => "nominal-key-points",
+            Places::Map => "map",
+            Places::Found => "found",
+        },
+        "trust": match comparison.trust() {
+            Trust::Good => "good",
+            Trust::Rough => "rough",
+            Trust::None => "none",
+        },
         "chosen": comparison.choice().candidate.name(),
         "models": models,
     });

@@ -4,7 +4,6 @@ mod pattern;
 mod prepare;
 mod report;
 mod run;
-mod scenario;
 
 use crate::error::{CliError, Exit};
 use std::fs::File;

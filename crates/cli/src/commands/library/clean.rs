@@ -3,8 +3,8 @@
 use crate::device::Devices;
 use crate::error::CliError;
 use crate::output;
-use tapewise_archive::pool::Pool;
 use tapewise_formats::event::Event;
+use tapewise_library::pool::Pool;
 
 /// Clean a drive with a cleaning cartridge of its library, and bring the cartridge back.
 ///

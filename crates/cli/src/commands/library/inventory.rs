@@ -1,11 +1,11 @@
 //! `tapewise library inventory`: what stands where.
 
 use crate::error::CliError;
-use crate::table::Table;
 use crate::{device, output, units};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
+use tapewise_plot::Table;
 use tapewise_scsi::commands::Element;
 use tapewise_scsi::{Inventory as Found, words};
 

@@ -5,16 +5,16 @@ use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output;
-use crate::table::Table;
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tapewise_archive::pool::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_library::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, Inventory};
 

@@ -1,10 +1,9 @@
 //! What was measured, drawn: one picture for each thing that the log has.
 
-use crate::error::CliError;
-use crate::plot::figure::{Drawn, Figure};
 use std::collections::BTreeMap;
 use tapewise_formats::event::Spot;
 use tapewise_model::{Direction, KeyPoints, Layout};
+use tapewise_plot::{Drawn, Figure, NothingToDraw};
 use tapewise_run::measure::Subject;
 use tapewise_run::measure::summary::{BlockRate, Move, RESTART_S, Summary};
 
@@ -20,7 +19,7 @@ pub fn all(
     subject: &Subject,
     key_points: Option<&KeyPoints>,
     emulated: bool,
-) -> Result<Vec<Drawn>, CliError> {
+) -> Result<Vec<Drawn>, NothingToDraw> {
     let desk = Desk {
         summary,
         subject,
@@ -186,12 +185,14 @@ impl Desk<'_> {
     fn short_seeks(&self) -> Figure {
         let what = "Short seeks against reading on";
         let figure = self.figure("short-seek", what, "distance, MB", TIME);
-        let figure = figure.short_seeks(self.summary);
         match &self.summary.crossover {
             Some(found) => {
                 let top = found.compared.iter().map(|at| at.1.max(at.2));
                 let name = format!("seeking pays from {:.0} MB on", found.mb);
-                figure.upright(&name, found.mb, top.fold(0.0, f64::max))
+                figure
+                    .dots("seek and read a block", found.seeks())
+                    .line("read on", found.reads())
+                    .upright(&name, found.mb, top.fold(0.0, f64::max))
             }
             None => figure,
         }
@@ -201,12 +202,15 @@ impl Desk<'_> {
         let block_mb = self.subject.recorded_block_bytes() as f64 / 1e6;
         let what = "Read rate against the delay between reads";
         let figure = self.figure("delay", what, "delay after each block, ms", RATE);
-        let figure = figure.delays(self.summary, block_mb);
         match &self.summary.delay {
             Some(found) => {
-                let rates = found.measured.iter().map(|at| block_mb / at.1 * 1e3);
+                let rates = found.rates(block_mb);
+                let top = rates.iter().map(|at| at.1).fold(0.0, f64::max);
                 let name = format!("no loss up to {:.2} ms", found.ms);
-                figure.upright(&name, found.ms, rates.fold(0.0, f64::max))
+                figure
+                    .guide("", rates.clone())
+                    .dots("measured", rates)
+                    .upright(&name, found.ms, top)
             }
             None => figure,
         }
@@ -294,7 +298,15 @@ impl Desk<'_> {
         let what = "Rates of data that compresses";
         let figure = self.figure("compressed-rates", what, "ratio of gzip", RATE);
         match &self.summary.compression {
-            Some(compression) => figure.compressed_rates(compression),
+            Some(compression) => {
+                let [read, written] = compression.rates();
+                let [read_fitted, written_fitted] = compression.fitted_rates();
+                figure
+                    .guide("1 / (a + b / C), fitted", read_fitted)
+                    .guide("", written_fitted)
+                    .dots("read", read)
+                    .dots("written", written)
+            }
             None => figure,
         }
     }

@@ -1,8 +1,8 @@
 //! What will be measured, and what was.
 
-use crate::table::Table;
 use crate::units;
 use tapewise_model::Micros;
+use tapewise_plot::Table;
 use tapewise_run::measure::summary::{BlockRate, Line, Stat, Summary};
 use tapewise_run::measure::{Step, Subject, Suite};
 

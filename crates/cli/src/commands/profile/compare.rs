@@ -3,8 +3,8 @@
 use super::{json, locate, text};
 use crate::error::CliError;
 use crate::profiles;
-use crate::table::Table;
 use tapewise_model::profile::{self, Kind, Known, Profile};
+use tapewise_plot::Table;
 
 /// Compare drives by the summary and the file fetches of Johnson & Miller (1998).
 ///

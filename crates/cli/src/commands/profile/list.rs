@@ -2,9 +2,9 @@
 
 use super::{json, text};
 use crate::error::CliError;
-use crate::table::Table;
 use tapewise_model::Layout;
 use tapewise_model::profile::{self, Kind, Locate, Profile, Status};
+use tapewise_plot::Table;
 
 /// List the profiles that come with tapewise, and how far to trust each.
 #[derive(clap::Args, Debug)]

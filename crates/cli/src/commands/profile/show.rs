@@ -3,9 +3,9 @@
 use super::{json, text};
 use crate::error::CliError;
 use crate::profiles;
-use crate::table::Table;
 use std::collections::BTreeMap;
 use tapewise_model::profile::{Profile, ProfileValue, values};
+use tapewise_plot::Table;
 
 /// Show every value of a profile with its unit, its source and its note.
 #[derive(clap::Args, Debug)]

@@ -3,16 +3,16 @@
 use super::copy::{self, Item};
 use super::report::{self, Report};
 use super::{Recall, common};
-use crate::batch::{self, Batch, Input};
+use crate::batch::{self, Input};
 use crate::error::{CliError, Exit};
-use crate::placement::{self, Placed};
-use crate::search::{Row, compute};
-use crate::{interrupt, output, units};
+use crate::units;
+use crate::{interrupt, output};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use tapewise::{Batch, Found, Goal, Placed};
 use tapewise_archive::deliver::{Check, Expected, InnerPath, Metadata, shown};
 use tapewise_archive::sums::{Kind, ltfs_sum};
 use tapewise_order::{Action, Algorithm};
@@ -28,7 +28,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let mut batch = batch::load(&Input::of_mount(mount, list, args.null, label))?;
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
-    super::super::order::refuse_several_volumes(&batch)?;
+    batch.check_one_volume()?;
     let items = items(args, mount, &batch, &say)?;
     let destination = common::destination(args)?;
     let check = match &destination {
@@ -40,14 +40,14 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     };
     common::say_check(&check, &say);
     let items = without_those_there(&mut batch, items, &check);
-    let placed = placement::place(&batch, &args.placement)?;
-    let row = compute(&placed, Algorithm::Best, &args.search)
-        .ok_or_else(|| CliError::failed("no order was found"))?;
+    let cartridge = args.placement.cartridge()?;
+    let placed = cartridge.place(batch, &args.placement.placement())?;
+    let found = placed.search(&Goal::default(), &args.search.effort())?;
     say(&format_args!("positions: {}", placed.provenance));
-    say(&promise(&placed, &row, args));
-    let order = reading_order(&batch, &placed, &row);
+    say(&promise(&placed, &found, args));
+    let order = placed.reading_order(&found.plan);
     if args.dry_run {
-        output::print(&dry_run(&batch, &placed, &row, &order))?;
+        output::print(&dry_run(&placed, &found, &order))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(destination) = destination else {
@@ -155,33 +155,26 @@ fn without_those_there(batch: &mut Batch, items: Vec<Item>, check: &Check) -> Ve
         .collect()
 }
 
-/// The requests as they are read; what has no blocks needs no tape and comes first.
-fn reading_order(batch: &Batch, placed: &Placed, row: &Row) -> Vec<usize> {
-    let empty = (0..batch.requests.len()).filter(|&at| batch.requests[at].extents.is_empty());
-    let read = row.plan.order.requests(&placed.problem);
-    let read = read
-        .into_iter()
-        .map(|request| placed.owners[request as usize].0);
-    empty.chain(read).collect()
-}
-
 /// What it will take, and what it would take sorted by blocks, which is how others copy.
-fn promise(placed: &Placed, row: &Row, args: &Recall) -> String {
-    let sorted = compute(placed, Algorithm::Sort, &args.search);
-    let beside = sorted.map(|sorted| format!(", sorted by blocks {}", sorted.total()));
+fn promise(placed: &Placed, found: &Found, args: &Recall) -> String {
+    let sorted = placed.order(Algorithm::Sort, &args.search.effort());
+    let beside = sorted
+        .ok()
+        .map(|sorted| format!(", sorted by blocks {}", sorted.total()));
     format!(
         "{} as predicted: {} positioning, {} reading{}",
-        row.total(),
-        row.plan.totals.locate,
-        row.plan.totals.read,
+        found.total(),
+        found.plan.totals.locate,
+        found.plan.totals.read,
         beside.unwrap_or_default()
     )
 }
 
 /// A line for each file in the order of reading: when its reading begins, how long it takes, its length.
-fn dry_run(batch: &Batch, placed: &Placed, row: &Row, order: &[usize]) -> String {
+fn dry_run(placed: &Placed, found: &Found, order: &[usize]) -> String {
+    let batch = &placed.batch;
     let mut times = vec![None; batch.requests.len()];
-    for step in row
+    for step in found
         .plan
         .steps
         .iter()

@@ -4,12 +4,12 @@ use super::answer::{Answer, Simulated};
 use super::report::number;
 use super::trace::Logged;
 use crate::error::CliError;
-use crate::plot::figure::{Drawn, Figure, TOLD_APART};
-use crate::plot::timeline::{Kind, Row, Timeline};
-use crate::plot::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use crate::units;
 use std::collections::HashSet;
 use tapewise_model::Micros;
+use tapewise_plot::colours::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use tapewise_plot::timeline::{Kind, Row, Timeline};
+use tapewise_plot::{Drawn, Figure, TOLD_APART};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Action, Part, Record};
 use tapewise_sim::statistics::{Bins, ShiftedErlang};
@@ -249,7 +249,7 @@ fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
     };
     Ok(Drawn {
         name: file_name("timeline", &logged.scenario.name),
-        svg: picture.draw()?,
+        svg: picture.draw(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a person reads: one scenario in detail, or several as rows.
 
 use super::answer::{Answer, Formula, Outcome, Simulated};
-use crate::table::Table;
+use tapewise_plot::Table;
 use tapewise_sim::Results;
 use tapewise_sim::library::Slow;
 use tapewise_sim::scenario::{Scenario, WarmUp};

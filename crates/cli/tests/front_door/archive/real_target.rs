@@ -2,13 +2,10 @@
 //! they are, its changer has no ACCESS bit.
 
 // The target is that of the tests of tapewise-scsi, which use more of it.
-#[allow(dead_code)]
-#[path = "../../../../scsi/tests/targets/target.rs"]
-mod target;
 
 use super::{empty_cache, make_files_of, recall_and_compare};
 use crate::program::Desk;
-use target::{Target, barcode};
+use tapewise_house::tgt::{Target, barcode};
 
 /// Cartridges of the library that hold a volume after two copies of a few files were stored.
 const COPIES: u16 = 2;

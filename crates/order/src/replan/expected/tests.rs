@@ -2,22 +2,24 @@
 
 use super::{Expected, mean_doubt_wraps};
 use crate::orders::sort::sort;
-use crate::problem::{End, Options, Problem, Tape};
-use crate::request::{Request, Segment};
+use crate::problem::{End, Options, Problem};
+use crate::request::{PlacedExtent, Request};
 use crate::solve::tour::Tour;
+use crate::tape::Tape;
 use crate::{Order, is_permutation};
-use tapewise_model::{BlockMap, LearnedMap, NominalLayout, Position, Random, profile};
+use tapewise_model::{LearnedMap, NominalLayout, Position, Random, profile};
 
 fn batch(drive: &str, files: usize, share_error: f64, seed: u64) -> (Problem, LearnedMap) {
     let profile = profile::find(drive).unwrap();
     let tape = Tape::new(&profile, None).unwrap();
     let map = profile.nominal_map(NominalLayout::Single, 1 << 19).unwrap();
-    let map = BlockMap::new(map.spans().to_vec(), map.source(), share_error, 0);
+    let source = map.source();
+    let map = map.with_errors(source, share_error, 0);
     let mut random = Random::new(seed, 0);
     let requests: Vec<Request> = (0..files)
         .map(|_| {
             let first = random.below(map.end_block(0) - 2_000);
-            Request::single(Segment::on_map(&map, 0, first, first + 1_000, 1 << 29).unwrap())
+            Request::single(PlacedExtent::on_map(&map, 0, first, first + 1_000, 1 << 29).unwrap())
         })
         .collect();
     let options = Options {
@@ -57,7 +59,7 @@ fn no_order_becomes_longer_and_each_stays_a_permutation() {
         let length = |order: &Order| Tour::of_order(&expected.cities, order).cost;
         let mut shuffled: Vec<u32> = (0..n).collect();
         Random::new(seed, 1).shuffle(&mut shuffled);
-        let orders = [sort(&problem), Order::new(shuffled)];
+        let orders = [sort(&problem), Order::of(shuffled)];
         let least = expected.least(&orders).unwrap();
         assert!(is_permutation(least.visits()) && least.visits().len() == n as usize);
         for order in &orders {

@@ -5,8 +5,8 @@ use super::prove::{self, Proof};
 use super::relaxation::Relaxation;
 use super::start::Start;
 use crate::orders::opt::opt;
-use crate::problem::{End, Options, Problem, Tape};
-use crate::request::{Request, Segment};
+use crate::problem::{End, Options, Problem};
+use crate::request::{PlacedExtent, Request};
 use crate::solve::assignment::Assignment;
 use crate::solve::cities::Cities;
 use crate::solve::effort::{Effort, Meter};
@@ -14,6 +14,7 @@ use crate::solve::patch::patch;
 use crate::solve::search::candidates::Candidates;
 use crate::solve::search::search;
 use crate::solve::tour::Tour;
+use crate::tape::Tape;
 use std::cell::Cell;
 use tapewise_model::{BlockMap, KeyPoints, Micros, NominalLayout, Position, Random, profile};
 
@@ -50,7 +51,7 @@ fn problem_to(
             let count = 1 + random.below(blocks);
             let first = random.below(map.end_block(0) - count);
             let last = first + count - 1;
-            Request::single(Segment::on_map(&map, 0, first, last, count << 15).unwrap())
+            Request::single(PlacedExtent::on_map(&map, 0, first, last, count << 15).unwrap())
         })
         .collect();
     let options = Options {

@@ -99,16 +99,6 @@ impl<'a> Tour<'a> {
         self.sequence[if next == self.sequence.len() { 0 } else { next }]
     }
 
-    #[inline(always)]
-    pub(crate) fn previous(&self, city: u32) -> u32 {
-        let place = self.place(city);
-        self.sequence[if place == 0 {
-            self.sequence.len()
-        } else {
-            place
-        } - 1]
-    }
-
     /// Whether the exchange leaves one tour, not several cycles.
     pub(crate) fn stays_whole(&self, exchange: Exchange) -> bool {
         let ranks = Ranks::new(self, exchange.tails);

@@ -4,6 +4,7 @@
 //! nominal map of the cartridge.
 
 mod crossover;
+mod curves;
 mod delay;
 mod falls;
 mod moves;
@@ -11,6 +12,7 @@ mod stat;
 mod writing;
 
 pub use crossover::Crossover;
+pub use curves::Curve;
 pub use delay::{DelayTolerance, RESTART_S, Restart};
 pub use falls::Falls;
 pub use moves::{Move, Moves, Way};

@@ -3,8 +3,8 @@
 use crate::error::CliError;
 use crate::output;
 use std::path::PathBuf;
-use tapewise_archive::pool::bench::pattern::{Terms, pattern};
 use tapewise_formats::bench_csv::write_pattern;
+use tapewise_library::bench::pattern::{Terms, pattern};
 
 /// Draw the requests of a benchmark: exponential gaps, cartridges in turn, places at random.
 ///

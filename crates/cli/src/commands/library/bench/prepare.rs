@@ -9,10 +9,10 @@ use crate::interrupt::stop_on_interrupt;
 use crate::{log_file, output, units};
 use std::fs::File;
 use std::path::PathBuf;
-use tapewise_archive::pool::bench::prepare::{Terms, prepare};
-use tapewise_archive::pool::stress::Cartridge;
 use tapewise_formats::bench_csv::{Stocked, write_stocked, write_stocked_header};
 use tapewise_formats::event::Event;
+use tapewise_library::bench::prepare::{Terms, prepare};
+use tapewise_library::stress::Cartridge;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::Inventory;
 

@@ -2,19 +2,20 @@
 
 use super::super::inventory::READY_LIMIT;
 use super::super::stress::tested;
-use super::report::Measured;
+use super::report::shown;
 use super::{at, consent, create_new, read_pattern, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::{output, units};
 use std::path::PathBuf;
-use tapewise_archive::pool::Pace;
-use tapewise_archive::pool::bench::{Shelved, Tally, bench};
-use tapewise_archive::pool::stress::Cartridge;
 use tapewise_formats::bench_csv::Stocked;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventWriter, Header};
+use tapewise_library::bench::measured::Measured;
+use tapewise_library::bench::{Shelved, Tally, bench};
+use tapewise_library::pool::Pace;
+use tapewise_library::stress::Cartridge;
 use tapewise_run::Log;
 use tapewise_scsi::Inventory;
 
@@ -119,7 +120,7 @@ pub fn run(args: &Run) -> Result<(), CliError> {
     // Without an answer there is nothing to report, but there is why.
     if tally.answered > 0 {
         let measured = Measured::new(&pattern, &log.events, scale.is_some())?;
-        output::print(&measured.shown(args.json)?)?;
+        output::print(&shown(&measured, args.json)?)?;
     }
     verdict(&tally)
 }

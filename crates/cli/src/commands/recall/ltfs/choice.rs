@@ -4,7 +4,6 @@ use super::{Say, is_standard_input};
 use crate::commands::recall::Recall;
 use crate::error::CliError;
 use crate::units;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, IsTerminal, Read};
 use tapewise_archive::deliver::InnerPath;
@@ -14,7 +13,7 @@ use tapewise_archive::sums::{Kind, Ledger, ltfs_index_sum};
 use tapewise_formats::list::{Name, Separator, read_list};
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::LtfsFile;
-use tapewise_formats::ltfs_select::select;
+use tapewise_formats::ltfs_select::{named, select, sorted};
 
 /// What was asked for, before anything is known of the tape.
 pub enum Choice {
@@ -113,19 +112,15 @@ impl Choice {
                 found.files.iter().map(|&at| (&files[at], None)).collect()
             }
             Choice::Ranges(called, ranges) => {
-                let by_path: HashMap<&[u8], &LtfsFile> = files
-                    .iter()
-                    .map(|file| (file.path.as_bytes(), file))
-                    .collect();
+                let sorted = sorted(files);
+                let last = |name: &Name| named(files, &sorted, &name.bytes).last().copied();
                 let unknown = ranges.iter().map(|(name, _)| name);
-                let unknown = unknown.filter(|name| !by_path.contains_key(&name.bytes[..]));
+                let unknown = unknown.filter(|name| last(name).is_none());
                 let unknown: Vec<Name> = unknown.cloned().collect();
                 refuse_unknown(args, called, &unknown, "not in the index", say)?;
                 let known = ranges.iter();
                 known
-                    .filter_map(|(name, range)| {
-                        Some((*by_path.get(&name.bytes[..])?, Some(*range)))
-                    })
+                    .filter_map(|(name, range)| Some((&files[last(name)?], Some(*range))))
                     .collect()
             }
         };
@@ -146,10 +141,10 @@ impl Choice {
         let mut links = Vec::new();
         for (file, range) in picked {
             if file.symlink.is_some() && matches!(self, Choice::All) {
-                links.push(file.path.as_str());
+                links.push(file.path.to_string());
                 continue;
             }
-            let sums = match InnerPath::new(&file.path) {
+            let sums = match InnerPath::new(String::from(&file.path)) {
                 Ok(path) => {
                     for sum in file.hashes.iter().filter_map(ltfs_index_sum) {
                         ledger
@@ -164,7 +159,9 @@ impl Choice {
                 Ok(wanted) => chosen.wanted.push(wanted),
                 Err(error) => {
                     say(&format_args!("{}: {error}", file.path));
-                    chosen.left_out.push((file.path.clone(), error.to_string()));
+                    chosen
+                        .left_out
+                        .push((file.path.to_string(), error.to_string()));
                 }
             }
         }

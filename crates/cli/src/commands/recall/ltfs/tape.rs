@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::profiles;
+use tapewise::CartridgeError;
 use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
 use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::DriveKind;
@@ -58,8 +59,7 @@ pub fn cartridge(
     };
     Cartridge::in_drive(drive, &known).map_err(|error| match error {
         NoMap::Drive(error) => error.into(),
-        NoMap::Profile(error) => error.into(),
-        error @ NoMap::Table(_) => CliError::failed(error),
-        error @ NoMap::NoPartitions { .. } => CliError::input(error),
+        NoMap::Cartridge(error @ CartridgeError::Table { .. }) => CliError::failed(error),
+        NoMap::Cartridge(error) => CliError::input(error),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Recorded, Relation};
 use crate::solve::cities::Cities;
-use crate::{Assignment, End, Options, Problem, Request, Segment, Tape};
+use crate::{Assignment, End, Options, PlacedExtent, Problem, Request, Tape};
 use tapewise_model::{BlockMap, KeyPoints, NominalLayout, Random, profile};
 
 const TOLERANCE: f64 = 1e-6;
@@ -221,7 +221,9 @@ fn problem(tape: Tape, map: &BlockMap, requests: usize, seed: u64) -> Problem {
     let requests: Vec<Request> = (0..requests)
         .map(|_| {
             let block = place();
-            Request::single(Segment::on_map(map, 0, block, block + blocks - 1, 1 << 30).unwrap())
+            Request::single(
+                PlacedExtent::on_map(map, 0, block, block + blocks - 1, 1 << 30).unwrap(),
+            )
         })
         .collect();
     Problem::new(tape, options, &requests)

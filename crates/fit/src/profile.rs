@@ -1,0 +1,174 @@
+//! The fitted profile: the base profile with its locate-time model and what is said of it replaced.
+
+use crate::fitted::Coefficients;
+use crate::held_out::Folding;
+use crate::outcome::{Outcome, Places};
+use tapewise_model::Profile;
+use tapewise_model::locate::LandingCoefficients;
+use tapewise_model::profile::{Known, LandingValues, Locate, Sourced, Status};
+
+/// The key of the log in the profile's `[sources]`.
+const LOG: &str = "LOG";
+
+/// What the error says, where a profile gives it.
+const HELD_OUT: &str = "on held-out records";
+
+/// The profile of the drive that was logged, `base` with the model that was found. It is written with
+/// [`Profile::to_toml`], over the text of the base.
+pub fn fitted_profile(base: &Profile, found: &Outcome, name: &str) -> Profile {
+    let choice = found.comparison.choice();
+    let files = found.records.files.join(", ");
+    let mut profile = base.clone();
+    profile.name = name.to_owned();
+    profile.status = match found.records.emulated {
+        true => Status::Emulated,
+        false => Status::Estimate,
+    };
+    profile.summary = summary(found);
+    profile
+        .sources
+        .insert(LOG.to_owned(), format!("locates measured: {files}"));
+    let held_out_s = choice.overall.bulk_s;
+    profile.locate = locate(base, &choice.fitted.coefficients, held_out_s);
+    profile
+}
+
+fn summary(found: &Outcome) -> String {
+    let choice = found.comparison.choice();
+    let held_out = match found.comparison.folding {
+        Folding::Cartridges => "cartridges held out",
+        Folding::Blocks => "records held out",
+    };
+    let origin = match found.records.emulated {
+        true => "emulated drives",
+        false => "the log",
+    };
+    let placed = match found.places {
+        Places::Recorded => "",
+        Places::Nominal => " placed by nominal geometry",
+        Places::NominalKeyPoints => " placed by nominal key points",
+        Places::Map => " placed by a map of the cartridge",
+        Places::Found => " placed by their times",
+    };
+    format!(
+        "{}, fitted to {} locates of {origin}{placed}: {:.2} s standard error on {held_out}, without {} outliers.",
+        capital(choice.candidate.name()),
+        found.records.samples.len(),
+        choice.overall.bulk_s,
+        found.comparison.outliers,
+    )
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+fn measured<T>(value: T) -> Sourced<T> {
+    Sourced {
+        value,
+        source: LOG.to_owned(),
+        note: None,
+    }
+}
+
+fn held_out(residual_s: f64) -> Sourced<f64> {
+    Sourced {
+        note: Some(HELD_OUT.to_owned()),
+        ..measured(residual_s)
+    }
+}
+
+/// The `[locate]` section: the coefficients, with what the fit leaves as the base profile has it.
+fn locate(base: &Profile, coefficients: &Coefficients, held_out_s: f64) -> Option<Locate> {
+    Some(match coefficients {
+        Coefficients::HelicalLinear {
+            startup_s, full_s, ..
+        } => {
+            let (startup_hinted_s, short_startup_s, short_s_per_gb) = helical_rest(base);
+            Locate::HelicalLinear {
+                startup_s: measured(*startup_s),
+                full_s: measured(*full_s),
+                startup_hinted_s,
+                short_startup_s,
+                short_s_per_gb,
+            }
+        }
+        Coefficients::FourRegion {
+            ahead_s,
+            behind_s,
+            offset_tracks,
+        } => Locate::FourRegion {
+            ahead_s: measured(ahead_s[0]),
+            ahead_s_per_track: measured(ahead_s[1]),
+            behind_s: measured(behind_s[0]),
+            behind_s_per_track: measured(behind_s[1]),
+            offset_tracks: measured(*offset_tracks),
+        },
+        Coefficients::LtoRegression(c) => Locate::LtoRegression {
+            intercept_s: measured(c.intercept_s),
+            wrap_change_s: measured(c.wrap_change_s),
+            band_change_s: measured(c.band_change_s),
+            mid_cross_s: measured(c.mid_cross_s),
+            direction_change_s: measured(c.direction_change_s),
+            step_back_s: measured(c.step_back_s),
+            per_lpos_s: measured(c.per_lpos_s),
+            residual_s: held_out(held_out_s),
+        },
+        Coefficients::LandingPoint(c) => Locate::LandingPoint(Box::new(landing(c, held_out_s))),
+        Coefficients::KeyPoint { coefficients, .. } => {
+            let mut locate = base.locate.clone();
+            if let Some(Locate::KeyPoint {
+                read_s_per_section,
+                scan_s_per_section,
+                case_s,
+                residual_s,
+                ..
+            }) = &mut locate
+            {
+                *read_s_per_section = measured(coefficients.read_s_per_section);
+                *scan_s_per_section = measured(coefficients.scan_s_per_section);
+                *case_s = measured(coefficients.case_s);
+                *residual_s = Some(held_out(held_out_s));
+            }
+            return locate;
+        }
+    })
+}
+
+/// What a helical fit leaves as it is: startup with hints, and the line for short seeks.
+fn helical_rest(base: &Profile) -> (Known<f64>, Known<f64>, Known<f64>) {
+    match &base.locate {
+        Some(Locate::HelicalLinear {
+            startup_hinted_s,
+            short_startup_s,
+            short_s_per_gb,
+            ..
+        }) => (
+            startup_hinted_s.clone(),
+            short_startup_s.clone(),
+            short_s_per_gb.clone(),
+        ),
+        _ => (None, None, None),
+    }
+}
+
+fn landing(c: &LandingCoefficients, held_out_s: f64) -> LandingValues {
+    LandingValues {
+        same_wrap_s: measured(c.same_wrap_s),
+        other_wrap_s: measured(c.other_wrap_s),
+        band_change_s: measured(c.band_change_s.clone()),
+        mid_cross_s: measured(c.mid_cross_s),
+        outside_saves_per_lpos_s: measured(c.outside_saves_per_lpos_s),
+        travel_s: measured(c.travel_s.clone()),
+        travel_per_lpos_s: measured(c.travel_per_lpos_s.clone()),
+        read_on_s: measured(c.read_on_s),
+        read_per_lpos_s: measured(c.read_per_lpos_s),
+        wrap_start_s: measured(c.wrap_start_s),
+        forward_lpos: measured(c.forward_lpos.clone()),
+        reverse_lpos: measured(c.reverse_lpos.clone()),
+        landing_spread_lpos: Some(measured(c.landing_spread_lpos)),
+        residual_s: Some(held_out(held_out_s)),
+    }
+}

@@ -1,0 +1,209 @@
+//! Gniewek's benchmark: random retrievals that arrive when they arrive, one for each mount.
+//!
+//! "Each retrieval request was defined by a time, a library slot location, and a within cartridge
+//! location", the gaps exponential, the cartridges in turn, the places uniform; "there were no second
+//! hits to a mounted cartridge" (Gniewek, Davidson & Caldwell 1999, "Desired output"). A request waits
+//! for a drive and for the robot; its response ends with the read. Then the drive rewinds, unloads, and
+//! the robot puts the cartridge back, so that the next request finds an empty drive: the order after
+//! the paper's change of software. Nothing is written.
+//!
+//! Every drive goes through these steps by itself, and meets the others at the robot, at the queue and
+//! at the log. Where clocks are real each drive has a thread. Emulated devices that run
+//! [apart](Pace::Turns) are sent commands in the order of their times: the drive whose time is earliest
+//! takes its next step, whole, and the same seed gives the same events.
+
+pub mod measured;
+pub mod pattern;
+pub mod prepare;
+mod queue;
+pub mod scenario;
+mod session;
+
+use crate::pool::Pace;
+use crate::stress::{Failure, Tested};
+use queue::Queue;
+use session::Session;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tapewise_formats::bench_csv::{Retrieval, Stocked};
+use tapewise_model::Micros;
+use tapewise_run::{Log, RunError};
+use tapewise_scsi::Changer;
+
+/// A cartridge with the slot it stands in, and is brought back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelved {
+    /// What is on it.
+    pub stocked: Stocked,
+    /// Its slot's element address.
+    pub slot: u16,
+}
+
+/// What came of a benchmark, beside its events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Retrievals that were answered.
+    pub answered: u64,
+    /// What failed.
+    pub failures: Vec<Failure>,
+    /// Cartridges that are not in their slots.
+    pub left: Vec<String>,
+    /// Somebody stopped it.
+    pub interrupted: bool,
+}
+
+/// What all drives share.
+struct Hall<'a> {
+    shelved: &'a [Shelved],
+    robot: Mutex<Robot<'a>>,
+    queue: Mutex<Queue<'a>>,
+    record: Mutex<Record<'a>>,
+    stop: &'a AtomicBool,
+}
+
+struct Robot<'a> {
+    changer: &'a mut Changer,
+    began: Duration,
+}
+
+struct Record<'a> {
+    log: &'a mut (dyn Log + Send),
+    tally: Tally,
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn micros(duration: Duration) -> Micros {
+    Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Carries out a pattern, or what of it was begun when `stop` was set; all cartridges are then brought
+/// back. At [`Pace::Turns`] the devices must run apart, on clocks that began together.
+///
+/// What a request was for is in the purpose of its events, `request 17`; times count from when the
+/// pattern began.
+///
+/// # Errors
+/// [`RunError::Unsuitable`] where drives or cartridges are missing, [`RunError::Log`], and
+/// [`RunError::Scsi`] when the library does not tell what stands where in the end. That a step fails is
+/// no error: it is counted, and its request is not answered.
+pub fn bench(
+    changer: &mut Changer,
+    drives: &mut [Tested],
+    shelved: &[Shelved],
+    pattern: &[Retrieval],
+    pace: Pace,
+    log: &mut (dyn Log + Send),
+    stop: &AtomicBool,
+) -> Result<Tally, RunError> {
+    check(drives.len(), shelved, pattern)?;
+    begin_together(changer, drives);
+    let began = changer.now();
+    let hall = Hall {
+        shelved,
+        robot: Mutex::new(Robot { changer, began }),
+        queue: Mutex::new(Queue::new(pattern, shelved.len())),
+        record: Mutex::new(Record {
+            log,
+            tally: Tally::default(),
+        }),
+        stop,
+    };
+    let sessions = drives.iter_mut().map(|tested| Session::new(&hall, tested));
+    let sessions: Vec<Session> = sessions.collect();
+    match pace {
+        Pace::Threads => side_by_side(sessions)?,
+        Pace::Turns => take_turns(sessions)?,
+    }
+    let Hall { robot, record, .. } = hall;
+    let changer = into_inner(robot).changer;
+    let mut tally = into_inner(record).tally;
+    let is_whole = tally.answered == pattern.len() as u64;
+    tally.interrupted = stop.load(Ordering::Relaxed) && !is_whole;
+    let inventory = changer.inventory()?;
+    let in_its_slot = |one: &&Shelved| {
+        let slot = inventory.element(one.slot);
+        slot.and_then(|slot| slot.volume_tag.as_ref()) == Some(&one.stocked.label)
+    };
+    let left = shelved.iter().filter(|one| !in_its_slot(one));
+    tally.left = left.map(|one| one.stocked.label.clone()).collect();
+    Ok(tally)
+}
+
+/// What the events of a retrieval say that they were for: `request 17`.
+pub fn purpose(number: u64) -> String {
+    format!("{PURPOSE}{number}")
+}
+
+/// The retrieval that an event was for, by its purpose.
+pub fn number_of(purpose: &str) -> Option<u64> {
+    purpose.strip_prefix(PURPOSE)?.parse().ok()
+}
+
+const PURPOSE: &str = "request ";
+
+fn into_inner<T>(shared: Mutex<T>) -> T {
+    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn check(drives: usize, shelved: &[Shelved], pattern: &[Retrieval]) -> Result<(), RunError> {
+    let unsuitable = |what: String| Err(RunError::Unsuitable(what));
+    if drives == 0 {
+        return unsuitable("a benchmark needs a drive".to_owned());
+    }
+    if let Some(empty) = shelved.iter().find(|one| one.stocked.objects == 0) {
+        return unsuitable(format!("{} holds no objects", empty.stocked.label));
+    }
+    let is_there = |one: &&Retrieval| (1..=shelved.len()).contains(&(one.cartridge as usize));
+    match pattern.iter().find(|one| !is_there(one)) {
+        Some(one) => unsuitable(format!(
+            "retrieval {} is of cartridge {}; there are {}",
+            one.number,
+            one.cartridge,
+            shelved.len()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Lets every device wait for the one whose time is latest: from there on, devices that run apart tell
+/// the same time whenever they meet.
+fn begin_together(changer: &mut Changer, drives: &mut [Tested]) {
+    let latest = drives.iter().map(|tested| tested.drive.now());
+    let latest = latest.fold(changer.now(), Duration::max);
+    changer.wait(latest.saturating_sub(changer.now()));
+    for Tested { drive, .. } in drives {
+        drive.wait(latest.saturating_sub(drive.now()));
+    }
+}
+
+/// A thread for each drive.
+fn side_by_side(mut sessions: Vec<Session>) -> Result<(), RunError> {
+    std::thread::scope(|scope| {
+        let work = |session| scope.spawn(move || Session::work_off(session));
+        let threads: Vec<_> = sessions.iter_mut().map(work).collect();
+        let ended = threads.into_iter().map(|thread| match thread.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        // All are waited for before an error is told.
+        let ended: Vec<Result<(), RunError>> = ended.collect();
+        ended.into_iter().collect()
+    })
+}
+
+/// The drive whose time is earliest takes the next step; of several the one that is idle for longest.
+fn take_turns(mut sessions: Vec<Session>) -> Result<(), RunError> {
+    loop {
+        let places = 0..sessions.len();
+        let Some(next) = places.min_by_key(|&place| sessions[place].turn()) else {
+            return Ok(());
+        };
+        if !sessions[next].step()? {
+            sessions.remove(next);
+        }
+    }
+}

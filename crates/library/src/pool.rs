@@ -1,0 +1,503 @@
+//! Drives and robots as a pool: who mounts what, and what happens when one of them fails.
+//!
+//! A drive is matched to its element by its serial number, because the numbers of device nodes change;
+//! a volume is found by its barcode. A volume that is in a drive is used there. Otherwise it goes into
+//! an empty drive, and where there is none into the one that has been idle for longest, whose
+//! cartridge goes back to its slot first.
+//!
+//! **What fails** does not end the work on the rest:
+//! - A *drive* that fails (hardware, path, time-out) is set aside with the reason; its cartridge is
+//!   brought back where that can be done, and another drive takes it.
+//! - A *cartridge* that a drive cannot use goes back; another drive may try.
+//! - A *robot* that fails is asked where the cartridge is, because its answer says little about that.
+//!   Where it still is where it was, the move is repeated once; where it is nowhere, the volume is
+//!   missing, and it is said where it was last.
+//! - A drive that another initiator has *reserved* is left alone, and asked again next time.
+//!
+//! Before a robot moves it is said. Drives without a robot are loaded by a [`Person`].
+
+mod bay;
+mod clean;
+mod desk;
+mod error;
+mod library;
+mod person;
+mod station;
+mod work;
+
+pub use bay::Stamp;
+pub(crate) use clean::is_cleaner;
+pub use error::{Blame, PoolError};
+pub use person::{Answer, Person};
+pub use work::{Fit, Pace, Trouble, Work, WorkError};
+
+use bay::{Bay, Holds, Site, State};
+use clean::clean;
+use desk::Desk;
+use library::Library;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tapewise_run::Log;
+use tapewise_scsi::{Changer, TapeDrive};
+
+/// How many drives a volume is tried in before it is given up: one that fails in two is more likely
+/// to be the cause.
+const TRIES: usize = 2;
+
+/// Drives with the robots and persons that load them.
+pub struct Pool {
+    bays: Vec<Bay>,
+    desk: Mutex<Desk>,
+    pace: Pace,
+}
+
+/// Whoever is told what happens, before a robot moves too.
+pub type Listener = Box<dyn FnMut(&str) + Send>;
+
+/// Where a volume is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In this element of a library, in words: "slot 1025".
+    Element(String),
+    /// In this drive of the pool.
+    Drive(usize),
+    /// In no element any more; last seen here.
+    Missing(String),
+}
+
+/// What a drive of the pool is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveStatus {
+    /// The drive as people call it: element and serial number.
+    pub name: String,
+    /// The volume in it.
+    pub volume: Option<String>,
+    /// Somebody uses it.
+    pub in_use: bool,
+    /// Why it was set aside, if it was.
+    pub set_aside: Option<String>,
+    /// Cartridges mounted since the pool was made.
+    pub mounts: u64,
+}
+
+impl Pool {
+    /// A pool of these drives. Every drive must be in one of the libraries, by its serial number,
+    /// unless there is a person to load it.
+    ///
+    /// # Errors
+    /// [`PoolError::NotInLibrary`], [`PoolError::NoSerial`], [`PoolError::Twice`], and
+    /// [`PoolError::Library`] when a library does not tell what stands where.
+    pub fn new(
+        drives: Vec<TapeDrive>,
+        robots: Vec<Changer>,
+        person: Option<Box<dyn Person>>,
+        listener: Listener,
+    ) -> Result<Pool, PoolError> {
+        if drives.is_empty() {
+            return Err(PoolError::NoDrives);
+        }
+        let mut libraries = Vec::new();
+        let mut sites = Vec::new();
+        for (number, changer) in robots.into_iter().enumerate() {
+            let (library, told) = Library::open(changer)?;
+            let site = |(address, serial)| {
+                let library = number;
+                (serial, Site::Element { library, address })
+            };
+            sites.extend(told.serials.into_iter().map(site));
+            libraries.push(library);
+        }
+        let mut bays: Vec<Bay> = Vec::new();
+        for drive in drives {
+            let identity = drive.identity();
+            let serial = identity.serial.clone().ok_or_else(|| PoolError::NoSerial {
+                model: format!("{} {}", identity.vendor, identity.product),
+            })?;
+            if bays.iter().any(|bay| bay.serial == serial) {
+                return Err(PoolError::Twice { serial });
+            }
+            let site = sites.iter().find(|(known, _)| *known == serial.trim());
+            let site = match (site, &person) {
+                (Some((_, site)), _) => *site,
+                (None, Some(_)) => Site::ByHand,
+                (None, None) => {
+                    let known: Vec<&str> = sites.iter().map(|(one, _)| one.as_str()).collect();
+                    return Err(PoolError::NotInLibrary {
+                        serial,
+                        known: known.join(", "),
+                    });
+                }
+            };
+            bays.push(Bay::new(drive, serial, site));
+        }
+        let desk = Desk::new(libraries, person, listener);
+        bays.iter_mut()
+            .for_each(|bay| bay.holds = desk.held_by(bay));
+        Ok(Pool {
+            bays,
+            desk: Mutex::new(desk),
+            pace: Pace::default(),
+        })
+    }
+
+    /// Drives work at this pace from now on: see [`Pool::work_off`].
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    /// The pace at which drives work.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Drives, counted from 0.
+    pub fn drives(&self) -> usize {
+        self.bays.len()
+    }
+
+    /// A drive, by the number that [`Pool::mount`] gave.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn drive(&mut self, index: usize) -> &mut TapeDrive {
+        &mut self.bays[index].drive
+    }
+
+    /// Whether a person loads this drive.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn is_loaded_by_hand(&self, index: usize) -> bool {
+        self.bays[index].site == Site::ByHand
+    }
+
+    /// A log for what a recorder does with a drive from now on: its events say of which drive and
+    /// cartridge they are, and when on the clock that all drives of the pool share. Make it just
+    /// before the recorder.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn stamp<'a>(&self, index: usize, log: &'a mut dyn Log) -> Stamp<'a> {
+        self.bays[index].stamp(log)
+    }
+
+    /// What every drive is at.
+    pub fn status(&self) -> Vec<DriveStatus> {
+        let status = |bay: &Bay| DriveStatus {
+            name: bay.name(),
+            volume: bay.volume().map(str::to_owned),
+            in_use: bay.state == State::InUse,
+            set_aside: match &bay.state {
+                State::Aside { why } => Some(why.clone()),
+                State::Idle { .. } | State::InUse => None,
+            },
+            mounts: bay.mounts,
+        };
+        self.bays.iter().map(status).collect()
+    }
+
+    /// Every volume of the libraries and where it is, by label; those too that are missing.
+    pub fn volumes(&self) -> BTreeMap<String, Place> {
+        let mut volumes = BTreeMap::new();
+        for (number, library) in lock(&self.desk).libraries.iter().enumerate() {
+            for (label, last) in library.missing() {
+                volumes.insert(label.to_owned(), Place::Missing(last.to_owned()));
+            }
+            for (label, address) in library.places() {
+                let site = Site::Element {
+                    library: number,
+                    address,
+                };
+                let place = match self.bays.iter().position(|bay| bay.site == site) {
+                    Some(index) => Place::Drive(index),
+                    None => Place::Element(library.words(address)),
+                };
+                volumes.insert(label.to_owned(), place);
+            }
+        }
+        volumes
+    }
+
+    /// Mounts a volume and gives the number of its drive, which stays in use until
+    /// [`Pool::release`] or [`Pool::dismount`]. Whether the cartridge is the volume that its barcode
+    /// says, its label on tape must tell: see [`Pool::reject`].
+    ///
+    /// # Errors
+    /// [`PoolError`]; the pool stays usable for other volumes.
+    pub fn mount(&mut self, volume: &str, log: &mut dyn Log) -> Result<usize, PoolError> {
+        let mut passed_over: Vec<(usize, PoolError)> = Vec::new();
+        let mut tries = 0;
+        loop {
+            let index = self.choose(volume, &mut passed_over)?;
+            let bay = &mut self.bays[index];
+            match mount_in(bay, &self.desk, volume, log) {
+                Ok(()) => return Ok(index),
+                Err(error @ PoolError::Reserved { .. }) => {
+                    lock(&self.desk).say(&error.to_string());
+                    passed_over.push((index, error));
+                }
+                Err(error @ (PoolError::DriveFailed { .. } | PoolError::Unusable { .. })) => {
+                    tries += 1;
+                    give_back(bay, &self.desk, log);
+                    if tries == TRIES {
+                        return Err(error);
+                    }
+                    passed_over.push((index, error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The drive is free; its cartridge stays in it until another one needs the drive.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn release(&mut self, index: usize) {
+        self.bays[index].release();
+    }
+
+    /// Unloads a drive and brings its cartridge back to its slot. Nothing happens when it is empty.
+    ///
+    /// # Errors
+    /// [`PoolError`]; a drive that does not give its cartridge is set aside.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn dismount(&mut self, index: usize, log: &mut dyn Log) -> Result<(), PoolError> {
+        let bay = &mut self.bays[index];
+        dismount(bay, &self.desk, log)?;
+        bay.release();
+        Ok(())
+    }
+
+    /// Dismounts every drive that has been idle for so long. What cannot be dismounted is said.
+    pub fn dismount_idle(&mut self, longer_than: Duration, log: &mut dyn Log) {
+        for index in 0..self.bays.len() {
+            let bay = &self.bays[index];
+            let is_due = match bay.state {
+                State::Idle { since } => bay.drive.now().saturating_sub(since) >= longer_than,
+                State::InUse | State::Aside { .. } => false,
+            };
+            if is_due
+                && bay.volume().is_some()
+                && let Err(error) = self.dismount(index, log)
+            {
+                lock(&self.desk).say(&error.to_string());
+            }
+        }
+    }
+
+    /// The cartridge in a drive is not the volume it was taken for: it is given out or brought back.
+    /// `found` is what its label on tape says.
+    ///
+    /// # Errors
+    /// As [`Pool::dismount`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn reject(
+        &mut self,
+        index: usize,
+        found: &str,
+        log: &mut dyn Log,
+    ) -> Result<(), PoolError> {
+        let bay = &mut self.bays[index];
+        reject(bay, &self.desk, found, log)?;
+        bay.release();
+        Ok(())
+    }
+
+    /// Sets a drive aside: it is used no more. Its cartridge is brought back where that can be done,
+    /// and where not it is said that the drive holds it.
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn set_aside(&mut self, index: usize, reason: &str, log: &mut dyn Log) {
+        // The error only repeats the reason.
+        let bay = &mut self.bays[index];
+        let _ = bay.failed(reason);
+        give_back(bay, &self.desk, log);
+    }
+
+    /// The drive for a volume.
+    fn choose(
+        &self,
+        volume: &str,
+        passed_over: &mut Vec<(usize, PoolError)>,
+    ) -> Result<usize, PoolError> {
+        let holder = self
+            .bays
+            .iter()
+            .position(|bay| bay.volume() == Some(volume));
+        if let Some(index) = holder {
+            return self.choose_holder(index, volume, passed_over);
+        }
+        let by_hand = self.bays.iter().any(|bay| bay.site == Site::ByHand);
+        let home = lock(&self.desk).home_of(volume, by_hand)?;
+        let serves = |bay: &Bay| bay.library() == home;
+        let is_left = |index: &usize| passed_over.iter().all(|(one, _)| one != index);
+        let left = || {
+            let all = (0..self.bays.len()).filter(|&index| serves(&self.bays[index]));
+            all.filter(is_left)
+        };
+        let empty = left()
+            .filter(|&index| {
+                let bay = &self.bays[index];
+                bay.holds == Holds::Nothing && matches!(bay.state, State::Idle { .. })
+            })
+            .min_by_key(|&index| (self.bays[index].mounts, index));
+        let idle = || {
+            let since = |index: usize| match self.bays[index].state {
+                State::Idle { since } => self.bays[index].volume().map(|_| (since, index)),
+                State::InUse | State::Aside { .. } => None,
+            };
+            left().filter_map(since).min().map(|(_, index)| index)
+        };
+        if let Some(index) = empty.or_else(idle) {
+            return Ok(index);
+        }
+        if left().any(|index| self.bays[index].state == State::InUse) {
+            return Err(PoolError::AllBusy {
+                volume: volume.to_owned(),
+            });
+        }
+        Err(self.none_left(volume, passed_over))
+    }
+
+    /// The drive that has the volume, if it may be used.
+    fn choose_holder(
+        &self,
+        index: usize,
+        volume: &str,
+        passed_over: &mut Vec<(usize, PoolError)>,
+    ) -> Result<usize, PoolError> {
+        let bay = &self.bays[index];
+        if let Some(at) = passed_over.iter().position(|(one, _)| *one == index) {
+            return Err(passed_over.swap_remove(at).1);
+        }
+        let volume = volume.to_owned();
+        let drive = bay.name();
+        match &bay.state {
+            State::Idle { .. } => Ok(index),
+            State::InUse => Err(PoolError::InUse { volume, drive }),
+            State::Aside { why } => Err(PoolError::HeldByFailedDrive {
+                volume,
+                drive,
+                why: why.clone(),
+            }),
+        }
+    }
+
+    /// Why no drive is left for a volume.
+    pub fn none_for(&self, volume: &str) -> PoolError {
+        self.none_left(volume, &[])
+    }
+
+    /// Nobody can take the volume, and why.
+    fn none_left(&self, volume: &str, passed_over: &[(usize, PoolError)]) -> PoolError {
+        let is_passed = |index| passed_over.iter().any(|(one, _)| *one == index);
+        let mut reasons: Vec<String> = Vec::new();
+        for (index, bay) in self.bays.iter().enumerate() {
+            match &bay.state {
+                State::Aside { why } => {
+                    reasons.push(format!("{} is set aside: {why}", bay.name()));
+                }
+                _ if is_passed(index) => {}
+                _ if bay.holds == Holds::Unlabelled => reasons.push(format!(
+                    "{} holds a cartridge without a readable label",
+                    bay.name()
+                )),
+                _ => {}
+            }
+        }
+        let others = passed_over
+            .iter()
+            .filter(|(index, _)| !matches!(self.bays[*index].state, State::Aside { .. }));
+        reasons.extend(others.map(|(_, error)| error.to_string()));
+        PoolError::NoDriveLeft {
+            volume: volume.to_owned(),
+            reasons: reasons.join("; "),
+        }
+    }
+}
+
+fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other
+/// drives load meanwhile, and for as long as a person is asked for a cartridge.
+fn mount_in(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    volume: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    bay.check_reservation()?;
+    if bay.volume() != Some(volume) {
+        match dismount(bay, desk, log) {
+            // What was in the drive is lost, but the drive is empty. It was said.
+            Err(PoolError::Missing { .. }) => {}
+            other => other?,
+        }
+        lock(desk).fetch(bay, volume, log)?;
+    }
+    bay.load(volume, log)?;
+    bay.state = State::InUse;
+    Ok(())
+}
+
+/// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
+fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
+    if let Some(volume) = bay.volume().map(str::to_owned) {
+        bay.unload(&volume, log)?;
+        lock(desk).put_back(bay, &volume, log)?;
+    }
+    match bay.is_dirty {
+        true => clean(bay, desk),
+        false => Ok(()),
+    }
+}
+
+/// Gives out or brings back a cartridge that is not the volume it was taken for.
+fn reject(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    found: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    let expected = bay.volume().unwrap_or("nothing").to_owned();
+    let name = bay.name();
+    lock(desk).say(&format!(
+        "{name}: {expected} was asked for, the label on tape says {found}"
+    ));
+    if bay.site == Site::ByHand && bay.volume().is_some() {
+        bay.holds = Holds::Volume(found.to_owned());
+    }
+    dismount(bay, desk, log)
+}
+
+/// Brings back what is in a drive that failed, or that cannot use it.
+fn give_back(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) {
+    let state = bay.state.clone();
+    if let State::Aside { why } = &state {
+        let line = format!("{} is set aside: {why}", bay.name());
+        lock(desk).say(&line);
+    }
+    let Some(volume) = bay.volume().map(str::to_owned) else {
+        return;
+    };
+    // A drive that does not unload when it is told may do so for its library.
+    let gave = match bay.unload(&volume, log) {
+        Err(error) if bay.site == Site::ByHand => Err(error),
+        _ => lock(desk).put_back(bay, &volume, log),
+    };
+    // The first reason is the one to be told.
+    bay.state = state;
+    if let (Err(error), Some(volume)) = (gave, bay.volume()) {
+        let line = format!("{} holds {volume}: {error}", bay.name());
+        lock(desk).say(&line);
+    }
+}

@@ -1,0 +1,513 @@
+//! Work on many volumes at once: every drive takes the next volume when it is done with one.
+//!
+//! What the next one is, [`Work`] says each time a drive is free, so that what is asked for meanwhile is
+//! not waited for. Where clocks are real each drive has a thread. Emulated devices on a virtual clock
+//! share that clock, and a command of one is time that passes for the others: there the drives take
+//! turns, the one that was busy for the shortest time first: the same is done, and the same seed gives the
+//! same events in the same order.
+
+use super::bay::{Bay, Holds, Site, State};
+use super::desk::Desk;
+use super::error::{Blame, PoolError};
+use super::{Pool, TRIES, give_back, lock, mount_in, reject};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tapewise_formats::event::Event;
+use tapewise_run::{Log, RunError};
+use tapewise_scsi::TapeDrive;
+
+/// How the drives' work is spread over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// A thread for each drive.
+    #[default]
+    Threads,
+    /// One drive after the other: for devices that share a virtual clock.
+    Turns,
+}
+
+/// Why the work on a volume was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The volume could not be mounted.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// It was mounted, and then the work ended.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// How the work on a mounted volume ended before its end.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Drive, path or cartridge, or whoever takes what is read.
+    Run(RunError),
+    /// The cartridge is another one, and this is what its label says: a person who put it in is asked
+    /// again.
+    Another(String),
+    /// What was read is doubtful: another drive is to read it too. The volume is given back, and put back
+    /// to what waits; without another drive it stays there.
+    Elsewhere,
+}
+
+/// How the work on a volume ended, where nothing failed.
+enum Ended {
+    Done,
+    Elsewhere,
+}
+
+impl From<RunError> for Trouble {
+    fn from(error: RunError) -> Trouble {
+        Trouble::Run(error)
+    }
+}
+
+/// What a free drive may do with a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Nothing: another drive has it, or this one has failed at it.
+    Not,
+    /// Have it fetched.
+    Fetch,
+    /// Begin at once: it is in this drive.
+    Here,
+}
+
+/// What the drives of a pool work off.
+pub trait Work: Sync {
+    /// Does what needs no drive, before a volume is looked for. Several may call it at once.
+    fn prepare(&self) {}
+
+    /// The volume for a drive that is free, which is worked on from then on; nothing when no volume
+    /// that waits fits. One at a time is asked.
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String>;
+
+    /// Does what is to be done with a mounted volume.
+    ///
+    /// # Errors
+    /// [`Trouble`]: where the drive is to blame it is put back, otherwise given up.
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble>;
+
+    /// A drive failed at a volume: it waits again, for another drive.
+    fn put_back(&self, volume: &str);
+
+    /// The volume cannot be worked on, and is not to be taken again.
+    fn give_up(&self, volume: &str, error: WorkError);
+}
+
+/// What is to be done with a mounted volume, by its number in the list. Where the drive fails it is
+/// done again from the start, in another drive.
+pub type Job<'a, T> =
+    dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, RunError> + Sync + 'a;
+
+/// What the drives are at.
+struct Floor {
+    /// Volumes that are worked on.
+    running: HashSet<String>,
+    /// Drives that failed at a volume.
+    failed: HashMap<String, Vec<usize>>,
+    /// What is in each drive that still works.
+    holds: Vec<Option<String>>,
+}
+
+/// The work of one call.
+struct Shift<'a> {
+    work: &'a dyn Work,
+    desk: &'a Mutex<Desk>,
+    by_hand: bool,
+    floor: Mutex<Floor>,
+    changed: Condvar,
+    stop: &'a AtomicBool,
+}
+
+impl Pool {
+    /// Works off what there is to do, on all drives that are free, until nothing is left that any of
+    /// them could take, at the pool's pace. After `stop` is set no further volume is begun.
+    pub fn work_off(&mut self, work: &dyn Work, log: &mut (dyn Log + Send), stop: &AtomicBool) {
+        self.work_off_at(self.pace, work, log, stop);
+    }
+
+    fn work_off_at(
+        &mut self,
+        pace: Pace,
+        work: &dyn Work,
+        log: &mut (dyn Log + Send),
+        stop: &AtomicBool,
+    ) {
+        let shift = Shift::new(&self.bays, &self.desk, work, stop);
+        let free = self.bays.iter_mut().enumerate();
+        let free = free.filter(|(_, bay)| matches!(bay.state, State::Idle { .. }));
+        match pace {
+            Pace::Threads => {
+                let log = Mutex::new(log);
+                std::thread::scope(|scope| {
+                    for (index, bay) in free {
+                        let (shift, log) = (&shift, &log);
+                        scope.spawn(move || {
+                            while let Some(volume) = shift.wait_for(index, bay) {
+                                shift.carry_out(&volume, index, bay, &mut Shared(log));
+                            }
+                        });
+                    }
+                });
+            }
+            Pace::Turns => shift.take_turns(free.collect(), log),
+        }
+    }
+
+    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
+    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
+    pub fn work<T: Send>(
+        &mut self,
+        volumes: &[String],
+        pace: Pace,
+        log: &mut (dyn Log + Send),
+        stop: &AtomicBool,
+        job: &Job<'_, T>,
+    ) -> Vec<Result<T, WorkError>> {
+        let list = List::new(volumes, job);
+        self.work_off_at(pace, &list, log, stop);
+        list.results(stop.load(Ordering::Relaxed))
+    }
+}
+
+impl<'a> Shift<'a> {
+    fn new(
+        bays: &[Bay],
+        desk: &'a Mutex<Desk>,
+        work: &'a dyn Work,
+        stop: &'a AtomicBool,
+    ) -> Shift<'a> {
+        let holds = |bay: &Bay| bay.volume().map(str::to_owned);
+        Shift {
+            work,
+            desk,
+            by_hand: bays.iter().any(|bay| bay.library().is_none()),
+            floor: Mutex::new(Floor {
+                running: HashSet::new(),
+                failed: HashMap::new(),
+                holds: bays.iter().map(holds).collect(),
+            }),
+            changed: Condvar::new(),
+            stop,
+        }
+    }
+
+    fn floor(&self) -> MutexGuard<'_, Floor> {
+        self.floor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether no volume is begun in this drive any more. A cartridge without a readable label stays in
+    /// its drive: it has no name by which the robot could be told to take it out.
+    fn is_over_for(&self, bay: &Bay) -> bool {
+        matches!(bay.state, State::Aside { .. })
+            || bay.holds == Holds::Unlabelled
+            || self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Takes a volume for this drive.
+    fn take(&self, floor: &mut Floor, index: usize, bay: &Bay) -> Option<String> {
+        let fits = |volume: &str| {
+            let is_in = |held: &Option<String>| held.as_deref() == Some(volume);
+            let has_failed = |drives: &Vec<usize>| drives.contains(&index);
+            let serves = || match lock(self.desk).home_of(volume, self.by_hand) {
+                Ok(home) => home == bay.library(),
+                // It may be one of ours, which is about to give it back for what it takes next.
+                Err(PoolError::Elsewhere { .. }) => floor.running.is_empty(),
+                // Whoever takes it finds out why not.
+                Err(_) => true,
+            };
+            if floor.running.contains(volume) || floor.failed.get(volume).is_some_and(has_failed) {
+                Fit::Not
+            } else if is_in(&floor.holds[index]) {
+                Fit::Here
+            } else if floor.holds.iter().any(is_in) || !serves() {
+                Fit::Not
+            } else {
+                Fit::Fetch
+            }
+        };
+        let volume = self.work.next(&fits)?;
+        floor.running.insert(volume.clone());
+        floor.holds[index] = Some(volume.clone());
+        Some(volume)
+    }
+
+    /// As [`Shift::take`], but waits while another drive may still give a volume back.
+    fn wait_for(&self, index: usize, bay: &Bay) -> Option<String> {
+        while !self.is_over_for(bay) {
+            self.work.prepare();
+            let mut floor = self.floor();
+            let taken = self.take(&mut floor, index, bay);
+            if taken.is_some() || floor.running.is_empty() {
+                return taken;
+            }
+            // With a limit, because whoever sets `stop` or asks for more wakes nobody.
+            let limit = Duration::from_millis(200);
+            drop(self.changed.wait_timeout(floor, limit));
+        }
+        None
+    }
+
+    fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {
+        let free = free.into_iter();
+        let mut free: Vec<(Duration, usize, &mut Bay)> = free
+            .map(|(index, bay)| (Duration::ZERO, index, bay))
+            .collect();
+        loop {
+            free.sort_by_key(|(busy, index, _)| (*busy, *index));
+            let mut open = free.iter_mut().filter(|turn| !self.is_over_for(turn.2));
+            let next = open.find_map(|turn| {
+                self.work.prepare();
+                let volume = self.take(&mut self.floor(), turn.1, turn.2)?;
+                Some((volume, turn))
+            });
+            let Some((volume, (busy, index, bay))) = next else {
+                return;
+            };
+            let began = bay.drive.now();
+            self.carry_out(&volume, *index, bay, log);
+            *busy += bay.drive.now().saturating_sub(began);
+        }
+    }
+
+    /// Mounts the volume and works on it; where the drive is to blame the volume goes back.
+    fn carry_out(&self, volume: &str, index: usize, bay: &mut Bay, log: &mut dyn Log) {
+        let done = self.mount_and_do(bay, volume, log);
+        bay.release();
+        let mut floor = self.floor();
+        let is_drives = matches!(
+            done,
+            Err(WorkError::Pool(
+                PoolError::DriveFailed { .. }
+                    | PoolError::Reserved { .. }
+                    | PoolError::Unusable { .. }
+            ))
+        );
+        let drives = floor.holds.len();
+        let failed = floor.failed.entry(volume.to_owned()).or_default();
+        if is_drives {
+            failed.push(index);
+        }
+        let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
+        match done {
+            Ok(Ended::Done) => {}
+            Ok(Ended::Elsewhere) => {
+                failed.push(index);
+                self.work.put_back(volume);
+            }
+            Err(_) if is_drives && is_left => self.work.put_back(volume),
+            Err(error) => self.work.give_up(volume, error),
+        }
+        floor.running.remove(volume);
+        floor.holds[index] = match bay.state {
+            State::Aside { .. } => None,
+            State::Idle { .. } | State::InUse => bay.volume().map(str::to_owned),
+        };
+        drop(floor);
+        self.changed.notify_all();
+    }
+
+    fn mount_and_do(
+        &self,
+        bay: &mut Bay,
+        volume: &str,
+        log: &mut dyn Log,
+    ) -> Result<Ended, WorkError> {
+        loop {
+            if let Err(error) = mount_in(bay, self.desk, volume, log) {
+                lock(self.desk).say(&error.to_string());
+                let is_cartridges = matches!(error, PoolError::Unusable { .. });
+                if is_cartridges || matches!(bay.state, State::Aside { .. }) {
+                    give_back(bay, self.desk, log);
+                }
+                return Err(error.into());
+            }
+            let mut stamp = bay.stamp(log);
+            match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
+                Ok(()) => return Ok(Ended::Done),
+                Err(Trouble::Elsewhere) => {
+                    give_back(bay, self.desk, log);
+                    return Ok(Ended::Elsewhere);
+                }
+                Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
+                    let failed = bay.failed(&error.to_string());
+                    give_back(bay, self.desk, log);
+                    return Err(failed.into());
+                }
+                Err(Trouble::Run(error)) => return Err(error.into()),
+                // A person is asked again; a robot would only bring the same cartridge.
+                Err(Trouble::Another(found)) => {
+                    let place = bay.name();
+                    let is_by_hand = bay.site == Site::ByHand;
+                    reject(bay, self.desk, &found, log)?;
+                    if !is_by_hand {
+                        return Err(WorkError::Pool(PoolError::WrongLabel {
+                            place,
+                            expected: volume.to_owned(),
+                            found,
+                        }));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A list of volumes with something to be done with each.
+struct List<'a, T> {
+    volumes: &'a [String],
+    job: &'a Job<'a, T>,
+    state: Mutex<ListState<T>>,
+}
+
+struct ListState<T> {
+    waiting: Vec<usize>,
+    done: Vec<Option<Result<T, WorkError>>>,
+}
+
+impl<'a, T> List<'a, T> {
+    fn new(volumes: &'a [String], job: &'a Job<'a, T>) -> List<'a, T> {
+        List {
+            volumes,
+            job,
+            state: Mutex::new(ListState {
+                waiting: (0..volumes.len()).collect(),
+                done: volumes.iter().map(|_| None).collect(),
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, ListState<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn number(&self, volume: &str) -> Option<usize> {
+        self.volumes.iter().position(|one| one == volume)
+    }
+
+    /// What came of each volume; what nobody could take has no drive left, or was not begun.
+    fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
+        let left = |volume: &String| match is_stopped {
+            true => WorkError::Run(RunError::Interrupted),
+            false => WorkError::Pool(PoolError::NoDriveLeft {
+                volume: volume.clone(),
+                reasons: "all drives that could take it are in use, set aside or left alone".into(),
+            }),
+        };
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let done = state.done.into_iter().zip(self.volumes);
+        done.map(|(done, volume)| done.unwrap_or_else(|| Err(left(volume))))
+            .collect()
+    }
+}
+
+impl<T: Send> Work for List<'_, T> {
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let mut state = self.state();
+        let fit = |&&number: &&usize| fits(&self.volumes[number]);
+        let here = state.waiting.iter().find(|one| fit(one) == Fit::Here);
+        let any = || state.waiting.iter().find(|one| fit(one) != Fit::Not);
+        let number = *here.or_else(any)?;
+        state.waiting.retain(|&one| one != number);
+        Some(self.volumes[number].clone())
+    }
+
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble> {
+        let Some(number) = self.number(volume) else {
+            return Ok(());
+        };
+        let done = (self.job)(number, drive, log)?;
+        self.state().done[number] = Some(Ok(done));
+        Ok(())
+    }
+
+    fn put_back(&self, volume: &str) {
+        self.state().waiting.extend(self.number(volume));
+    }
+
+    fn give_up(&self, volume: &str, error: WorkError) {
+        if let Some(number) = self.number(volume) {
+            self.state().done[number] = Some(Err(error));
+        }
+    }
+}
+
+/// A log that several drives write.
+struct Shared<'a, 'l>(&'a Mutex<&'l mut (dyn Log + Send)>);
+
+impl Log for Shared<'_, '_> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        log.event(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{drive, library, robot};
+
+    /// A pool of two drives and four volumes.
+    fn pool() -> Pool {
+        let library = library(2);
+        let drives = (0..2).map(|number| drive(&library, number, || {}));
+        let robots = vec![robot(&library)];
+        Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
+    }
+
+    #[test]
+    fn a_volume_that_another_drive_is_about_to_give_back_is_waited_for() {
+        let mut pool = pool();
+        let mut log: Vec<Event> = Vec::new();
+        let first = pool.mount("TW0001", &mut log).unwrap();
+        pool.release(first);
+        let (volumes, stop) = (["TW0001".to_owned()], AtomicBool::new(false));
+        let job: &Job<'_, ()> = &|_, _, _| Ok(());
+        let list = List::new(&volumes, job);
+        let shift = Shift::new(&pool.bays, &pool.desk, &list, &stop);
+        let second = 1 - first;
+        let mut floor = shift.floor();
+        // The first drive has taken another volume, and holds this one still.
+        floor.holds[first] = Some("TW0002".to_owned());
+        floor.running.insert("TW0002".to_owned());
+        let taken = shift.take(&mut floor, second, &pool.bays[second]);
+        assert_eq!(taken, None);
+        // Nobody is at work who could give it back: whoever takes it finds out why not.
+        floor.running.clear();
+        let taken = shift.take(&mut floor, second, &pool.bays[second]);
+        assert_eq!(taken.as_deref(), Some("TW0001"));
+    }
+
+    #[test]
+    fn a_drive_that_holds_a_cartridge_without_a_readable_label_takes_nothing() {
+        for pace in [Pace::Turns, Pace::Threads] {
+            let mut pool = pool();
+            pool.bays[0].holds = Holds::Unlabelled;
+            let volumes = [1, 2, 3].map(|number| format!("TW000{number}"));
+            let mut log: Vec<Event> = Vec::new();
+            let stop = AtomicBool::new(false);
+            let done = pool.work(&volumes, pace, &mut log, &stop, &|_, drive, _| {
+                Ok(drive.identity().serial.clone().unwrap_or_default())
+            });
+            for done in done {
+                assert_eq!(done.unwrap(), "TWD0000002");
+            }
+        }
+    }
+}

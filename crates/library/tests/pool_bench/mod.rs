@@ -1,0 +1,138 @@
+//! An emulated library with a pool on it, and what the pool said.
+
+#![allow(dead_code)] // Each test file uses a part of it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_formats::event::Event;
+use tapewise_library::pool::{Listener, Pool, PoolError};
+use tapewise_scsi::{Cdb, Changer, Completion, Data, TapeDrive, Transport, TransportError};
+use tempfile::TempDir;
+
+const SLOTS: u16 = 24;
+const FIRST_SLOT: u16 = 0x0401;
+
+/// An emulated library with a pool on it, and what the pool said.
+pub struct Bench {
+    pub pool: Pool,
+    pub library: Library,
+    pub said: Arc<Mutex<Vec<String>>>,
+    pub log: Vec<Event>,
+    /// One for each drive: its path is lost from now on.
+    pub cut: Vec<Arc<AtomicBool>>,
+    _directory: TempDir,
+}
+
+/// A path that can be cut.
+struct Cable<T> {
+    inner: T,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl<T: Transport> Transport for Cable<T> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        if self.is_cut.load(Ordering::SeqCst) {
+            return Err(TransportError::Path {
+                device: self.inner.name().to_owned(),
+                what: "the cable is out".to_owned(),
+            });
+        }
+        self.inner.execute(cdb, data, timeout)
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.inner.wait(duration);
+    }
+}
+
+pub fn listener(said: &Arc<Mutex<Vec<String>>>) -> Listener {
+    let said = Arc::clone(said);
+    Box::new(move |line| said.lock().unwrap().push(line.to_owned()))
+}
+
+pub fn spec(drives: u16, cartridges: u16) -> LibrarySpec {
+    LibrarySpec::with_robot("ibm3584", "lto8", drives, SLOTS, cartridges, 1)
+}
+
+impl Bench {
+    pub fn new(spec: &LibrarySpec) -> Bench {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Clock::virtual_time();
+        let library = Library::create(&directory.path().join("library"), spec, clock).unwrap();
+        let mut cut = Vec::new();
+        let mut drives = Vec::new();
+        for number in 0..spec.drives.len() {
+            let is_cut = Arc::new(AtomicBool::new(false));
+            cut.push(Arc::clone(&is_cut));
+            let inner = library.transport_to_drive(number).unwrap();
+            drives.push(TapeDrive::open(Box::new(Cable { inner, is_cut })).unwrap());
+        }
+        let robot = library.transport_to_changer().unwrap();
+        let robots = vec![Changer::open(Box::new(robot)).unwrap()];
+        let said = Arc::default();
+        let pool = Pool::new(drives, robots, None, listener(&said)).unwrap();
+        Bench {
+            pool,
+            library,
+            said,
+            log: Vec::new(),
+            cut,
+            _directory: directory,
+        }
+    }
+
+    pub fn mount(&mut self, volume: &str) -> Result<usize, PoolError> {
+        self.pool.mount(volume, &mut self.log)
+    }
+
+    pub fn dismount(&mut self, index: usize) {
+        self.pool.dismount(index, &mut self.log).unwrap();
+    }
+
+    pub fn has_said(&self, words: &str) -> bool {
+        let said = self.said.lock().unwrap();
+        said.iter().any(|line| line.contains(words))
+    }
+
+    /// What the library itself tells, by another path: label and element.
+    pub fn shelves(&self) -> BTreeMap<String, Vec<u16>> {
+        let transport = self.library.transport_to_changer().unwrap();
+        let mut changer = Changer::open(Box::new(transport)).unwrap();
+        changer.wait_until_ready(Duration::from_secs(1)).unwrap();
+        let mut places: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+        for element in changer.inventory().unwrap().elements() {
+            if let Some(label) = &element.volume_tag {
+                places
+                    .entry(label.clone())
+                    .or_default()
+                    .push(element.address);
+            }
+        }
+        places
+    }
+}
+
+pub fn label(number: u16) -> String {
+    format!("TW{number:04}")
+}
+
+/// Where the cartridge is when nobody uses it.
+pub fn home(number: u16) -> u16 {
+    FIRST_SLOT + number - 1
+}

@@ -1,0 +1,178 @@
+//! Drives, robots and cartridges that fail: the work goes on elsewhere.
+
+mod pool_bench;
+
+use pool_bench::{Bench, home, label, spec};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tapewise_emulator::{Faults, LibrarySpec};
+use tapewise_library::pool::{Place, PoolError};
+use tapewise_scsi::TapeDrive;
+
+#[test]
+fn a_drive_whose_path_is_lost_is_set_aside_and_its_cartridge_read_elsewhere() {
+    let mut bench = Bench::new(&spec(2, 4));
+    let first = bench.mount("TW0001").unwrap();
+    bench.cut[first].store(true, Ordering::SeqCst);
+    bench
+        .pool
+        .set_aside(first, "the cable is out", &mut bench.log);
+    assert!(bench.has_said("is set aside: the cable is out"));
+    // The library unloads it.
+    let other = bench.mount("TW0001").unwrap();
+    assert_ne!(other, first);
+    let status = bench.pool.status();
+    assert_eq!(status[first].set_aside.as_deref(), Some("the cable is out"));
+    assert_eq!(status[first].volume, None);
+    bench.pool.release(other);
+    for number in 2..=4 {
+        assert_eq!(bench.mount(&label(number)).unwrap(), other);
+        bench.pool.release(other);
+    }
+}
+
+#[test]
+fn a_mount_goes_on_in_another_drive_when_the_first_one_fails() {
+    let mut bench = Bench::new(&spec(2, 2));
+    bench.cut[0].store(true, Ordering::SeqCst);
+    assert_eq!(bench.mount("TW0001").unwrap(), 1);
+    let why = bench.pool.status()[0].set_aside.clone().unwrap();
+    assert!(why.contains("the cable is out"), "{why}");
+    bench.pool.release(1);
+    bench.cut[1].store(true, Ordering::SeqCst);
+    let error = bench.mount("TW0002").unwrap_err();
+    assert!(
+        matches!(
+            error,
+            PoolError::DriveFailed { .. } | PoolError::NoDriveLeft { .. }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_volume_in_a_failed_drive_that_keeps_it_is_said_to_be_there() {
+    let mut bench = Bench::new(&spec(2, 4));
+    let index = bench.mount("TW0001").unwrap();
+    // Somebody else prevents that the cartridge is taken.
+    let theirs = bench.library.transport_to_drive(index).unwrap();
+    let mut theirs = TapeDrive::open(Box::new(theirs)).unwrap();
+    theirs.wait_until_ready(Duration::from_secs(1)).unwrap();
+    theirs.prevent_removal(true).unwrap();
+    bench.cut[index].store(true, Ordering::SeqCst);
+    bench.pool.set_aside(index, "no answer", &mut bench.log);
+    assert!(bench.has_said("holds TW0001"));
+    let error = bench.mount("TW0001").unwrap_err();
+    assert!(
+        matches!(error, PoolError::HeldByFailedDrive { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("no answer"), "{error}");
+    assert_ne!(bench.mount("TW0002").unwrap(), index);
+}
+
+#[test]
+fn a_robot_that_moves_nothing_is_no_fault_of_the_drives() {
+    let mut bench = Bench::new(&LibrarySpec {
+        faults: Faults {
+            robot_error: 1.0,
+            ..Faults::none()
+        },
+        ..spec(2, 2)
+    });
+    let error = bench.mount("TW0001").unwrap_err();
+    assert!(matches!(error, PoolError::Robot { .. }), "{error}");
+    assert!(error.to_string().contains("it is in slot 1025"), "{error}");
+    assert_eq!(bench.shelves()["TW0001"], [home(1)]);
+    assert!(
+        bench
+            .pool
+            .status()
+            .iter()
+            .all(|drive| drive.set_aside.is_none())
+    );
+}
+
+#[test]
+fn a_cartridge_that_the_robot_dropped_is_missing_and_the_others_are_mounted() {
+    let mut bench = Bench::new(&LibrarySpec {
+        faults: Faults {
+            seed: 3,
+            robot_error: 0.15,
+            dropped: 1.0,
+            ..Faults::none()
+        },
+        ..spec(4, 20)
+    });
+    let mut mounted = 0;
+    let mut lost = Vec::new();
+    for number in 1..=20 {
+        match bench.mount(&label(number)) {
+            Ok(index) => {
+                mounted += 1;
+                bench.pool.release(index);
+            }
+            Err(error @ PoolError::Missing { .. }) => {
+                lost.push(label(number));
+                let text = error.to_string();
+                assert!(
+                    text.contains(&format!("last seen in slot {}", home(number))),
+                    "{text}"
+                );
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(mounted > 0 && !lost.is_empty());
+    let on_shelves = bench.shelves();
+    let volumes = bench.pool.volumes();
+    for number in 1..=20 {
+        let volume = label(number);
+        let is_missing = matches!(volumes[&volume], Place::Missing(_));
+        assert_eq!(is_missing, !on_shelves.contains_key(&volume), "{volume}");
+    }
+    // A person finds it and puts it into the station.
+    let found = &lost[0];
+    bench.library.import(0, found).unwrap();
+    loop {
+        match bench.pool.import() {
+            Ok(labels) => {
+                assert_eq!(&labels, std::slice::from_ref(found));
+                break;
+            }
+            // It may be dropped once more.
+            Err(PoolError::Missing { .. }) => bench.library.import(0, found).unwrap(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(matches!(bench.pool.volumes()[found], Place::Element(_)));
+}
+
+#[test]
+fn a_move_that_failed_once_is_repeated() {
+    let mut bench = Bench::new(&LibrarySpec {
+        faults: Faults {
+            seed: 5,
+            robot_error: 0.3,
+            ..Faults::none()
+        },
+        ..spec(2, 10)
+    });
+    let mut failed = 0;
+    for number in 1..=10 {
+        let index = loop {
+            match bench.mount(&label(number)) {
+                Ok(index) => break index,
+                // Twice in a row.
+                Err(PoolError::Robot { .. }) => failed += 1,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        bench.pool.release(index);
+    }
+    let said = bench.said.lock().unwrap();
+    let repeated = said.iter().filter(|line| line.ends_with("once more"));
+    assert!(repeated.count() > failed);
+    drop(said);
+    assert_eq!(bench.shelves().len(), 10);
+}

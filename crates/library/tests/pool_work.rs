@@ -1,0 +1,240 @@
+//! Work on many volumes by all drives of a pool.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
+use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::{Pace, Pool, PoolError, WorkError};
+use tapewise_run::RunError;
+use tapewise_scsi::{Changer, ScsiError, TapeDrive, TransportError};
+use tempfile::TempDir;
+
+const VOLUMES: u16 = 12;
+
+fn pool(drives: u16) -> (Pool, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let spec = LibrarySpec::with_robot("ibm3584", "lto8", drives, 20, VOLUMES, 1);
+    let path = directory.path().join("library");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let drive = |number| {
+        let transport = library.transport_to_drive(usize::from(number)).unwrap();
+        TapeDrive::open(Box::new(transport)).unwrap()
+    };
+    let drives = (0..drives).map(drive).collect();
+    let robot = Changer::open(Box::new(library.transport_to_changer().unwrap())).unwrap();
+    let pool = Pool::new(drives, vec![robot], None, Box::new(|_| {})).unwrap();
+    (pool, directory)
+}
+
+fn volumes() -> Vec<String> {
+    (1..=VOLUMES)
+        .map(|number| format!("TW{number:04}"))
+        .collect()
+}
+
+fn lost(drive: &TapeDrive) -> RunError {
+    let source = TransportError::Path {
+        device: drive.identity().serial.clone().unwrap_or_default(),
+        what: "the cable is out".to_owned(),
+    };
+    RunError::Scsi(ScsiError::transport("READ(6)", source))
+}
+
+const PACES: [Pace; 2] = [Pace::Turns, Pace::Threads];
+
+#[test]
+fn every_volume_is_worked_on_once_by_all_drives_whatever_the_pace() {
+    for pace in PACES {
+        let (mut pool, _directory) = pool(4);
+        let mut log: Vec<Event> = Vec::new();
+        let volumes = volumes();
+        let times = Mutex::new(vec![0; volumes.len()]);
+        let done = pool.work(
+            &volumes,
+            pace,
+            &mut log,
+            &AtomicBool::new(false),
+            &|number, _, _| {
+                times.lock().unwrap()[number] += 1;
+                Ok(number)
+            },
+        );
+        let done: Vec<usize> = done.into_iter().map(Result::unwrap).collect();
+        assert_eq!(done, (0..volumes.len()).collect::<Vec<_>>());
+        assert_eq!(*times.lock().unwrap(), vec![1; volumes.len()]);
+        let mounts = log.iter().filter(|event| event.action == Action::Mount);
+        assert_eq!(mounts.count(), volumes.len());
+        assert!(
+            pool.status()
+                .iter()
+                .all(|drive| drive.mounts > 0 && !drive.in_use)
+        );
+    }
+}
+
+#[test]
+fn the_work_of_a_drive_that_fails_is_done_again_in_another_one() {
+    for pace in PACES {
+        let (mut pool, _directory) = pool(3);
+        let volumes = volumes();
+        let begun = Mutex::new(vec![0; volumes.len()]);
+        let mut log: Vec<Event> = Vec::new();
+        let stop = AtomicBool::new(false);
+        let done = pool.work(&volumes, pace, &mut log, &stop, &|number, drive, _| {
+            begun.lock().unwrap()[number] += 1;
+            match drive.identity().serial.as_deref() {
+                Some("TWD0000002") => Err(lost(drive)),
+                _ => Ok(()),
+            }
+        });
+        assert!(done.iter().all(Result::is_ok));
+        let twice = begun
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|&&times| times == 2)
+            .count();
+        assert_eq!(twice, 1, "the drive is set aside after its first failure");
+        let status = pool.status();
+        let why = status[1].set_aside.clone().unwrap();
+        assert!(why.contains("the cable is out"), "{why}");
+        assert_eq!(status[1].volume, None);
+    }
+}
+
+#[test]
+fn a_job_that_two_drives_fail_at_is_given_up_and_the_others_are_done() {
+    let (mut pool, _directory) = pool(4);
+    let volumes = volumes();
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(
+        &volumes,
+        Pace::Turns,
+        &mut log,
+        &stop,
+        &|number, drive, _| match number {
+            5 => Err(lost(drive)),
+            _ => Ok(()),
+        },
+    );
+    for (number, done) in done.iter().enumerate() {
+        assert_eq!(done.is_ok(), number != 5, "{number}: {done:?}");
+    }
+    let aside = pool
+        .status()
+        .into_iter()
+        .filter(|drive| drive.set_aside.is_some());
+    assert_eq!(aside.count(), 2);
+}
+
+#[test]
+fn without_a_drive_that_works_the_rest_is_said_not_to_be_done() {
+    let (mut pool, _directory) = pool(1);
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|_, drive, _| {
+        Err::<(), _>(lost(drive))
+    });
+    assert!(matches!(
+        &done[0],
+        Err(WorkError::Pool(PoolError::DriveFailed { .. }))
+    ));
+    assert!(
+        done[1..]
+            .iter()
+            .all(|done| matches!(done, Err(WorkError::Pool(PoolError::NoDriveLeft { .. }))))
+    );
+}
+
+#[test]
+fn an_error_that_is_not_the_drives_and_a_volume_that_is_not_there_end_nothing_else() {
+    let (mut pool, _directory) = pool(2);
+    let mut volumes = volumes();
+    volumes[3] = "NOWHERE".to_owned();
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(
+        &volumes,
+        Pace::Turns,
+        &mut log,
+        &stop,
+        &|number, _, _| match number {
+            7 => Err(RunError::Lost),
+            _ => Ok(()),
+        },
+    );
+    assert!(matches!(
+        done[3],
+        Err(WorkError::Pool(PoolError::NoSuchVolume { .. }))
+    ));
+    assert!(matches!(done[7], Err(WorkError::Run(RunError::Lost))));
+    assert_eq!(
+        done.iter().filter(|done| done.is_ok()).count(),
+        volumes.len() - 2
+    );
+    assert!(pool.status().iter().all(|drive| drive.set_aside.is_none()));
+}
+
+#[test]
+fn a_volume_that_is_mounted_is_worked_on_first_and_where_it_is() {
+    let (mut pool, _directory) = pool(2);
+    let mut log: Vec<Event> = Vec::new();
+    let index = pool.mount("TW0009", &mut log).unwrap();
+    pool.release(index);
+    log.clear();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|_, _, _| Ok(()));
+    assert!(done.iter().all(Result::is_ok));
+    let is_of = |event: &&Event| event.cartridge.as_deref() == Some("TW0009");
+    let fetches = log
+        .iter()
+        .filter(is_of)
+        .filter(|event| event.action == Action::Fetch);
+    assert_eq!(fetches.count(), 0);
+}
+
+#[test]
+fn a_volume_in_a_drive_that_is_not_of_the_pool_stays_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let spec = LibrarySpec::with_robot("ibm3584", "lto8", 2, 20, VOLUMES, 1);
+    let path = directory.path().join("library");
+    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let changer = || Changer::open(Box::new(library.transport_to_changer().unwrap())).unwrap();
+    let mut theirs = changer();
+    theirs.wait_until_ready(Duration::from_secs(1)).unwrap();
+    let address = |element| library.elements().address(element);
+    let [slot, drive] = [Element::Slot(2), Element::Drive(1)].map(address);
+    theirs.move_medium(slot, drive).unwrap();
+    let ours = TapeDrive::open(Box::new(library.transport_to_drive(0).unwrap())).unwrap();
+    let mut pool = Pool::new(vec![ours], vec![changer()], None, Box::new(|_| {})).unwrap();
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|_, _, _| Ok(()));
+    assert!(matches!(
+        done[2],
+        Err(WorkError::Pool(PoolError::Elsewhere { .. }))
+    ));
+    assert_eq!(
+        done.iter().filter(|done| done.is_ok()).count(),
+        volumes().len() - 1
+    );
+    let inventory = theirs.inventory().unwrap();
+    assert_eq!(inventory.find("TW0003").unwrap().address, drive);
+}
+
+#[test]
+fn after_stop_no_further_volume_is_begun() {
+    let (mut pool, _directory) = pool(2);
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|number, _, _| {
+        stop.store(number == 4, Ordering::SeqCst);
+        Ok(())
+    });
+    let left = done
+        .iter()
+        .filter(|done| matches!(done, Err(WorkError::Run(RunError::Interrupted))));
+    assert_eq!(left.count(), volumes().len() - 5);
+}

@@ -1,0 +1,134 @@
+//! Why requests could not be read.
+
+use crate::units;
+use std::error::Error;
+use tapewise_formats::list::Name;
+
+/// Why requests could not be read. Every message begins with the name of what was read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// The reader failed, or its text is not of the format; the source tells line and column.
+    #[error("{name}: {source}")]
+    Unreadable {
+        /// What was read.
+        name: String,
+        /// The error of the format's reader.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// A list of names, which have no place on a tape by themselves.
+    #[error("{name}: {recognised}")]
+    NamesOnly {
+        /// What was read.
+        name: String,
+        /// What it was recognised as.
+        recognised: String,
+    },
+    /// A format that holds no requests.
+    #[error("{name}: {recognised}: not requests")]
+    NotRequests {
+        /// What was read.
+        name: String,
+        /// What it was recognised as.
+        recognised: String,
+    },
+    /// A label of another volume than the index.
+    #[error("{label} is the label of volume {labelled}, the index is of volume {indexed}")]
+    OtherVolume {
+        /// The label's name.
+        label: String,
+        /// The volume of the label (UUID).
+        labelled: String,
+        /// The volume of the index (UUID).
+        indexed: String,
+    },
+    /// Names that several files of the index have.
+    #[error("{name} has these names of {list} more than once: {}", shown(names))]
+    Ambiguous {
+        /// The index.
+        name: String,
+        /// The list of names.
+        list: String,
+        /// The names.
+        names: Vec<Name>,
+    },
+    /// Names that the index does not have.
+    #[error("{}", not_found(name, list, names))]
+    NotFound {
+        /// The index.
+        name: String,
+        /// The list of names.
+        list: String,
+        /// The names.
+        names: Vec<Name>,
+    },
+    /// No request is on the cartridge that was asked for.
+    #[error("{}, none on volume {volume}", units::count(*requests, "request"))]
+    NoneOnVolume {
+        /// How many requests there are.
+        requests: usize,
+        /// The cartridge.
+        volume: String,
+    },
+}
+
+impl BatchError {
+    pub(super) fn unreadable(
+        name: &str,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> BatchError {
+        BatchError::Unreadable {
+            name: name.to_owned(),
+            source: source.into(),
+        }
+    }
+}
+
+/// Why requests cannot be ordered together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OneVolumeError {
+    /// They are on several cartridges.
+    #[error("the requests are on {} cartridges: {}", volumes.len(), first_five(volumes))]
+    Several {
+        /// The cartridges, by name.
+        volumes: Vec<String>,
+    },
+    /// Some of them do not name a cartridge, and others do.
+    #[error(
+        "the cartridge of {} is not said; the others are on {volume}",
+        units::count(*requests, "request")
+    )]
+    Unnamed {
+        /// How many do not.
+        requests: usize,
+        /// The cartridge of the others.
+        volume: String,
+    },
+}
+
+fn first_five(volumes: &[String]) -> String {
+    volumes[..volumes.len().min(5)].join(", ")
+}
+
+/// The first three names with their lines, and how many more there are.
+pub(super) fn shown(names: &[Name]) -> String {
+    let one = |name: &Name| {
+        let text = String::from_utf8_lossy(&name.bytes);
+        format!("line {}: {text}", name.line)
+    };
+    let some: Vec<String> = names.iter().take(3).map(one).collect();
+    let more = match names.len() {
+        0..=3 => String::new(),
+        many => format!("; and {} more", many - 3),
+    };
+    format!("{}{more}", some.join("; "))
+}
+
+pub(super) fn not_found(name: &str, list: &str, names: &[Name]) -> String {
+    let count = names.len();
+    format!(
+        "{name} does not have {count} of the names in {list}: {}",
+        shown(names)
+    )
+}
