@@ -21,5 +21,6 @@ pub mod wanted;
 
 mod blocks;
 mod fallback;
+mod finishing;
 
 pub use fallback::Fallback;

@@ -9,8 +9,10 @@
 //! |---|---|
 //! | `migrate` | files that lack copies go from the cache onto volumes |
 //! | `job` | a copy that is to be written, and how it is read |
+//! | `open` | a volume that is to be written: labelled, or at its end |
 //! | `segment` | one segment of a volume, written and committed |
 //! | `frames` | copies that are compressed before they are written |
+//! | `hand_over` | what needs no tape is delivered from the cache |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `scrub` | which volumes are read again first |
@@ -30,9 +32,11 @@ mod choice;
 mod doubts;
 mod drives;
 mod frames;
+mod hand_over;
 mod job;
 mod join;
 mod migrate;
+mod open;
 mod recall;
 mod repack;
 mod scrub;
@@ -44,8 +48,8 @@ mod verify;
 pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::next_volume;
 pub use frames::Precompress;
+pub use hand_over::Recalled;
 pub use migrate::{Compressed, Migrated};
-pub use recall::Recalled;
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};

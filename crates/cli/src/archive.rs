@@ -21,6 +21,7 @@ use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::{VolumeError, is_block_length};
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Person, Pool, PoolError};
+use tapewise_run::READY_LIMIT;
 
 /// The file that makes a directory an archive.
 const SETTINGS: &str = "archive.toml";
@@ -241,6 +242,23 @@ impl Archive {
         self.settings.changers.is_empty()
     }
 
+    /// Labels of the cartridges in its libraries.
+    pub fn labels_in_libraries(&self) -> Result<Vec<String>, CliError> {
+        let mut devices = Devices::default();
+        let mut labels = Vec::new();
+        for name in &self.settings.changers {
+            let mut changer = devices.changer(name)?;
+            changer.wait_until_ready(READY_LIMIT)?;
+            let inventory = changer.inventory()?;
+            labels.extend(
+                inventory
+                    .elements()
+                    .filter_map(|place| place.volume_tag.clone()),
+            );
+        }
+        Ok(labels)
+    }
+
     /// How its volumes are, as far as it is known before a drive is opened.
     pub fn settings_on_paper(&self) -> Result<Settings, CliError> {
         let scale = byte_scale_on_paper(&self.settings.drives[0])?;
@@ -257,7 +275,7 @@ impl Archive {
     ) -> Result<T, CliError> {
         let mut devices = Devices::default();
         let names = &self.settings.drives;
-        let drives = names.iter().map(|name| devices.tape_for_use(name));
+        let drives = names.iter().map(|name| devices.tape_alone(name));
         let drives = drives.collect::<Result<_, _>>()?;
         let robots = self
             .settings

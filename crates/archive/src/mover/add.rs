@@ -2,7 +2,7 @@
 //! older than the tape. All drives read at once.
 
 use super::join::{FoundParts, LeftOut, is_file, whole};
-use super::session::With;
+use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
@@ -59,7 +59,7 @@ pub enum Others {
 
 /// What all drives that read cartridges in share.
 struct Reading<'a> {
-    with: With<'a>,
+    with: DriveContext<'a>,
     others: Others,
     copies_wanted: u32,
     parts: Mutex<FoundParts>,

@@ -5,8 +5,9 @@
 
 use super::choice::next_volume;
 use super::doubts::{Doubts, reads};
-use super::recall::{Deliverer, Full, Parts, Recalled, Shared};
-use super::session::With;
+use super::hand_over::{Full, Recalled};
+use super::recall::{Deliverer, Parts, Shared};
+use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
 use crate::record::Segment;
@@ -14,13 +15,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
-use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// What all drives of a recall share.
 pub(super) struct Recalling<'a> {
-    with: With<'a>,
+    with: DriveContext<'a>,
     parts: Mutex<Parts>,
     full: Full,
     doubts: Doubts,

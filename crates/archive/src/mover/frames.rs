@@ -5,7 +5,7 @@
 
 use super::MoveError;
 use super::job::{Job, Squeezed};
-use super::session::With;
+use super::session::DriveContext;
 use crate::cache::CacheError;
 use crate::catalogue::FileId;
 use crate::sums::{Kind, Sum};
@@ -43,7 +43,7 @@ enum Outcome {
     Wrong(String),
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// Compresses the files of a segment. One whose contents are wrong is refused and left out.
     pub fn squeeze(&self, jobs: &mut Vec<Job>, how: Precompress) -> Result<Unsqueezed, MoveError> {
         let next = AtomicUsize::new(0);
@@ -85,7 +85,7 @@ impl With<'_> {
 }
 
 /// The frame of a file, where that is worth it.
-fn squeezed(with: &With<'_>, job: &Job, level: i32) -> Result<Outcome, CacheError> {
+fn squeezed(with: &DriveContext<'_>, job: &Job, level: i32) -> Result<Outcome, CacheError> {
     let cache = with.cache;
     let bytes = job.record.bytes;
     if !job.is_whole() {

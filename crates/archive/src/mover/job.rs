@@ -5,7 +5,7 @@
 //! part. A file that was damaged in the cache is refused, and nothing of it counts.
 
 use super::MoveError;
-use super::session::With;
+use super::session::DriveContext;
 use crate::cache::{Cache, Incoming};
 use crate::catalogue::{FileId, Migration};
 use crate::record::File;
@@ -89,7 +89,7 @@ impl Job {
     }
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// The next files, as many as make a segment.
     pub fn next_segment(
         &self,

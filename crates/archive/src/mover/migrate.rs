@@ -7,16 +7,15 @@
 
 use super::frames::Unsqueezed;
 use super::job::{Job, Parts};
-use super::session::With;
+use super::open::LABEL_END;
+use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{CopyState, FileId, FileState, Loss, Migration, VolumeId};
+use crate::catalogue::{FileId, Loss, Migration, VolumeId};
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use crate::sums::{Kind, Sum};
-use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
+use crate::volume::VolumeError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
 use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
@@ -93,7 +92,7 @@ pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError>
 
 /// What all drives of a migration share.
 struct Writing<'a> {
-    with: With<'a>,
+    with: DriveContext<'a>,
     new_uuid: &'a (dyn Fn() -> String + Sync),
     waiting: &'a Waiting<'a>,
     /// Labels of the cartridges that can be had.
@@ -115,6 +114,9 @@ struct State {
     whole_cartridge: Option<u64>,
     /// What is being written, by label.
     claimed: HashMap<String, Claim>,
+    /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
+    /// asked again and again.
+    is_all_claimed: bool,
     /// Why nothing more is begun.
     ended: Option<MoveError>,
 }
@@ -336,6 +338,7 @@ impl Writing<'_> {
         loop {
             let batch = self.batch(state)?;
             if batch.is_empty() {
+                state.is_all_claimed = !state.claimed.is_empty();
                 return Ok(None);
             }
             let (volume, label) = match self.choose(&batch, state, fits)? {
@@ -522,6 +525,12 @@ impl State {
         self.done.refused.push((file, why));
     }
 
+    /// What was claimed and not written waits again.
+    fn unclaim(&mut self, label: &str) {
+        self.claimed.remove(label);
+        self.is_all_claimed = false;
+    }
+
     fn end(&mut self, error: MoveError) {
         self.ended.get_or_insert(error);
     }
@@ -530,7 +539,7 @@ impl State {
 impl Work for Writing<'_> {
     fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
         let mut state = self.state();
-        if state.ended.is_some() {
+        if state.ended.is_some() || state.is_all_claimed {
             return None;
         }
         let claimed = self.claim(&mut state, fits);
@@ -555,7 +564,7 @@ impl Work for Writing<'_> {
         drop(state);
         let filled = self.fill(id, waiting, drive, log);
         let Err(error) = filled else {
-            self.state().claimed.remove(volume);
+            self.state().unclaim(volume);
             return Ok(());
         };
         match error.of_drive() {
@@ -563,7 +572,7 @@ impl Work for Writing<'_> {
             Ok(source) => Err(Trouble::Run(source)),
             Err(error) => {
                 let mut state = self.state();
-                state.claimed.remove(volume);
+                state.unclaim(volume);
                 state.end(error);
                 Ok(())
             }
@@ -571,7 +580,7 @@ impl Work for Writing<'_> {
     }
 
     fn put_back(&self, volume: &str) {
-        self.state().claimed.remove(volume);
+        self.state().unclaim(volume);
     }
 
     /// Dropped, held by a drive that failed, used by others: the next volume takes the files.
@@ -584,7 +593,7 @@ impl Work for Writing<'_> {
             },
         };
         let mut state = self.state();
-        state.claimed.remove(volume);
+        state.unclaim(volume);
         if error.is_of_the_volume() {
             let lost = (volume.to_owned(), error.to_string());
             state.done.volumes_lost.push(lost);
@@ -592,75 +601,6 @@ impl Work for Writing<'_> {
             state.end(error);
         }
     }
-}
-
-impl With<'_> {
-    /// Labels a volume that has nothing on it yet, or goes to the end of one that has.
-    fn open_volume(
-        &self,
-        id: VolumeId,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<VolumeWriter, MoveError> {
-        let volume = self.catalogue.volume(id)?;
-        let label = volume.label.clone();
-        let is_safe = |member: &Member| self.is_safe(member).unwrap_or(false);
-        let resumed = VolumeWriter::resume(recorder, &volume, &is_safe);
-        let writer = match (resumed, volume.state) {
-            // Killed between the catalogue's word and the label, or right after the label.
-            (Err(VolumeError::NoLabel { .. }), VolumeState::Empty) => {
-                VolumeWriter::label(recorder, &self.label_of(&volume), Blank::Required)
-            }
-            (resumed, _) => resumed,
-        };
-        let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
-        Ok(writer.with_segments_of(self.settings.segment_bytes))
-    }
-
-    /// What a new volume says of itself.
-    pub fn label_of(&self, volume: &Volume) -> Label {
-        Label {
-            uuid: volume.uuid.clone(),
-            barcode: volume.label.clone(),
-            block_bytes: volume.block_bytes,
-            created: date(self.now()),
-        }
-    }
-
-    /// Whether the file of a member lies somewhere else too, as the very same, or is not wanted any more: the
-    /// member was written and never committed.
-    fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
-        let Some(xxh3) = member.sum_of_file() else {
-            return Ok(false);
-        };
-        let sum = Sum {
-            kind: Kind::Xxh3,
-            value: xxh3.to_be_bytes().to_vec(),
-        };
-        for file in self.catalogue.versions(&member.path)? {
-            let entry = self.catalogue.file(file)?;
-            if !entry.file.sums.contains(&sum) {
-                continue;
-            }
-            let is_whole = entry
-                .copies
-                .iter()
-                .any(|copy| copy.state == CopyState::Whole);
-            let is_cached = || matches!(self.cache.read(file, None), Ok(Some(_)));
-            if entry.state == FileState::Retired || is_whole || is_cached() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// The block behind the label and its filemark.
-pub(super) const LABEL_END: u64 = 2;
-
-/// A time as RFC 3339 has it, to the second.
-fn date(at_ns: i64) -> String {
-    let since = Duration::from_nanos(at_ns.max(0).unsigned_abs());
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
 }
 
 /// Whether a barcode is that of a cleaning cartridge, by the convention of all libraries.

@@ -1,6 +1,6 @@
 //! What is still wanted of a volume goes onto others.
 
-use super::migrate::LABEL_END;
+use super::open::LABEL_END;
 use super::tiers::Moved;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};

@@ -4,7 +4,7 @@
 
 use super::MoveError;
 use super::job::{Job, Parts, SumSoFar};
-use super::session::With;
+use super::session::DriveContext;
 use crate::catalogue::{FileId, Part as WrittenPart, VolumeId, Written};
 use crate::record::VolumeState;
 use crate::volume::{self, VolumeWriter};
@@ -27,7 +27,7 @@ pub(super) struct Closed {
     pub whole_cartridge: Option<u64>,
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// Writes a segment and commits what is whole on it.
     pub fn write_segment(
         &self,

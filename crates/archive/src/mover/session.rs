@@ -28,7 +28,7 @@ pub(super) struct VolumeRead {
 
 /// What all drives of a mover work with.
 #[derive(Clone, Copy)]
-pub(super) struct With<'a> {
+pub(super) struct DriveContext<'a> {
     pub catalogue: &'a dyn Catalogue,
     pub cache: &'a Cache,
     pub settings: &'a Settings,
@@ -38,8 +38,8 @@ pub(super) struct With<'a> {
 
 impl<'a> Mover<'a> {
     /// What its drives work with.
-    pub(super) fn with(&self) -> With<'a> {
-        With {
+    pub(super) fn with(&self) -> DriveContext<'a> {
+        DriveContext {
             catalogue: self.catalogue,
             cache: self.cache,
             settings: self.settings,
@@ -49,7 +49,7 @@ impl<'a> Mover<'a> {
     }
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// The time, nanoseconds since 1970.
     pub fn now(&self) -> i64 {
         (self.now_ns)()

@@ -5,7 +5,7 @@
 //! then volume after volume is read in portions that the cache has room for, written onto volumes of the
 //! next tier, and dropped from the catalogue where it was when it is committed where it is to be.
 
-use super::session::With;
+use super::session::DriveContext;
 use super::{Migrated, MoveError, Mover, Settings};
 use crate::catalogue::{
     Answer, Catalogue, CatalogueError, Copy, CopyState, Entry, FileId, FileState, Migration,
@@ -342,7 +342,7 @@ impl Mover<'_> {
     }
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// Which of these files lack copies where copies may stay.
     pub fn lacking(
         &self,

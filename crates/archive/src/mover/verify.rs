@@ -1,7 +1,7 @@
 //! Volumes are read whole, in the order of the tape, and summed, on all drives at once.
 
 use super::doubts::{Doubts, Next, reads};
-use super::session::With;
+use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CatalogueError, CopyState, FileId, OnVolume, VolumeId};
 use crate::read::{Lost, Receiver};
@@ -43,7 +43,7 @@ const AT_ONCE: usize = 256;
 
 /// What all drives that verify share.
 struct Verifying<'a> {
-    with: With<'a>,
+    with: DriveContext<'a>,
     /// How often a copy is read before it is lost.
     reads: u32,
     /// Drive time after which no further volume is begun.
@@ -294,7 +294,7 @@ fn copies(contents: Vec<OnVolume>) -> Vec<(OnVolume, Vec<Segment>)> {
 
 /// Sums what it is given.
 struct Checker<'a> {
-    with: &'a With<'a>,
+    with: &'a DriveContext<'a>,
     reads: u32,
     doubts: &'a Doubts,
     copies: &'a [(OnVolume, Vec<Segment>)],

@@ -4,6 +4,7 @@ mod add;
 mod blocks;
 mod find;
 mod init;
+mod label;
 mod move_off;
 mod rebuild;
 mod retire;

@@ -5,9 +5,9 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::Rejoined;
+use tapewise_archive::catalogue::{Rejoined, SqliteCatalogue};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Others, ReadIn, Rebuilt};
 
@@ -33,6 +33,7 @@ pub struct Rebuild {
 
 /// Runs it.
 pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
+    make_if_lost(&args.archive)?;
     let archive = Archive::open(&args.archive)?;
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
@@ -45,6 +46,15 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
         mover.read_in(&labels, Others::Pass, copies)
     })?;
     told(&rebuilt)
+}
+
+/// Makes a new catalogue in an archive whose own is missing: a directory without settings is no archive.
+fn make_if_lost(directory: &Path) -> Result<(), CliError> {
+    let path = directory.join("catalogue.db");
+    if directory.join("archive.toml").exists() && !path.exists() {
+        SqliteCatalogue::open(&path)?;
+    }
+    Ok(())
 }
 
 /// Says what was read in, and what could not be joined: then a part is done.

@@ -16,6 +16,9 @@ use tapewise_scsi::{Command, Report, TapeDrive};
 const BARCODE: u16 = 0x0806;
 const SERIAL: u16 = 0x0401;
 const MANUFACTURER: u16 = 0x0400;
+const MEDIUM_TYPE: u16 = 0x0408;
+/// MEDIUM TYPE of a cartridge that can be written only once.
+const WORM: u8 = 0x80;
 
 /// The cartridge in a drive. What the drive does not tell is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -27,6 +30,8 @@ pub struct Cartridge {
     /// 0 for blocks of any size.
     block_bytes: Option<u32>,
     is_write_protected: Option<bool>,
+    /// Whether it can be written only once.
+    is_worm: Option<bool>,
     is_compression_on: Option<bool>,
     native_bytes: Option<u64>,
     used_bytes: Option<u64>,
@@ -106,6 +111,13 @@ impl Cartridge {
         self.barcode = text(BARCODE);
         self.serial_number = text(SERIAL);
         self.made_by = text(MANUFACTURER);
+        let kind = attributes
+            .iter()
+            .find(|attribute| attribute.id == MEDIUM_TYPE);
+        self.is_worm = kind.and_then(|attribute| match &attribute.value {
+            AttributeValue::Binary(bytes) => Some(*bytes.first()? == WORM),
+            _ => None,
+        });
         Ok(())
     }
 
@@ -197,6 +209,8 @@ impl Cartridge {
             "write protected",
             protected.map(|it| if it { "yes" } else { "no" }),
         );
+        let once = self.is_worm.filter(|is_worm| *is_worm);
+        report.some("WORM", once.map(|_| "yes: it can be written only once"));
         let compression = self.is_compression_on;
         report.some(
             "compression",

@@ -280,3 +280,24 @@ fn an_emptied_cartridge_is_written_again_when_that_is_asked_for() {
     recall_and_compare(&desk, &files, "out");
     desk.done("catalog check --archive A");
 }
+
+#[test]
+fn an_archive_of_which_only_the_settings_are_left_is_made_again_from_its_cartridges() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 6);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    let settings = desk.read("A/archive.toml");
+    remove(&desk, "A");
+    std::fs::create_dir(desk.path().join("A")).expect("made");
+    desk.put("A/archive.toml", settings);
+    let rebuilt = desk.done("catalog rebuild --archive A --quiet");
+    let said = "TW0001: 6 files added, 0 left out\n";
+    assert!(rebuilt.text().starts_with(said), "{}", rebuilt.text());
+    assert!(
+        rebuilt.text().contains("6 further copies of known files"),
+        "{}",
+        rebuilt.text()
+    );
+    desk.done("catalog check --archive A");
+    recall_and_compare(&desk, &files, "out");
+}
