@@ -29,6 +29,7 @@ mod pull_list;
 mod rao;
 mod recall_ltfs;
 mod recall_mount;
+mod served;
 mod simulate;
 mod snapshots;
 mod tend;

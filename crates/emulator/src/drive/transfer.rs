@@ -311,6 +311,7 @@ pub(super) fn write(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     if request.length == 0 {
         return Ok(());
     }
+    drive.require_writable()?;
     let block_length = request.block_length.unwrap_or(request.length);
     drive.require_block_length(block_length)?;
     let blocks = request.block_length.map_or(1, |_| request.length);
@@ -334,6 +335,9 @@ pub(super) fn write_filemarks(drive: &mut Drive, exchange: &mut Exchange<'_>) ->
     let immediate = exchange.bit(1, 0);
     if exchange.bit(1, 1) {
         return Err(Check::invalid_cdb_bits(1, 1).into());
+    }
+    if count > 0 {
+        drive.require_writable()?;
     }
     for done in 0..count {
         drive.require_room(count - done)?;
