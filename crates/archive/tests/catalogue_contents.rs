@@ -7,8 +7,8 @@ use catalogue_help::{
     written,
 };
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, CatalogueError, CopyState, FileState, Forgotten, Loss, Missing, NewRecall,
-    Pattern, Recorded, RequestState, Terms,
+    Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,
+    Missing, NewRecall, Pattern, Recorded, RequestState, Terms,
 };
 use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};

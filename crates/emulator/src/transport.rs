@@ -142,7 +142,7 @@ impl Transport for EmulatedTransport {
                 source: std::io::Error::other(error),
             })?;
         }
-        if let Target::Drive(number) = self.target
+        if let LibraryUnit::Drive(number) = self.target
             && let Some(most) = world.drives[number].adapter_bytes()
         {
             self.refuse_larger(&data, most)?;

@@ -6,12 +6,12 @@ use super::session::With;
 use super::{MoveError, Mover};
 use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
-use tapewise_library::pool::WorkError;
 use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, scan};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use tapewise_library::pool::WorkError;
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
@@ -72,7 +72,8 @@ impl Mover<'_> {
     pub fn cartridges(&self) -> Vec<String> {
         let places = self.pool.volumes().into_iter();
         let present = places.filter(|(label, place)| {
-            !matches!(place, tapewise_library::pool::Place::Missing(_)) && !super::migrate::is_cleaning(label)
+            !matches!(place, tapewise_library::pool::Place::Missing(_))
+                && !super::migrate::is_cleaning(label)
         });
         present.map(|(label, _)| label).collect()
     }

@@ -9,7 +9,6 @@ use super::recall::{Deliverer, Full, Parts, Recalled, Shared};
 use super::session::With;
 use super::{MoveError, Mover};
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
-use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;

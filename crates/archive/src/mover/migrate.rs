@@ -10,7 +10,6 @@ use super::job::{Job, Parts};
 use super::session::With;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, FileId, FileState, Loss, Migration, VolumeId};
-use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
@@ -18,6 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
+use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 

@@ -4,10 +4,10 @@ use super::migrate::LABEL_END;
 use super::tiers::Moved;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
-use tapewise_library::pool::WorkError;
 use crate::record::{Volume, VolumeState};
 use crate::volume::{Blank, VolumeError, VolumeWriter, read_label};
 use std::collections::HashSet;
+use tapewise_library::pool::WorkError;
 use tapewise_run::{Log, Recorder};
 use tapewise_scsi::TapeDrive;
 

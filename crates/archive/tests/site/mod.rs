@@ -13,10 +13,10 @@ use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{
     Added, MoveError, Mover, Others, ReadIn, Rebuilt, Recalled, Settings, Verified,
 };
-use tapewise_library::pool::{Pace, Pool};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Event;
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::{Micros, Random, profile};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 

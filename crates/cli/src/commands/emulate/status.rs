@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, Exit};
 use crate::output;
-use crate::table::Table;
+use tapewise_plot::Table;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
