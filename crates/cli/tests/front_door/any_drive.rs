@@ -4,7 +4,7 @@
 use crate::archive::{empty_cache, make_files_of, recall_and_compare};
 use crate::drives::until_free;
 use crate::program::Desk;
-use crate::recall_ltfs::ltfs_tape;
+use tapewise_house::ltfs_tape;
 use tapewise_scsi::device::Host;
 
 /// Lets something be wrong with the library from now on.

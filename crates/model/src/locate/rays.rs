@@ -272,7 +272,7 @@ impl Straight for KeyPointModel {
                     except: (own_direction && (0..=2).contains(&ahead)).then_some(u32::from(wrap)),
                 });
                 if own_direction && (0..=2).contains(&ahead) {
-                    self.look_along_own_track(from, section, &mut give);
+                    self.look_along_own_track(from, section, give);
                 }
             }
         }
@@ -304,7 +304,7 @@ impl KeyPointModel {
         self.reading_on(wrap, section) + self.sections()
     }
 
-    fn look_along_own_track(&self, from: &Point, section: usize, give: &mut impl FnMut(Look)) {
+    fn look_along_own_track(&self, from: &Point, section: usize, give: &mut dyn FnMut(Look)) {
         let forward = from.wrap & 1 == 0;
         let read = self.read.fine();
         give(Look {
