@@ -24,6 +24,7 @@ use crate::check::Check;
 use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
+use crate::gzip::Gauge;
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
 use crate::mechanics::{Mechanics, Motion};
@@ -63,6 +64,8 @@ pub(crate) struct Drive {
     busy_until: Micros,
     /// Until then the drive is not ready, for reasons of its own.
     not_ready_until: Micros,
+    /// Tells how compressible data is.
+    gauge: Gauge,
     /// What it did last.
     pub history: History,
     /// The last list of segments that a host wanted ordered, in the order found.
@@ -146,6 +149,7 @@ impl Drive {
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
+            gauge: Gauge::default(),
             history: History::default(),
             access_order: Vec::new(),
             last_check: None,

@@ -4,7 +4,6 @@
 use super::Drive;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
-use crate::gzip;
 use crate::mechanics::{Mechanics, Motion, Stretch};
 use crate::medium::{MediumError, Object};
 use std::ops::Range;
@@ -161,11 +160,11 @@ impl Drive {
     }
 
     /// What a block of `bytes` takes on tape, and what gzip makes of it when the drive compresses.
-    fn recorded_bytes(&self, block: &[u8]) -> (u64, Option<f64>) {
+    fn recorded_bytes(&mut self, block: &[u8]) -> (u64, Option<f64>) {
         let bytes = block.len() as u64;
         match self.kind.compression {
             Some(compression) if self.mode.compresses => {
-                let ratio = gzip::ratio(block);
+                let ratio = self.gauge.ratio(block);
                 (compression.recorded_bytes(bytes, ratio).max(1), Some(ratio))
             }
             _ => (bytes, None),
