@@ -42,9 +42,8 @@ impl Html {
         self.add(format_args!("<th class=\"n\">fail</th></tr>\n"));
         for report in reports {
             self.add(format_args!(
-                "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td>",
+                "<tr><td><a href=\"#{0}\">{0}</a></td><td>{1}</td>",
                 report.name,
-                escaped(&report.paper),
                 seeds(report)
             ));
             for kind in Kind::ALL {
@@ -174,7 +173,8 @@ tr + tr td { border-top: 1px solid #e4e4e4; }
 .n { text-align: right; white-space: nowrap; }
 .wide, figure { overflow-x: auto; margin: .4em 0; }
 .wide td, .wide th { white-space: nowrap; }
-.wide td:first-child { white-space: normal; min-width: 9em; }
+.wide td:first-child { white-space: normal; min-width: 6em; }
+h1 { line-height: 1.2; }
 p { margin: .4em 0; }
 .note, .how, small { color: #555; font-size: 13px; }
 .short { font-style: italic; font-size: 14px; }
@@ -188,6 +188,8 @@ b.fails { color: #b00020; }
 figure svg { max-width: 100%; height: auto; min-width: 640px; }
 .claims { width: 100%; }
 @media (max-width: 760px) {
+  h1 { font-size: 1.5em; }
+  h2 { font-size: 1.2em; }
   .claims thead { display: none; }
   .claims tr { display: block; border-top: 1px solid #999; padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }
