@@ -97,8 +97,9 @@ impl Html {
             report.seed
         ));
         self.add(format_args!(
-            "<h3>Claims</h3>\n<table class=\"claims\">\n<thead><tr><th>claim</th><th>kind</th><th class=\"n\">theirs</th>\
-             <th class=\"n\">ours</th><th class=\"n\">off</th><th class=\"n\">allowed</th><th>verdict</th></tr></thead>\n"
+            "<h3>Claims</h3>\n<table class=\"claims\">\n<thead><tr><th>claim</th><th>kind</th>\
+             <th class=\"n\">theirs</th><th class=\"n\">ours</th>\
+             <th class=\"n\">off</th><th class=\"n\">allowed</th><th>verdict</th></tr></thead>\n"
         ));
         for claim in &report.claims {
             self.claim(claim, report.seeds.len());
@@ -193,7 +194,8 @@ figure svg { max-width: 100%; height: auto; min-width: 640px; }
   .claims thead { display: none; }
   .claims tr { display: block; border-top: 1px solid #999; padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }
-  .claims td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; text-align: left; white-space: normal; }
+  .claims td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; }
+  .claims td { text-align: left; white-space: normal; }
   .claims td::before { content: attr(data-of); color: #555; }
   .claims td[data-of=claim] { display: block; overflow-wrap: anywhere; }
   .claims td[data-of=claim]::before { content: none; }
