@@ -2,6 +2,7 @@
 
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
+use crate::now::now_ns;
 use crate::output::say;
 use crate::person::Terminal;
 use crate::units::count;
@@ -10,7 +11,6 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::CatalogueError;
 use tapewise_archive::mover::{MoveError, Mover, Settings};
@@ -275,14 +275,6 @@ fn hinted(error: OpenError, directory: &Path) -> CliError {
         Some(hint) => error.hint(hint),
         None => error,
     }
-}
-
-/// The time, in nanoseconds since 1970.
-pub fn now_ns() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl From<CatalogueError> for CliError {

@@ -80,7 +80,10 @@ fn a_block_that_the_adapter_does_not_carry_is_refused_with_both_numbers() {
     fault(&desk, "adapter_bytes = 65536");
     let ran = desk.run("store --archive A reel");
     assert_ne!(ran.code, 0, "{}", ran.err);
-    for words in ["131072 bytes are more than the adapter carries", "65536 bytes"] {
+    for words in [
+        "131072 bytes are more than the adapter carries",
+        "65536 bytes",
+    ] {
         assert!(ran.err.contains(words), "{words:?} not in\n{}", ran.err);
     }
 }

@@ -2,9 +2,10 @@
 
 use super::blocks::{Found, of_blocks};
 use super::label;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::collections::HashSet;

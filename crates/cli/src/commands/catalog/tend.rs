@@ -1,8 +1,9 @@
 //! `tapewise catalog verify`, `scrub`, `check`, `backup`: that what is kept stays right.
 
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::collections::BTreeSet;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tapewise_emulator::Library;
 use tapewise_emulator::iscsi::{Chap, IscsiTarget, TargetOptions};
 use tapewise_model::Micros;
@@ -90,7 +90,9 @@ pub(super) fn run(
     let options = TargetOptions {
         chap: plan.chap,
         log: Arc::new(|line| {
-            let now = humantime::format_rfc3339_seconds(SystemTime::now());
+            let now = jiff::Timestamp::now()
+                .round(jiff::Unit::Second)
+                .unwrap_or_default();
             output::say(format_args!("{now} {line}\n"));
         }),
     };
