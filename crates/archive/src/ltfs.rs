@@ -22,5 +22,6 @@ pub mod wanted;
 mod blocks;
 mod doubt;
 mod fallback;
+mod finishing;
 
 pub use fallback::Fallback;

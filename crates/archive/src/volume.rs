@@ -37,7 +37,7 @@ pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};
-pub use tar::{Found, Kind, Located, Trouble, Wrong};
+pub use tar::{Found, Kind, Located, Trouble, Wrong, scan_blocks};
 pub(crate) use tar::{is_header, printable};
 pub(crate) use writer::ASK_PLACE_BYTES;
 pub use writer::{Blank, Placed, VolumeWriter, Written};

@@ -89,10 +89,6 @@ pub struct Tape {
     partitions: Vec<Partition>,
 }
 
-/// Stored bytes between the early warning and the end of a partition: two blocks of 16 KiB, the largest that
-/// measurements write to cartridges whose bytes stand for many.
-const LEAST_ROOM: u64 = 32 * 1024;
-
 impl Tape {
     /// The tape of a cartridge, as one partition.
     pub fn new(shape: &Shape, seed: u64) -> Tape {
@@ -193,17 +189,14 @@ impl Tape {
 
     /// The stored offset from which on a drive warns of a partition's end.
     ///
-    /// Assumed: the last 5 % of its last wrap, but room for two blocks of what a host writes to an emulated cartridge,
-    /// of which each stored byte may stand for many: a drive has room for what is in its buffer when it warns.
+    /// Assumed: the last 5 % of its last wrap.
     pub fn early_warning(&self, partition: u8) -> u64 {
         let Some(found) = self.partitions.get(usize::from(partition)) else {
             return 0;
         };
         let wraps = found.starts.len();
         let last_wrap = found.starts[wraps - 1] - found.starts[wraps - 2];
-        let share = last_wrap / 20 / self.scale;
-        let room = share.max(LEAST_ROOM.min(last_wrap / 2 / self.scale));
-        self.capacity(partition) - room
+        self.capacity(partition) - last_wrap / 20 / self.scale
     }
 
     /// Where a stored byte lies. What is beyond the end lies at the end, and what is in a partition

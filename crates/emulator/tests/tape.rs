@@ -154,14 +154,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn two_blocks_fit_behind_the_early_warning_however_many_bytes_each_stands_for() {
-    for name in ["dlt4000", "dlt7000", "sony-dtf", "ibm3590", "lto8"] {
-        for scale in [1, 1024] {
-            let tape = Tape::new(&kind(name), 3).with_scale(scale);
-            let room = tape.capacity(0) - tape.early_warning(0);
-            assert!(room >= 2 * 16 * 1024, "{name}, scale {scale}: {room}");
-        }
-    }
-}

@@ -86,10 +86,15 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
         &[&profile::find(M8)?, &profile::find(LTO8)?],
     )?];
     let mut ours = Ours::default();
-    tables.extend(study::tables(&bench, &mut ours)?);
-    tables.extend(rates::tables(&bench, &mut ours)?);
-    let (fitted, figures) = fitted::report(&bench.facts, seed, &mut ours)?;
-    tables.extend(fitted);
+    let mut figures = Vec::new();
+    for (part, drawn) in [
+        study::tables(&bench, &mut ours)?,
+        rates::tables(&bench, &mut ours)?,
+        fitted::report(&bench.facts, seed, &mut ours)?,
+    ] {
+        tables.extend(part);
+        figures.extend(drawn);
+    }
     Ok(Computed {
         tables,
         figures,

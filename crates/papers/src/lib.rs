@@ -12,6 +12,7 @@
 mod cern;
 mod claims;
 mod emulated;
+mod figures;
 mod gniewek;
 mod hillyer;
 mod johnson_miller;

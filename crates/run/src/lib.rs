@@ -1,7 +1,7 @@
 //! Carries out plans on a drive: measurements and recalls, with the event log written as they go.
 //!
 //! A [`Recorder`] is a drive whose every action is timed and written to the event log.
-//! [`carry_out`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
+//! [`carry_on`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
 //! tell how fast the drive is.
 //!
 //! ```
@@ -34,7 +34,7 @@ mod wear;
 mod wrap_ends;
 
 pub use buffer::Buffer;
-pub use carry_out::{Report, Sink, Unread, carry_on, carry_out, remaining};
+pub use carry_out::{Report, Sink, Unread, carry_on};
 pub use error::RunError;
 pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};

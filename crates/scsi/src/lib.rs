@@ -29,6 +29,7 @@ pub mod holders;
 mod identity;
 mod ready;
 mod report;
+mod reservation_key;
 mod sense;
 mod transport;
 pub mod transports;
@@ -36,9 +37,13 @@ pub mod transports;
 pub use cdb::Cdb;
 pub use changer::{Changer, Inventory};
 pub use command::{Command, Direction};
-pub use drive::{LogicalPosition, PhysicalPosition, PositionSource, SpaceOutcome, TapeDrive};
+pub use drive::{
+    Exclusivity, LogicalPosition, PhysicalPosition, PositionSource, Registrations, Reserved,
+    SpaceOutcome, TapeDrive,
+};
 pub use error::{DecodeError, ScsiError};
 pub use identity::Identity;
 pub use report::{Describe, Line, Report};
+pub use reservation_key::Owner;
 pub use sense::{Attention, Condition, DeviceSense, NotReady, Sense, SenseKey, Specific, words};
 pub use transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};

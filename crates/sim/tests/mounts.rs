@@ -153,7 +153,7 @@ fn crowded(policy: &str) -> Vec<f64> {
         r#"
         name = "crowded"
         requests = 3000
-        arrivals = {{ pattern = "poisson", per_hour = 35 }}
+        arrivals = {{ pattern = "poisson", per_hour = 24 }}
         request = {{ size_mb = {{ values = [10, 10, 10, 10, 90000] }} }}
         policy = {{ {policy} }}
         [[library]]

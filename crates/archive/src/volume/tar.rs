@@ -442,6 +442,17 @@ impl Current {
     }
 }
 
+/// Finds the members of an archive whose blocks are at hand, instead of on a tape.
+pub fn scan_blocks<'b>(blocks: impl IntoIterator<Item = &'b [u8]>, each: &mut dyn FnMut(Found)) {
+    let mut reader = TarReader::new(0);
+    let mut end = 0;
+    for (block, bytes) in (0..).zip(blocks) {
+        reader.block(block, bytes, each);
+        end = block + 1;
+    }
+    reader.filemark(end, each);
+}
+
 fn clamp(left: u64, rest: &[u8]) -> usize {
     usize::try_from(left).unwrap_or(usize::MAX).min(rest.len())
 }

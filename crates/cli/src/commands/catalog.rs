@@ -4,8 +4,10 @@ mod add;
 mod blocks;
 mod find;
 mod init;
+mod label;
 mod move_off;
 mod rebuild;
+mod reconcile;
 mod retire;
 mod tend;
 
@@ -34,6 +36,7 @@ enum What {
     Retire(retire::Retire),
     Check(tend::Check),
     Backup(tend::Backup),
+    Reconcile(reconcile::Reconcile),
 }
 
 /// Runs the verb.
@@ -52,5 +55,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Retire(args) => retire::retire(args),
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
+        What::Reconcile(args) => reconcile::run(args),
     }
 }

@@ -77,6 +77,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     let Some(directory) = &args.directory else {
         return Err(CliError::input("no directory is named"));
     };
+    let plan = serve::plan(&args.serve)?;
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
     let library = match is_there {
         true => {
@@ -86,8 +87,8 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
         }
         false => create(args, directory)?,
     };
-    match &args.serve.iscsi {
-        Some(address) => serve::run(&args.serve, address, &library, directory),
+    match plan {
+        Some(plan) => serve::run(plan, &library, directory),
         None => Ok(ExitCode::SUCCESS),
     }
 }

@@ -9,7 +9,8 @@ use super::workload::{Cartridge, Sizes};
 use super::{Bench, MeasuredDrive};
 use crate::PaperError;
 use crate::claims::Ours;
-use tapewise_plot::Table;
+use crate::figures::column;
+use tapewise_plot::{Drawn, Figure, Table};
 
 /// "ATLAS tape recalls reading ~150 files/tape avg, ~2GB/file" (Impact).
 const FILES: usize = 150;
@@ -70,15 +71,48 @@ impl Reading {
 }
 
 /// The drives of the slides and the models, density and file size; sets the claims of the impact.
-pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<Vec<Table>, PaperError> {
+pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<(Vec<Table>, Vec<Drawn>), PaperError> {
     let (m8, rao_s) = impact(bench, &ORDERS, ours)?;
     let lto8 = recall(bench, &bench.lto8, Sizes::Equal(FILE_MB), &ORDERS)?;
     let lto = drive(bench, LTO)?;
-    Ok(vec![
+    let tables = vec![
         drives(bench, [("LTO-7 M8", &m8), ("LTO-8 (transferred)", &lto8)])?,
         by_density(bench, lto.rate_mb_s, rao_s)?,
         by_size(&m8, lto.rate_mb_s, rao_s),
-    ])
+    ];
+    let figures = vec![
+        impact_picture(&tables[1], "impact-density", "files a tape", &DENSITY_RATES).draw()?,
+        impact_picture(&tables[2], "impact-size", "size of a file, MB", &SIZE_RATES).draw()?,
+    ];
+    Ok((tables, figures))
+}
+
+/// Columns of the effective rates in both tables of the impact, and whose they are.
+const DENSITY_RATES: [(usize, &str); 5] = [
+    (3, "LINEAR"),
+    (6, "SCAN"),
+    (8, "SLTF"),
+    (10, "best"),
+    (11, "a TS1155 in its own order"),
+];
+const SIZE_RATES: [(usize, &str); 4] = [
+    (1, "LINEAR"),
+    (3, "SLTF"),
+    (5, "best"),
+    (7, "a TS1155 in its own order"),
+];
+
+/// The slides' impact curves, from a table of the impact.
+fn impact_picture(
+    table: &Table,
+    name: &str,
+    across: &'static str,
+    rates: &[(usize, &str)],
+) -> Figure {
+    let figure = Figure::new(name, table.title.as_str(), across, "effective rate, MB/s").doubling();
+    rates.iter().fold(figure, |figure, &(at, of)| {
+        figure.line(of, column(table, at))
+    })
 }
 
 /// What the gated claims rest on.

@@ -178,9 +178,10 @@ impl Site {
             });
             let served = quickest.fold(0.0, |sum, s| sum + 1.0 / s);
             let unloads = hall.kinds.iter().map(|kind| kind.mechanics.unload.mean());
-            let stands_by = match library.robot.waits_for_unload {
-                true => unloads.fold(f64::INFINITY, f64::min),
-                false => 0.0,
+            let stands_by = if library.robot.waits_for_unload {
+                unloads.fold(f64::INFINITY, f64::min)
+            } else {
+                0.0
             };
             let robot_s = exchange + stands_by + 2.0 * library.robot.settle_s.mean();
             let robots = per_s * mounts * robot_s / hall.robots as f64;

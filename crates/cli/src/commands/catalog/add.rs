@@ -1,6 +1,7 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
-use super::blocks::of_blocks;
+use super::blocks::{Found, of_blocks};
+use super::label;
 use crate::archive::{Archive, now_ns};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -58,6 +59,16 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         return Err(CliError::input("give INDEX.xml, LIST.csv or --tape LABEL"));
     }
     let archive = Archive::open(&args.archive)?;
+    let library = match args.indexes.is_empty() {
+        true => Vec::new(),
+        false => archive.labels_in_libraries().unwrap_or_else(|error| {
+            say(format_args!(
+                "tapewise: {}; labels are taken as the files are named\n",
+                error.message()
+            ));
+            Vec::new()
+        }),
+    };
     let mut found = Vec::new();
     for index in &args.indexes {
         let is_list = index
@@ -65,7 +76,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
             .is_some_and(|extension| extension == "csv");
         let read = match is_list {
             true => of_blocks(index, args.block_size),
-            false => of_index(args, index).map(|found| vec![found]),
+            false => of_index(args, index, &library).map(|found| vec![found]),
         };
         found.extend(read.map_err(|error| error.of(index.display()))?);
     }
@@ -91,13 +102,6 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     super::rebuild::told(&rebuilt)
 }
 
-/// A volume that is to be added: what is on it, and what is left out and why.
-pub(super) struct Found {
-    pub volume: Volume,
-    pub recorded: Vec<Recorded>,
-    pub left_out: Vec<(Vec<u8>, String)>,
-}
-
 /// Refuses volumes that are known before anything is written, and before a tape is read.
 fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), CliError> {
     let known = archive.catalogue.volumes()?.into_iter();
@@ -105,6 +109,15 @@ fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), C
     let (mut labels, mut uuids): (HashSet<String>, HashSet<String>) = known.unzip();
     for Found { volume, .. } in found {
         let (label, uuid) = (volume.label.clone(), volume.uuid.clone());
+        if let Some(known) = labels
+            .iter()
+            .find(|known| **known != label && label::is_same(known, &label))
+        {
+            return Err(CliError::input(format!(
+                "{label} and {known}, which the catalogue has, are one cartridge"
+            ))
+            .hint("`tapewise catalog volumes` lists what the catalogue has"));
+        }
         if !labels.insert(label.clone()) | !uuids.insert(uuid.clone()) {
             return Err(CatalogueError::VolumeKnown { label, uuid }.into());
         }
@@ -136,7 +149,7 @@ fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(),
 }
 
 /// The volume of an index.
-fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
+fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliError> {
     let file = File::open(path).map_err(CliError::input)?;
     let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
     let layout = match args.block_size {
@@ -145,6 +158,8 @@ fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
     };
     let label = path.file_stem().and_then(|stem| stem.to_str());
     let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
+    let label = label::in_library(label, library);
+    let label = label.as_str();
     let volume = Volume {
         label: label.to_owned(),
         uuid: index.volume_uuid.clone(),

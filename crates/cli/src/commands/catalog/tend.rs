@@ -189,7 +189,7 @@ pub struct Check {
 
 /// Runs it.
 pub fn check(args: &Check) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     let findings = archive.catalogue.integrity()?;
     for finding in &findings {
         print(&format!("{finding}\n"))?;
@@ -216,7 +216,7 @@ pub struct Backup {
 
 /// Runs it.
 pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     archive.catalogue.backup(&args.file)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -45,7 +45,7 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     let stop = interrupt::stop_on_interrupt()?;
 
     let mut devices = Devices::default();
-    let mut drive = devices.tape_for_use(name)?;
+    let mut drive = devices.tape_alone(name)?;
     drive.wait_until_ready(READY_LIMIT)?;
     let (profile, how) = tape::profile(args.profile(), &mut drive)?;
     say(&format_args!("profile {}, {how}", profile.name));

@@ -101,9 +101,10 @@ impl<'a> World<'a> {
                 let hall = self.drives[drive].hall;
                 let poll_s = self.site.scenario.libraries[hall.index()].software.poll_s;
                 // The asking does not begin with the load: how long until the next one is chance.
-                let until = match poll_s > 0.0 {
-                    true => Micros::from_secs_f64(poll_s * self.service.unit()),
-                    false => Micros::ZERO,
+                let until = if poll_s > 0.0 {
+                    Micros::from_secs_f64(poll_s * self.service.unit())
+                } else {
+                    Micros::ZERO
                 };
                 self.begin(drive, State::Polling, until);
             }
@@ -119,15 +120,19 @@ impl<'a> World<'a> {
                 let rewound = self.kind(drive).mechanics.rewound();
                 let state = &mut self.drives[drive];
                 (state.rewound, state.head) = (true, rewound);
-                match unload {
-                    true => self.dismount(drive),
-                    false => self.settle(drive),
+                if unload {
+                    self.dismount(drive)
+                } else {
+                    self.settle(drive)
                 }
             }
-            State::Unloading => match self.waits_for_unload(self.drives[drive].hall) {
-                true => self.carry(drive, false),
-                false => self.ask_robot(drive, false),
-            },
+            State::Unloading => {
+                if self.waits_for_unload(self.drives[drive].hall) {
+                    self.carry(drive, false)
+                } else {
+                    self.ask_robot(drive, false)
+                }
+            }
             State::Cleaning => {
                 let (now, hall) = (self.now(), self.drives[drive].hall);
                 self.halls[hall].lost[0].change(now, -1);
@@ -156,9 +161,10 @@ impl<'a> World<'a> {
         state.mounts_since_cleaning += 1;
         let (hall, fails) = (state.hall, state.fails);
         self.halls[hall].usage.mounts += 1;
-        match fails {
-            true => self.fail(drive),
-            false => self.begin(drive, State::Loading, takes),
+        if fails {
+            self.fail(drive)
+        } else {
+            self.begin(drive, State::Loading, takes)
         }
     }
 
@@ -340,9 +346,10 @@ impl<'a> World<'a> {
         if !state.rewound {
             return self.rewind(drive, true);
         }
-        match self.waits_for_unload(state.hall) {
-            true => self.ask_robot(drive, false),
-            false => self.unload(drive),
+        if self.waits_for_unload(state.hall) {
+            self.ask_robot(drive, false)
+        } else {
+            self.unload(drive)
         }
     }
 

@@ -10,9 +10,10 @@ use tapewise_model::Micros;
 impl World<'_> {
     /// A drive waits for its next cartridge, or for its last one to be taken.
     pub(super) fn ask_robot(&mut self, drive: DriveId, get: bool) {
-        let state = match get {
-            true => State::WaitsForGet,
-            false => State::WaitsForPut,
+        let state = if get {
+            State::WaitsForGet
+        } else {
+            State::WaitsForPut
         };
         self.enter(drive, state);
         let hall = self.drives[drive].hall;
@@ -25,9 +26,10 @@ impl World<'_> {
         let gets_first = self.site.scenario.libraries[hall.index()].robot.gets_first;
         while let Some((robot, job)) = self.halls[hall].robots.start(gets_first) {
             self.drives[job.drive].robot = robot;
-            match job.get || !self.waits_for_unload(hall) {
-                true => self.carry(job.drive, job.get),
-                false => self.unload(job.drive),
+            if job.get || !self.waits_for_unload(hall) {
+                self.carry(job.drive, job.get)
+            } else {
+                self.unload(job.drive)
             }
         }
     }
@@ -40,17 +42,15 @@ impl World<'_> {
 
     /// The robot that a drive was given sets out for its cartridge, or takes it away.
     pub(super) fn carry(&mut self, number: DriveId, get: bool) {
-        let state = match get {
-            true => State::Getting,
-            false => State::Putting,
-        };
+        let state = if get { State::Getting } else { State::Putting };
         self.enter(number, state);
         let drive = &self.drives[number];
         let (hall, robot) = (drive.hall, drive.robot);
         let built = &self.site.halls[hall.index()];
-        let (way, cartridge) = match get {
-            true => (&built.get, drive.next),
-            false => (&built.put, drive.cartridge),
+        let (way, cartridge) = if get {
+            (&built.get, drive.next)
+        } else {
+            (&built.put, drive.cartridge)
         };
         let index = cartridge.map_or(0, |cartridge| self.cartridges[cartridge].index);
         let farthest = (built.cartridges.len() - 1).max(1) as f64;
@@ -58,10 +58,7 @@ impl World<'_> {
         let at = self.agenda.now();
         if let Some(log) = &mut self.log {
             log.push(Record {
-                action: match get {
-                    true => Action::Fetch,
-                    false => Action::Return,
-                },
+                action: if get { Action::Fetch } else { Action::Return },
                 at,
                 took: takes,
                 library: hall.0,
