@@ -55,7 +55,7 @@ pub use migrated::{Compressed, Migrated};
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
-pub use verify::Verified;
+pub use verify::{Verified, VolumeVerified};
 
 use crate::cache::{Cache, CacheError};
 use crate::catalogue::{Catalogue, CatalogueError};

@@ -173,9 +173,12 @@ impl Writing<'_> {
             };
             let entry = self.with.catalogue.file(migration.file)?;
             let is_begun = |number: u32| entry.copies.iter().any(|copy| copy.number == number);
-            let to_begin = claims.iter().filter(|(number, _)| !is_begun(*number));
-            // The catalogue does not know yet of copies that are claimed and not begun.
-            let lacking = migration.missing.len().saturating_sub(to_begin.count());
+            let is_listed = |number| migration.missing.iter().any(|one| one.number == number);
+            // Copies that are claimed count as written, though the catalogue may not know of them yet.
+            let taken = claims
+                .iter()
+                .filter(|(number, _)| !is_begun(*number) || is_listed(*number));
+            let lacking = migration.missing.len().saturating_sub(taken.count());
             let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
             migration.missing.retain(|missing| is_free(missing.number));
             migration.missing.truncate(lacking);
