@@ -344,7 +344,6 @@ impl Placer<'_> {
     }
 
     /// The requests with their positions, and for each which of the batch it is.
-    #[expect(clippy::type_complexity)]
     fn requests(
         &self,
         extents: ExtentOrder,

@@ -84,14 +84,17 @@ impl State {
         self.refused.contains(&file) || self.homeless.contains(&file)
     }
 
-    /// The volumes onto which copies of a file are being written, with their numbers.
-    fn claims_of(&self, file: FileId) -> Vec<(u32, VolumeId)> {
-        let claims = self.claimed.values();
-        let of_file = claims.flat_map(|claim| {
-            let waiting = claim.waiting.iter().filter(|one| one.file == file);
-            waiting.filter_map(|one| Some((one.missing.first()?.number, claim.volume)))
-        });
-        of_file.collect()
+    /// The volumes onto which copies are being written, with their numbers, by file.
+    fn claims(&self) -> HashMap<FileId, Vec<(u32, VolumeId)>> {
+        let mut claims: HashMap<FileId, Vec<(u32, VolumeId)>> = HashMap::new();
+        for claim in self.claimed.values() {
+            for one in &claim.waiting {
+                let number = one.missing.first().map(|missing| missing.number);
+                let of_file = claims.entry(one.file).or_default();
+                of_file.extend(number.map(|number| (number, claim.volume)));
+            }
+        }
+        claims
     }
 
     /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
@@ -163,17 +166,22 @@ impl Writing<'_> {
         let passed = state.refused.len() + state.homeless.len() + claimed;
         let mut batch = (self.waiting)(AT_ONCE + passed)?;
         batch.retain(|migration| !state.is_known(migration.file));
+        let claims = state.claims();
         for migration in &mut batch {
-            let claims = state.claims_of(migration.file);
-            if claims.is_empty() {
-                continue;
-            }
-            let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
-            migration.missing.retain(|missing| is_free(missing.number));
-            let Some(first) = migration.missing.first() else {
+            let Some(claims) = claims.get(&migration.file) else {
                 continue;
             };
             let entry = self.with.catalogue.file(migration.file)?;
+            let is_begun = |number: u32| entry.copies.iter().any(|copy| copy.number == number);
+            let to_begin = claims.iter().filter(|(number, _)| !is_begun(*number));
+            // The catalogue does not know yet of copies that are claimed and not begun.
+            let lacking = migration.missing.len().saturating_sub(to_begin.count());
+            let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
+            migration.missing.retain(|missing| is_free(missing.number));
+            migration.missing.truncate(lacking);
+            let Some(first) = migration.missing.first() else {
+                continue;
+            };
             let others = entry
                 .copies
                 .iter()

@@ -33,20 +33,20 @@ fn desk(faults: &[&str]) -> Desk {
 fn every_verb_works(desk: &Desk) {
     let files = make_files_of(desk, "reel", 10, 60_000);
     desk.done("store --archive A reel");
-    desk.done("catalog verify --archive A");
+    desk.done("catalog verify --archive A TW0001");
     empty_cache(desk);
     recall_and_compare(desk, &files, "out");
     desk.done("library mount emulated:lib TW0001 --drive TWD0000001");
     desk.done("drive load emulated:lib#drive0");
     desk.done("drive status emulated:lib#drive0 --active");
     desk.done("drive position emulated:lib#drive0");
-    desk.done("drive check emulated:lib#drive0");
+    desk.done("drive check emulated:lib#drive0 --quick -o report.json");
     desk.done("drive map emulated:lib#drive0 -o a.map");
 }
 
 #[test]
 fn behind_an_adapter_that_carries_little_every_verb_works() {
-    every_verb_works(&desk(&["adapter_bytes = 8192"]));
+    every_verb_works(&desk(&["adapter_bytes = 65536"]));
 }
 
 #[test]
@@ -70,12 +70,20 @@ fn an_ltfs_volume_is_read_behind_an_adapter_that_carries_one_of_its_blocks() {
 
 #[test]
 fn a_block_that_the_adapter_does_not_carry_is_refused_with_both_numbers() {
-    let desk = desk(&[]);
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 100000");
+    desk.done(
+        "catalog init A --drive emulated:lib#drive0 --changer emulated:lib#changer --profile lto8 \
+         --block-size 131072 --segment-size 262144 --cache-gb 0.1",
+    );
     make_files_of(&desk, "reel", 2, 60_000);
-    fault(&desk, "adapter_bytes = 4096");
+    fault(&desk, "adapter_bytes = 65536");
     let ran = desk.run("store --archive A reel");
     assert_ne!(ran.code, 0, "{}", ran.err);
-    for words in ["8192 bytes are more than the adapter carries", "4096 bytes"] {
+    for words in [
+        "131072 bytes are more than the adapter carries",
+        "65536 bytes",
+    ] {
         assert!(ran.err.contains(words), "{words:?} not in\n{}", ran.err);
     }
 }
@@ -88,7 +96,7 @@ fn measuring_works_behind_a_small_adapter_whose_drive_repeats_its_sense() {
     desk.done(&format!(
         "measure emulated:lib -o log.jsonl {steps} --write"
     ));
-    fault(&desk, "adapter_bytes = 32768");
+    fault(&desk, "adapter_bytes = 65536");
     fault(&desk, "sense_stays = true\nlate_attentions = true");
     desk.done("measure emulated:lib -o other.jsonl --only mount,seek-mid");
 }
