@@ -13,8 +13,8 @@ const SAMPLE: usize = 32 * 1024;
 /// One sample stands for so many bytes.
 const EVERY: usize = 256 * 1024;
 
-/// Measures by how much gzip would compress what passes. It keeps the last sample that it compressed, because tests and
-/// benchmarks write the same block again and again.
+/// Measures by how much gzip would compress what passes. It keeps the last sample that it compressed,
+/// because tests and benchmarks write the same block again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     sample: Vec<u8>,
@@ -49,8 +49,8 @@ impl Gauge {
 }
 
 /// Whether deflate can make nothing smaller of a sample: its bytes are as frequent as those of noise are, and
-/// nothing of four bytes or more comes twice but by chance. Ten times as fast as trying, and as sure: what has less than
-/// half a per cent to gain by its frequencies loses more than that to deflate's own tables.
+/// nothing of four bytes or more comes twice but by chance. Several times as fast as trying, and as sure:
+/// what has less than half a per cent to gain by its frequencies loses more than that to deflate's tables.
 fn is_noise(sample: &[u8]) -> bool {
     const LEAST: usize = 8192;
     if sample.len() < LEAST {
