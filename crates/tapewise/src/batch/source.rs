@@ -6,12 +6,15 @@ use std::io::BufRead;
 use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::{Format, Requests, bsr, csv_requests, cta_tapefile, hsi, jsonl};
 
-/// Reads requests of one format.
+/// Reads requests; the error is that of the format's reader.
+type Read = fn(&mut dyn BufRead, FieldOptions) -> Result<Requests, Box<dyn Error + Send + Sync>>;
+
+/// The reader of one format.
 struct Reader {
     format: Format,
     /// Bytes of a block unless they are given; `None` if the format implies none.
     usual_block_bytes: Option<u64>,
-    read: fn(&mut dyn BufRead, FieldOptions) -> Result<Requests, Box<dyn Error + Send + Sync>>,
+    read: Read,
 }
 
 /// The formats whose requests name their blocks: a new one is its file in `tapewise-formats`, its
@@ -34,11 +37,7 @@ const READERS: [Reader; 5] = [
     }),
 ];
 
-const fn reader(
-    format: Format,
-    usual_block_bytes: Option<u64>,
-    read: fn(&mut dyn BufRead, FieldOptions) -> Result<Requests, Box<dyn Error + Send + Sync>>,
-) -> Reader {
+const fn reader(format: Format, usual_block_bytes: Option<u64>, read: Read) -> Reader {
     Reader {
         format,
         usual_block_bytes,
