@@ -3,19 +3,20 @@
 CARGO ?= cargo
 TAPEWISE := target/release/tapewise
 PAPERS := hillyer cern johnson-miller nersc gniewek
+SEEDS ?= 1..3
 
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo test build check python targets unit reproduce verified bench outside simulators doc clean
+.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
 
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-test: check unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
+test: check packages unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
 
 build: ## the program, optimised
 	@echo "building tapewise (release; a minute or two the first time)"
@@ -33,19 +34,30 @@ $(PYTHON)/mypy: bench/check.txt
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
 
+packages: ## every crate can be packaged and would be accepted; `make packages-verified` compiles each package by itself
+	@$(CARGO) publish --dry-run --workspace --no-verify --allow-dirty --quiet
+
+packages-verified:
+	@$(CARGO) publish --dry-run --workspace --allow-dirty --quiet
+
 targets: ## real SCSI targets for the tests, from Debian's packages (as root; skipped loudly otherwise)
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
 
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet
 
-reproduce: build ## the papers' tables; fails when a claim that is to hold does not
+reproduce: build ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce
 	@for paper in $(PAPERS); do \
-	    echo "reproduce $$paper -> target/reproduce/$$paper.txt"; \
-	    $(TAPEWISE) reproduce $$paper > target/reproduce/$$paper.txt \
+	    echo "reproduce $$paper --seeds $(SEEDS) -> target/reproduce/$$paper.txt"; \
+	    $(TAPEWISE) reproduce $$paper --seeds $(SEEDS) > target/reproduce/$$paper.txt \
 	        || { grep -E '^claim|FAILS' target/reproduce/$$paper.txt; exit 1; }; \
 	done
+
+reproduce-seeds: build ## the same on ten seeds, as one page: target/reproduce/report.html
+	@mkdir -p target/reproduce
+	$(TAPEWISE) reproduce all --seeds 1..10 --html target/reproduce/report.html > target/reproduce/all.txt \
+	    || { grep -E '^claim|FAILS' target/reproduce/all.txt; exit 1; }
 
 verified: build ## the README's table of verified drives, from the reports in verified/
 	@$(TAPEWISE) drive check --table verified > target/verified.md
@@ -74,6 +86,19 @@ target/simulators/installed: bench/simulation.txt
 	python3 -m venv target/simulators
 	target/simulators/bin/pip install --quiet --disable-pip-version-check -r bench/simulation.txt
 	@touch $@
+
+# Coverage counters without a nightly compiler: LLVM's pass is chosen by flags that stable rustc takes.
+SECONDS ?= 60
+CORPORA := fixtures/fuzz
+SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" for some); keeps what is new in fixtures/fuzz
+	@RUSTFLAGS='$(SANCOV)' $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer \
+	    --target-dir target/fuzz --target $(HOST)
+	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet

@@ -21,18 +21,20 @@ mod sqlite;
 mod volumes;
 mod writes;
 
-pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds};
+pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds, Tie};
 pub use error::{CatalogueError, Result};
 pub use files::{
     Copy, CopyState, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Terms,
 };
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests,
-    VolumeQueue, Waiting,
+    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState,
+    Requests, VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;
-pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, VolumeId, Volumes};
+pub use volumes::{
+    Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, VolumeId, Volumes,
+};
 pub use writes::{Migration, Missing, OpenWrite, Part, WriteId, Writes, Written};
 
 use std::path::Path;

@@ -20,3 +20,8 @@ pub mod volume;
 pub mod wanted;
 
 mod blocks;
+mod doubt;
+mod fallback;
+mod finishing;
+
+pub use fallback::Fallback;

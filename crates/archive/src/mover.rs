@@ -8,42 +8,57 @@
 //! | module | what it does |
 //! |---|---|
 //! | `migrate` | files that lack copies go from the cache onto volumes |
+//! | `migrated` | what came of it, as a value |
+//! | `job` | a copy that is to be written, and how it is read |
+//! | `open` | a volume that is to be written: labelled, or at its end |
 //! | `segment` | one segment of a volume, written and committed |
 //! | `frames` | copies that are compressed before they are written |
+//! | `hand_over` | what needs no tape is delivered from the cache |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
+//! | `scrub` | which volumes are read again first |
 //! | `tiers` | what is due goes from the cache onto tape, and from quick volumes onto others |
 //! | `repack` | what is still wanted of a volume goes onto others |
-//! | `add` | a cartridge of others is read whole and added to the catalogue |
+//! | `add` | cartridges are read whole and added to the catalogue: of others, and ours again |
+//! | `join` | what was read of ours becomes files, those in parts too |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
 //! | `drives` | recalls on all drives at once |
+//! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
 
 mod add;
 mod arriving;
 mod choice;
+mod doubts;
 mod drives;
 mod frames;
+mod hand_over;
+mod job;
+mod join;
 mod migrate;
+mod migrated;
+mod open;
 mod recall;
 mod repack;
+mod scrub;
 mod segment;
 mod session;
 mod tiers;
 mod verify;
 
-pub use add::Added;
+pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::next_volume;
 pub use frames::Precompress;
-pub use migrate::{Compressed, Migrated};
-pub use recall::Recalled;
+pub use hand_over::Recalled;
+pub use migrated::{Compressed, Migrated};
 pub use repack::Repacked;
+pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
 pub use verify::Verified;
 
 use crate::cache::{Cache, CacheError};
-use crate::catalogue::{Catalogue, CatalogueError, VolumeId};
+use crate::catalogue::{Catalogue, CatalogueError};
 use crate::deliver::DeliverError;
 use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
 use std::sync::atomic::AtomicBool;
@@ -180,6 +195,17 @@ impl MoveError {
         }
     }
 
+    /// Whether somebody asked to stop.
+    fn is_interrupted(&self) -> bool {
+        matches!(
+            self,
+            MoveError::Run {
+                source: RunError::Interrupted,
+                ..
+            }
+        )
+    }
+
     /// Whether it says of one file that it cannot be handed on: others can.
     fn is_of_a_file(&self) -> bool {
         match self {
@@ -264,7 +290,7 @@ pub struct Mover<'a> {
     /// The time, nanoseconds since 1970.
     pub now_ns: &'a (dyn Fn() -> i64 + Sync),
     /// A UUID for a new volume: [`random_uuid`], except where the same seed is to give the same bits.
-    pub new_uuid: &'a dyn Fn() -> String,
+    pub new_uuid: &'a (dyn Fn() -> String + Sync),
 }
 
 /// A UUID that nobody else has.
@@ -298,9 +324,5 @@ impl Mover<'_> {
             writes: open.len(),
             recalls: self.catalogue.requeue_started()?,
         })
-    }
-
-    fn label(&self, volume: VolumeId) -> Result<String, MoveError> {
-        Ok(self.catalogue.volume(volume)?.label)
     }
 }

@@ -21,6 +21,7 @@
 //! that is to span volumes is cut into [`Part`]s before it is written ([`parts`]).
 
 mod compressed;
+mod end;
 mod label;
 mod member;
 mod pack;
@@ -30,12 +31,13 @@ mod tar_records;
 mod writer;
 
 pub use compressed::{Expander, Frame, compress};
+pub use end::IsSafe;
 pub use label::{LABEL_NAME, Label, is_block_length, read_label};
 pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};
-pub use tar::{Found, Kind, Located, Trouble, Wrong};
+pub use tar::{Found, Kind, Located, Trouble, Wrong, scan_blocks};
 pub(crate) use tar::{is_header, printable};
 pub(crate) use writer::ASK_PLACE_BYTES;
 pub use writer::{Blank, Placed, VolumeWriter, Written};
@@ -99,13 +101,37 @@ pub enum VolumeError {
     /// The catalogue and the tape disagree on where the volume ends.
     #[error(
         "block {next_block} should follow a filemark, as the catalogue has it, but {found}; \
-         nothing was written. `catalog add` reads the volume anew"
+         nothing was written"
     )]
     NotAtEnd {
         /// Where the next segment was to begin.
         next_block: u64,
         /// What the tape says.
         found: String,
+    },
+    /// After the end that the catalogue knows lies more than an interrupted write of ours leaves.
+    #[error(
+        "the tape holds more than the catalogue knows: {found}. The catalogue has the volume end before block \
+         {next_block}, so it is older than the tape; nothing was written"
+    )]
+    Ahead {
+        /// Where the next segment was to begin.
+        next_block: u64,
+        /// What lies there.
+        found: String,
+    },
+    /// The drive is not where it wrote last: somebody else moved the tape.
+    #[error(
+        "the drive is at block {block} of partition {partition}, and should be at block {expected}: another program \
+         or host has moved the tape. Nothing of this segment counts, and what was written may lie elsewhere on the tape"
+    )]
+    Moved {
+        /// Where it should be, in partition 0.
+        expected: u64,
+        /// The partition in which it is.
+        partition: u8,
+        /// The block before which it is.
+        block: u64,
     },
     /// A block length that no volume of ours can have.
     #[error(

@@ -7,8 +7,8 @@ use catalogue_help::{
     written,
 };
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, CatalogueError, CopyState, FileState, Forgotten, Loss, Missing, NewRecall,
-    Pattern, Recorded, RequestState, Terms,
+    Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,
+    Missing, NewRecall, Pattern, Recorded, RequestState, Terms,
 };
 use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};
@@ -372,7 +372,7 @@ fn an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before() {
     let mut newer = store("film", 30, 1);
     newer.new.replace = true;
     let (given_up, request) = catalogue.announce(&[newer.clone()], 3).expect("announced")[0];
-    let failed = Answer::Failed("the source is gone".to_owned());
+    let failed = Answer::Failed(Failure::new(Cause::Destination, "the source is gone"));
     catalogue.answer(request, &failed, 4).expect("answered");
     assert_eq!(
         catalogue.file(given_up).expect("it").state,
@@ -484,10 +484,11 @@ fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill() {
         .collect();
     assert_eq!(open, ids[1..]);
     assert_eq!(catalogue.requeue_started().expect("requeued"), 1);
-    let failed = Answer::Failed("drive said 03/11/00".to_owned());
+    let failed = Answer::Failed(Failure::new(Cause::Unreadable, "drive said 03/11/00"));
     catalogue.answer(ids[1], &failed, 16).expect("answered");
     let request = catalogue.request(ids[1]).expect("it");
     assert_eq!(request.reason.as_deref(), Some("drive said 03/11/00"));
+    assert_eq!(request.cause, Some(Cause::Unreadable));
     assert_eq!(request.place, recall(film).destination);
     catalogue.retire(film, 17).expect("retired");
     let error = catalogue.submit(&[recall(film)], 18).expect_err("retired");

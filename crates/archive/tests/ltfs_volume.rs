@@ -155,6 +155,7 @@ fn an_index_that_was_cut_off_is_not_read() {
         Doubt::BadIndex {
             partition: 1,
             block: 36,
+            generation: Some(3),
             why,
         },
     ] = &volume.doubts[..]

@@ -250,7 +250,7 @@ fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
     site.assert_comes_back(&files, "back");
     let volumes = site.catalogue.volumes().expect("a catalogue");
     for (id, volume) in volumes {
-        let verified = site.mover(|mover| mover.verify(id)).expect("verified");
+        let verified = site.verify(id).expect("verified");
         let found = (verified.right, verified.parts, verified.lost.len());
         assert_eq!(found, (42, 0, 0), "{}", volume.label);
     }
@@ -269,13 +269,9 @@ fn compressed_copies_are_known_again_when_the_catalogue_was_lost() {
     let (id, volume) = site.catalogue.volumes().expect("a catalogue").remove(0);
     let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 9);
     assert_eq!(forgotten.expect("forgotten").retired, 20);
-    let added = site
-        .mover(|mover| mover.add_tape(&volume.label))
-        .expect("added");
-    assert_eq!(
-        (added.files, added.left_out.len(), added.troubles.len()),
-        (20, 0, 0)
-    );
+    let added = site::added(site.read_in(&[&volume.label]));
+    let counts = (added.left_out.len(), added.troubles.len());
+    assert_eq!((added.joined.files, counts), (20, (0, 0)));
     site.assert_integrity();
     site.assert_comes_back(&files, "back");
 }

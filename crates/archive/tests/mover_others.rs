@@ -185,8 +185,8 @@ fn a_tar_tape_of_others_is_added_and_its_files_come_back() {
             drive.write_filemarks(1, false).expect("written");
         }
     });
-    let added = site.mover(|mover| mover.add_tape("TW0003")).expect("added");
-    assert_eq!((added.files, added.troubles.len()), (30, 0));
+    let added = site::added(site.read_in(&["TW0003"]));
+    assert_eq!((added.joined.files, added.troubles.len()), (30, 0));
     let files: Vec<(String, Vec<u8>)> = contents
         .into_iter()
         .enumerate()
@@ -209,7 +209,7 @@ fn a_tar_tape_of_others_is_added_and_its_files_come_back() {
         .find_volume("TW0003")
         .expect("a catalogue")
         .expect("a volume");
-    let verified = site.mover(|mover| mover.verify(volume)).expect("verified");
+    let verified = site.verify(volume).expect("verified");
     assert_eq!((verified.right, verified.lost), (30, vec![]));
 }
 
@@ -265,7 +265,7 @@ fn what_one_destination_does_not_take_keeps_no_other_request_from_the_cache_or_f
             let file = site.catalogue.request(*request).expect("a request").file;
             let path = site.catalogue.file(file).expect("a file").file.path;
             assert!(taken.iter().any(|taken| taken.as_bytes() == path));
-            assert!(!why.is_empty());
+            assert!(!why.words.is_empty());
         }
         for (path, bytes) in &files {
             let found = std::fs::read(to.join(path)).expect("there");
@@ -287,7 +287,7 @@ fn a_volume_of_more_files_than_are_read_together_is_verified_from_end_to_end_wit
         .expect("migrated");
     let (volume, _) = site.catalogue.volumes().expect("a catalogue")[0].clone();
     site.events.clear();
-    let verified = site.mover(|mover| mover.verify(volume)).expect("verified");
+    let verified = site.verify(volume).expect("verified");
     assert_eq!(
         (verified.right, verified.lost),
         (files.len() as u64, vec![])

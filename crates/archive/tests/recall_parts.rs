@@ -158,7 +158,7 @@ fn a_file_that_was_edited_comes_back_in_the_order_of_its_bytes_and_not_of_the_ta
     assert_delivered(&mut site, "edited", edited);
     assert_delivered(&mut site, "turned", turned);
     let tape = volume(&site, 0);
-    let verified = site.mover(|mover| mover.verify(tape)).expect("verified");
+    let verified = site.verify(tape).expect("verified");
     assert_eq!((verified.right, verified.lost), (2, vec![]));
     for file in files {
         assert_eq!(states(&site, file), [CopyState::Whole]);
@@ -229,7 +229,7 @@ fn the_only_copy_is_not_given_up_because_it_cannot_be_read() {
     assert_eq!((recalled.delivered, recalled.failed.len()), (0, 1));
     assert_eq!(states(&site, only), [CopyState::Whole]);
     let tape = volume(&site, 0);
-    let verified = site.mover(|mover| mover.verify(tape)).expect("verified");
+    let verified = site.verify(tape).expect("verified");
     assert_eq!((verified.right, verified.lost.len()), (0, 1));
     assert_eq!(states(&site, only), [CopyState::Whole]);
     let repacked = site.mover(|mover| mover.repack(tape)).expect("kept");

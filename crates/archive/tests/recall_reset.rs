@@ -115,7 +115,7 @@ fn wherever_a_drive_is_reset_a_file_of_several_parts_comes_once_and_its_copy_sta
             break;
         }
         at.store(read, Ordering::Relaxed);
-        let found = site.mover(|mover| mover.verify(volume)).expect("verified");
+        let found = site.verify(volume).expect("verified");
         assert_eq!((found.right, found.lost), (2, vec![]), "read {read}");
         segments(&site);
         read += 1;

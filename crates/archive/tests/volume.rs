@@ -356,16 +356,20 @@ fn a_volume_is_gone_on_with_only_where_the_catalogue_and_the_tape_agree() {
     let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
     let mut other = volume(&label(BLOCK), next_block);
     other.uuid = "another".to_owned();
-    let refused = VolumeWriter::resume(&mut recorder, &other);
+    let refused = VolumeWriter::resume(&mut recorder, &other, &|_| false);
     assert!(matches!(refused, Err(VolumeError::OtherVolume { .. })));
     for wrong in [0, 1, next_block - 1, next_block + 1, next_block + 50] {
-        let refused = VolumeWriter::resume(&mut recorder, &volume(&label(BLOCK), wrong));
+        let refused =
+            VolumeWriter::resume(&mut recorder, &volume(&label(BLOCK), wrong), &|_| false);
         assert!(
             matches!(refused, Err(VolumeError::NotAtEnd { .. })),
             "{refused:?}"
         );
     }
-    let mut writer = VolumeWriter::resume(&mut recorder, &volume(&label(BLOCK), next_block))
+    let mut writer =
+        VolumeWriter::resume(&mut recorder, &volume(&label(BLOCK), next_block), &|_| {
+            false
+        })
         .expect("the same volume");
     let second = contents(2, 9_000);
     let mut entries = [entry(b"two", &second)].into_iter();

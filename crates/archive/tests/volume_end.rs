@@ -222,7 +222,7 @@ fn a_drive_that_loses_power_loses_nothing_that_was_acknowledged() {
     while stored < files.len() {
         // As after a crash: what a catalogue has is all that is known.
         let volume = volume(&label, next_block);
-        let writer = VolumeWriter::resume(&mut recorder, &volume);
+        let writer = VolumeWriter::resume(&mut recorder, &volume, &|_| false);
         let mut writer = writer
             .expect("the tape is as the catalogue has it")
             .with_segments_of(100_000);

@@ -10,7 +10,7 @@ use tapewise::Batch;
 use tapewise::batch::{Chosen, LtfsVolume, Source, check_label};
 use tapewise_formats::list::{Name, Separator, read_list};
 use tapewise_formats::ltfs_extent::LtfsLayout;
-use tapewise_formats::{Format, ltfs_label};
+use tapewise_formats::{Content, FORMATS, Format, ltfs_label};
 
 /// Where the requests come from.
 #[derive(clap::Args, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Input {
     requests: Option<PathBuf>,
     /// What the requests are, where the first bytes do not tell.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
-    format: Option<Format>,
+    format: Option<&'static Format>,
     /// Index of an LTFS volume; the names to read come from --files-from or standard input.
     #[arg(long, value_name = "XML", conflicts_with = "requests")]
     ltfs_index: Option<PathBuf>,
@@ -86,9 +86,9 @@ fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     }
 }
 
-fn format_name(text: &str) -> Result<Format, String> {
+fn format_name(text: &str) -> Result<&'static Format, String> {
     Format::from_name(text).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         format!("no such format; there are: {}", names.join(", "))
     })
 }
@@ -143,7 +143,7 @@ fn from_file(input: &Input) -> Result<Batch, CliError> {
 
 fn from_reader(input: &Input, name: &str, reader: impl BufRead) -> Result<Batch, CliError> {
     let source = Source::recognise(name, reader, input.format)?;
-    if source.format() == Format::LtfsIndex {
+    if matches!(source.format().content, Content::Index) {
         return from_index(input, source.ltfs_index()?);
     }
     refuse_index_options(input, name)?;

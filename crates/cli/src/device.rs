@@ -17,7 +17,8 @@ pub const NAMES: &str = "\
 Devices: /dev/sgN, /dev/nstN, /dev/tape/by-id/..., iscsi://HOST[:PORT]/TARGET/LUN, replay:FILE (a
 recording), emulated:KIND (a new emulated drive with a blank cartridge, gone when the command ends;
 KIND as in `tapewise profile list`), emulated:DIR (an emulated library made by `tapewise emulate`,
-which stays; its drives are emulated:DIR#drive0, #drive1, ..., its robot emulated:DIR#changer).";
+which stays; its drives are emulated:DIR#drive0, #drive1, ..., its robot emulated:DIR#changer). A robot
+that does not tell the serial numbers of its drives gets them by hand: /dev/sg5,257=10WT012345,258=...";
 
 /// Opens a tape drive: asks who it is and nothing more.
 pub fn tape(name: &str) -> Result<TapeDrive, CliError> {
@@ -27,6 +28,12 @@ pub fn tape(name: &str) -> Result<TapeDrive, CliError> {
 /// Opens a tape drive that is to do more than to say who it is: refused while somebody else uses it.
 pub fn tape_for_use(name: &str) -> Result<TapeDrive, CliError> {
     Devices::default().tape_for_use(name)
+}
+
+/// Opens a tape drive to ask about its reservations: refused while a program on this host has it open.
+pub fn tape_unless_held(name: &str) -> Result<TapeDrive, CliError> {
+    in_use::refuse_held(name)?;
+    tape(name)
 }
 
 /// Opens a changer: asks who it is and nothing more.
@@ -64,10 +71,26 @@ impl Devices {
         Ok(drive)
     }
 
+    /// Opens a tape drive for a verb that relies on being alone with it: reserved until it is closed.
+    /// Refused while somebody else uses it.
+    pub fn tape_alone(&mut self, name: &str) -> Result<TapeDrive, CliError> {
+        in_use::refuse_held(name)?;
+        let mut drive = self.tape(name)?;
+        // A recording holds the answers to other commands.
+        if way(name)? != Way::Replay {
+            in_use::reserve(name, &mut drive)?;
+        }
+        Ok(drive)
+    }
+
     /// Opens a changer: asks who it is and nothing more.
     pub fn changer(&mut self, name: &str) -> Result<Changer, CliError> {
+        let (name, ties) = ties(name)?;
         let transport = self.transport(name, emulated::Part::Changer)?;
-        Changer::open(transport).map_err(|error| CliError::from(error).of(name))
+        let opened = Changer::open(transport);
+        let mut changer = opened.map_err(|error| CliError::from(error).of(name))?;
+        changer.tie(ties);
+        Ok(changer)
     }
 
     /// Makes a new emulated drive of this kind whose blank cartridge can be filled soon: a stored
@@ -97,12 +120,34 @@ impl Devices {
         if let Some(transport) = emulated.map_err(|error| error.of(name))? {
             return Ok(transport);
         }
-        let opened = Host::local().open(name)?;
+        let opened = Host::local().open(name);
+        let opened = opened.map_err(|error| in_use::cannot_open(name, error))?;
         if let Some(notice) = opened.notice {
             say(format_args!("tapewise: {notice}\n"));
         }
         Ok(opened.transport)
     }
+}
+
+/// A robot's name, and the drives that are tied to its elements behind it: `/dev/sg5,257=10WT012345`.
+fn ties(name: &str) -> Result<(&str, Vec<(u16, String)>), CliError> {
+    let mut parts = name.split(',');
+    let robot = parts.next().unwrap_or(name);
+    let tie = |part: &str| {
+        let (element, serial) = part.split_once('=')?;
+        let serial = serial.trim();
+        (!serial.is_empty()).then_some(())?;
+        Some((element.trim().parse().ok()?, serial.to_owned()))
+    };
+    let ties = parts.map(|part| {
+        tie(part).ok_or_else(|| {
+            CliError::input(format!(
+                "{name}: {part:?} does not tie a drive to an element"
+            ))
+            .hint("write ROBOT,ELEMENT=SERIAL, as in /dev/sg5,257=10WT012345")
+        })
+    });
+    Ok((robot, ties.collect::<Result<_, _>>()?))
 }
 
 /// How a device is reached.

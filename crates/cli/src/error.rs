@@ -153,7 +153,8 @@ fn exit_of(error: &ScsiError) -> Exit {
         ScsiError::Status {
             status: Status::Busy | Status::ReservationConflict | Status::TaskSetFull,
             ..
-        } => Exit::Busy,
+        }
+        | ScsiError::Reserved { .. } => Exit::Busy,
         ScsiError::Transport { source, .. } => match source {
             TransportError::TimedOut { .. } | TransportError::Path { .. } => Exit::Hardware,
             TransportError::TooLarge { .. } | TransportError::Deviation { .. } => Exit::Input,
@@ -161,6 +162,7 @@ fn exit_of(error: &ScsiError) -> Exit {
         },
         ScsiError::WrongDevice { .. } | ScsiError::TooLarge { .. } => Exit::Input,
         ScsiError::NoSuchDrive { .. } | ScsiError::NoDriveSerials => Exit::Refused,
+        ScsiError::NoDriveElement { .. } => Exit::Input,
         ScsiError::Decode { .. } | ScsiError::BlockLength { .. } => Exit::Hardware,
         _ => Exit::Failed,
     }

@@ -72,7 +72,7 @@ pub(crate) fn padded<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-fn standard(identity: &Identity<'_>) -> [u8; 64] {
+pub(crate) fn standard(identity: &Identity<'_>) -> [u8; 64] {
     let mut data = [0; 64];
     data[0] = identity.device_type;
     data[1] = 0x80;

@@ -6,12 +6,14 @@
 //! share one clock; a command lets it run by what the command took.
 
 use crate::clock::Clock;
+use crate::drive::Drive;
 use crate::elements::{Element, Elements};
 use crate::error::LibraryError;
 use crate::files::write_whole;
 use crate::medium::Medium;
+use crate::snapshot::{CommandDone, Snapshot};
 use crate::spec::LibrarySpec;
-use crate::transport::{EmulatedTransport, Target};
+use crate::transport::{EmulatedTransport, LibraryUnit};
 use crate::world::World;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -136,6 +138,38 @@ impl Library {
         self.world().spec.clone()
     }
 
+    /// What the drives are doing.
+    pub fn snapshot(&self) -> Snapshot {
+        let world = self.world();
+        let now = world.clock.now();
+        let drives = world.drives.iter().enumerate();
+        Snapshot {
+            clock_us: now.0,
+            drives: drives
+                .map(|(number, drive)| drive.snapshot(number, now))
+                .collect(),
+        }
+    }
+
+    /// Tells `watcher` of every command that a device of the library carries out from now on, in their order.
+    pub fn watch(&self, watcher: impl FnMut(&CommandDone) + Send + 'static) {
+        self.world().watcher = Some(Box::new(watcher));
+    }
+
+    /// Whether a process has the library in this directory open.
+    ///
+    /// # Errors
+    /// [`LibraryError::Io`] when there is no library.
+    pub fn is_in_use(directory: &Path) -> Result<bool, LibraryError> {
+        let path = directory.join(LOCK);
+        let file = File::open(&path).map_err(LibraryError::io(&path))?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(LibraryError::Io { path, source }),
+        }
+    }
+
     /// How its elements are numbered.
     pub fn elements(&self) -> Elements {
         self.world().elements()
@@ -154,7 +188,7 @@ impl Library {
         };
         let nexus = drive.open_nexus();
         let name = format!("emulated:{}#drive{number}", self.directory.display());
-        Ok(self.transport(&world, name, Target::Drive(number), nexus))
+        Ok(self.transport(&world, name, LibraryUnit::Drive(number), nexus))
     }
 
     /// A way to the robot, as another initiator than all before.
@@ -170,14 +204,71 @@ impl Library {
         }
         let nexus = world.changer.attentions.open();
         let name = format!("emulated:{}#changer", self.directory.display());
-        Ok(self.transport(&world, name, Target::Changer, nexus))
+        Ok(self.transport(&world, name, LibraryUnit::Changer, nexus))
+    }
+
+    /// A way to a unit for an initiator with a name, which has the same unit attentions and reservations under that
+    /// name whenever it comes.
+    ///
+    /// # Errors
+    /// [`LibraryError::Missing`].
+    pub(crate) fn connect(
+        &self,
+        unit: LibraryUnit,
+        port: &str,
+    ) -> Result<EmulatedTransport, LibraryError> {
+        let mut world = self.world();
+        let (name, nexus) = match unit {
+            LibraryUnit::Drive(number) => {
+                let Some(drive) = world.drives.get_mut(number) else {
+                    return Err(LibraryError::Missing {
+                        what: format!("drive {number}"),
+                    });
+                };
+                (format!("drive {number}"), drive.open_port(port))
+            }
+            LibraryUnit::Changer => (
+                "changer".to_owned(),
+                world.changer.attentions.open_port(port),
+            ),
+        };
+        Ok(self.transport(&world, name, unit, nexus))
+    }
+
+    /// On a virtual clock, lets the time pass until a unit has finished what it is at: whoever asks from outside
+    /// whether a drive is ready waits by a clock of its own, which this one knows nothing of.
+    pub(crate) fn finish_waiting(&self, unit: LibraryUnit) {
+        let world = self.world();
+        if let LibraryUnit::Drive(number) = unit
+            && world.clock.is_virtual()
+        {
+            let ready = world
+                .drives
+                .get(number)
+                .map_or(Micros::ZERO, Drive::ready_at);
+            let left = ready - world.clock.now();
+            world.clock.skip(left);
+        }
+    }
+
+    /// Resets a unit, as a task management function does.
+    pub(crate) fn reset(&self, unit: LibraryUnit) {
+        let mut world = self.world();
+        match unit {
+            LibraryUnit::Drive(number) => {
+                if let Some(drive) = world.drives.get_mut(number) {
+                    drive.reset_unit();
+                }
+            }
+            LibraryUnit::Changer => world.changer.reset_unit(),
+        }
     }
 
     fn transport(
         &self,
         world: &World,
         name: String,
-        target: Target,
+        target: LibraryUnit,
         nexus: usize,
     ) -> EmulatedTransport {
         EmulatedTransport::new(

@@ -1,6 +1,6 @@
 //! A robot: how long its moves take, and what its controller remembers.
 
-use crate::attention::Attentions;
+use crate::attention::{Attentions, UNIT_RESET};
 use crate::elements::Element;
 use crate::robot_times::RobotTimes;
 use tapewise_model::{Micros, Random, profile};
@@ -11,6 +11,22 @@ pub(crate) struct Controller {
     pub attentions: Attentions,
     /// Initiators that prevent the removal of cartridges through the stations.
     pub prevented: Vec<usize>,
+}
+
+impl Controller {
+    /// A way of an initiator is gone, and with the last one what it prevents.
+    pub fn lose_nexus(&mut self, nexus: usize) {
+        if self.attentions.close(nexus) {
+            self.prevented.retain(|&one| one != nexus);
+            self.attentions.forget(nexus);
+        }
+    }
+
+    /// LOGICAL UNIT RESET.
+    pub fn reset_unit(&mut self) {
+        self.prevented.clear();
+        self.attentions.raise(UNIT_RESET, None);
+    }
 }
 
 /// The robot's pace.

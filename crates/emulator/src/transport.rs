@@ -3,16 +3,19 @@
 use crate::changer;
 use crate::clock::Clock;
 use crate::exchange::Exchange;
+use crate::snapshot::CommandDone;
 use crate::world::World;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_model::Micros;
 use tapewise_scsi::{Cdb, Completion, Data, SenseBytes, Transport, TransportError};
 
-/// Which device a transport leads to.
+/// A device of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum LibraryUnit {
+    /// A drive, counted from 0.
     Drive(usize),
+    /// The robot.
     Changer,
 }
 
@@ -22,7 +25,7 @@ pub(crate) enum Target {
 pub struct EmulatedTransport {
     world: Arc<Mutex<World>>,
     name: String,
-    target: Target,
+    target: LibraryUnit,
     nexus: usize,
     opened: Micros,
     /// The time of this device alone, where devices run apart.
@@ -33,7 +36,7 @@ impl EmulatedTransport {
     pub(crate) fn new(
         world: Arc<Mutex<World>>,
         name: String,
-        target: Target,
+        target: LibraryUnit,
         nexus: usize,
         opened: Micros,
         is_apart: bool,
@@ -74,8 +77,49 @@ impl EmulatedTransport {
         }
     }
 
+    /// The initiator is gone, as when its connection was cut: what holds only while it is there ends.
+    pub(crate) fn lose_nexus(&mut self) {
+        let mut world = self.world();
+        match self.target {
+            LibraryUnit::Drive(number) => world.drives[number].lose_nexus(self.nexus),
+            LibraryUnit::Changer => world.changer.lose_nexus(self.nexus),
+        }
+    }
+
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a command for whoever looks on.
+fn note(
+    world: &mut World,
+    unit: LibraryUnit,
+    cdb: &Cdb,
+    now: Micros,
+    spent: Micros,
+    completion: &Completion,
+) {
+    let status = u8::from(completion.status);
+    let mut head = None;
+    let mut name = "changer".to_owned();
+    if let LibraryUnit::Drive(number) = unit {
+        let drive = &mut world.drives[number];
+        drive.history.note(cdb.opcode(), spent, status);
+        head = drive.head();
+        name = format!("drive{number}");
+    }
+    if let Some(watcher) = &mut world.watcher {
+        watcher(&CommandDone {
+            at_us: now.0,
+            took_us: spent.0,
+            unit: name,
+            command: crate::snapshot::name(cdb.opcode()),
+            cdb: format!("{cdb:?}"),
+            status,
+            bytes: completion.transferred,
+            head,
+        });
     }
 }
 
@@ -91,14 +135,14 @@ impl Transport for EmulatedTransport {
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
         let mut world = self.world();
-        if let Target::Drive(number) = self.target {
+        if let LibraryUnit::Drive(number) = self.target {
             let handed = world.look_for_a_hand(number);
             handed.map_err(|error| TransportError::Io {
                 device: self.name.clone(),
                 source: std::io::Error::other(error),
             })?;
         }
-        if let Target::Drive(number) = self.target
+        if let LibraryUnit::Drive(number) = self.target
             && let Some(most) = world.drives[number].adapter_bytes()
         {
             self.refuse_larger(&data, most)?;
@@ -106,17 +150,18 @@ impl Transport for EmulatedTransport {
         let now = self.own.unwrap_or_else(|| world.clock.now());
         let mut exchange = Exchange::new(*cdb, data, now, self.nexus);
         let done = match self.target {
-            Target::Drive(number) => world.drives[number].execute(&mut exchange),
-            Target::Changer => changer::execute(&mut world, &mut exchange),
+            LibraryUnit::Drive(number) => world.drives[number].execute(&mut exchange),
+            LibraryUnit::Changer => changer::execute(&mut world, &mut exchange),
         };
         let (spent, transferred) = (exchange.spent(), exchange.transferred());
         let completion = match done {
             Ok(()) => Completion::good(transferred),
             Err(stop) => stop.completion(transferred, |check| match self.target {
-                Target::Drive(number) => world.drives[number].sense(check, cdb.opcode()),
-                Target::Changer => SenseBytes::new(&check.fixed()),
+                LibraryUnit::Drive(number) => world.drives[number].sense(check, cdb.opcode()),
+                LibraryUnit::Changer => SenseBytes::new(&check.fixed()),
             }),
         };
+        note(&mut world, self.target, cdb, now, spent, &completion);
         let clock = world.clock.clone();
         drop(world);
         self.advance(&clock, spent);

@@ -12,6 +12,7 @@ use crate::files::write_whole;
 use crate::medium::Medium;
 use crate::robot::{Controller, Robot};
 use crate::shelf::{Held, Shelf};
+use crate::snapshot::Watcher;
 use crate::spec::LibrarySpec;
 use crate::tape::Tape;
 use std::fs::{self, File};
@@ -30,6 +31,8 @@ pub(crate) struct World {
     pub clock: Clock,
     pub drives: Vec<Drive>,
     pub changer: Controller,
+    /// Told of every command.
+    pub watcher: Option<Watcher>,
     pub shelf: Shelf,
     pub robot_faults: FaultStream,
     robot: Option<Robot>,
@@ -71,6 +74,7 @@ impl World {
             clock,
             drives,
             changer: Controller::default(),
+            watcher: None,
             shelf: Shelf::default(),
             _lock: lock,
             temporary: None,

@@ -9,9 +9,37 @@
 use std::io::BufRead;
 
 use crate::bounded::{LineError, Lines};
+use crate::format::{Content, Format, Head, ReadError};
 use crate::notice::{Notice, Notices};
 use crate::number::{NumberFault, excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "bsr",
+    title: "a bootstrap file",
+    endings: &["bsr"],
+    recognise,
+    content: Content::Requests {
+        read: |input, _| {
+            let (records, notices) = read_bsr(input).map_err(ReadError::new)?;
+            let mut read = bsr_requests(&records);
+            read.notices.splice(0..0, notices);
+            Ok(read)
+        },
+        block_bytes: None,
+        is_text: true,
+    },
+};
+
+fn recognise(head: &Head<'_>) -> Option<&'static str> {
+    let mut lines = head.text().lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let keyword = first.split_once('=')?.0.trim();
+    let names = ["volume", "storage"];
+    let is_one = names.iter().any(|name| keyword.eq_ignore_ascii_case(name));
+    is_one.then_some("Volume= or Storage= lines, as in a Bareos or Bacula bootstrap file")
+}
 
 /// One record of a bootstrap file: a part of one session on one volume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

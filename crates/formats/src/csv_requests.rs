@@ -5,11 +5,38 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use crate::csv_table::{Table, TableError};
+use crate::csv_table::{Table, TableError, sniff_delimiter};
 use crate::fields::{Field, FieldOptions, Row, RowError};
+use crate::format::{Content, Format, Head, ReadError};
 use crate::notice::Notices;
 use crate::number::excerpt;
 use crate::request::Requests;
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "csv",
+    title: "CSV",
+    endings: &["csv", "tsv"],
+    recognise,
+    content: Content::Requests {
+        read: |input, options| read_csv(input, options).map_err(ReadError::new),
+        block_bytes: None,
+        is_text: true,
+    },
+};
+
+/// A header is the first line: at least one position column among its names.
+fn recognise(head: &Head<'_>) -> Option<&'static str> {
+    let header = head.text().lines().next().unwrap_or_default();
+    let delimiter = char::from(sniff_delimiter(header.as_bytes()));
+    let mut names = header
+        .split(delimiter)
+        .map(|name| name.trim().trim_matches('"'));
+    let is_header = !head.bytes.contains(&0)
+        && !header.starts_with(['<', '[', '{'])
+        && names.any(|name| matches!(Field::find(name), Some(Field::StartBlock | Field::SortKey)));
+    is_header.then_some("a header line with column names of requests")
+}
 
 /// Why a CSV file of requests could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -15,10 +15,28 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use crate::bounded::{Bounded, ItemMeter, MAX_LINE_BYTES};
+use crate::format::{Content, Format, ReadError};
 use crate::jsonl::without_position;
 use crate::notice::Notices;
 use crate::number::{NumberFault, excerpt, parse_u64};
 use crate::request::{Extent, Request, Requests, blocks_for, run_fits};
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "cta-tapefile",
+    title: "a CTA tape file listing",
+    endings: &[],
+    recognise: |head| {
+        head.text()
+            .starts_with('[')
+            .then_some("a JSON array, as `cta-admin --json tapefile ls` prints it")
+    },
+    content: Content::Requests {
+        read: |input, _| read_cta_tapefiles(input).map_err(ReadError::new),
+        block_bytes: Some(CTA_BLOCK_SIZE),
+        is_text: false,
+    },
+};
 
 /// The block size of CTA's tapes, in bytes.
 pub const CTA_BLOCK_SIZE: u64 = 262_144;

@@ -1,71 +1,132 @@
-//! Recognises which format a file is, from its first bytes and its name.
+//! The formats of requests, and which of them a file is, from its first bytes and its name.
+//!
+//! A format says in its own file what it is called, how it is recognised and how it is read ([`Format`]). To add one,
+//! write that file and give it a line in [`FORMATS`]; CONTRIBUTING.md shows the diff.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::io::BufRead;
 
 use crate::byte_order::{is_utf_16, without_mark};
-use crate::csv_table::sniff_delimiter;
-use crate::fields::Field;
+use crate::fields::FieldOptions;
+use crate::request::Requests;
+use crate::{bsr, csv_requests, cta_tapefile, hsi, jsonl, list, ltfs_index, ltfs_label, plan_json};
 
-/// A format we read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Requests as CSV: [`crate::csv_requests`].
-    Csv,
-    /// Requests as JSON Lines: [`crate::jsonl`].
-    JsonLines,
-    /// An LTFS index: [`crate::ltfs_index`].
-    LtfsIndex,
-    /// An LTFS label: [`crate::ltfs_label`].
-    LtfsLabel,
-    /// A listing of CTA tape files: [`crate::cta_tapefile`].
-    CtaTapefile,
-    /// A bootstrap file of Bareos or Bacula: [`crate::bsr`].
-    Bsr,
-    /// A listing of hsi: [`crate::hsi`].
-    HsiListing,
-    /// A plan of tapewise: [`crate::plan_json`].
-    Plan,
-    /// Names, one a line: [`crate::list`].
-    List,
-    /// Names with zero bytes between: [`crate::list`].
-    NulList,
+/// Every format that we read, in the order in which they are tried: what is nothing else is a list of names.
+pub const FORMATS: &[&Format] = &[
+    &csv_requests::FORMAT,
+    &jsonl::FORMAT,
+    &ltfs_index::FORMAT,
+    &ltfs_label::FORMAT,
+    &cta_tapefile::FORMAT,
+    &bsr::FORMAT,
+    &hsi::FORMAT,
+    &plan_json::FORMAT,
+    &list::FORMAT,
+    &list::NUL_FORMAT,
+];
+
+/// A format we read, as its own file describes it.
+#[derive(Debug)]
+pub struct Format {
+    /// The name used on the command line: `ltfs-index`.
+    pub name: &'static str,
+    /// What people call it: `an LTFS index`.
+    pub title: &'static str,
+    /// Endings of the names of such files.
+    pub endings: &'static [&'static str],
+    /// Says by what the first bytes are of this format, or `None`.
+    pub recognise: fn(&Head<'_>) -> Option<&'static str>,
+    /// What is in such a file.
+    pub content: Content,
 }
 
+/// Reads a file of requests.
+pub type ReadRequests = fn(&mut dyn BufRead, FieldOptions) -> Result<Requests, ReadError>;
+
+/// What is in a file.
+#[derive(Debug)]
+pub enum Content {
+    /// Requests with places on a tape, or with keys to sort by.
+    Requests {
+        /// Reads them.
+        read: ReadRequests,
+        /// Bytes of a block on such tapes, where the format knows.
+        block_bytes: Option<u64>,
+        /// Whether it is text that some programs save as UTF-16; the reader refuses that and says so.
+        is_text: bool,
+    },
+    /// Names of files, which an index or a mounted volume has to place.
+    Names,
+    /// The index of a volume, of which names are chosen.
+    Index,
+    /// Something else.
+    Other,
+}
+
+/// Why requests could not be read: the error of the format's own reader.
+#[derive(Debug)]
+pub struct ReadError(pub Box<dyn Error + Send + Sync>);
+
+impl ReadError {
+    /// Wraps the error of a reader.
+    pub fn new(error: impl Error + Send + Sync + 'static) -> ReadError {
+        ReadError(Box::new(error))
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Format) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
 impl Format {
-    /// The name used on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::JsonLines => "jsonl",
-            Format::LtfsIndex => "ltfs-index",
-            Format::LtfsLabel => "ltfs-label",
-            Format::CtaTapefile => "cta-tapefile",
-            Format::Bsr => "bsr",
-            Format::HsiListing => "hsi",
-            Format::Plan => "plan",
-            Format::List => "list",
-            Format::NulList => "list0",
+    /// The format of that command-line name.
+    pub fn from_name(name: &str) -> Option<&'static Format> {
+        FORMATS.iter().copied().find(|format| format.name == name)
+    }
+}
+
+/// The first bytes of a file, without a byte order mark.
+#[derive(Debug)]
+pub struct Head<'h> {
+    /// As they stand there.
+    pub bytes: &'h [u8],
+    text: Cow<'h, str>,
+}
+
+impl<'h> Head<'h> {
+    fn new(bytes: &'h [u8]) -> Head<'h> {
+        Head {
+            bytes,
+            text: String::from_utf8_lossy(bytes),
         }
     }
 
-    /// All formats, for the help of the command line.
-    pub const ALL: &'static [Format] = &[
-        Format::Csv,
-        Format::JsonLines,
-        Format::LtfsIndex,
-        Format::LtfsLabel,
-        Format::CtaTapefile,
-        Format::Bsr,
-        Format::HsiListing,
-        Format::Plan,
-        Format::List,
-        Format::NulList,
-    ];
+    /// As text, from the first character that is no white space.
+    pub fn text(&self) -> &str {
+        self.text.trim_ascii_start()
+    }
 
-    /// The format of that command-line name.
-    pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL
-            .iter()
-            .copied()
-            .find(|format| format.name() == name)
+    /// Whether it is XML with this element.
+    pub fn has_element(&self, tag: &str) -> bool {
+        self.text().starts_with('<') && self.text().contains(tag)
     }
 }
 
@@ -73,7 +134,7 @@ impl Format {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
     /// The format.
-    pub format: Format,
+    pub format: &'static Format,
     /// A sentence for a person: what was recognised, and by what.
     pub sentence: String,
 }
@@ -90,12 +151,19 @@ pub fn detect(first_bytes: &[u8], file_name: Option<&str>) -> Detection {
     if is_utf_16(head) {
         return utf_16(head, file_name);
     }
-    let (format, why) = by_content(without_mark(head))
-        .or_else(|| by_name(file_name))
-        .unwrap_or((Format::List, "nothing in it marks another format"));
+    let (format, why) = match by_content(without_mark(head)) {
+        Some((format, why)) => (format, why.to_owned()),
+        None => match by_name(file_name) {
+            Some(format) => (format, format!("the name ends in {}", endings(format))),
+            None => (
+                &list::FORMAT,
+                "nothing in it marks another format".to_owned(),
+            ),
+        },
+    };
     Detection {
         format,
-        sentence: format!("read as {}: {why}", described(format)),
+        sentence: format!("read as {}: {why}", format.title),
     }
 }
 
@@ -106,111 +174,37 @@ fn utf_16(head: &[u8], file_name: Option<&str>) -> Detection {
         .copied()
         .filter(|&byte| byte != 0)
         .collect();
-    let refused_as_utf_16 = |(format, _): (Format, &str)| {
-        matches!(
-            format,
-            Format::Csv | Format::JsonLines | Format::Bsr | Format::HsiListing
-        )
-        .then_some(format)
+    let refuses_utf_16 = |format: &&'static Format| {
+        matches!(format.content, Content::Requests { is_text: true, .. })
     };
+    let by_content = by_content(&ascii)
+        .map(|(format, _)| format)
+        .filter(refuses_utf_16);
+    let by_name = || by_name(file_name).filter(refuses_utf_16);
     Detection {
-        format: by_content(&ascii)
-            .and_then(refused_as_utf_16)
-            .or_else(|| by_name(file_name).and_then(refused_as_utf_16))
-            .unwrap_or(Format::List),
+        format: by_content.or_else(by_name).unwrap_or(&list::FORMAT),
         sentence: "the file is UTF-16 text, by its byte order mark; save it as UTF-8".to_string(),
     }
 }
 
-fn by_content(head: &[u8]) -> Option<(Format, &'static str)> {
-    let text = String::from_utf8_lossy(head);
-    let start = text.trim_ascii_start();
-    if start.starts_with('<') {
-        xml(start)
-    } else if start.starts_with('[') {
-        Some((
-            Format::CtaTapefile,
-            "a JSON array, as `cta-admin --json tapefile ls` prints it",
-        ))
-    } else if start.starts_with('{') {
-        Some(json_object(start))
-    } else if start.starts_with("FILE\t") {
-        Some((Format::HsiListing, "FILE lines, as `hsi ls -P` prints them"))
-    } else if is_bsr(start) {
-        Some((
-            Format::Bsr,
-            "Volume= or Storage= lines, as in a Bareos or Bacula bootstrap file",
-        ))
-    } else if head.contains(&0) {
-        Some((Format::NulList, "zero bytes between the names"))
-    } else if is_csv(start) {
-        Some((Format::Csv, "a header line with column names of requests"))
-    } else {
-        None
-    }
+fn by_content(head: &[u8]) -> Option<(&'static Format, &'static str)> {
+    let head = Head::new(head);
+    let recognise = |format: &&'static Format| Some((*format, (format.recognise)(&head)?));
+    FORMATS.iter().find_map(recognise)
 }
 
-fn described(format: Format) -> &'static str {
-    match format {
-        Format::Csv => "CSV",
-        Format::JsonLines => "JSON Lines",
-        Format::LtfsIndex => "an LTFS index",
-        Format::LtfsLabel => "an LTFS label",
-        Format::CtaTapefile => "a CTA tape file listing",
-        Format::Bsr => "a bootstrap file",
-        Format::HsiListing => "an hsi listing",
-        Format::Plan => "a tapewise plan",
-        Format::List => "a list of names, one a line",
-        Format::NulList => "a NUL-separated list of names",
-    }
+fn by_name(file_name: Option<&str>) -> Option<&'static Format> {
+    let (_, ending) = file_name?.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    let has_ending = |format: &&&'static Format| format.endings.contains(&ending.as_str());
+    FORMATS.iter().find(has_ending).copied()
 }
 
-fn xml(start: &str) -> Option<(Format, &'static str)> {
-    if start.contains("<ltfsindex") {
-        Some((Format::LtfsIndex, "it has the element <ltfsindex>"))
-    } else if start.contains("<ltfslabel") {
-        Some((Format::LtfsLabel, "it has the element <ltfslabel>"))
-    } else {
-        None
-    }
-}
-
-fn json_object(start: &str) -> (Format, &'static str) {
-    if start.contains("\"tapewise-plan\"") {
-        (Format::Plan, "it names the format tapewise-plan")
-    } else {
-        (Format::JsonLines, "the first line is a JSON object")
-    }
-}
-
-fn is_bsr(start: &str) -> bool {
-    let mut lines = start.lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    first
-        .and_then(|line| line.split_once('='))
-        .is_some_and(|(keyword, _)| {
-            let keyword = keyword.trim();
-            keyword.eq_ignore_ascii_case("volume") || keyword.eq_ignore_ascii_case("storage")
-        })
-}
-
-/// Whether the first line is a header: at least one position column among its names.
-fn is_csv(start: &str) -> bool {
-    let header = start.lines().next().unwrap_or_default();
-    let delimiter = char::from(sniff_delimiter(header.as_bytes()));
-    let mut names = header
-        .split(delimiter)
-        .map(|name| name.trim().trim_matches('"'));
-    names.any(|name| matches!(Field::find(name), Some(Field::StartBlock | Field::SortKey)))
-}
-
-fn by_name(file_name: Option<&str>) -> Option<(Format, &'static str)> {
-    let (_, extension) = file_name?.rsplit_once('.')?;
-    match extension.to_ascii_lowercase().as_str() {
-        "csv" | "tsv" => Some((Format::Csv, "the name ends in .csv or .tsv")),
-        "jsonl" | "ndjson" => Some((Format::JsonLines, "the name ends in .jsonl or .ndjson")),
-        "schema" | "xml" => Some((Format::LtfsIndex, "the name ends in .schema or .xml")),
-        "bsr" => Some((Format::Bsr, "the name ends in .bsr")),
-        _ => None,
-    }
+fn endings(format: &Format) -> String {
+    let endings: Vec<String> = format
+        .endings
+        .iter()
+        .map(|ending| format!(".{ending}"))
+        .collect();
+    endings.join(" or ")
 }

@@ -12,9 +12,27 @@
 use std::io::BufRead;
 
 use crate::bounded::{LineError, Lines};
+use crate::format::{Content, Format, ReadError};
 use crate::notice::Notices;
 use crate::number::{excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "hsi",
+    title: "an hsi listing",
+    endings: &[],
+    recognise: |head| {
+        head.text()
+            .starts_with("FILE\t")
+            .then_some("FILE lines, as `hsi ls -P` prints them")
+    },
+    content: Content::Requests {
+        read: |input, _| read_hsi_listing(input).map_err(ReadError::new),
+        block_bytes: None,
+        is_text: true,
+    },
+};
 
 /// Fields of a line, when the path holds no TAB.
 const FIELD_COUNT: usize = 13;

@@ -13,9 +13,27 @@ use serde_json::Value;
 
 use crate::bounded::{LineError, Lines};
 use crate::fields::{Field, FieldOptions, Row, RowError};
+use crate::format::{Content, Format, ReadError};
 use crate::notice::Notices;
 use crate::number::excerpt;
 use crate::request::{Request, Requests};
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "jsonl",
+    title: "JSON Lines",
+    endings: &["jsonl", "ndjson"],
+    recognise: |head| {
+        let is_plan = crate::plan_json::FORMAT.recognise;
+        (head.text().starts_with('{') && is_plan(head).is_none())
+            .then_some("the first line is a JSON object")
+    },
+    content: Content::Requests {
+        read: |input, options| read_json_lines(input, options).map_err(ReadError::new),
+        block_bytes: None,
+        is_text: true,
+    },
+};
 
 /// The most fields of one object.
 const MAX_FIELDS: usize = 1000;

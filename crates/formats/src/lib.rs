@@ -99,7 +99,7 @@ pub mod script_out;
 
 pub use bounded::LineError;
 pub use csv_table::TableError;
-pub use format::{Detection, Format, detect};
+pub use format::{Content, Detection, FORMATS, Format, detect};
 pub use notice::Notice;
 pub use number::NumberFault;
 pub use request::{Extent, Request, Requests, WrapLpos};

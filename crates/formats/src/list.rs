@@ -8,8 +8,30 @@ use std::io::BufRead;
 
 use crate::bounded::{LineError, Lines};
 use crate::byte_order::without_mark;
+use crate::format::{Content, Format};
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt_bytes;
+
+/// See [`crate::format::FORMATS`]. Nothing marks it: what is nothing else is a list.
+pub const FORMAT: Format = Format {
+    name: "list",
+    title: "a list of names, one a line",
+    endings: &[],
+    recognise: |_| None,
+    content: Content::Names,
+};
+
+/// See [`crate::format::FORMATS`].
+pub const NUL_FORMAT: Format = Format {
+    name: "list0",
+    title: "a NUL-separated list of names",
+    endings: &[],
+    recognise: |head| {
+        (head.bytes.contains(&0) && !head.text().starts_with('<'))
+            .then_some("zero bytes between the names")
+    },
+    content: Content::Names,
+};
 
 /// What stands between two names of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,21 @@
 use std::io::BufRead;
 use std::ops::RangeInclusive;
 
+use crate::format::{Content, Format};
 use crate::xml::{Tag, XmlCursor};
 use crate::xml_error::XmlError;
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "ltfs-label",
+    title: "an LTFS label",
+    endings: &[],
+    recognise: |head| {
+        head.has_element("<ltfslabel")
+            .then_some("it has the element <ltfslabel>")
+    },
+    content: Content::Other,
+};
 
 /// From the format's own minimum to the longest block that READ(6) can ask for. With 0 every count of
 /// blocks would be infinite, and buffers are made as long as the label says.

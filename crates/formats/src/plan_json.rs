@@ -7,9 +7,22 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::{Content, Format};
 use crate::jsonl::without_position;
 use crate::notice::Notice;
 use crate::number::excerpt;
+
+/// See [`crate::format::FORMATS`].
+pub const FORMAT: Format = Format {
+    name: "plan",
+    title: "a tapewise plan",
+    endings: &[],
+    recognise: |head| {
+        (head.text().starts_with('{') && head.text().contains("\"tapewise-plan\""))
+            .then_some("it names the format tapewise-plan")
+    },
+    content: Content::Other,
+};
 
 /// What the `format` field says.
 pub const PLAN_FORMAT: &str = "tapewise-plan";

@@ -1,8 +1,11 @@
 //! What a file is recognised as.
 
-use tapewise_formats::{Format, detect};
+use tapewise_formats::{
+    FORMATS, Format, bsr, csv_requests, cta_tapefile, detect, hsi, jsonl, list, ltfs_index,
+    ltfs_label, plan_json,
+};
 
-fn format(bytes: &[u8], name: Option<&str>) -> Format {
+fn format(bytes: &[u8], name: Option<&str>) -> &'static Format {
     detect(bytes, name).format
 }
 
@@ -11,22 +14,22 @@ fn content_decides() {
     let label = &tapewise_house::bytes("ltfs/TST001.label.xml")[..];
     let index = &tapewise_house::bytes("ltfs/lto8-36files.xml")[..];
     for (bytes, expected) in [
-        (&index[..], Format::LtfsIndex),
-        (&label[..], Format::LtfsLabel),
+        (&index[..], &ltfs_index::FORMAT),
+        (&label[..], &ltfs_label::FORMAT),
         (
             b"\xef\xbb\xbfID;start_block;end_block\r\n1;2;3\r\n",
-            Format::Csv,
+            &csv_requests::FORMAT,
         ),
-        (b"\"id\",\"sort_key\"\n", Format::Csv),
-        (b"{\"id\":1}\n{\"id\":2}\n", Format::JsonLines),
-        (b"{\n  \"format\": \"tapewise-plan\",\n", Format::Plan),
-        (b" [{\"af\":{}}]", Format::CtaTapefile),
-        (b"# made by me\n\nVolume=\"A\"\n", Format::Bsr),
-        (b"Storage=Tape\nVolume=A\n", Format::Bsr),
-        (b"FILE\t/a\t1", Format::HsiListing),
-        (b"a\0b\0", Format::NulList),
-        (b"dir/a.mov\ndir/b.mov\n", Format::List),
-        (b"", Format::List),
+        (b"\"id\",\"sort_key\"\n", &csv_requests::FORMAT),
+        (b"{\"id\":1}\n{\"id\":2}\n", &jsonl::FORMAT),
+        (b"{\n  \"format\": \"tapewise-plan\",\n", &plan_json::FORMAT),
+        (b" [{\"af\":{}}]", &cta_tapefile::FORMAT),
+        (b"# made by me\n\nVolume=\"A\"\n", &bsr::FORMAT),
+        (b"Storage=Tape\nVolume=A\n", &bsr::FORMAT),
+        (b"FILE\t/a\t1", &hsi::FORMAT),
+        (b"a\0b\0", &list::NUL_FORMAT),
+        (b"dir/a.mov\ndir/b.mov\n", &list::FORMAT),
+        (b"", &list::FORMAT),
     ] {
         assert_eq!(
             format(bytes, Some("x.txt")),
@@ -39,13 +42,13 @@ fn content_decides() {
 
 #[test]
 fn the_name_helps_where_the_content_does_not() {
-    assert_eq!(format(b"id,block\n", Some("A.CSV")), Format::Csv);
-    assert_eq!(format(b"id,block\n", None), Format::List);
+    assert_eq!(format(b"id,block\n", Some("A.CSV")), &csv_requests::FORMAT);
+    assert_eq!(format(b"id,block\n", None), &list::FORMAT);
     assert_eq!(
         format(b"<?xml version", Some("T.schema")),
-        Format::LtfsIndex
+        &ltfs_index::FORMAT
     );
-    assert_eq!(format(b"", Some("x.bsr")), Format::Bsr);
+    assert_eq!(format(b"", Some("x.bsr")), &bsr::FORMAT);
 }
 
 #[test]
@@ -66,14 +69,18 @@ fn the_sentence_says_what_and_why() {
 fn utf_16_is_called_that_and_gets_a_reader_that_says_so() {
     let sentence = "the file is UTF-16 text, by its byte order mark; save it as UTF-8";
     for (text, name, expected) in [
-        ("id,start_block,block_count\r\n", "x.txt", Format::Csv),
-        ("Clip\r\n", "x.csv", Format::Csv),
-        ("{\"id\":1}\r\n", "x.txt", Format::JsonLines),
-        ("one.mov\r\n", "x.txt", Format::List),
-        ("[{\"af\":1}]\r\n", "x.json", Format::List),
-        ("<ltfsindex>", "x.xml", Format::List),
-        ("", "x.csv", Format::Csv),
-        ("", "x", Format::List),
+        (
+            "id,start_block,block_count\r\n",
+            "x.txt",
+            &csv_requests::FORMAT,
+        ),
+        ("Clip\r\n", "x.csv", &csv_requests::FORMAT),
+        ("{\"id\":1}\r\n", "x.txt", &jsonl::FORMAT),
+        ("one.mov\r\n", "x.txt", &list::FORMAT),
+        ("[{\"af\":1}]\r\n", "x.json", &list::FORMAT),
+        ("<ltfsindex>", "x.xml", &list::FORMAT),
+        ("", "x.csv", &csv_requests::FORMAT),
+        ("", "x", &list::FORMAT),
     ] {
         let units = || {
             format!("\u{feff}{text}")
@@ -91,8 +98,8 @@ fn utf_16_is_called_that_and_gets_a_reader_that_says_so() {
 
 #[test]
 fn every_format_has_a_name_that_finds_it() {
-    for format in Format::ALL {
-        assert_eq!(Format::from_name(format.name()), Some(*format));
+    for format in FORMATS {
+        assert_eq!(Format::from_name(format.name), Some(*format));
     }
     assert_eq!(Format::from_name("tar"), None);
 }

@@ -146,6 +146,11 @@ impl Pool {
         self.pace = pace;
     }
 
+    /// The pace at which drives work.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
     /// Drives, counted from 0.
     pub fn drives(&self) -> usize {
         self.bays.len()

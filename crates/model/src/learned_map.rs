@@ -177,9 +177,10 @@ impl LearnedMap {
         let (low, high) = (f64::from(first), f64::from(last) + 1.0);
         let place = (along + offset + wraps).clamp(low, high);
         // What ends at the end of a wrap is on that wrap, what begins there is on the next.
-        let wrap = match after {
-            true => (place.ceil() - 1.0).max(low),
-            false => place.floor().min(high - 1.0),
+        let wrap = if after {
+            (place.ceil() - 1.0).max(low)
+        } else {
+            place.floor().min(high - 1.0)
         };
         let wrap_lpos = f64::from(self.geometry.wrap_lpos());
         let into = ((place - wrap) * wrap_lpos).round() as u32;
@@ -299,9 +300,10 @@ impl LearnedMap {
         let (mut below, mut above) = (0, 2 * self.believed.end_block(partition).max(1));
         while below < above {
             let middle = below + (above - below) / 2;
-            match expected(middle) < along {
-                true => below = middle + 1,
-                false => above = middle,
+            if expected(middle) < along {
+                below = middle + 1
+            } else {
+                above = middle
             }
         }
         below

@@ -1,5 +1,8 @@
 //! How long the drive takes from one place to another: the locate-time models, one file each.
 //!
+//! A new model is one file, which implements `Times`, `Groups` and `Straight`, and one line in the
+//! list below.
+//!
 //! Every model turns a [`Position`] into a [`Point`] once, with all that its equation needs, so
 //! that the time between two points is a few additions: ordering 2,000 requests asks for four
 //! million of them. All times are whole microseconds.
@@ -11,6 +14,7 @@ mod lto;
 mod neighbours;
 mod rays;
 mod serpentine;
+mod times;
 
 pub use helical::{HelicalLinear, ShortSeek};
 pub use key_point::{KeyPointCoefficients, KeyPointModel, Motion};
@@ -22,6 +26,9 @@ pub use serpentine::FourRegion;
 
 use crate::micros::Micros;
 use crate::position::Position;
+use neighbours::Groups;
+use rays::Straight;
+use times::Times;
 
 /// A position with what the model that made it needs to price moves from and to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,9 +45,34 @@ pub struct Point {
     reading: Micros,
 }
 
-/// A locate-time model with its coefficients.
-#[derive(Clone, Debug)]
-pub enum LocateModel {
+/// Makes an enumeration of a list: the name of a model here, and the type in its file.
+macro_rules! models {
+    ($($(#[$doc:meta])* $name:ident($model:ty),)*) => {
+        /// A locate-time model with its coefficients.
+        #[derive(Clone, Debug)]
+        pub enum LocateModel {
+            $($(#[$doc])* $name($model),)*
+        }
+
+        impl LocateModel {
+            fn model(&self) -> &dyn Model {
+                match self {
+                    $(LocateModel::$name(model) => model,)*
+                }
+            }
+
+            /// The time to locate from one point to another, never negative.
+            #[inline(always)]
+            pub fn time(&self, from: &Point, to: &Point) -> Micros {
+                match self {
+                    $(LocateModel::$name(model) => model.time(from, to),)*
+                }
+            }
+        }
+    };
+}
+
+models! {
     /// Johnson & Miller 1998, section 5.4: helical scan drives.
     HelicalLinear(HelicalLinear),
     /// Johnson & Miller 1998, Table 3: serpentine drives in four regions.
@@ -53,74 +85,32 @@ pub enum LocateModel {
     LandingPoint(LandingModel),
 }
 
+/// All that a model answers.
+trait Model: Times + Groups + Straight {}
+
+impl<M: Times + Groups + Straight> Model for M {}
+
 impl LocateModel {
     /// The name of the model, as profiles spell it.
     pub fn name(&self) -> &'static str {
-        match self {
-            LocateModel::HelicalLinear(_) => "helical-linear",
-            LocateModel::FourRegion(_) => "four-region",
-            LocateModel::KeyPoint(_) => "key-point",
-            LocateModel::LtoRegression(_) => "lto-regression",
-            LocateModel::LandingPoint(_) => "landing-point",
-        }
+        self.model().name()
     }
 
     /// Prepares a position for [`LocateModel::time`].
     pub fn point(&self, position: &Position) -> Point {
-        match self {
-            LocateModel::HelicalLinear(_) | LocateModel::FourRegion(_) => Point {
-                lpos: position.lpos as i32,
-                wrap: position.wrap,
-                ..Point::default()
-            },
-            LocateModel::KeyPoint(model) => model.point(position),
-            LocateModel::LtoRegression(model) => model.point(position),
-            LocateModel::LandingPoint(model) => model.point(position),
-        }
-    }
-
-    /// The time to locate from one point to another, never negative.
-    #[inline(always)]
-    pub fn time(&self, from: &Point, to: &Point) -> Micros {
-        match self {
-            LocateModel::HelicalLinear(model) => model.time(from, to),
-            LocateModel::FourRegion(model) => model.time(from, to),
-            LocateModel::KeyPoint(model) => model.time(from, to),
-            LocateModel::LtoRegression(model) => model.time(from, to),
-            LocateModel::LandingPoint(model) => model.time(from, to),
-        }
+        self.model().point(position)
     }
 
     /// The times from one point to many, written to `times` in their order.
     ///
     /// The model is looked up once for all of them, which a dense order feels.
     pub fn times(&self, from: &Point, to: &[Point], times: &mut [Micros]) {
-        fn fill(to: &[Point], times: &mut [Micros], time: impl Fn(&Point) -> Micros) {
-            for (slot, point) in times.iter_mut().zip(to) {
-                *slot = time(point);
-            }
-        }
-        match self {
-            LocateModel::HelicalLinear(model) => fill(to, times, |to| model.time(from, to)),
-            LocateModel::FourRegion(model) => fill(to, times, |to| model.time(from, to)),
-            LocateModel::KeyPoint(model) => {
-                let locating = model.locating_from(from);
-                fill(to, times, |to| model.time_by(locating, from, to))
-            }
-            LocateModel::LtoRegression(model) => fill(to, times, |to| model.time(from, to)),
-            LocateModel::LandingPoint(model) => fill(to, times, |to| model.time(from, to)),
-        }
+        self.model().times(from, to, times);
     }
 
     /// The time to rewind to the beginning of tape.
     pub fn rewind(&self, from: &Point) -> Micros {
-        match self {
-            LocateModel::HelicalLinear(model) => model.rewind(from),
-            LocateModel::FourRegion(model) => model.rewind(from),
-            LocateModel::KeyPoint(model) => model.rewind(from),
-            LocateModel::LtoRegression(model) => model.rewind(from),
-            LocateModel::LandingPoint(model) => model.rewind(from),
-        }
+        self.model().rewind(from)
     }
 
     /// The time between two positions; for many of them, prepare points once instead.
@@ -131,19 +121,11 @@ impl LocateModel {
     /// The section of a point, counted from the beginning of tape, where the model knows the
     /// cartridge's own sections.
     pub fn section(&self, point: &Point) -> Option<u16> {
-        match self {
-            LocateModel::KeyPoint(model) => Some(model.section(point)),
-            _ => None,
-        }
+        self.model().own_section(point)
     }
 
     /// The standard error of one predicted time, where it was published.
     pub fn residual(&self) -> Option<Micros> {
-        match self {
-            LocateModel::HelicalLinear(_) | LocateModel::FourRegion(_) => None,
-            LocateModel::KeyPoint(model) => model.residual,
-            LocateModel::LtoRegression(model) => Some(model.residual),
-            LocateModel::LandingPoint(model) => model.residual,
-        }
+        self.model().residual()
     }
 }

@@ -85,9 +85,10 @@ fn sums(kind: Kind, requests: usize, other: Other, swapped: bool) -> [f64; 5] {
             ..problem.tape().clone()
         };
         let under = problem.under(&tape).unwrap();
-        let (planned, truth) = match swapped {
-            false => (&problem, &under),
-            true => (&under, &problem),
+        let (planned, truth) = if swapped {
+            (&under, &problem)
+        } else {
+            (&problem, &under)
         };
         let over =
             |algorithm: Algorithm, problem: &Problem, alternatives: &Alternatives| -> Order {

@@ -46,15 +46,16 @@ mod stream;
 mod tape;
 mod visit;
 
-pub use algorithm::{Algorithm, Inputs};
+pub use algorithm::Algorithm;
 pub use objective::{
     Figures, Limits, MEAN_EXTRA_PERCENT, Objective, Outcome, Wishes, completions, order_for,
     trade_off,
 };
 pub use order::{NotAPermutation, Order, is_permutation};
-pub use orders::coalesce::{TWO_SECTIONS_SEGMENTS, coalesce, coalesced, expand};
+pub use orders::coalesce::{coalesce, coalesced, expand};
 pub use orders::cta::cta_sltf;
 pub use orders::fifo::fifo;
+pub use orders::kind::{Inputs, TWO_SECTIONS_SEGMENTS};
 pub use orders::loss::{loss, sparse_loss};
 pub use orders::opt::{OPT_MAX_VISITS, opt};
 pub use orders::rao::{RAO_WINDOW, SequenceFault, emulated_rao, rao};

@@ -3,6 +3,7 @@
 pub(crate) mod coalesce;
 pub(crate) mod cta;
 pub(crate) mod fifo;
+pub(crate) mod kind;
 pub(crate) mod loss;
 pub(crate) mod nearest;
 pub(crate) mod opt;

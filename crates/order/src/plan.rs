@@ -162,9 +162,10 @@ impl Totals {
             totals.locates += u64::from(step.action == Action::Locate);
             let streaming = matches!(step.action, Action::Read | Action::ReadThrough);
             totals.distance_lpos += tape.distance_lpos(&step.from, &step.to, streaming);
-            totals.wrap_changes += match streaming {
-                true => u64::from(step.from.wrap.abs_diff(step.to.wrap)),
-                false => u64::from(step.from.wrap != step.to.wrap),
+            totals.wrap_changes += if streaming {
+                u64::from(step.from.wrap.abs_diff(step.to.wrap))
+            } else {
+                u64::from(step.from.wrap != step.to.wrap)
             };
         }
         totals

@@ -20,9 +20,10 @@ impl Tape {
     /// The tape that passes the head from one place to another, in LPOS units: streaming, it runs
     /// to the end of each wrap and on.
     pub fn distance_lpos(&self, from: &Position, to: &Position, streaming: bool) -> u64 {
-        match streaming {
-            true => (self.geometry).streamed_lpos((from.wrap, from.lpos), (to.wrap, to.lpos)),
-            false => u64::from(from.lpos.abs_diff(to.lpos)),
+        if streaming {
+            (self.geometry).streamed_lpos((from.wrap, from.lpos), (to.wrap, to.lpos))
+        } else {
+            u64::from(from.lpos.abs_diff(to.lpos))
         }
     }
 

@@ -66,9 +66,10 @@ fn random_event(
         0..=3 => {
             let id = known as u64 * 7 % 1_000_003;
             assert_eq!(running.arrive(id, request.clone()), Ok(()));
-            match request.extents.is_empty() {
-                true => ledger.end(id, Outcome::Done),
-                false => assert!(ledger.waiting.insert(id)),
+            if request.extents.is_empty() {
+                ledger.end(id, Outcome::Done)
+            } else {
+                assert!(ledger.waiting.insert(id))
             }
         }
         4 => {
@@ -105,9 +106,10 @@ fn random_event(
 fn states_agree(running: &Running, ledger: &Ledger) {
     assert_eq!(running.waiting(), ledger.waiting.len());
     for &id in &ledger.waiting {
-        let expected = match ledger.failed_once.contains(&id) {
-            true => State::HeldBack,
-            false => State::Waiting,
+        let expected = if ledger.failed_once.contains(&id) {
+            State::HeldBack
+        } else {
+            State::Waiting
         };
         assert_eq!(running.state(id), Some(expected));
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
-use tapewise_model::{BlockMap, LearnedMap, Micros, Position, PositionSource, Random, profile};
+use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random, profile};
 use tapewise_order::replan::{Policy, ProbeChoice, probe_blocks};
 use tapewise_order::robust::{
     Misfit, SORT_MARGIN, Sensitivity, Why, choose, price_under, tape_with_model_of,

@@ -11,7 +11,7 @@ mod study;
 mod workload;
 
 use crate::PaperError;
-use crate::claims::{Ours, Paper, Report};
+use crate::claims::{Computed, Ours, Paper};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use tapewise_model::{Profile, profile};
@@ -53,30 +53,52 @@ struct Bench {
     seed: u64,
 }
 
-/// Tables and claims of the slides.
-pub fn report(seed: u64, full: bool) -> Result<Report, PaperError> {
-    let paper = Paper::load("cern_2018")?;
-    let facts: Facts = paper.facts_as()?;
-    let (m8, lto8) = (profile::find("lto7-m8")?, profile::find("lto8")?);
-    let mut tables = vec![regression(&facts, &[&m8, &lto8])?];
-    let bench = Bench {
-        facts,
-        m8: Cartridge::new(&m8)?,
-        lto8: Cartridge::new(&lto8)?,
-        trials: if full { TRIALS_FULL } else { TRIALS },
-        seed,
-    };
+impl Bench {
+    fn new(paper: &Paper, seed: u64, full: bool) -> Result<Bench, PaperError> {
+        Ok(Bench {
+            facts: paper.facts_as()?,
+            m8: Cartridge::new(&profile::find(M8)?)?,
+            lto8: Cartridge::new(&profile::find(LTO8)?)?,
+            trials: if full { TRIALS_FULL } else { TRIALS },
+            seed,
+        })
+    }
+}
+
+/// The profiles of both media.
+const M8: &str = "lto7-m8";
+const LTO8: &str = "lto8";
+
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
+    let bench = Bench::new(paper, seed, full)?;
     let mut ours = Ours::default();
-    tables.extend(study::tables(&bench, &mut ours)?);
-    tables.extend(rates::tables(&bench, &mut ours)?);
-    let (fitted, figures) = fitted::report(&bench.facts, seed, &mut ours)?;
-    tables.extend(fitted);
-    Ok(Report {
-        claims: paper.compare(ours)?,
-        paper: paper.paper,
-        seed,
+    study::gated(&bench, &mut ours)?;
+    rates::gated(&bench, &mut ours)?;
+    Ok(ours)
+}
+
+/// Tables and claims of the slides.
+pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperError> {
+    let bench = Bench::new(paper, seed, full)?;
+    let mut tables = vec![regression(
+        &bench.facts,
+        &[&profile::find(M8)?, &profile::find(LTO8)?],
+    )?];
+    let mut ours = Ours::default();
+    let mut figures = Vec::new();
+    for (part, drawn) in [
+        study::tables(&bench, &mut ours)?,
+        rates::tables(&bench, &mut ours)?,
+        fitted::report(&bench.facts, seed, &mut ours)?,
+    ] {
+        tables.extend(part);
+        figures.extend(drawn);
+    }
+    Ok(Computed {
         tables,
         figures,
+        ours,
     })
 }
 
@@ -105,9 +127,10 @@ fn regression(facts: &Facts, profiles: &[&Profile]) -> Result<Table, PaperError>
         ("residual_standard_error", |c| c.residual_s),
     ];
     for (name, of) in rows {
-        let theirs = facts.regression.get(name).ok_or_else(|| {
-            PaperError::from(format!("papers/claims.toml has no coefficient {name}"))
-        })?;
+        let theirs = facts
+            .regression
+            .get(name)
+            .ok_or_else(|| PaperError::from(format!("claims.toml has no coefficient {name}")))?;
         let values = [*theirs].into_iter().chain(ours.iter().map(of));
         let cells = values.map(|value| format!("{value:.7}"));
         table.row([name.to_owned()].into_iter().chain(cells));

@@ -7,9 +7,11 @@ mod sensitivity;
 
 use crate::PaperError;
 use crate::Progress;
-use crate::claims::{Ours, Paper, Report};
+use crate::claims::{Computed, Ours, Paper};
+use crate::figures::{column, lines};
 use tapewise_model::{BlockMap, KeyPoints, Position, Profile, Random, Spread, profile};
 use tapewise_order::{End, Options, PlacedExtent, Problem, Request, Tape};
+use tapewise_plot::{Drawn, Figure, Table};
 
 /// Bytes of a segment: "fixed-sized chunks of size 32 KB" (section 3).
 const SEGMENT_BYTES: u64 = 32_768;
@@ -83,9 +85,22 @@ impl Cartridge {
     }
 }
 
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
+    let cartridge = Cartridge::draw(seed, 0, None)?;
+    let mut ours = Ours::default();
+    locate::statistics(&cartridge, seed, &mut ours);
+    schedules::gated(&cartridge, paper, seed, full, &mut ours)?;
+    Ok(ours)
+}
+
 /// Everything the paper shows, computed again.
-pub fn report(seed: u64, full: bool, progress: Progress) -> Result<Report, PaperError> {
-    let paper = Paper::load("hillyer_1996")?;
+pub fn compute(
+    paper: &Paper,
+    seed: u64,
+    full: bool,
+    progress: Progress,
+) -> Result<Computed, PaperError> {
     let cartridge = Cartridge::draw(seed, 0, None)?;
     let mut ours = Ours::default();
     let mut tables = vec![
@@ -94,18 +109,63 @@ pub fn report(seed: u64, full: bool, progress: Progress) -> Result<Report, Paper
         locate::cases(&cartridge, seed),
     ];
     tables.extend(schedules::tables(
-        &cartridge, &paper, seed, full, progress, &mut ours,
+        &cartridge, paper, seed, full, progress, &mut ours,
     )?);
     tables.extend(sensitivity::tables(
         &cartridge, seed, full, progress, &mut ours,
     )?);
-    let (measured, figures) = drive::report(seed, &mut ours)?;
+    let mut figures = drawn(&cartridge, &tables)?;
+    let (measured, on_drive) = drive::report(seed, &mut ours)?;
     tables.extend(measured);
-    Ok(Report {
-        claims: paper.compare(ours)?,
-        paper: paper.paper,
-        seed,
+    figures.extend(on_drive);
+    Ok(Computed {
         tables,
         figures,
+        ours,
     })
 }
+
+/// Figures 1, 4, 5, 7, 9 and 10, of the tables with their numbers. Figure 6 spans five powers of ten: it is a table.
+fn drawn(cartridge: &Cartridge, tables: &[Table]) -> Result<Vec<Drawn>, PaperError> {
+    let table = |number: &str| {
+        let title = format!("Figure {number}:");
+        let found = tables.iter().find(|table| table.title.starts_with(&title));
+        found.ok_or_else(|| PaperError::from(format!("there is no table of figure {number}")))
+    };
+    let figure = |number: &str, up| -> Result<(Figure, &Table), PaperError> {
+        let table = table(number)?;
+        let name = format!("figure-{number:0>2}");
+        let figure = Figure::new(name, table.title.as_str(), "requests", up);
+        Ok((figure.doubling(), table))
+    };
+    let mut figures = vec![locate::figure_1_drawn(cartridge)];
+    for number in ["4", "5"] {
+        let (figure, table) = figure(number, "time per locate, s")?;
+        // Reading a whole tape for a few requests would press all else together.
+        let read = column(table, READ)
+            .into_iter()
+            .filter(|place| place.1 < MOST_DRAWN_S);
+        let figure = figure.guide("READ", read).dots("OPT", column(table, OPT));
+        figures.push(lines(figure, table, [FIFO].into_iter().chain(OTHERS)));
+    }
+    for (number, up) in [
+        ("7", "MB to transfer for each request"),
+        ("9", "error of the estimate, %"),
+        ("10", "longer by, %"),
+    ] {
+        let (figure, table) = figure(number, up)?;
+        let first = if number == "7" { 2 } else { 1 };
+        figures.push(lines(figure, table, first..table.columns.len()));
+    }
+    let drawn: Result<Vec<Drawn>, _> = figures.into_iter().map(Figure::draw).collect();
+    Ok(drawn?)
+}
+
+/// Columns of the tables of Figures 4 and 5.
+const READ: usize = 2;
+const FIFO: usize = 3;
+const OPT: usize = 4;
+const OTHERS: std::ops::Range<usize> = 5..10;
+
+/// READ is drawn where it takes less for a locate than this.
+const MOST_DRAWN_S: f64 = 100.0;

@@ -1,7 +1,7 @@
 //! A figure, put together series by series: what was measured, and what it is to be held against.
 
 use crate::chart::{Across, Mark, Series, Words, chart_over};
-use crate::colours::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::colours::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use crate::page::Colour;
 
 /// A figure: the name of its file, and the picture as SVG text.
@@ -31,11 +31,11 @@ pub struct Figure {
     series: Vec<Series>,
 }
 
-/// Series of one figure that colours tell apart.
+/// Series of one figure that colours tell apart well.
 pub const TOLD_APART: usize = 6;
 
 /// One after the other; grey is for what the others are to be held against.
-const COLOURS: [Colour; TOLD_APART] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY];
+const COLOURS: [Colour; TOLD_APART + 1] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK];
 
 impl Figure {
     /// A figure with these axes, each with its unit, and nothing on it yet.

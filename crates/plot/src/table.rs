@@ -1,5 +1,6 @@
-//! A table on the terminal: right-aligned numbers, left-aligned words.
+//! A table: right-aligned numbers, left-aligned words, as plain text or as HTML.
 
+use crate::page::escaped;
 use std::fmt;
 
 /// Columns of text under their headings.
@@ -34,6 +35,45 @@ impl Table {
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
+
+    /// By column, whether all its cells are quantities, which are aligned at the right.
+    fn right(&self) -> Vec<bool> {
+        let is_right = |at: usize| {
+            let mut cells = self.rows.iter().map(|row| row.get(at));
+            cells.all(|cell| is_quantity(cell.map_or("", String::as_str)))
+        };
+        (0..self.columns.len()).map(is_right).collect()
+    }
+
+    /// The table as a piece of an HTML page: heading, a table in a block of class `wide`, remarks of class
+    /// `note`. Cells of class `n` are quantities.
+    pub fn html(&self) -> String {
+        let right = self.right();
+        let cells = |row: &[String], of: &str| -> String {
+            let cell = |(at, cell): (usize, &String)| {
+                let class = match right.get(at) {
+                    Some(true) => " class=\"n\"",
+                    _ => "",
+                };
+                format!("<{of}{class}>{}</{of}>", escaped(cell))
+            };
+            row.iter().enumerate().map(cell).collect()
+        };
+        let mut html = String::new();
+        if !self.title.is_empty() {
+            html.push_str(&format!("<h4>{}</h4>\n", escaped(&self.title)));
+        }
+        let head = cells(&self.columns, "th");
+        html.push_str(&format!("<div class=\"wide\"><table>\n<tr>{head}</tr>\n"));
+        for row in &self.rows {
+            html.push_str(&format!("<tr>{}</tr>\n", cells(row, "td")));
+        }
+        html.push_str("</table></div>\n");
+        for note in &self.notes {
+            html.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(note)));
+        }
+        html
+    }
 }
 
 /// Whether a cell is a number, a time or a gap: such columns are aligned at the right.
@@ -57,9 +97,7 @@ impl fmt::Display for Table {
                 .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let right: Vec<bool> = (0..self.columns.len())
-            .map(|at| self.rows.iter().all(|row| is_quantity(&cell(row, at))))
-            .collect();
+        let right = self.right();
         for row in std::iter::once(&self.columns).chain(&self.rows) {
             let mut line = String::new();
             for (at, (&width, &right)) in widths.iter().zip(&right).enumerate() {
@@ -71,5 +109,28 @@ impl fmt::Display for Table {
             writeln!(f, "{}", line.trim_end())?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_at_the_right_in_text_and_in_html() {
+        let mut table = Table::new("Times & more", &["what", "s"]);
+        table.row(["locate".to_owned(), "9.5".to_owned()]);
+        table.row(["rewind".to_owned(), "81.0".to_owned()]);
+        table.note("measured");
+        assert_eq!(
+            table.to_string(),
+            "Times & more\nwhat       s\nlocate   9.5\nrewind  81.0\nmeasured\n"
+        );
+        assert_eq!(
+            table.html(),
+            "<h4>Times &amp; more</h4>\n<div class=\"wide\"><table>\n<tr><th>what</th><th class=\"n\">s</th></tr>\n\
+             <tr><td>locate</td><td class=\"n\">9.5</td></tr>\n<tr><td>rewind</td><td class=\"n\">81.0</td></tr>\n\
+             </table></div>\n<p class=\"note\">measured</p>\n"
+        );
     }
 }

@@ -1,15 +1,12 @@
 //! Carries out a plan: goes to each piece, reads it, hands every block on.
 //!
-//! A piece that cannot be read is left, and the next one is located: partial success is a state. A
-//! piece whose blocks have all been handed on stands in the event log as a read that is done, so a
-//! run that was stopped is taken up by leaving out what [`delivered`] finds there. After a reset of
-//! the drive the head is anywhere: the piece is located and read once more.
+//! A piece that cannot be read is left, and the next one is located: partial success is a state. After
+//! a reset of the drive the head is anywhere: the piece is located and read once more.
 
 use crate::error::RunError;
 use crate::recorder::{Item, READY_LIMIT, Recorder};
 use crate::step::{Piece, Step};
-use std::collections::HashSet;
-use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_formats::event::{Action, Spot};
 use tapewise_scsi::{Attention, Condition, ScsiError};
 
 /// Takes what is read.
@@ -42,7 +39,7 @@ pub struct Unread {
     pub error: RunError,
 }
 
-/// How a run ended.
+/// What a run has read.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Pieces handed on, in the order in which they were read.
@@ -52,15 +49,6 @@ pub struct Report {
     pub places: Vec<[Spot; 2]>,
     /// Pieces that could not be read though the run went on.
     pub unread: Vec<Unread>,
-    /// What ended the run before its last step, if anything did.
-    pub stopped_by: Option<RunError>,
-}
-
-impl Report {
-    /// Whether every piece was handed on.
-    pub fn is_complete(&self) -> bool {
-        self.unread.is_empty() && self.stopped_by.is_none()
-    }
 }
 
 /// Times a piece is read before it is given up, when the drive was reset or gave the command up.
@@ -72,57 +60,6 @@ fn purpose(name: &str, piece: &Piece) -> String {
         0 => format!("request {name}"),
         segment => format!("request {name} segment {segment}"),
     }
-}
-
-/// What a log says was handed on already: the steps that are left, with `name` as the run had it.
-///
-/// The way to a piece that is left out is left out too; the run locates where it is then needed.
-pub fn remaining<'e>(
-    steps: &[Step],
-    log: impl IntoIterator<Item = &'e Event>,
-    name: &dyn Fn(u32) -> String,
-) -> Vec<Step> {
-    let done: HashSet<&str> = log
-        .into_iter()
-        .filter(|event| event.action == Action::Read && event.outcome == Outcome::Done)
-        .filter_map(|event| event.purpose.as_deref())
-        .collect();
-    let mut left = Vec::new();
-    let mut way = Vec::new();
-    for &step in steps {
-        match step {
-            Step::Locate | Step::ReadThrough => way.push(step),
-            Step::Read(piece) if done.contains(purpose(&name(piece.visit), &piece).as_str()) => {
-                way.clear();
-            }
-            Step::Read(_) | Step::Rewind => {
-                left.append(&mut way);
-                left.push(step);
-            }
-        }
-    }
-    left
-}
-
-/// Carries out the steps. The cartridge cannot be taken out while it runs. `name` gives the name of
-/// a visit for the log.
-pub fn carry_out(
-    steps: &[Step],
-    recorder: &mut Recorder<'_>,
-    name: &dyn Fn(u32) -> String,
-    sink: &mut dyn Sink,
-) -> Report {
-    let mut report = Report::default();
-    let locked = recorder.drive().prevent_removal(true);
-    let result = match locked {
-        Ok(()) => carry_on(steps, recorder, name, sink, &mut report),
-        Err(error) => Err(error.into()),
-    };
-    recorder.set_purpose(None, None);
-    // What ended the run matters more than that the cartridge could not be released afterwards.
-    let released = recorder.drive().prevent_removal(false);
-    report.stopped_by = result.and(released.map_err(RunError::from)).err();
-    report
 }
 
 /// Carries out some steps more of a run whose caller sees to it that the cartridge stays, and adds

@@ -1,8 +1,28 @@
 //! Carries out plans on a drive: measurements and recalls, with the event log written as they go.
 //!
 //! A [`Recorder`] is a drive whose every action is timed and written to the event log.
-//! [`carry_out`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
+//! [`carry_on`] takes the steps of a plan and hands every block on; [`measure`] makes steps that
 //! tell how fast the drive is.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use tapewise_emulator::{Clock, Library};
+//! use tapewise_formats::event::Event;
+//! use tapewise_run::Recorder;
+//! use tapewise_scsi::TapeDrive;
+//!
+//! let directory = tempfile::tempdir()?;
+//! let library = Library::fresh_drive("lto8", 1, &directory.path().join("d"), Clock::virtual_time())?;
+//! let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
+//! let (mut log, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
+//! let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+//! let mount = recorder.mount()?;
+//! println!("ready after {mount}");
+//! recorder.rewind()?;
+//! drop(recorder);
+//! assert_eq!(log.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod buffer;
 mod carry_out;
@@ -14,7 +34,7 @@ mod wear;
 mod wrap_ends;
 
 pub use buffer::Buffer;
-pub use carry_out::{Report, Sink, Unread, carry_on, carry_out, remaining};
+pub use carry_out::{Report, Sink, Unread, carry_on};
 pub use error::RunError;
 pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};

@@ -2,7 +2,7 @@
 
 use crate::command::Command;
 use crate::commands::{
-    DeviceKind, Element, ElementAddresses, ElementKind, ElementRange, ExchangeMedium,
+    DeviceId, DeviceKind, Element, ElementAddresses, ElementKind, ElementRange, ExchangeMedium,
     InitializeElementStatus, InitializeElementStatusRange, ModePage, ModeSense6, MoveMedium,
     PositionToElement, ReadElementStatus,
 };
@@ -23,6 +23,8 @@ pub struct Changer {
     addresses: Option<ElementAddresses>,
     /// Whether it tells its drives' serial numbers: not known until asked.
     tells_device_ids: Option<bool>,
+    /// Drives that a person has tied to their elements: address and serial number.
+    ties: Vec<(u16, String)>,
     notices: Vec<Sense>,
 }
 
@@ -51,8 +53,15 @@ impl Changer {
             identity,
             addresses: None,
             tells_device_ids: None,
+            ties: Vec::new(),
             notices: Vec::new(),
         })
+    }
+
+    /// Says which drives are in which elements, by address and serial number, where the library does
+    /// not tell or tells it wrong.
+    pub fn tie(&mut self, ties: Vec<(u16, String)>) {
+        self.ties = ties;
     }
 
     /// Who it is.
@@ -155,7 +164,24 @@ impl Changer {
             }));
         }
         found.sort_by_key(|element| element.address);
+        if kind == ElementKind::Drive {
+            self.name_tied(&mut found)?;
+        }
         Ok(found)
+    }
+
+    /// Gives the drives that were tied by hand their serial numbers.
+    fn name_tied(&self, drives: &mut [Element]) -> Result<(), ScsiError> {
+        for (address, serial) in &self.ties {
+            let drive = drives.iter_mut().find(|drive| drive.address == *address);
+            let drive = drive.ok_or(ScsiError::NoDriveElement { address: *address })?;
+            drive.device_id = Some(DeviceId {
+                shown: serial.clone(),
+                serial: Some(serial.clone()),
+                is_cut: false,
+            });
+        }
+        Ok(())
     }
 
     /// One command; where the drives' identifiers are refused, once more without them.
@@ -256,9 +282,18 @@ fn drive_element(drives: &[Element], serial: &str) -> Result<u16, ScsiError> {
     if known.is_empty() {
         return Err(ScsiError::NoDriveSerials);
     }
+    let serial = serial.trim();
+    let is_it = |element: &&Element| serial_of(element).as_deref() == Some(serial);
+    // A target that leaves out the end of its answer cuts the last drive's serial number.
+    let begins_so = |element: &&Element| {
+        let id = element.device_id.as_ref().filter(|id| id.is_cut);
+        id.and_then(|id| id.serial.as_deref())
+            .is_some_and(|cut| serial.starts_with(cut))
+    };
     drives
         .iter()
-        .find(|element| serial_of(element).as_deref() == Some(serial.trim()))
+        .find(is_it)
+        .or_else(|| drives.iter().find(begins_so))
         .map(|element| element.address)
         .ok_or_else(|| ScsiError::NoSuchDrive {
             serial: serial.to_owned(),

@@ -1,6 +1,7 @@
 //! What can go wrong with a command.
 
 use crate::commands::DeviceKind;
+use crate::holders::Holder;
 use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Status, TransportError};
 use std::time::Duration;
@@ -31,6 +32,12 @@ pub enum ScsiError {
         command: &'static str,
         /// The status.
         status: Status,
+    },
+    /// Somebody else has reserved the drive.
+    #[error("{holder}")]
+    Reserved {
+        /// Who, as far as can be told.
+        holder: Box<Holder>,
     },
     /// The device was not ready within the time given.
     #[error("not ready after {} s: {sense}", waited.as_secs())]
@@ -93,11 +100,19 @@ pub enum ScsiError {
         /// The serial numbers it names.
         known: String,
     },
+    /// A drive was tied by hand to an element that the library does not have.
+    #[error("the library has no drive element {address}")]
+    NoDriveElement {
+        /// The element's address.
+        address: u16,
+    },
     /// A changer whose MODE SENSE data has no element address assignment page.
     #[error("the library does not tell its element addresses (mode page 1Dh)")]
     NoElementAddresses,
     /// The library does not say which drive is in which element.
-    #[error("the library does not tell the serial numbers of its drives")]
+    #[error(
+        "the library does not tell the serial numbers of its drives: tie them to its elements by hand"
+    )]
     NoDriveSerials,
     /// The answer is not what its format says.
     #[error("{command}: {source}")]

@@ -1,11 +1,8 @@
 //! Who holds a device: looked at before anything more than INQUIRY is sent, so that no other program's tape moves.
 
-use crate::command::Command;
-use crate::commands::{ReadReservation, ReservationType};
+use crate::commands::ReservationType;
 use crate::device::{Address, Found, Host, Node};
-use crate::error::ScsiError;
-use crate::sense::SenseKey;
-use crate::transport::{Status, Transport};
+use crate::reservation_key::Owner;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -29,11 +26,36 @@ pub enum Holder {
         /// What the mount calls the device: a node, or a serial number.
         device: String,
     },
-    /// A persistent reservation. We make none, so it is another initiator's.
+    /// A reservation that is not ours.
     Reservation {
         /// The holder's key and what it allows others; `None` when the drive told us only that there is one.
         held: Option<(u64, ReservationType)>,
+        /// Whose key it is.
+        owner: Owner,
     },
+}
+
+impl Holder {
+    /// A reservation of which the drive told only that there is one.
+    pub fn unknown() -> Holder {
+        Holder::Reservation {
+            held: None,
+            owner: Owner::Unknown,
+        }
+    }
+
+    /// The holder of a reservation with this key.
+    pub fn of_key(host: &Host, key: u64, kind: ReservationType) -> Holder {
+        Holder::Reservation {
+            held: Some((key, kind)),
+            owner: host.owner_of(key),
+        }
+    }
+
+    /// Whether it is a reservation whose holder has ended.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Holder::Reservation { owner, .. } if owner.is_gone())
+    }
 }
 
 impl fmt::Display for Holder {
@@ -52,12 +74,10 @@ impl fmt::Display for Holder {
             ),
             Holder::Reservation {
                 held: Some((key, kind)),
-            } => write!(
-                f,
-                "another initiator has reserved the drive: {kind}, key {key:#018x}"
-            ),
-            Holder::Reservation { held: None } => {
-                write!(f, "another initiator has reserved the drive")
+                owner,
+            } => write!(f, "{owner} has reserved the drive: {kind}, key {key:#018x}"),
+            Holder::Reservation { held: None, owner } => {
+                write!(f, "{owner} has reserved the drive")
             }
         }
     }
@@ -198,25 +218,4 @@ fn unescape(field: &str) -> String {
     ];
     let replace = |text: String, (escape, blank): (&str, &str)| text.replace(escape, blank);
     blanks.into_iter().fold(field.to_owned(), replace)
-}
-
-/// Asks the drive whether another initiator has reserved it. A drive that knows no persistent
-/// reservations has none. A unit attention that waits comes back as an error, and is cleared.
-///
-/// # Errors
-/// [`ScsiError`] when the drive does not answer.
-pub fn reservation(transport: &mut dyn Transport) -> Result<Option<Holder>, ScsiError> {
-    match ReadReservation.send(transport) {
-        Ok(answer) => Ok(answer
-            .held
-            .map(|held| Holder::Reservation { held: Some(held) })),
-        Err(ScsiError::Status {
-            status: Status::ReservationConflict,
-            ..
-        }) => Ok(Some(Holder::Reservation { held: None })),
-        Err(error) => match error.sense() {
-            Some(sense) if sense.key == SenseKey::IllegalRequest => Ok(None),
-            _ => Err(error),
-        },
-    }
 }

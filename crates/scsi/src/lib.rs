@@ -3,6 +3,18 @@
 //! A command is a value: it makes its [`Cdb`], says how long it may take, and decodes its answer.
 //! A [`Transport`] carries it to a device: the kernel's SG_IO, Linux's own tape driver, iSCSI in
 //! user space, a recording, or the emulator. Nothing here knows of models or orders.
+//!
+//! ```no_run
+//! use tapewise_scsi::TapeDrive;
+//! use tapewise_scsi::device::Host;
+//!
+//! let device = Host::local().open("/dev/sg3")?;
+//! let mut drive = TapeDrive::open(device.transport)?;
+//! println!("{} {}", drive.identity().vendor, drive.identity().product);
+//! let place = drive.position()?;
+//! println!("the head is at block {} of partition {}", place.block, place.partition);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bytes;
 mod cdb;
@@ -17,6 +29,7 @@ pub mod holders;
 mod identity;
 mod ready;
 mod report;
+mod reservation_key;
 mod sense;
 mod transport;
 pub mod transports;
@@ -24,9 +37,13 @@ pub mod transports;
 pub use cdb::Cdb;
 pub use changer::{Changer, Inventory};
 pub use command::{Command, Direction};
-pub use drive::{LogicalPosition, PhysicalPosition, PositionSource, SpaceOutcome, TapeDrive};
+pub use drive::{
+    Exclusivity, LogicalPosition, PhysicalPosition, PositionSource, Registrations, Reserved,
+    SpaceOutcome, TapeDrive,
+};
 pub use error::{DecodeError, ScsiError};
 pub use identity::Identity;
 pub use report::{Describe, Line, Report};
+pub use reservation_key::Owner;
 pub use sense::{Attention, Condition, DeviceSense, NotReady, Sense, SenseKey, Specific, words};
 pub use transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};

@@ -295,6 +295,7 @@ fn a_drive_element_names_the_drive_and_where_its_cartridge_was() {
             source: Some(0x400),
             volume_tag: Some("TST001L8".into()),
             device_id: Some(DeviceId {
+                is_cut: false,
                 shown: "IBM     ULT3580-TD8     XYZZY_A1".into(),
                 serial: Some("XYZZY_A1".into()),
             }),
@@ -564,4 +565,20 @@ fn an_access_order_goes_out_and_comes_back() {
     assert_eq!(returned, segments);
     assert_eq!(order.segments[1].raw_time, [0, 0x7b, 0]);
     assert!(order.segments.iter().all(|ordered| ordered.rest.is_empty()));
+}
+
+#[test]
+fn a_partition_page_that_ends_early_still_tells_the_counts() {
+    use tapewise_scsi::commands::{ModePage, ModeSense6};
+    let answer = [0x08, 0, 0, 0, 0x11, 0x03, 3, 1, 0x3c];
+    let mode = ModeSense6 {
+        page: 0x11,
+        subpage: 0,
+    };
+    let data = tapewise_scsi::Command::decode(&mode, &answer).unwrap();
+    let [ModePage::Partitions(page)] = &data.pages[..] else {
+        panic!("{data:?}");
+    };
+    assert_eq!((page.most_additional, page.additional), (3, 1));
+    assert_eq!((page.size_unit, page.sizes.len()), (3, 0));
 }

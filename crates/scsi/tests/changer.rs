@@ -205,3 +205,43 @@ fn a_library_with_an_open_door_is_waited_for() {
     changer.wait_until_ready(Duration::from_secs(60)).unwrap();
     assert_eq!(changer.take_notices().len(), 1);
 }
+
+#[test]
+fn drives_that_the_library_does_not_name_are_tied_to_their_elements_by_hand() {
+    let (mut changer, _) = library(false);
+    assert!(matches!(
+        changer.inventory().unwrap().element_of("10WT000002"),
+        Err(ScsiError::NoDriveSerials)
+    ));
+    changer.tie(vec![(DRIVES + 1, "10WT000002".to_owned())]);
+    assert_eq!(changer.element_of("10WT000002").unwrap(), DRIVES + 1);
+    let inventory = changer.inventory().unwrap();
+    assert_eq!(inventory.element_of("10WT000002").unwrap(), DRIVES + 1);
+    assert!(inventory.element_of("10WT000001").is_err());
+    changer.tie(vec![(SLOTS, "10WT000002".to_owned())]);
+    let error = changer.inventory().unwrap_err();
+    assert_eq!(error.to_string(), "the library has no drive element 1000");
+}
+
+#[test]
+fn of_a_serial_number_that_is_cut_short_what_is_there_counts() {
+    let drives: Vec<_> = (0..2)
+        .map(|at| descriptor(DRIVES + at, "", Some(&format!("10WT00000{at}"))))
+        .collect();
+    let whole = status(4, DRIVES, &drives);
+    let cut = &whole[..whole.len() - 8];
+    let found = tapewise_scsi::commands::element_status(cut).unwrap();
+    let ids: Vec<_> = found
+        .iter()
+        .map(|drive| drive.device_id.clone().unwrap())
+        .collect();
+    assert!(!ids[0].is_cut && ids[1].is_cut);
+    assert_eq!(ids[1].serial.as_deref(), Some("10"));
+    let inventory = tapewise_scsi::Inventory {
+        drives: found,
+        ..tapewise_scsi::Inventory::default()
+    };
+    assert_eq!(inventory.element_of("10WT000000").unwrap(), DRIVES);
+    assert_eq!(inventory.element_of("10WT000001").unwrap(), DRIVES + 1);
+    assert!(inventory.element_of("TWD0000001").is_err());
+}

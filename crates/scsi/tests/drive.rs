@@ -323,8 +323,10 @@ fn a_true_position_comes_from_the_drive() {
 #[test]
 fn a_dummy_position_is_replaced_by_our_count_or_refused() {
     let (mut drive, _) = drive("aaa|aaa", Skill::LEAST);
-    // Nothing was counted yet: zeros without the flag of the beginning are no position.
-    assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    // Nothing was counted yet, and the flag of the beginning is missing: a step back shows that the
+    // head stands there.
+    let position = drive.position().unwrap();
+    assert_eq!((position.block, position.is_bop), (0, true));
     drive.rewind().unwrap();
     assert_eq!(drive.position().unwrap().block, 0);
     drive.read(&mut [0; 100]).unwrap();
@@ -336,6 +338,14 @@ fn a_dummy_position_is_replaced_by_our_count_or_refused() {
     // Over filemarks nobody can count the blocks between.
     drive.space_filemarks(1).unwrap();
     assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    // The step back that found it out was taken back.
+    let mut buffer = [0; 100];
+    drive.read(&mut buffer).unwrap();
+    assert_eq!(buffer[0], content(4));
+    drive.read(&mut buffer).unwrap();
+    assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    drive.read(&mut buffer).unwrap();
+    assert_eq!(buffer[0], content(6));
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tapewise_scsi::commands::TestUnitReady;
-use tapewise_scsi::holders::{Holder, reservation};
 use tapewise_scsi::transports::{Keep, Record, Replay};
 use tapewise_scsi::{Cdb, Command, Completion, Data, Status, Transport, TransportError};
 
@@ -218,34 +217,6 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
     assert!(refused(format!("{head}\n{bad_hex}")).starts_with("f:2: "));
     let too_much = r#"{"at_us":0,"took_us":0,"cdb":"00","room":1,"data_in":{"length":2,"hex":"00 00"},"status":0,"transferred":2}"#;
     assert!(refused(format!("{head}\n\n{too_much}")).starts_with("f:3: 2 bytes"));
-}
-
-/// A replay of one answer to PERSISTENT RESERVE IN, READ RESERVATION.
-fn reservation_answer(end: &str) -> Replay {
-    replay(&format!(
-        "{{\"tapewise_exchanges\":1,\"device\":\"d\"}}\n{{\"at_us\":0,\"took_us\":0,\
-         \"cdb\":\"5e 01 00 00 00 00 00 1f 48 00\",\"room\":8008,{end}}}\n"
-    ))
-}
-
-#[test]
-fn a_reservation_is_a_holder_and_a_drive_without_them_has_none() {
-    let ask = |end: &str| reservation(&mut reservation_answer(end)).expect("an answer");
-    let held = r#""data_in":{"length":24,"hex":"00 00 00 07 00 00 00 10 00 00 00 00 00 00 ab cd 00 00 00 00 00 03 00 00"},"status":0,"transferred":24"#;
-    let words = ask(held)
-        .map(|holder| holder.to_string())
-        .unwrap_or_default();
-    assert_eq!(
-        words,
-        "another initiator has reserved the drive: exclusive access, key 0x000000000000abcd"
-    );
-    let free =
-        r#""data_in":{"length":8,"hex":"00 00 00 07 00 00 00 00"},"status":0,"transferred":8"#;
-    assert_eq!(ask(free), None);
-    let unknown = r#""data_in":{"length":0,"hex":""},"status":2,"transferred":0,"sense":"70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00""#;
-    assert_eq!(ask(unknown), None);
-    let conflict = r#""data_in":{"length":0,"hex":""},"status":24,"transferred":0"#;
-    assert_eq!(ask(conflict), Some(Holder::Reservation { held: None }));
 }
 
 #[test]

@@ -27,6 +27,7 @@
 mod distribution;
 mod kernel;
 pub mod library;
+pub mod mounts;
 pub mod queue;
 mod results;
 pub mod scenario;

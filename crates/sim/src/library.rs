@@ -3,10 +3,10 @@
 mod cache;
 mod cause;
 mod demand;
-mod dispatch;
 mod drive;
+mod estimate;
 mod expected;
-mod failure;
+mod ids;
 mod mechanics;
 mod parts;
 mod record;

@@ -198,12 +198,13 @@ impl Steady {
         let mean = |number| all.iter().map(|s| quarter(s, number)).sum::<f64>() / all.len() as f64;
         let (second_quarter_s, last_quarter_s) = (mean(1), mean(3));
         let surely = Interval::of_mean(&grown, GROWTH_LEVEL)?.low() > 0.0;
-        Ok(match surely && last_quarter_s > GROWTH * second_quarter_s {
-            true => Steady::Growing {
+        Ok(if surely && last_quarter_s > GROWTH * second_quarter_s {
+            Steady::Growing {
                 second_quarter_s,
                 last_quarter_s,
-            },
-            false => Steady::Yes,
+            }
+        } else {
+            Steady::Yes
         })
     }
 }

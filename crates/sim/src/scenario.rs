@@ -10,11 +10,12 @@ mod demand;
 mod error;
 mod site;
 
+pub use crate::mounts::{MountPolicy, MountRules};
 pub use demand::{Arrivals, CartridgePick, Listed, PlacePick, PriorityClass, Requests};
 pub use error::ScenarioError;
 pub use site::{
-    Cache, CartridgeGroup, Cleaning, Dismount, DriveGroup, Failures, Library, MountPolicy, Policy,
-    Rewind, RobotGroup, Software,
+    Cache, CartridgeGroup, Cleaning, Dismount, DriveGroup, Failures, Library, Policy, Rewind,
+    RobotGroup, Software,
 };
 
 use serde::Deserialize;

@@ -282,9 +282,10 @@ impl Study {
         whole.shard = Shard::WHOLE;
         let numbers = whole.summaries.iter().map(|summary| summary.replication);
         if let Some((place, found)) = (0..).zip(numbers).find(|(place, found)| place != found) {
-            return match place < found {
-                true => apart(format!("replication {place} is missing")),
-                false => apart(format!("replication {found} is there twice")),
+            return if place < found {
+                apart(format!("replication {place} is missing"))
+            } else {
+                apart(format!("replication {found} is there twice"))
             };
         }
         match (whole.summaries.len() as u64, whole.replications) {

@@ -57,10 +57,7 @@ fn scenarios() -> impl Strategy<Value = String> {
     (size, policy, arrivals, pick, trouble, drive, robot).prop_map(
         |((drives, robots, cartridges, requests), policy, arrivals, pick, trouble, drive, robot)| {
             let (mount, most, affinity, window, dismount, rewind) = policy;
-            let dismount = match dismount.ends_with('#') {
-                true => dismount.to_owned(),
-                false => format!("{dismount}\""),
-            };
+            let dismount = if dismount.ends_with('#') { dismount.to_owned() } else { format!("{dismount}\"") };
             format!(
                 "name = \"random\"\nrequests = {requests}\narrivals = {{ {arrivals} }}\n\
                  [request]\ncartridges = {{ {pick} }}\nsize_mb = {{ mean = 300, cv = 1 }}\n\

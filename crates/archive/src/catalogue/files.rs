@@ -172,6 +172,9 @@ pub trait Files: Send + Sync {
     /// The live file of a path.
     fn live_file(&self, path: &[u8]) -> Result<Option<FileId>>;
 
+    /// Every file that has or had this path, retired ones among them; the oldest first.
+    fn versions(&self, path: &[u8]) -> Result<Vec<FileId>>;
+
     /// Live files whose paths match, in order of their bytes, at most `limit` of those behind `after`.
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>>;
 
@@ -186,6 +189,9 @@ pub trait Files: Send + Sync {
 
     /// Takes a whole or lost copy out of the catalogue; an error where fewer others are whole than wanted.
     fn drop_copy(&self, id: FileId, number: u32) -> Result<()>;
+
+    /// Notes that a lost copy, all of which is on tape, was read and found right: it is whole again.
+    fn take_back(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 
     /// Notes that a copy could not be read. If the file lies in the cache it is migrated again.
     fn mark_lost(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;

@@ -66,6 +66,57 @@ impl RequestState {
     }
 }
 
+/// What kept a request from being served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// No copy of the file is whole, and the cache does not have it.
+    NoCopy,
+    /// The tape could not be read.
+    Unreadable,
+    /// What was read is not what was stored.
+    WrongContents,
+    /// The destination does not take it.
+    Destination,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 4] = [
+        Cause::NoCopy,
+        Cause::Unreadable,
+        Cause::WrongContents,
+        Cause::Destination,
+    ];
+
+    /// Its name in catalogues and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::NoCopy => "no-copy",
+            Cause::Unreadable => "unreadable",
+            Cause::WrongContents => "wrong-contents",
+            Cause::Destination => "destination",
+        }
+    }
+}
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{words}")]
+pub struct Failure {
+    /// What kept it from being served.
+    pub cause: Cause,
+    /// The same in words.
+    pub words: String,
+}
+
+impl Failure {
+    /// A failure of a cause, in words.
+    pub fn new(cause: Cause, words: impl Into<String>) -> Failure {
+        let words = words.into();
+        Failure { cause, words }
+    }
+}
+
 /// A recall that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRecall {
@@ -92,8 +143,10 @@ pub struct Request {
     pub place: Option<Vec<u8>>,
     /// How far it has come.
     pub state: RequestState,
-    /// Why it failed.
+    /// Why it failed, in words.
     pub reason: Option<String>,
+    /// What kept it from being served; none where an older version noted words only.
+    pub cause: Option<Cause>,
     /// When it was asked for.
     pub created_ns: i64,
     /// When somebody last began with it.
@@ -108,7 +161,7 @@ pub enum Answer {
     /// Done.
     Delivered,
     /// It could not be done, and why.
-    Failed(String),
+    Failed(Failure),
     /// Nobody wants it any more.
     Cancelled,
 }

@@ -20,6 +20,36 @@ pub struct Recorded {
     pub segments: Vec<Segment>,
 }
 
+/// A whole copy that was found on volumes of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rediscovered {
+    /// The file, with the sum that the tape says.
+    pub file: File,
+    /// When it was stored; none on tapes that do not say it.
+    pub stored_ns: Option<i64>,
+    /// On how many volumes it is to lie.
+    pub copies_wanted: u32,
+    /// Length of the zstd frame that it is there; none where it is the contents as they are.
+    pub zstd_bytes: Option<u64>,
+    /// Where its bytes are, in file order: the place of the volume among those that are joined, and the segment.
+    pub segments: Vec<(usize, Segment)>,
+}
+
+/// What came of joining what was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rejoined {
+    /// Files that are new and live.
+    pub files: u64,
+    /// Versions of a path that a later one replaces.
+    pub versions: u64,
+    /// Copies of known files that were not known.
+    pub copies: u64,
+    /// Copies that were known.
+    pub known: u64,
+    /// Copies that are lost: something else lies where the catalogue had them, or nothing.
+    pub displaced: u64,
+}
+
 /// A segment on a volume, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnVolume {
@@ -35,6 +65,10 @@ pub struct OnVolume {
     pub zstd_bytes: Option<u64>,
     /// Whether the file is still wanted; what is not, a repack leaves behind.
     pub live: bool,
+    /// Whether the copy could not be read, or was not right.
+    pub lost: bool,
+    /// When the copy was last read and found right, or written.
+    pub read_ns: Option<i64>,
     /// The segment.
     pub segment: Segment,
 }
@@ -81,6 +115,14 @@ pub trait Volumes: Send + Sync {
     /// least one sum of the same kind does and none differs; otherwise it is an error.
     fn add_recorded(&self, volume: &Volume, files: &[Recorded], at_ns: i64) -> Result<VolumeId>;
 
+    /// Joins volumes of ours that were read, and the whole copies that were found on them, to what is known:
+    /// all or none. A volume that is known by its UUID then ends where its tape does.
+    ///
+    /// A copy of a file that is known is a further copy of it, or the one that is known to be there. Of two
+    /// versions of a path the one that was stored later is live, the other is a retired version. Copies whose
+    /// place holds something else are lost.
+    fn rejoin(&self, volumes: &[Volume], copies: &[Rediscovered], at_ns: i64) -> Result<Rejoined>;
+
     /// The volume with a label.
     fn find_volume(&self, label: &str) -> Result<Option<(VolumeId, Volume)>>;
 
@@ -95,6 +137,9 @@ pub trait Volumes: Send + Sync {
 
     /// What lies on a volume, in tape order: partition, block, offset. Lost copies are left out.
     fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>>;
+
+    /// As [`Volumes::contents`], lost copies among them.
+    fn all_contents(&self, id: VolumeId) -> Result<Vec<OnVolume>>;
 
     /// Takes a volume and the copies on it out of the catalogue, after a repack or a loss.
     ///

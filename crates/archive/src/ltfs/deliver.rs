@@ -1,5 +1,6 @@
 //! Files of an LTFS volume on their way into a destination.
 
+use super::finishing::{Finished, Finishing};
 use super::wanted::{ByteRange, WantError, segments};
 use crate::deliver::{
     BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata,
@@ -114,13 +115,15 @@ pub enum Missing {
 /// What is said, on the receiver's thread, when a file has arrived or is known not to.
 pub type Said<'a> = &'a mut (dyn FnMut(Result<Delivered, Missing>) + Send);
 
-/// Takes what is read and makes files of it.
+/// Takes what is read and makes files of it. A file whose last byte has come gets its name soon
+/// afterwards, at the latest when this is dropped.
 pub struct Deliveries<'a> {
     destination: &'a Destination,
     wanted: &'a [Wanted],
     said: Said<'a>,
     /// Those that have begun. What has failed is in here no more, and its bytes are dropped.
     open: BTreeMap<usize, Delivery>,
+    finishing: Finishing,
 }
 
 impl<'a> Deliveries<'a> {
@@ -131,7 +134,29 @@ impl<'a> Deliveries<'a> {
             wanted,
             said,
             open: BTreeMap::new(),
+            finishing: Finishing::new(),
         }
+    }
+
+    /// Waits until every file whose last byte has come has its name, and says so.
+    ///
+    /// # Errors
+    /// The destination takes no more files.
+    pub fn settle(&mut self) -> io::Result<()> {
+        let finished = self.finishing.rest();
+        self.finishing = Finishing::new();
+        self.say(finished)
+    }
+
+    fn say(&mut self, finished: Vec<Finished>) -> io::Result<()> {
+        let mut full = Ok(());
+        for (want, result) in finished {
+            match result {
+                Ok(delivered) => (self.said)(Ok(delivered)),
+                Err(error) => full = full.and(self.failed(want, error)),
+            }
+        }
+        full
     }
 
     /// A file cannot be delivered. Others go on, unless the destination takes no more of them.
@@ -144,6 +169,14 @@ impl<'a> Deliveries<'a> {
             true => Err(io::Error::new(io::ErrorKind::StorageFull, words)),
             false => Ok(()),
         }
+    }
+}
+
+impl Drop for Deliveries<'_> {
+    fn drop(&mut self) {
+        let finished = self.finishing.rest();
+        // Each failure is told; that there is no room for more files does not matter any more.
+        let _ = self.say(finished);
     }
 }
 
@@ -175,13 +208,8 @@ impl Receiver for Deliveries<'_> {
         let Some(delivery) = self.open.remove(&want) else {
             return Ok(());
         };
-        match delivery.finish() {
-            Ok(delivered) => {
-                (self.said)(Ok(delivered));
-                Ok(())
-            }
-            Err(error) => self.failed(want, error),
-        }
+        let finished = self.finishing.finish(want, delivery);
+        self.say(finished)
     }
 
     fn lost(&mut self, want: usize, why: &Lost) -> io::Result<()> {

@@ -4,7 +4,10 @@
 //! order, because its index partition is behind its data partition or because data lies behind the
 //! last index, is read all the same: what no index has cannot be recalled, and [`Doubt`] says so.
 
+pub use super::doubt::Doubt;
+
 use super::blocks::{Blocks, Next};
+use super::fallback::{Fallback, fallback, generation_in};
 use super::label::{COHERENCY_ATTRIBUTE, Coherency, NoVol1, volume_name};
 use std::fs::File;
 use std::io::{BufReader, Seek, Write};
@@ -85,85 +88,6 @@ pub enum LtfsError {
     Index(#[from] LtfsIndexError),
 }
 
-/// A reason why a volume may hold more than its newest index says, or other things.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Doubt {
-    /// It was not unmounted in order.
-    #[error(
-        "the index partition has {}, the data partition generation {data}: the volume was not unmounted in order",
-        of_generation(*.index)
-    )]
-    IndexPartitionBehind {
-        /// Generation in the index partition.
-        index: Option<u64>,
-        /// Generation in the data partition.
-        data: u64,
-    },
-    /// The data partition lacks the index to which that of the index partition points back.
-    #[error(
-        "the index partition has generation {index}, the data partition {}: it lacks an index that was written",
-        of_generation(*.data)
-    )]
-    DataPartitionBehind {
-        /// Generation in the index partition.
-        index: u64,
-        /// Generation in the data partition.
-        data: Option<u64>,
-    },
-    /// Blocks that no index knows.
-    #[error(
-        "partition {partition}: {blocks} blocks from block {first_block} on lie behind the last index; files in them are not in any index"
-    )]
-    Unindexed {
-        /// The partition.
-        partition: u8,
-        /// The first of them.
-        first_block: u64,
-        /// How many there are.
-        blocks: u64,
-    },
-    /// What begins as an index and is none.
-    #[error("partition {partition}, block {block}: an index that cannot be read ({why})")]
-    BadIndex {
-        /// The partition.
-        partition: u8,
-        /// Its first block.
-        block: u64,
-        /// Why.
-        why: String,
-    },
-    /// A partition that could not be read to its end.
-    #[error("partition {partition} could not be looked through: {why}")]
-    Unread {
-        /// The partition.
-        partition: u8,
-        /// Sense in words.
-        why: String,
-    },
-    /// The cartridge's memory knows of a newer index.
-    #[error(
-        "the cartridge's memory says that generation {memory} was written, the newest on the tape is {tape}"
-    )]
-    MemoryNewer {
-        /// Generation in the memory.
-        memory: u64,
-        /// Generation on the tape.
-        tape: u64,
-    },
-    /// The cartridge's memory is of another volume.
-    #[error("the cartridge's memory is of volume {memory}")]
-    MemoryOfOther {
-        /// UUID in the memory.
-        memory: String,
-    },
-}
-
-fn of_generation(generation: Option<u64>) -> String {
-    generation.map_or("no index".to_owned(), |generation| {
-        format!("generation {generation}")
-    })
-}
-
 /// An index as it stands on the tape.
 #[derive(Debug)]
 pub struct TapeIndex {
@@ -211,6 +135,8 @@ pub struct LtfsVolume {
     pub index: TapeIndex,
     /// Why it may hold more than that, or other things; empty for a volume that is whole.
     pub doubts: Vec<Doubt>,
+    /// That the index is not the newest one that was written, or may not be.
+    pub fallback: Option<Fallback>,
 }
 
 impl LtfsVolume {
@@ -244,7 +170,11 @@ impl LtfsVolume {
             why: words(&doubts),
         })?;
         compare_memory(&memory, &index, &mut doubts);
+        let in_memory = memory.iter().flatten();
+        let in_memory = in_memory.filter(|known| known.volume_uuid == label.volume_uuid);
+        let in_memory = in_memory.map(|known| known.generation).max();
         Ok(LtfsVolume {
+            fallback: fallback(index.head.generation, in_memory, &doubts),
             name,
             layout: layout(&label),
             label,
@@ -405,7 +335,7 @@ fn newest(
             let found = match read_run(blocks, partition, run, is_closed, label) {
                 // The one before it serves.
                 Err(LtfsError::Scsi(error)) if is_of_the_medium(&error) => {
-                    Run::BadIndex(error.to_string())
+                    Run::BadIndex(error.to_string(), None)
                 }
                 found => found?,
             };
@@ -414,9 +344,10 @@ fn newest(
                     push_unindexed(doubts, partition, end, end_of_data, unindexed);
                     return Ok(Some(*index));
                 }
-                Run::BadIndex(why) => doubts.push(Doubt::BadIndex {
+                Run::BadIndex(why, generation) => doubts.push(Doubt::BadIndex {
                     partition,
                     block: first,
+                    generation,
                     why,
                 }),
                 Run::Data => {}
@@ -453,7 +384,7 @@ fn push_unindexed(doubts: &mut Vec<Doubt>, partition: u8, end: u64, end_of_data:
 /// What a run of blocks between two filemarks is.
 enum Run {
     Index(Box<TapeIndex>),
-    BadIndex(String),
+    BadIndex(String, Option<u64>),
     Data,
 }
 
@@ -468,23 +399,28 @@ fn read_run(
     blocks.drive.locate(partition, run.start)?;
     let mut text = tempfile::tempfile().map_err(LtfsError::Spool)?;
     let mut bytes = 0;
+    let mut generation = None;
     for block in run.clone() {
         let Next::Block(part) = blocks.next()? else {
-            return Ok(Run::BadIndex(format!("it ends before block {block}")));
+            let why = format!("it ends before block {block}");
+            return Ok(Run::BadIndex(why, generation));
         };
-        if block == run.start && !begins_as_index(part) {
-            return Ok(Run::Data);
+        if block == run.start {
+            if !begins_as_index(part) {
+                return Ok(Run::Data);
+            }
+            generation = generation_in(part);
         }
         bytes += part.len() as u64;
         if bytes > MOST_INDEX_BYTES {
-            return Ok(Run::BadIndex(format!(
-                "longer than {MOST_INDEX_BYTES} bytes"
-            )));
+            let why = format!("longer than {MOST_INDEX_BYTES} bytes");
+            return Ok(Run::BadIndex(why, generation));
         }
         text.write_all(part).map_err(LtfsError::Spool)?;
     }
     if !is_closed {
-        return Ok(Run::BadIndex("no filemark closes it".to_owned()));
+        let why = "no filemark closes it".to_owned();
+        return Ok(Run::BadIndex(why, generation));
     }
     let mut index = TapeIndex {
         head: LtfsIndex::default(),
@@ -494,10 +430,11 @@ fn read_run(
     };
     match visit_ltfs_index(index.reader()?, |_| ()) {
         Ok(head) => index.head = head,
-        Err(error) => return Ok(Run::BadIndex(error.to_string())),
+        Err(error) => return Ok(Run::BadIndex(error.to_string(), generation)),
     }
     Ok(match misplaced(&index, label) {
-        Some(why) => Run::BadIndex(why),
+        // Of another volume, or a copy from elsewhere: no index of this place is missing.
+        Some(why) => Run::BadIndex(why, Some(0)),
         None => Run::Index(Box::new(index)),
     })
 }

@@ -1,138 +1,332 @@
-//! A cartridge that others wrote, or whose catalogue was lost, is read from end to end.
+//! Cartridges are read from end to end: those that others wrote, and ours whose catalogue was lost or is
+//! older than the tape. All drives read at once.
 
+use super::join::{FoundParts, LeftOut, is_file, whole};
+use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::Recorded;
+use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
 use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
-use crate::volume::{Found, Kind as MemberKind, Located, Scanned, Trouble, scan};
+use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, scan};
 use std::collections::HashMap;
-use tapewise_run::Recorder;
+use std::sync::{Mutex, PoisonError};
+use tapewise_library::pool::WorkError;
+use tapewise_run::{Log, Recorder, RunError};
+use tapewise_scsi::TapeDrive;
 
 /// What was found on a cartridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Added {
-    /// Files that are in the catalogue now.
-    pub files: usize,
+    /// How many files and copies are in the catalogue now.
+    pub joined: Rejoined,
     /// Members that are no files of the archive, and why.
-    pub left_out: Vec<(Vec<u8>, String)>,
+    pub left_out: Vec<LeftOut>,
     /// What is not as it should be on the tape, a sentence each.
     pub troubles: Vec<String>,
 }
 
+/// What came of reading a cartridge in.
+#[derive(Debug)]
+pub enum ReadIn {
+    /// It is in the catalogue.
+    Added(Added),
+    /// It is blank, or not one of ours; it is not in the catalogue.
+    Passed(String),
+    /// It could not be read; nothing of it was added.
+    Failed(MoveError),
+}
+
+/// What came of reading cartridges in.
+#[derive(Debug, Default)]
+pub struct Rebuilt {
+    /// By label.
+    pub volumes: Vec<(String, ReadIn)>,
+    /// Files in parts that could be joined, of all cartridges.
+    pub joined: Rejoined,
+    /// Files of which parts are missing, and which.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What is done with cartridges that are not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Their tar archives are added below the cartridge's label, and never written.
+    Add,
+    /// They are passed over.
+    Pass,
+}
+
+/// What all drives that read cartridges in share.
+struct Reading<'a> {
+    with: DriveContext<'a>,
+    others: Others,
+    copies_wanted: u32,
+    parts: Mutex<FoundParts>,
+    /// The volumes of ours, by their place among the labels.
+    ours: Mutex<HashMap<usize, Volume>>,
+}
+
 impl Mover<'_> {
-    /// Reads a cartridge of tar archives whole and adds what is on it: one of ours under the paths
-    /// that its files had, one of others below its label, and never to be written.
-    ///
-    /// # Errors
-    /// [`MoveError`]; nothing was added.
-    pub fn add_tape(&mut self, label: &str) -> Result<Added, MoveError> {
-        let index = self.pool.mount(label, self.log)?;
-        let result = self.scan_mounted(index, label);
-        let (scanned, members, troubles) = self.let_go(index, result)?;
-        let is_ours = scanned.label.is_some();
-        let mut added = Added {
-            troubles,
-            ..Added::default()
-        };
-        let (mut recorded, mut at) = (Vec::new(), HashMap::new());
-        for located in members {
-            match file(&located, label, is_ours) {
-                Ok(file) => join(&mut recorded, &mut at, file, &located),
-                Err(why) => added.left_out.push((located.member.name(), why)),
-            }
-        }
-        recorded.retain(|recorded| {
-            let bytes: u64 = recorded.segments.iter().map(|segment| segment.bytes).sum();
-            let is_whole = bytes == recorded.zstd_bytes.unwrap_or(recorded.file.bytes);
-            if !is_whole {
-                let why = format!("{bytes} of its {} bytes are here", recorded.file.bytes);
-                added.left_out.push((recorded.file.path.clone(), why));
-            }
-            is_whole
+    /// Labels of all cartridges that can be had, cleaning cartridges left out.
+    pub fn cartridges(&self) -> Vec<String> {
+        let places = self.pool.volumes().into_iter();
+        let present = places.filter(|(label, place)| {
+            !matches!(place, tapewise_library::pool::Place::Missing(_))
+                && !super::migrate::is_cleaning(label)
         });
-        added.files = recorded.len();
-        let uuid = match &scanned.label {
-            Some(label) => label.uuid.clone(),
-            // A tape of others has none: its label is all that it can be known by.
-            None => format!("tar:{label}"),
-        };
-        let volume = Volume {
-            label: label.to_owned(),
-            uuid,
-            format: match is_ours {
-                true => VolumeFormat::Tapewise,
-                false => VolumeFormat::Tar,
-            },
-            state: match is_ours && added.troubles.is_empty() {
-                true => VolumeState::Filling,
-                false => VolumeState::Full,
-            },
-            block_bytes: match &scanned.label {
-                Some(label) => label.block_bytes,
-                None => scanned.longest_block,
-            },
-            next_block: scanned.next_block,
-            written_bytes: scanned.bytes,
-        };
-        self.catalogue
-            .add_recorded(&volume, &recorded, (self.now_ns)())?;
-        Ok(added)
+        present.map(|(label, _)| label).collect()
     }
 
-    fn scan_mounted(
+    /// Reads cartridges of tar archives whole and adds what is on them: of ours the files under the paths
+    /// that they had, joined to what the catalogue knows, each wanted on `copies_wanted` volumes where the
+    /// tape does not say on how many; of others see [`Others`].
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was added until then stays. A cartridge that cannot be read is none.
+    pub fn read_in(
         &mut self,
-        index: usize,
-        label: &str,
-    ) -> Result<(Scanned, Vec<Located>, Vec<String>), MoveError> {
-        let mut log = self.pool.stamp(index, self.log);
-        let mut recorder = Recorder::new(self.pool.drive(index), &mut log, self.stop);
-        let (mut members, mut troubles) = (Vec::new(), Vec::new());
-        let scanned = scan(&mut recorder, &mut |found| {
-            match found {
-                Found::Member(located) => members.push(located),
-                Found::Trouble(trouble) => troubles.push(words(&trouble)),
-            }
-            Ok(())
-        });
-        let scanned = scanned.map_err(|source| MoveError::Volume {
-            label: label.to_owned(),
-            source,
-        })?;
-        Ok((scanned, members, troubles))
+        labels: &[String],
+        others: Others,
+        copies_wanted: u32,
+    ) -> Result<Rebuilt, MoveError> {
+        let reading = Reading {
+            with: self.with(),
+            others,
+            copies_wanted,
+            parts: Mutex::default(),
+            ours: Mutex::default(),
+        };
+        let pace = self.pool.pace();
+        let job = |number: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
+            reading.read(number, &labels[number], drive, log)
+        };
+        let results = self.pool.work(labels, pace, self.log, self.stop, &job);
+        let mut rebuilt = Rebuilt::default();
+        for (label, result) in labels.iter().zip(results) {
+            let read = match result {
+                Ok(read) => read,
+                Err(WorkError::Pool(error)) => ReadIn::Failed(error.into()),
+                Err(WorkError::Run(source)) => {
+                    let error = MoveError::Run {
+                        label: label.clone(),
+                        source,
+                    };
+                    if error.is_interrupted() {
+                        return Err(error);
+                    }
+                    ReadIn::Failed(error)
+                }
+            };
+            rebuilt.volumes.push((label.clone(), read));
+        }
+        reading.join_parts(labels, &mut rebuilt)?;
+        Ok(rebuilt)
     }
 }
 
-/// The file that a member is, or a part of which it is.
-fn file(located: &Located, label: &str, is_ours: bool) -> Result<File, String> {
+impl Reading<'_> {
+    fn read(
+        &self,
+        number: usize,
+        label: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<ReadIn, RunError> {
+        let mut recorder = Recorder::new(drive, log, self.with.stop);
+        let mut found = Contents::default();
+        let scanned = scan(&mut recorder, &mut |one| {
+            found.take(one);
+            Ok(())
+        });
+        let scanned = match scanned {
+            Ok(scanned) => scanned,
+            Err(VolumeError::Run(error)) => return Err(error),
+            Err(source) => {
+                let label = label.to_owned();
+                return Ok(ReadIn::Failed(MoveError::Volume { label, source }));
+            }
+        };
+        let added = match (&scanned.label, self.others) {
+            (Some(_), _) => self.add_ours(number, label, &scanned, found),
+            (None, _) if scanned.end_of_data == 0 => {
+                return Ok(ReadIn::Passed("it is blank".to_owned()));
+            }
+            (None, Others::Add) => self.add_others(label, &scanned, found),
+            (None, Others::Pass) => {
+                let why = "it has no label of tapewise: `catalog add` adds cartridges of others";
+                return Ok(ReadIn::Passed(why.to_owned()));
+            }
+        };
+        Ok(added.map_or_else(ReadIn::Failed, ReadIn::Added))
+    }
+
+    /// Adds what is whole on a volume of ours, and keeps its parts of files for later.
+    fn add_ours(
+        &self,
+        number: usize,
+        label: &str,
+        scanned: &Scanned,
+        found: Contents,
+    ) -> Result<Added, MoveError> {
+        let Some(on_tape) = &scanned.label else {
+            return Ok(Added::default());
+        };
+        let mut left_out = found.left_out;
+        let mut copies = Vec::new();
+        for located in &found.members {
+            let taken = is_file(located).and_then(|()| match located.member.part {
+                Some(_) => {
+                    let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+                    parts.add(number, located)
+                }
+                None => {
+                    copies.push(whole(located, 0, self.copies_wanted)?);
+                    Ok(())
+                }
+            });
+            if let Err(why) = taken {
+                left_out.push((located.member.name(), why));
+            }
+        }
+        let volume = Volume {
+            label: label.to_owned(),
+            uuid: on_tape.uuid.clone(),
+            format: VolumeFormat::Tapewise,
+            // What could not be read may have been more than the end.
+            state: match found.troubles.is_empty() {
+                true => VolumeState::Filling,
+                false => VolumeState::Full,
+            },
+            block_bytes: on_tape.block_bytes,
+            next_block: scanned.next_block,
+            written_bytes: scanned.bytes,
+        };
+        let on = std::slice::from_ref(&volume);
+        let joined = self.with.catalogue.rejoin(on, &copies, self.with.now())?;
+        let mut ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
+        ours.insert(number, volume);
+        Ok(Added {
+            joined,
+            left_out,
+            troubles: found.troubles,
+        })
+    }
+
+    /// Adds the files of a tape of others below its label; the last of several of one path counts, as for tar.
+    fn add_others(
+        &self,
+        label: &str,
+        scanned: &Scanned,
+        found: Contents,
+    ) -> Result<Added, MoveError> {
+        let mut left_out = found.left_out;
+        let (mut recorded, mut at) = (Vec::new(), HashMap::new());
+        for located in &found.members {
+            match of_others(located, label) {
+                Ok(one) => {
+                    let known = at.entry(one.file.path.clone()).or_insert(recorded.len());
+                    match recorded.get_mut(*known) {
+                        Some(other) => *other = one,
+                        None => recorded.push(one),
+                    }
+                }
+                Err(why) => left_out.push((located.member.name(), why)),
+            }
+        }
+        let volume = Volume {
+            label: label.to_owned(),
+            // A tape of others has none: its label is all that it can be known by.
+            uuid: format!("tar:{label}"),
+            format: VolumeFormat::Tar,
+            state: VolumeState::Full,
+            block_bytes: scanned.longest_block,
+            next_block: scanned.next_block,
+            written_bytes: scanned.bytes,
+        };
+        let catalogue = self.with.catalogue;
+        catalogue.add_recorded(&volume, &recorded, self.with.now())?;
+        Ok(Added {
+            joined: Rejoined {
+                files: recorded.len() as u64,
+                ..Rejoined::default()
+            },
+            left_out,
+            troubles: found.troubles,
+        })
+    }
+
+    /// Adds the files in parts all of which were read.
+    fn join_parts(self, labels: &[String], rebuilt: &mut Rebuilt) -> Result<(), MoveError> {
+        let parts = self.parts.into_inner();
+        let parts = parts.unwrap_or_else(PoisonError::into_inner);
+        let (mut copies, left_out) = parts.join(self.copies_wanted, labels);
+        rebuilt.left_out = left_out;
+        if copies.is_empty() {
+            return Ok(());
+        }
+        let ours = self.ours.into_inner();
+        let ours = ours.unwrap_or_else(PoisonError::into_inner);
+        let (numbers, on): (Vec<usize>, Vec<Volume>) = ours.into_iter().unzip();
+        for (volume, _) in copies.iter_mut().flat_map(|copy| &mut copy.segments) {
+            let at = numbers.iter().position(|number| number == volume);
+            *volume = at.unwrap_or(usize::MAX);
+        }
+        copies.retain(|copy| copy.segments.iter().all(|(at, _)| *at < on.len()));
+        rebuilt.joined = self.with.catalogue.rejoin(&on, &copies, self.with.now())?;
+        Ok(())
+    }
+}
+
+/// What a scan of a cartridge gave.
+#[derive(Default)]
+struct Contents {
+    members: Vec<Located>,
+    left_out: Vec<LeftOut>,
+    troubles: Vec<String>,
+    /// The member that comes next is not what its header says.
+    is_wrong: bool,
+}
+
+impl Contents {
+    fn take(&mut self, found: Found) {
+        match found {
+            Found::Member(located) if std::mem::take(&mut self.is_wrong) => {
+                let why = "its contents are not what its header says".to_owned();
+                self.left_out.push((located.member.name(), why));
+            }
+            Found::Member(located) => self.members.push(located),
+            Found::Trouble(trouble) => {
+                self.is_wrong = matches!(trouble.what, Wrong::Sum { .. });
+                self.troubles.push(words(&trouble));
+            }
+        }
+    }
+}
+
+/// The file that a member of a tape of others is.
+fn of_others(located: &Located, label: &str) -> Result<Recorded, String> {
+    is_file(located)?;
     let member = &located.member;
-    match located.kind {
-        MemberKind::File => {}
-        MemberKind::Sparse => return Err("a sparse file of GNU tar".to_owned()),
-        MemberKind::HardLink | MemberKind::Symlink => return Err("a link".to_owned()),
-        MemberKind::Directory => return Err("a directory".to_owned()),
-        MemberKind::Other(kind) => return Err(format!("type {:?}", char::from(kind))),
-    }
-    if member.zstd_of.is_some() && member.part.is_some() {
-        return Err("a part of a compressed copy: restore it with tar and zstd".to_owned());
-    }
-    let mut path = Vec::new();
-    if !is_ours {
-        path.extend_from_slice(label.as_bytes());
-        path.push(b'/');
-    }
-    path.extend_from_slice(&member.path);
+    let mut path = label.as_bytes().to_vec();
+    path.push(b'/');
+    path.extend_from_slice(&member.name());
     let path = InnerPath::new(&path).map_err(|error| error.to_string())?;
-    let sum = match member.part.is_some() || member.zstd_of.is_some() {
-        true => member.file_xxh3,
-        false => member.xxh3,
-    };
-    Ok(File {
-        path: path.as_bytes().to_vec(),
-        bytes: member.zstd_of.unwrap_or(member.bytes),
-        modified_ns: member.modified_ns,
-        mode: member.mode,
-        sums: sum.map(|sum| vec![xxh3(sum)]).unwrap_or_default(),
+    let sum = member.xxh3.map(|sum| Sum {
+        kind: Kind::Xxh3,
+        value: sum.to_be_bytes().to_vec(),
+    });
+    Ok(Recorded {
+        file: File {
+            path: path.as_bytes().to_vec(),
+            bytes: member.bytes,
+            modified_ns: member.modified_ns,
+            mode: member.mode,
+            sums: sum.into_iter().collect(),
+        },
+        owner: Owner::default(),
+        zstd_bytes: None,
+        segments: vec![located.segment],
     })
 }
 
@@ -142,46 +336,4 @@ fn words(trouble: &Trouble) -> String {
         "partition {}, block {}, byte {}: {}",
         trouble.partition, trouble.block, trouble.offset, trouble.what
     )
-}
-
-fn xxh3(sum: u64) -> Sum {
-    Sum {
-        kind: Kind::Xxh3,
-        value: sum.to_be_bytes().to_vec(),
-    }
-}
-
-/// Adds a file, or a part to the file whose parts came before; the last of several files of one path
-/// is the one that counts, as for tar. `at` says where the file of a path is.
-fn join(
-    recorded: &mut Vec<Recorded>,
-    at: &mut HashMap<Vec<u8>, usize>,
-    mut file: File,
-    located: &Located,
-) {
-    let known = at.entry(file.path.clone()).or_insert(recorded.len());
-    let same = recorded.get_mut(*known);
-    let offset = located.member.part.map_or(0, |part| part.offset);
-    match same {
-        Some(other) if offset > 0 && offset == other.file.bytes => {
-            other.file.bytes += file.bytes;
-            other.segments.push(located.segment);
-        }
-        same => {
-            if located.member.part.is_some() && offset > 0 {
-                // Its beginning is on another volume; the length tells that it is not whole.
-                file.bytes += offset;
-            }
-            let new = Recorded {
-                file,
-                owner: Owner::default(),
-                zstd_bytes: located.member.zstd_of.map(|_| located.member.bytes),
-                segments: vec![located.segment],
-            };
-            match same {
-                Some(other) => *other = new,
-                None => recorded.push(new),
-            }
-        }
-    }
 }

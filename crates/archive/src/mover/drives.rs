@@ -4,10 +4,12 @@
 //! its cartridge moves, so that no other drive reads another copy of it.
 
 use super::choice::next_volume;
-use super::recall::{Deliverer, Full, Parts, Recalled};
-use super::session::With;
+use super::doubts::{Doubts, reads};
+use super::hand_over::{Full, Recalled};
+use super::recall::{Deliverer, Parts, Shared};
+use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{Answer, RequestId, VolumeQueue};
+use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -18,9 +20,12 @@ use tapewise_scsi::TapeDrive;
 
 /// What all drives of a recall share.
 pub(super) struct Recalling<'a> {
-    with: With<'a>,
+    with: DriveContext<'a>,
     parts: Mutex<Parts>,
     full: Full,
+    doubts: Doubts,
+    /// How often a copy is read before it is lost.
+    reads: u32,
     /// Held by whoever delivers what needs no tape.
     hands: Mutex<()>,
     state: Mutex<State>,
@@ -48,12 +53,19 @@ impl Mover<'_> {
             with: self.with(),
             parts: Mutex::default(),
             full: Full::default(),
+            doubts: Doubts::default(),
+            reads: reads(self.pool.drives()),
             hands: Mutex::default(),
             state: Mutex::default(),
         };
         // What needs no tape needs no drive either, and every drive may be set aside.
         recalling.prepare();
         self.pool.work_off(&recalling, self.log, self.stop);
+        if !recalling.doubts.left().is_empty() {
+            // No other drive could take what was doubtful: one that has read it decides.
+            self.pool.work_off(&recalling, self.log, self.stop);
+        }
+        recalling.decide_the_rest()?;
         let left = recalling.left();
         let full = recalling.full.into_vec();
         let State {
@@ -90,12 +102,12 @@ impl Recalling<'_> {
             self.with.deliver_at_hand(request, file, &self.full, done)?;
         }
         for (request, _) in queue.stranded {
-            let why = "no copy of the file is whole".to_owned();
-            let answer = Answer::Failed(why.clone());
+            let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
+            let answer = Answer::Failed(failure.clone());
             self.with
                 .catalogue
                 .answer(request, &answer, self.with.now())?;
-            done.failed.push((request, why));
+            done.failed.push((request, failure));
         }
         Ok(())
     }
@@ -178,27 +190,69 @@ impl Recalling<'_> {
         Ok(left.map(|queue| queue.label))
     }
 
+    /// Reads what waits for a volume, and what was doubtful a second time; whether another drive has to read
+    /// some of it.
     fn read(
         &self,
         queue: &VolumeQueue,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
         done: &mut Recalled,
-    ) -> Result<(), MoveError> {
+    ) -> Result<bool, MoveError> {
+        let again = self.read_once(queue, &queue.waiting, drive, log, done)?;
+        done.mounts += 1;
+        if again.is_empty() {
+            return Ok(false);
+        }
+        let again = self.read_once(queue, &again, drive, log, done)?;
+        Ok(!again.is_empty())
+    }
+
+    /// Reads once; what was read wrongly and is to be read again.
+    fn read_once(
+        &self,
+        queue: &VolumeQueue,
+        waiting: &[Waiting],
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+        done: &mut Recalled,
+    ) -> Result<Vec<Waiting>, MoveError> {
         let record = self.with.catalogue.volume(queue.volume)?;
-        let waiting = &queue.waiting;
         let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
         let name = |want: usize| waiting[want].request.0.to_string();
-        let mut receiver = Deliverer::new(self.with, waiting, (&self.parts, &self.full), done);
+        let shared = Shared {
+            parts: &self.parts,
+            full: &self.full,
+            doubts: &self.doubts,
+            reads: self.reads,
+        };
+        let mut receiver = Deliverer::new(self.with, waiting, shared, done);
         let wants = (wants.as_slice(), usize::MAX);
         let read = self
             .with
             .read_mounted(&record, drive, log, wants, &name, &mut receiver)?;
-        drop(receiver);
-        done.mounts += 1;
+        let doubtful = receiver.doubtful();
         done.learned += read.outcome.learned as u64;
         let whence = read.whence.to_string();
         done.positions.push((queue.label.clone(), whence));
+        let mut again: Vec<usize> = doubtful.into_iter().collect();
+        again.sort_unstable();
+        Ok(again
+            .into_iter()
+            .map(|want| waiting[want].clone())
+            .collect())
+    }
+
+    /// Copies that were read wrongly and not again, because their files came from elsewhere, are lost.
+    fn decide_the_rest(&self) -> Result<(), MoveError> {
+        let catalogue = self.with.catalogue;
+        for (file, number) in self.doubts.left() {
+            let entry = catalogue.file(file)?;
+            let mut others = entry.copies.iter().filter(|copy| copy.number != number);
+            if others.any(|copy| copy.state == CopyState::Whole) {
+                catalogue.mark_lost(file, number, self.with.now())?;
+            }
+        }
         Ok(())
     }
 
@@ -275,7 +329,8 @@ impl Work for Recalling<'_> {
         let mut state = lock(&self.state);
         state.done.add(done);
         let error = match read {
-            Ok(()) => {
+            Ok(true) => return Err(Trouble::Elsewhere),
+            Ok(false) => {
                 state.claimed.remove(volume);
                 return Ok(());
             }

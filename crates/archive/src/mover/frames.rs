@@ -1,14 +1,15 @@
 //! Copies that are compressed before they are written: zstd frames, made in the cache by several threads.
 //!
 //! A tar header needs the length of what follows it, so a segment's frames are made before its first block
-//! is written; the drive then runs at its own rate. A file that hardly shrinks is written as it is.
+//! is written: those of the next segment while the drive writes this one. A file that hardly shrinks is written as it is.
 
-use super::migrate::{Compressed, Run};
-use super::segment::Job;
-use super::{MoveError, Mover};
-use crate::cache::{Cache, CacheError, Incoming};
+use super::MoveError;
+use super::job::{Job, Squeezed};
+use super::session::DriveContext;
+use crate::cache::CacheError;
+use crate::catalogue::FileId;
 use crate::sums::{Kind, Sum};
-use crate::volume::{Frame, compress};
+use crate::volume::compress;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,10 +23,13 @@ pub struct Precompress {
     pub threads: usize,
 }
 
-/// A frame, in the cache until its segment is closed.
-pub(super) struct Squeezed {
-    pub frame: Frame,
-    pub incoming: Incoming,
+/// What could not be compressed.
+#[derive(Default)]
+pub(super) struct Unsqueezed {
+    /// Files whose contents are wrong; they are left out.
+    pub refused: Vec<(FileId, String)>,
+    /// Files that are written as they are because the cache had no room for their frames.
+    pub no_room: u64,
 }
 
 /// What came of compressing a file.
@@ -39,34 +43,17 @@ enum Outcome {
     Wrong(String),
 }
 
-impl Compressed {
-    /// Counts a copy that was written.
-    pub(super) fn count(&mut self, job: &Job) {
-        if let Some(squeezed) = &job.frame {
-            self.copies += 1;
-            self.file_bytes += job.record.bytes;
-            self.frame_bytes += squeezed.frame.bytes;
-        }
-    }
-}
-
-impl Mover<'_> {
+impl DriveContext<'_> {
     /// Compresses the files of a segment. One whose contents are wrong is refused and left out.
-    pub(super) fn squeeze(
-        &self,
-        jobs: &mut Vec<Job>,
-        how: Precompress,
-        run: &mut Run,
-    ) -> Result<(), MoveError> {
-        let (cache, stop, at_ns) = (self.cache, self.stop, (self.now_ns)());
+    pub fn squeeze(&self, jobs: &mut Vec<Job>, how: Precompress) -> Result<Unsqueezed, MoveError> {
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(Vec::new());
         let work = || {
             // Whoever is interrupted writes nothing of this segment.
-            while !stop.load(Ordering::Relaxed) {
+            while !self.stop.load(Ordering::Relaxed) {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(job) = jobs.get(index) else { break };
-                let outcome = squeezed(cache, job, how.level, at_ns);
+                let outcome = squeezed(self, job, how.level);
                 let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
                 outcomes.push((index, outcome));
             }
@@ -81,25 +68,25 @@ impl Mover<'_> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         outcomes.sort_by_key(|(index, _)| *index);
+        let mut unsqueezed = Unsqueezed::default();
         for (index, outcome) in outcomes {
             let job = &mut jobs[index];
             match outcome? {
                 Outcome::Frame(squeezed) => job.frame = Some(squeezed),
                 Outcome::Plain => {}
-                Outcome::NoRoom => run.done.compressed.no_room += 1,
-                Outcome::Wrong(why) => {
-                    run.refused.insert(job.file);
-                    run.done.refused.push((job.file, why));
-                }
+                Outcome::NoRoom => unsqueezed.no_room += 1,
+                Outcome::Wrong(why) => unsqueezed.refused.push((job.file, why)),
             }
         }
-        jobs.retain(|job| !run.refused.contains(&job.file));
-        Ok(())
+        let refused = &unsqueezed.refused;
+        jobs.retain(|job| refused.iter().all(|(file, _)| *file != job.file));
+        Ok(unsqueezed)
     }
 }
 
 /// The frame of a file, where that is worth it.
-fn squeezed(cache: &Cache, job: &Job, level: i32, at_ns: i64) -> Result<Outcome, CacheError> {
+fn squeezed(with: &DriveContext<'_>, job: &Job, level: i32) -> Result<Outcome, CacheError> {
+    let cache = with.cache;
     let bytes = job.record.bytes;
     if !job.is_whole() {
         // A frame can only be continued by who has made it.
@@ -110,7 +97,7 @@ fn squeezed(cache: &Cache, job: &Job, level: i32, at_ns: i64) -> Result<Outcome,
     if most == 0 {
         return Ok(Outcome::Plain);
     }
-    let mut incoming = match cache.reserve(most, at_ns) {
+    let mut incoming = match cache.reserve(most, with.now()) {
         Ok(reservation) => reservation.create()?,
         Err(CacheError::Full { .. } | CacheError::TooLarge { .. }) => return Ok(Outcome::NoRoom),
         Err(error) => return Err(error),

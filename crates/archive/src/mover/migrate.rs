@@ -1,85 +1,109 @@
-//! Files that lack copies go from the cache onto volumes.
+//! Files that lack copies go from the cache onto volumes, on all drives at once.
 //!
-//! A volume is filled segment by segment, see [`super::segment`]. A volume whose medium fails takes no
-//! more, and its files go to another one. A file that no volume takes keeps nobody else waiting.
+//! A drive that is free claims a volume and a share of what waits, and fills the volume segment by segment,
+//! see [`super::segment`]; the frames of the next segment are made while it writes. A volume whose medium
+//! fails takes no more, and its files go to another one. A file that no volume takes keeps nobody else
+//! waiting.
 
-use super::segment::Parts;
+use super::frames::Unsqueezed;
+use super::job::{Job, Parts};
+use super::migrated::Migrated;
+use super::open::LABEL_END;
+use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Loss, Migration, VolumeId};
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use crate::volume::{Blank, Label, VolumeError, VolumeWriter};
-use std::collections::{BTreeSet, HashSet};
-use std::time::{Duration, UNIX_EPOCH};
-use tapewise_library::pool::Place;
-use tapewise_run::Recorder;
+use crate::volume::VolumeError;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
+use tapewise_run::{Log, Recorder, RunError};
+use tapewise_scsi::TapeDrive;
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
 
-/// What a migration did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Migrated {
-    /// Files that now have all their copies.
-    pub files: u64,
-    /// Bytes recorded, headers among them.
-    pub bytes: u64,
-    /// Segments that were closed.
-    pub segments: u64,
-    /// Volumes that were mounted for it.
-    pub mounts: u64,
-    /// What was compressed before it was written.
-    pub compressed: Compressed,
-    /// Files that stay in the cache because they cannot be written, and why.
-    pub refused: Vec<(FileId, String)>,
-    /// Volumes that take no more, and cartridges that are not blank though we know nothing of them,
-    /// and why.
-    pub volumes_lost: Vec<(String, String)>,
-}
-
-impl Migrated {
-    /// Adds what another migration did.
-    pub(super) fn add(&mut self, other: Migrated) {
-        self.files += other.files;
-        self.bytes += other.bytes;
-        self.segments += other.segments;
-        self.mounts += other.mounts;
-        self.compressed.copies += other.compressed.copies;
-        self.compressed.file_bytes += other.compressed.file_bytes;
-        self.compressed.frame_bytes += other.compressed.frame_bytes;
-        self.compressed.no_room += other.compressed.no_room;
-        self.refused.extend(other.refused);
-        self.volumes_lost.extend(other.volumes_lost);
-    }
-}
-
-/// Copies that were written as zstd frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compressed {
-    /// How many.
-    pub copies: u64,
-    /// Bytes of their files.
-    pub file_bytes: u64,
-    /// Bytes of their frames.
-    pub frame_bytes: u64,
-    /// Copies that were written as they are because the cache had no room for their frames.
-    pub no_room: u64,
-}
+/// Segments that a further drive takes at least: for less it is quicker to write on with the first one than
+/// to mount another cartridge.
+const LEAST_SHARE_SEGMENTS: u64 = 4;
 
 /// Says what waits to be written, at most so many files.
-pub(super) type Waiting<'f> = dyn Fn(&Mover<'_>, usize) -> Result<Vec<Migration>, MoveError> + 'f;
+pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError> + Sync + 'f;
 
-/// What is known while a migration runs.
-#[derive(Default)]
-pub(super) struct Run {
-    pub done: Migrated,
-    /// Files whose contents cannot be written.
-    pub refused: HashSet<FileId>,
-    /// Files that no volume takes.
-    pub homeless: HashSet<FileId>,
-    /// Bytes that a blank cartridge took until it was full, where a file did not fit it.
-    pub whole_cartridge: Option<u64>,
+/// What all drives of a migration share.
+struct Writing<'a> {
+    with: DriveContext<'a>,
+    new_uuid: &'a (dyn Fn() -> String + Sync),
+    waiting: &'a Waiting<'a>,
+    /// Labels of the cartridges that can be had.
+    present: BTreeSet<String>,
+    drives: u64,
     /// Sums of files of which more parts come.
-    pub parts: Parts,
+    parts: Parts,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    done: Migrated,
+    /// Files whose contents cannot be written.
+    refused: HashSet<FileId>,
+    /// Files that no volume takes.
+    homeless: HashSet<FileId>,
+    /// Bytes that a blank cartridge took until it was full, where a file did not fit it.
+    whole_cartridge: Option<u64>,
+    /// What is being written, by label.
+    claimed: HashMap<String, Claim>,
+    /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
+    /// asked again and again.
+    is_all_claimed: bool,
+    /// Why nothing more is begun.
+    ended: Option<MoveError>,
+}
+
+struct Claim {
+    volume: VolumeId,
+    waiting: Vec<Migration>,
+}
+
+/// Whether a drive can be given something.
+enum Choice {
+    /// This volume.
+    Volume(VolumeId, String),
+    /// A blank cartridge of this label.
+    Blank(String),
+    /// Another drive has the volumes that would take it.
+    Later,
+    /// No volume takes any of it.
+    Nobody,
+}
+
+impl State {
+    fn is_known(&self, file: FileId) -> bool {
+        self.refused.contains(&file) || self.homeless.contains(&file)
+    }
+
+    /// The volumes onto which copies are being written, with their numbers, by file.
+    fn claims(&self) -> HashMap<FileId, Vec<(u32, VolumeId)>> {
+        let mut claims: HashMap<FileId, Vec<(u32, VolumeId)>> = HashMap::new();
+        for claim in self.claimed.values() {
+            for one in &claim.waiting {
+                let number = one.missing.first().map(|missing| missing.number);
+                let of_file = claims.entry(one.file).or_default();
+                of_file.extend(number.map(|number| (number, claim.volume)));
+            }
+        }
+        claims
+    }
+
+    /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
+    /// one, because its contents shrink better, but it would only fill up one that was begun.
+    fn is_too_long(&self, migration: &Migration, part_bytes: u64) -> bool {
+        let from = migration.missing.first().map_or(0, |missing| missing.from);
+        let next = (migration.bytes.saturating_sub(from)).min(part_bytes);
+        self.whole_cartridge.is_some_and(|bytes| next >= bytes)
+    }
 }
 
 impl Mover<'_> {
@@ -90,37 +114,85 @@ impl Mover<'_> {
     /// [`MoveError`]; [`MoveError::NoVolume`] when all was written that a volume takes. What was committed
     /// until then stays.
     pub fn migrate(&mut self, entered_until_ns: i64) -> Result<Migrated, MoveError> {
-        self.write_out(&|mover, limit| {
-            Ok(mover.catalogue.next_migrations(entered_until_ns, limit)?)
-        })
+        let catalogue = self.catalogue;
+        self.write_out(&|limit| Ok(catalogue.next_migrations(entered_until_ns, limit)?))
     }
 
-    /// Writes what waits, asking again what that is behind every volume.
+    /// Writes what waits, asking again what that is each time a drive is free.
     pub(super) fn write_out(&mut self, waiting: &Waiting<'_>) -> Result<Migrated, MoveError> {
-        let mut run = Run::default();
-        loop {
-            let passed = run.refused.len() + run.homeless.len();
-            let mut batch = waiting(self, AT_ONCE + passed)?;
-            batch.retain(|migration| {
-                !run.refused.contains(&migration.file) && !run.homeless.contains(&migration.file)
-            });
-            if batch.is_empty() {
-                break;
-            }
-            match self.volume_for(&batch, &run)? {
-                Some(volume) => self.fill(volume, batch, &mut run)?,
-                None => run
-                    .homeless
-                    .extend(batch.iter().map(|migration| migration.file)),
-            }
+        let places = self.pool.volumes();
+        let present = places
+            .iter()
+            .filter(|(_, place)| !matches!(place, Place::Missing(_)));
+        let writing = Writing {
+            with: self.with(),
+            new_uuid: self.new_uuid,
+            waiting,
+            present: present.map(|(label, _)| label.clone()).collect(),
+            drives: self.pool.drives() as u64,
+            parts: Parts::default(),
+            state: Mutex::default(),
+        };
+        self.pool.work_off(&writing, self.log, self.stop);
+        let left = writing.left();
+        let state = writing.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = state.ended {
+            return Err(error);
         }
-        match run.homeless.len() {
-            0 => Ok(run.done),
-            files => Err(MoveError::NoVolume {
-                files,
+        match left? {
+            Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
+                label,
+                source: RunError::Interrupted,
+            }),
+            Some(label) => Err(self.pool.none_for(&label).into()),
+            None if state.homeless.is_empty() => Ok(state.done),
+            None => Err(MoveError::NoVolume {
+                files: state.homeless.len(),
                 volumes: self.catalogue.volumes()?.len(),
             }),
         }
+    }
+}
+
+impl Writing<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What waits and nobody is writing.
+    fn batch(&self, state: &State) -> Result<Vec<Migration>, MoveError> {
+        let claimed: usize = state.claimed.values().map(|one| one.waiting.len()).sum();
+        let passed = state.refused.len() + state.homeless.len() + claimed;
+        let mut batch = (self.waiting)(AT_ONCE + passed)?;
+        batch.retain(|migration| !state.is_known(migration.file));
+        let claims = state.claims();
+        for migration in &mut batch {
+            let Some(claims) = claims.get(&migration.file) else {
+                continue;
+            };
+            let entry = self.with.catalogue.file(migration.file)?;
+            let is_begun = |number: u32| entry.copies.iter().any(|copy| copy.number == number);
+            let to_begin = claims.iter().filter(|(number, _)| !is_begun(*number));
+            // The catalogue does not know yet of copies that are claimed and not begun.
+            let lacking = migration.missing.len().saturating_sub(to_begin.count());
+            let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
+            migration.missing.retain(|missing| is_free(missing.number));
+            migration.missing.truncate(lacking);
+            let Some(first) = migration.missing.first() else {
+                continue;
+            };
+            let others = entry
+                .copies
+                .iter()
+                .filter(|copy| copy.number != first.number);
+            let others = others.flat_map(|copy| copy.segments.iter().map(|(volume, _)| *volume));
+            migration.elsewhere = others
+                .chain(claims.iter().map(|(_, volume)| *volume))
+                .collect();
+        }
+        batch.retain(|migration| !migration.missing.is_empty());
+        Ok(batch)
     }
 
     /// Whether the first copy that a file lacks may go onto a volume.
@@ -128,204 +200,360 @@ impl Mover<'_> {
         &self,
         (id, volume): (VolumeId, &Volume),
         migration: &Migration,
-        run: &Run,
+        state: &State,
     ) -> bool {
-        let has_place = || {
-            self.settings
-                .has_place_on(&volume.label, migration.stored_ns, (self.now_ns)())
-        };
-        let fits = || volume.written_bytes == 0 || !self.is_too_long(migration, run);
+        let settings = self.with.settings;
+        let has_place =
+            || settings.has_place_on(&volume.label, migration.stored_ns, self.with.now());
+        let fits =
+            || volume.written_bytes == 0 || !state.is_too_long(migration, settings.part_bytes);
         !migration.missing.is_empty() && !migration.elsewhere.contains(&id) && has_place() && fits()
     }
 
-    /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
-    /// one, because its contents shrink better, but it would only fill up one that was begun.
-    fn is_too_long(&self, migration: &Migration, run: &Run) -> bool {
-        let from = migration.missing.first().map_or(0, |missing| missing.from);
-        let next = (migration.bytes.saturating_sub(from)).min(self.settings.part_bytes);
-        run.whole_cartridge.is_some_and(|bytes| next >= bytes)
-    }
-
-    /// A volume that takes at least one of these files; none where not even a blank cartridge does.
-    fn volume_for(
-        &mut self,
+    /// A volume that takes at least one of these files.
+    fn choose(
+        &self,
         waiting: &[Migration],
-        run: &Run,
-    ) -> Result<Option<VolumeId>, MoveError> {
-        let known = self.catalogue.volumes()?;
-        let present = self.present(&run.done);
+        state: &State,
+        fits: &dyn Fn(&str) -> Fit,
+    ) -> Result<Choice, MoveError> {
+        let known = self.with.catalogue.volumes()?;
+        let is_lost = |label: &str| {
+            let mut lost = state.done.volumes_lost.iter();
+            lost.any(|(lost, _)| lost == label)
+        };
+        let is_present = |label: &String| self.present.contains(label) && !is_lost(label);
         let mut writable: Vec<_> = known
             .iter()
-            .filter(|(_, volume)| {
+            .filter(|(id, volume)| {
                 volume.format == VolumeFormat::Tapewise
                     && matches!(volume.state, VolumeState::Empty | VolumeState::Filling)
-                    && present.contains(&volume.label)
+                    && is_present(&volume.label)
+                    && waiting
+                        .iter()
+                        .any(|file| self.may_go_onto((*id, volume), file, state))
             })
+            .map(|(id, volume)| (fits(&volume.label), *id, volume))
             .collect();
-        // The fullest first, so that few volumes are open at a time.
-        writable.sort_by_key(|(_, volume)| std::cmp::Reverse(volume.written_bytes));
-        let takes_one = |(id, volume): &&&(VolumeId, Volume)| {
-            let mut waiting = waiting.iter();
-            waiting.any(|file| self.may_go_onto((*id, volume), file, run))
-        };
-        if let Some((id, _)) = writable.iter().find(takes_one) {
-            return Ok(Some(*id));
+        // What is in the drive, then the fullest, so that few volumes are open at a time.
+        writable.sort_by_key(|(fit, _, volume)| {
+            (*fit != Fit::Here, std::cmp::Reverse(volume.written_bytes))
+        });
+        if let Some((_, id, volume)) = writable.iter().find(|(fit, ..)| *fit != Fit::Not) {
+            return Ok(Choice::Volume(*id, volume.label.clone()));
         }
         let labels: HashSet<&String> = known.iter().map(|(_, volume)| &volume.label).collect();
-        let now_ns = (self.now_ns)();
+        let now_ns = self.with.now();
         let is_blank = |label: &&String| {
             let mut waiting = waiting.iter();
             !labels.contains(label)
+                && is_present(label)
                 && !is_cleaning(label)
-                && waiting.any(|file| self.settings.has_place_on(label, file.stored_ns, now_ns))
+                && waiting.any(|file| {
+                    let settings = self.with.settings;
+                    settings.has_place_on(label, file.stored_ns, now_ns)
+                })
         };
-        let Some(label) = present.iter().find(is_blank) else {
-            return Ok(None);
-        };
+        let mut blanks = self.present.iter().filter(is_blank).peekable();
+        if blanks.peek().is_none() {
+            return Ok(match writable.is_empty() {
+                true => Choice::Nobody,
+                false => Choice::Later,
+            });
+        }
+        let blank = blanks.find(|label| fits(label) != Fit::Not);
+        Ok(blank.map_or(Choice::Later, |label| Choice::Blank(label.clone())))
+    }
+
+    fn new_volume(&self, label: &str) -> Result<VolumeId, MoveError> {
         let volume = Volume {
-            label: label.clone(),
+            label: label.to_owned(),
             uuid: (self.new_uuid)(),
             format: VolumeFormat::Tapewise,
             state: VolumeState::Empty,
-            block_bytes: self.settings.block_bytes,
+            block_bytes: self.with.settings.block_bytes,
             next_block: LABEL_END,
             written_bytes: 0,
         };
-        Ok(Some(self.catalogue.add_volume(&volume, (self.now_ns)())?))
+        Ok(self.with.catalogue.add_volume(&volume, self.with.now())?)
     }
 
-    /// Labels of the cartridges that can be had, in their order.
-    fn present(&mut self, done: &Migrated) -> BTreeSet<String> {
-        let is_lost = |label: &String| done.volumes_lost.iter().any(|(lost, _)| lost == label);
-        let places = self.pool.volumes();
-        let present = places
-            .iter()
-            .filter(|(label, place)| !matches!(place, Place::Missing(_)) && !is_lost(label));
-        present.map(|(label, _)| label.clone()).collect()
+    /// Claims a volume and a share of what waits.
+    fn claim(
+        &self,
+        state: &mut State,
+        fits: &dyn Fn(&str) -> Fit,
+    ) -> Result<Option<String>, MoveError> {
+        loop {
+            let batch = self.batch(state)?;
+            if batch.is_empty() {
+                state.is_all_claimed = !state.claimed.is_empty();
+                return Ok(None);
+            }
+            let (volume, label) = match self.choose(&batch, state, fits)? {
+                Choice::Volume(volume, label) => (volume, label),
+                Choice::Blank(label) => (self.new_volume(&label)?, label),
+                Choice::Nobody if state.claimed.is_empty() => {
+                    let files = batch.iter().map(|migration| migration.file);
+                    state.homeless.extend(files);
+                    continue;
+                }
+                Choice::Later | Choice::Nobody => return Ok(None),
+            };
+            let waiting = self.share(volume, batch, state)?;
+            let claim = Claim { volume, waiting };
+            state.claimed.insert(label.clone(), claim);
+            return Ok(Some(label));
+        }
     }
 
-    /// Writes what it takes of the files that wait onto a volume, until it is full or they are.
+    /// What this drive writes of what waits: all that the volume takes, or its share of it.
+    fn share(
+        &self,
+        id: VolumeId,
+        batch: Vec<Migration>,
+        state: &State,
+    ) -> Result<Vec<Migration>, MoveError> {
+        let volume = self.with.catalogue.volume(id)?;
+        let all: u64 = batch.iter().map(|migration| migration.bytes).sum();
+        let least = LEAST_SHARE_SEGMENTS.saturating_mul(self.with.settings.segment_bytes);
+        let most = match self.drives {
+            1 => u64::MAX,
+            drives => least.max(all.div_ceil(drives)),
+        };
+        let mut bytes = 0u64;
+        let mut share = Vec::new();
+        for migration in batch {
+            if bytes >= most {
+                break;
+            }
+            if self.may_go_onto((id, &volume), &migration, state) {
+                bytes = bytes.saturating_add(migration.bytes);
+                share.push(migration);
+            }
+        }
+        // While the cartridge is blank those are tried that fit no other.
+        let part_bytes = self.with.settings.part_bytes;
+        share.sort_by_key(|migration| !state.is_too_long(migration, part_bytes));
+        Ok(share)
+    }
+
+    /// A volume for which something still waits after all drives have ended.
+    fn left(&self) -> Result<Option<String>, MoveError> {
+        let state = self.state();
+        if state.ended.is_some() {
+            return Ok(None);
+        }
+        let batch = self.batch(&state)?;
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        Ok(match self.choose(&batch, &state, &|_| Fit::Fetch)? {
+            Choice::Volume(_, label) | Choice::Blank(label) => Some(label),
+            Choice::Later | Choice::Nobody => None,
+        })
+    }
+
+    /// Files of the next segment, compressed if they are to be.
+    fn prepare(
+        &self,
+        waiting: &mut (dyn Iterator<Item = Migration> + Send),
+    ) -> Result<(Vec<Job>, Unsqueezed), MoveError> {
+        let mut jobs = self.with.next_segment(waiting)?;
+        let unsqueezed = match self.with.settings.precompress {
+            Some(precompress) => self.with.squeeze(&mut jobs, precompress)?,
+            None => Unsqueezed::default(),
+        };
+        Ok((jobs, unsqueezed))
+    }
+
+    /// Writes what was claimed onto a mounted volume, until it is full or nothing is left.
     fn fill(
-        &mut self,
+        &self,
         id: VolumeId,
         waiting: Vec<Migration>,
-        run: &mut Run,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
     ) -> Result<(), MoveError> {
-        let label = self.label(id)?;
-        let index = match self.pool.mount(&label, self.log).map_err(MoveError::from) {
-            Ok(index) => index,
-            // Dropped, held by a drive that failed, used by others: the next volume takes the files.
-            Err(error) if error.is_of_the_volume() => {
-                run.done.volumes_lost.push((label, error.to_string()));
-                return Ok(());
+        let label = self.with.catalogue.volume(id)?.label;
+        self.with.note_loads(id, drive)?;
+        let mut recorder = Recorder::new(drive, log, self.with.stop);
+        let filled = self.fill_from(id, waiting, &mut recorder);
+        match filled {
+            Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
+                self.lose(id, label, &source)
             }
-            Err(error) => return Err(error),
-        };
-        run.done.mounts += 1;
-        let result = self.fill_mounted(id, index, waiting, run);
-        match self.let_go(index, result) {
-            // The files wait still: another drive takes them.
-            Err(error) if error.is_of_the_drive() => Ok(()),
-            result => result,
+            filled => filled,
         }
     }
 
-    fn fill_mounted(
-        &mut self,
+    fn fill_from(
+        &self,
         id: VolumeId,
-        drive: usize,
-        mut waiting: Vec<Migration>,
-        run: &mut Run,
+        waiting: Vec<Migration>,
+        recorder: &mut Recorder<'_>,
     ) -> Result<(), MoveError> {
-        let volume = self.catalogue.volume(id)?;
-        let label = volume.label.clone();
-        let mut writer = match self.open_volume(id, drive) {
-            Ok(writer) => writer,
-            Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
-                return self.lose(id, label, &source, &mut run.done);
+        let mut writer = self.with.open_volume(id, recorder)?;
+        let mut waiting = waiting.into_iter();
+        let mut next = self.prepare(&mut waiting)?;
+        loop {
+            let (jobs, unsqueezed) = next;
+            let is_over = jobs.is_empty() && unsqueezed.refused.is_empty();
+            self.note_unsqueezed(unsqueezed);
+            if is_over {
+                return Ok(());
             }
-            Err(error) => return Err(error),
-        };
-        waiting.retain(|migration| self.may_go_onto((id, &volume), migration, run));
-        // While the cartridge is blank those are tried that fit no other.
-        waiting.sort_by_key(|migration| !self.is_too_long(migration, run));
-        let mut waiting = waiting.into_iter().peekable();
-        while waiting.peek().is_some() {
-            let jobs = self.next_segment(&mut waiting)?;
-            match self.write_segment(id, drive, &mut writer, jobs, run) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
-                    return self.lose(id, label, &source, &mut run.done);
+            if jobs.is_empty() {
+                next = self.prepare(&mut waiting)?;
+                continue;
+            }
+            let ahead = Mutex::new(None);
+            let closed = std::thread::scope(|scope| {
+                let prepare = || {
+                    let prepared = self.prepare(&mut waiting);
+                    *ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared);
+                };
+                if self.with.settings.precompress.is_some() {
+                    // Where no thread can be had the frames are made after the segment.
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, prepare);
                 }
-                Err(error) => return Err(error),
+                self.with
+                    .write_segment(id, recorder, &mut writer, &jobs, &self.parts)
+            })?;
+            let is_full = closed.is_full;
+            let mut state = self.state();
+            state.done.files += closed.complete;
+            state.done.bytes += closed.bytes;
+            state.done.segments += 1;
+            for job in &jobs[..closed.written] {
+                state.done.compressed.count(job);
             }
+            state.whole_cartridge = closed.whole_cartridge.or(state.whole_cartridge);
+            for (file, why) in closed.refused {
+                state.refuse(file, why);
+            }
+            drop(state);
+            if is_full {
+                return Ok(());
+            }
+            next = match ahead.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Some(prepared) => prepared?,
+                None => self.prepare(&mut waiting)?,
+            };
         }
-        Ok(())
+    }
+
+    fn note_unsqueezed(&self, unsqueezed: Unsqueezed) {
+        let mut state = self.state();
+        state.done.compressed.no_room += unsqueezed.no_room;
+        for (file, why) in unsqueezed.refused {
+            state.refuse(file, why);
+        }
     }
 
     /// The volume takes no more: its medium failed, or it is not what the catalogue says.
-    fn lose(
-        &mut self,
-        id: VolumeId,
-        label: String,
-        why: &VolumeError,
-        done: &mut Migrated,
-    ) -> Result<(), MoveError> {
-        let is_new = self.catalogue.volume(id)?.state == VolumeState::Empty;
+    fn lose(&self, id: VolumeId, label: String, why: &VolumeError) -> Result<(), MoveError> {
+        let catalogue = self.with.catalogue;
+        let is_new = catalogue.volume(id)?.state == VolumeState::Empty;
         match why {
             // Somebody else's cartridge, or one of ours that was given up: nothing was written.
             VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } if is_new => {
-                self.catalogue
-                    .forget_volume(id, Loss::Refused, (self.now_ns)())?;
+                catalogue.forget_volume(id, Loss::Refused, self.with.now())?;
             }
-            _ => self.catalogue.set_volume_state(id, VolumeState::Suspect)?,
+            _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,
         }
-        done.volumes_lost.push((label, why.to_string()));
+        let lost = (label, why.to_string());
+        self.state().done.volumes_lost.push(lost);
         Ok(())
-    }
-
-    /// Labels a volume that has nothing on it yet, or goes to the end of one that has.
-    fn open_volume(&mut self, id: VolumeId, drive: usize) -> Result<VolumeWriter, MoveError> {
-        let volume = self.catalogue.volume(id)?;
-        let label = volume.label.clone();
-        let mut log = self.pool.stamp(drive, self.log);
-        let mut recorder = Recorder::new(self.pool.drive(drive), &mut log, self.stop);
-        let writer = match volume.state {
-            // Killed between the catalogue's word and the label, or right behind the label.
-            VolumeState::Empty => {
-                VolumeWriter::resume(&mut recorder, &volume).or_else(|error| match error {
-                    VolumeError::NoLabel { .. } => VolumeWriter::label(
-                        &mut recorder,
-                        &Label {
-                            uuid: volume.uuid.clone(),
-                            barcode: volume.label.clone(),
-                            block_bytes: volume.block_bytes,
-                            created: date((self.now_ns)()),
-                        },
-                        Blank::Required,
-                    ),
-                    error => Err(error),
-                })
-            }
-            _ => VolumeWriter::resume(&mut recorder, &volume),
-        };
-        let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
-        Ok(writer.with_segments_of(self.settings.segment_bytes))
     }
 }
 
-/// The block behind the label and its filemark.
-const LABEL_END: u64 = 2;
+impl State {
+    fn refuse(&mut self, file: FileId, why: String) {
+        self.refused.insert(file);
+        self.done.refused.push((file, why));
+    }
 
-/// A time as RFC 3339 has it, to the second.
-fn date(at_ns: i64) -> String {
-    let since = Duration::from_nanos(at_ns.max(0).unsigned_abs());
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
+    /// What was claimed and not written waits again.
+    fn unclaim(&mut self, label: &str) {
+        self.claimed.remove(label);
+        self.is_all_claimed = false;
+    }
+
+    fn end(&mut self, error: MoveError) {
+        self.ended.get_or_insert(error);
+    }
+}
+
+impl Work for Writing<'_> {
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let mut state = self.state();
+        if state.ended.is_some() || state.is_all_claimed {
+            return None;
+        }
+        let claimed = self.claim(&mut state, fits);
+        claimed.unwrap_or_else(|error| {
+            state.end(error);
+            None
+        })
+    }
+
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble> {
+        let mut state = self.state();
+        let Some(claim) = state.claimed.get(volume) else {
+            return Ok(());
+        };
+        let (id, waiting) = (claim.volume, claim.waiting.clone());
+        state.done.mounts += 1;
+        drop(state);
+        let filled = self.fill(id, waiting, drive, log);
+        let Err(error) = filled else {
+            self.state().unclaim(volume);
+            return Ok(());
+        };
+        match error.of_drive() {
+            // The files wait still: another drive takes them.
+            Ok(source) => Err(Trouble::Run(source)),
+            Err(error) => {
+                let mut state = self.state();
+                state.unclaim(volume);
+                state.end(error);
+                Ok(())
+            }
+        }
+    }
+
+    fn put_back(&self, volume: &str) {
+        self.state().unclaim(volume);
+    }
+
+    /// Dropped, held by a drive that failed, used by others: the next volume takes the files.
+    fn give_up(&self, volume: &str, error: WorkError) {
+        let error: MoveError = match error {
+            WorkError::Pool(error) => error.into(),
+            WorkError::Run(source) => MoveError::Run {
+                label: volume.to_owned(),
+                source,
+            },
+        };
+        let mut state = self.state();
+        state.unclaim(volume);
+        if error.is_of_the_volume() {
+            let lost = (volume.to_owned(), error.to_string());
+            state.done.volumes_lost.push(lost);
+        } else {
+            state.end(error);
+        }
+    }
 }
 
 /// Whether a barcode is that of a cleaning cartridge, by the convention of all libraries.
-fn is_cleaning(label: &str) -> bool {
+pub(super) fn is_cleaning(label: &str) -> bool {
     label.starts_with("CLN")
 }
 
@@ -335,7 +563,8 @@ fn is_of_the_volume(error: &VolumeError) -> bool {
     use tapewise_scsi::Condition::{DataProtect, Medium};
     let run = match error {
         VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
-        VolumeError::BlockLength { .. } => return false,
+        // The archive is older than the tape: who keeps it has to know before anything is written.
+        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } => return false,
         _ => return true,
     };
     match run {

@@ -1,10 +1,15 @@
 //! What is still wanted of a volume goes onto others.
 
+use super::open::LABEL_END;
 use super::tiers::Moved;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
-use crate::record::VolumeState;
+use crate::record::{Volume, VolumeState};
+use crate::volume::{Blank, VolumeError, VolumeWriter, read_label};
 use std::collections::HashSet;
+use tapewise_library::pool::WorkError;
+use tapewise_run::{Log, Recorder};
+use tapewise_scsi::TapeDrive;
 
 /// What a repack did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +21,62 @@ pub struct Repacked {
 }
 
 impl Mover<'_> {
+    /// Labels a cartridge anew whose volume was forgotten, so that it is written again. What stands on it is
+    /// given up.
+    ///
+    /// # Errors
+    /// [`MoveError`]: among others that the cartridge is another volume than the one that was forgotten, or that
+    /// its label is in the catalogue.
+    pub fn reuse(&mut self, forgotten: &Volume) -> Result<VolumeId, MoveError> {
+        let label = &forgotten.label;
+        let volume = Volume {
+            uuid: (self.new_uuid)(),
+            state: VolumeState::Empty,
+            block_bytes: self.settings.block_bytes,
+            next_block: LABEL_END,
+            written_bytes: 0,
+            ..forgotten.clone()
+        };
+        let (with, stop) = (self.with(), self.stop);
+        let id = self.catalogue.add_volume(&volume, with.now())?;
+        let labels = std::slice::from_ref(label);
+        let pace = self.pool.pace();
+        let job = |_: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
+            let mut recorder = Recorder::new(drive, log, stop);
+            let found = match read_label(&mut recorder) {
+                Err(VolumeError::Run(error)) => return Err(error),
+                found => found,
+            };
+            let relabelled = found.and_then(|found| match found.uuid == forgotten.uuid {
+                true => {
+                    VolumeWriter::label(&mut recorder, &with.label_of(&volume), Blank::Overwritten)
+                }
+                false => Err(VolumeError::OtherVolume {
+                    expected: forgotten.uuid.clone(),
+                    found: found.uuid,
+                    found_barcode: found.barcode,
+                }),
+            });
+            Ok(relabelled.map(|_| ()))
+        };
+        let done = self.pool.work(labels, pace, self.log, stop, &job);
+        let relabelled = match done.into_iter().next() {
+            Some(Ok(Ok(()))) | None => return Ok(id),
+            Some(Ok(Err(source))) => MoveError::Volume {
+                label: label.clone(),
+                source,
+            },
+            Some(Err(WorkError::Pool(error))) => error.into(),
+            Some(Err(WorkError::Run(source))) => MoveError::Run {
+                label: label.clone(),
+                source,
+            },
+        };
+        self.catalogue
+            .forget_volume(id, Loss::Refused, with.now())?;
+        Err(relabelled)
+    }
+
     /// Writes what is still wanted of a volume onto others, in portions that the cache has room for, then
     /// takes the volume out of the catalogue.
     ///
@@ -26,7 +87,8 @@ impl Mover<'_> {
     pub fn repack(&mut self, volume: VolumeId) -> Result<Repacked, MoveError> {
         self.catalogue.set_volume_state(volume, VolumeState::Full)?;
         let mut seen = HashSet::new();
-        let contents = self.catalogue.contents(volume)?.into_iter();
+        // Lost copies too: they are made again from their sisters.
+        let contents = self.catalogue.all_contents(volume)?.into_iter();
         let live: Vec<FileId> = contents
             .filter(|on| on.live && seen.insert(on.file))
             .map(|on| on.file)

@@ -1,187 +1,92 @@
 //! One segment of a volume: the catalogue notes which copies are begun, the segment is written and closed,
-//! and only when the drive says that the filemark is on the tape are the copies committed.
-//!
-//! What goes to tape is compared with the catalogue's XXH3 while it is written: a file as it is by the
-//! writer, a frame when it is made, and a file that is cut into parts by a sum that goes on from part to
-//! part. A file that was damaged in the cache is refused, and nothing of it counts.
+//! and only when the drive says that the filemark is on the tape, and that it still stands after it, are
+//! the copies committed.
 
-use super::frames::Squeezed;
-use super::migrate::Run;
-use super::{MoveError, Mover};
-use crate::cache::Cache;
-use crate::catalogue::{FileId, Migration, Part as WrittenPart, VolumeId, Written};
-use crate::record::{File, VolumeState};
-use crate::sums::Kind;
-use crate::volume::{self, Entry, Member, Part, VolumeWriter};
-use std::collections::HashMap;
-use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Take};
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use super::MoveError;
+use super::job::{Job, Parts, SumSoFar};
+use super::session::DriveContext;
+use crate::catalogue::{FileId, Part as WrittenPart, VolumeId, Written};
+use crate::record::VolumeState;
+use crate::volume::{self, VolumeWriter};
 use tapewise_run::Recorder;
-use xxhash_rust::xxh3::Xxh3;
 
-/// A copy that goes onto the volume in the drive.
-pub(super) struct Job {
-    pub file: FileId,
-    pub number: u32,
-    /// Which bytes of the file go into this segment.
-    pub range: Range<u64>,
-    pub record: File,
-    /// The frame that is written in its place.
-    pub frame: Option<Squeezed>,
+/// What came of a segment.
+#[derive(Default)]
+pub(super) struct Closed {
+    /// Files that now have all their copies.
+    pub complete: u64,
+    /// Bytes recorded.
+    pub bytes: u64,
+    /// How many of the jobs are on the tape: the first ones.
+    pub written: usize,
+    /// Files that cannot be written, and why.
+    pub refused: Vec<(FileId, String)>,
+    /// The volume takes no more.
+    pub is_full: bool,
+    /// Bytes that a blank cartridge took until it was full.
+    pub whole_cartridge: Option<u64>,
 }
 
-impl Job {
-    /// Whether all of the file goes into this segment.
-    pub fn is_whole(&self) -> bool {
-        self.range == (0..self.record.bytes)
-    }
-
-    /// What the tape is to say of it.
-    fn member(&self, part_bytes: u64) -> Member {
-        let member = Member::of(&self.record);
-        if let Some(squeezed) = &self.frame {
-            return squeezed.frame.member(member);
-        }
-        if self.is_whole() {
-            return member;
-        }
-        let part = Part {
-            number: (self.range.start / part_bytes) as u32 + 1,
-            of: self.record.bytes.div_ceil(part_bytes) as u32,
-            offset: self.range.start,
-        };
-        member.cut(part, self.range.end - self.range.start)
-    }
-
-    /// What is written.
-    fn entry<'c>(
+impl DriveContext<'_> {
+    /// Writes a segment and commits what is whole on it.
+    pub fn write_segment(
         &self,
-        cache: &Cache,
-        part_bytes: u64,
-        sum: &SumSoFar,
-    ) -> std::io::Result<Entry<'c>> {
-        let contents: Box<dyn Read + Send> = match &self.frame {
-            Some(squeezed) => Box::new(squeezed.incoming.reread().map_err(Error::other)?),
-            None => {
-                let opened = cache.read(self.file, None).map_err(Error::other)?;
-                let contents = opened.ok_or_else(|| Error::from(ErrorKind::NotFound))?;
-                match self.is_whole() {
-                    true => Box::new(contents),
-                    false => Box::new(OfPart::new(contents, self, sum)?),
-                }
-            }
-        };
-        Ok(Entry {
-            member: self.member(part_bytes),
-            contents,
-        })
-    }
-}
-
-impl Mover<'_> {
-    /// The next files, as many as make a segment.
-    pub(super) fn next_segment(
-        &self,
-        waiting: &mut dyn Iterator<Item = Migration>,
-    ) -> Result<Vec<Job>, MoveError> {
-        let part_bytes = self.settings.part_bytes;
-        let mut jobs = Vec::new();
-        let mut bytes = 0;
-        for migration in waiting {
-            let Some(missing) = migration.missing.first() else {
-                continue;
-            };
-            let mut from = missing.from;
-            if from > 0 && missing.zstd_bytes.is_some() {
-                // Only the very same frame could go on, and that is gone with who made it.
-                self.catalogue.drop_part(migration.file, missing.number)?;
-                from = 0;
-            }
-            let to = migration.bytes.min(from.saturating_add(part_bytes));
-            bytes += to - from + HEADER_BYTES;
-            jobs.push(Job {
-                file: migration.file,
-                number: missing.number,
-                range: from..to,
-                record: self.catalogue.file(migration.file)?.file,
-                frame: None,
-            });
-            if bytes >= self.settings.segment_bytes {
-                break;
-            }
-        }
-        Ok(jobs)
-    }
-
-    /// Writes a segment and commits what is whole on it; whether the volume is full.
-    pub(super) fn write_segment(
-        &mut self,
         id: VolumeId,
-        drive: usize,
+        recorder: &mut Recorder<'_>,
         writer: &mut VolumeWriter,
-        mut jobs: Vec<Job>,
-        run: &mut Run,
-    ) -> Result<bool, MoveError> {
-        if let Some(precompress) = self.settings.precompress {
-            self.squeeze(&mut jobs, precompress, run)?;
-        }
-        if jobs.is_empty() {
-            return Ok(false);
-        }
+        jobs: &[Job],
+        parts: &Parts,
+    ) -> Result<Closed, MoveError> {
         let copies: Vec<(FileId, u32)> = jobs.iter().map(|job| (job.file, job.number)).collect();
-        let write = self.catalogue.begin_write(id, &copies, (self.now_ns)())?;
+        let write = self.catalogue.begin_write(id, &copies, self.now())?;
         let (cache, part_bytes) = (self.cache, self.settings.part_bytes);
-        let parts = &mut run.parts;
         let with_sums: Vec<(&Job, SumSoFar)> =
             jobs.iter().map(|job| (job, parts.of(job))).collect();
         let mut entries = with_sums
             .iter()
             .map(|(job, sum)| job.entry(cache, part_bytes, sum));
-        let mut log = self.pool.stamp(drive, self.log);
-        let mut recorder = Recorder::new(self.pool.drive(drive), &mut log, self.stop);
-        let written = match writer.write_segment(&mut recorder, &mut entries) {
+        let written = writer.write_segment(recorder, &mut entries);
+        let written = written.and_then(|written| {
+            writer.confirm(recorder)?;
+            Ok(written)
+        });
+        let written = match written {
             Ok(written) => written,
             Err(source) => {
                 self.catalogue.abandon_write(write.id)?;
                 return Err(MoveError::Volume {
-                    label: self.label(id)?,
+                    label: self.catalogue.volume(id)?.label,
                     source,
                 });
             }
         };
         let is_blank = self.catalogue.volume(id)?.written_bytes == 0;
-        if written.is_full && is_blank {
-            run.whole_cartridge = Some(written.reached_bytes);
-        }
         // What ended it did not fit a cartridge on which nothing else is: no other one takes it.
         let is_too_long =
             written.is_full && is_blank && written.files.is_empty() && written.failed.is_none();
-        let record = self.to_commit(id, &jobs, &written, is_too_long)?;
-        let complete = self
-            .catalogue
-            .commit_write(write.id, &record, (self.now_ns)())?;
-        run.done.files += complete.len() as u64;
-        run.done.bytes += written.bytes;
-        run.done.segments += 1;
-        for job in &jobs[..written.files.len()] {
-            run.done.compressed.count(job);
-        }
+        let record = self.to_commit(id, jobs, &written, is_too_long)?;
+        let complete = self.catalogue.commit_write(write.id, &record, self.now())?;
+        let mut closed = Closed {
+            complete: complete.len() as u64,
+            bytes: written.bytes,
+            written: written.files.len(),
+            is_full: record.state == VolumeState::Full,
+            whole_cartridge: (written.is_full && is_blank).then_some(written.reached_bytes),
+            ..Closed::default()
+        };
         if let (Some(why), Some(job)) = (&written.failed, jobs.get(written.files.len())) {
             if job.range.start > 0 {
                 // What its other parts were made of is as doubtful.
                 self.catalogue.drop_part(job.file, job.number)?;
             }
-            run.refused.insert(job.file);
-            run.done.refused.push((job.file, why.to_string()));
+            closed.refused.push((job.file, why.to_string()));
         }
         if let (true, Some(job)) = (is_too_long, jobs.first()) {
             let bytes = written.reached_bytes;
             let why = format!("it does not fit a whole cartridge: set part_bytes below {bytes}");
-            run.refused.insert(job.file);
-            run.done.refused.push((job.file, why));
+            closed.refused.push((job.file, why));
         }
-        Ok(record.state == VolumeState::Full)
+        Ok(closed)
     }
 
     /// What the catalogue is to note of a segment.
@@ -214,97 +119,5 @@ impl Mover<'_> {
                 false => VolumeState::Filling,
             },
         })
-    }
-}
-
-/// What a header takes, about.
-const HEADER_BYTES: u64 = 2048;
-
-/// The sum of a file up to the end of the part that was read last.
-type SumSoFar = Arc<Mutex<Option<(u64, Xxh3)>>>;
-
-/// The sums of files that are cut into parts, by copy.
-#[derive(Default)]
-pub(super) struct Parts(HashMap<(FileId, u32), SumSoFar>);
-
-impl Parts {
-    /// Where the sum of a job's file goes on. A file that is not cut needs none.
-    fn of(&mut self, job: &Job) -> SumSoFar {
-        match job.is_whole() {
-            true => SumSoFar::default(),
-            false => Arc::clone(self.0.entry((job.file, job.number)).or_default()),
-        }
-    }
-}
-
-/// A part of a file, and the sum of the file up to where it is read. Its end is an error where that is
-/// the end of the file and the sum is not the catalogue's.
-struct OfPart {
-    contents: Take<std::fs::File>,
-    at: u64,
-    sum: Xxh3,
-    so_far: SumSoFar,
-    bytes: u64,
-    known: Option<u64>,
-}
-
-impl OfPart {
-    fn new(mut contents: std::fs::File, job: &Job, so_far: &SumSoFar) -> std::io::Result<OfPart> {
-        let from = job.range.start;
-        let before = so_far.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum = match &*before {
-            Some((at, sum)) if *at == from => sum.clone(),
-            // The parts before were written by a run that is gone, or this one was begun and given up.
-            _ => sum_of_beginning(&mut contents, from)?,
-        };
-        drop(before);
-        contents.seek(SeekFrom::Start(from))?;
-        let known = job.record.sums.iter().find(|sum| sum.kind == Kind::Xxh3);
-        Ok(OfPart {
-            contents: contents.take(job.range.end - from),
-            at: from,
-            sum,
-            so_far: Arc::clone(so_far),
-            bytes: job.record.bytes,
-            known: known
-                .and_then(|sum| <[u8; 8]>::try_from(sum.value.as_slice()).ok())
-                .map(u64::from_be_bytes),
-        })
-    }
-}
-
-impl Read for OfPart {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.contents.read(buffer)?;
-        if count > 0 {
-            self.sum.update(&buffer[..count]);
-            self.at += count as u64;
-            return Ok(count);
-        }
-        let xxh3 = self.sum.digest();
-        match self.known {
-            Some(known) if self.at == self.bytes && known != xxh3 => Err(Error::new(
-                ErrorKind::InvalidData,
-                format!("its contents have xxh3:{xxh3:016x}, not xxh3:{known:016x} as was said"),
-            )),
-            _ => {
-                let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
-                *so_far = Some((self.at, self.sum.clone()));
-                Ok(0)
-            }
-        }
-    }
-}
-
-/// Sums a file up to a byte.
-fn sum_of_beginning(contents: &mut std::fs::File, bytes: u64) -> std::io::Result<Xxh3> {
-    let mut sum = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut beginning = contents.take(bytes);
-    loop {
-        match beginning.read(&mut buffer)? {
-            0 => return Ok(sum),
-            count => sum.update(&buffer[..count]),
-        }
     }
 }

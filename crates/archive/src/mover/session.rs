@@ -1,5 +1,6 @@
 //! A volume in a drive, with its map and its event log.
 
+use super::scrub::LOAD_COUNT;
 use super::{MoveError, Mover, Settings};
 use crate::cache::Cache;
 use crate::catalogue::{Catalogue, VolumeId};
@@ -11,7 +12,11 @@ use std::sync::atomic::AtomicBool;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_model::Position;
 use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::TapeDrive;
+use tapewise_scsi::commands::{AttributeValue, ReadAttributes};
+use tapewise_scsi::{Command, TapeDrive};
+
+/// How often a cartridge was loaded, in its memory (SPC-5, table 344).
+const LOAD_COUNT_ATTRIBUTE: u16 = 0x0003;
 
 /// How a volume was read.
 pub(super) struct VolumeRead {
@@ -23,7 +28,7 @@ pub(super) struct VolumeRead {
 
 /// What all drives of a mover work with.
 #[derive(Clone, Copy)]
-pub(super) struct With<'a> {
+pub(super) struct DriveContext<'a> {
     pub catalogue: &'a dyn Catalogue,
     pub cache: &'a Cache,
     pub settings: &'a Settings,
@@ -32,37 +37,9 @@ pub(super) struct With<'a> {
 }
 
 impl<'a> Mover<'a> {
-    /// Mounts a volume, sees by its label on tape that it is the one, and reads what is wanted of
-    /// it: so many at once in our order, all of those before any of the next.
-    pub(super) fn read_volume(
-        &mut self,
-        volume: VolumeId,
-        wants: &[Vec<Segment>],
-        at_once: usize,
-        name: &dyn Fn(usize) -> String,
-        receiver: &mut dyn Receiver,
-    ) -> Result<VolumeRead, MoveError> {
-        let record = self.catalogue.volume(volume)?;
-        let with = self.with();
-        loop {
-            let index = self.pool.mount(&record.label, self.log)?;
-            let mut log = self.pool.stamp(index, self.log);
-            let drive = self.pool.drive(index);
-            let wants = (wants, at_once);
-            let result = with.read_mounted(&record, drive, &mut log, wants, name, receiver);
-            match (&result, self.pool.is_loaded_by_hand(index)) {
-                (Err(error), true) if let Some(found) = error.other_cartridge() => {
-                    // The person took another one: it is given out, and they are asked again.
-                    self.pool.reject(index, &found, self.log)?;
-                }
-                _ => return self.let_go(index, result),
-            }
-        }
-    }
-
     /// What its drives work with.
-    pub(super) fn with(&self) -> With<'a> {
-        With {
+    pub(super) fn with(&self) -> DriveContext<'a> {
+        DriveContext {
             catalogue: self.catalogue,
             cache: self.cache,
             settings: self.settings,
@@ -70,27 +47,36 @@ impl<'a> Mover<'a> {
             now_ns: self.now_ns,
         }
     }
-
-    /// The drive is free again; one that failed is set aside.
-    pub(super) fn let_go<T>(
-        &mut self,
-        index: usize,
-        result: Result<T, MoveError>,
-    ) -> Result<T, MoveError> {
-        match &result {
-            Err(error) if error.is_of_the_drive() => {
-                self.pool.set_aside(index, &error.to_string(), self.log);
-            }
-            _ => self.pool.release(index),
-        }
-        result
-    }
 }
 
-impl With<'_> {
+impl DriveContext<'_> {
     /// The time, nanoseconds since 1970.
     pub fn now(&self) -> i64 {
         (self.now_ns)()
+    }
+
+    /// Notes how often the cartridge in a drive was loaded, where its memory says it.
+    pub fn note_loads(&self, volume: VolumeId, drive: &mut TapeDrive) -> Result<(), MoveError> {
+        let command = ReadAttributes {
+            partition: 0,
+            first: LOAD_COUNT_ATTRIBUTE,
+        };
+        // What cannot be asked for is not known.
+        let attributes = command.send(drive.transport()).unwrap_or_default();
+        let count = attributes.into_iter().find_map(|one| match one.value {
+            AttributeValue::Binary(value) if one.id == LOAD_COUNT_ATTRIBUTE => {
+                value.iter().try_fold(0u64, |count, byte| {
+                    Some(count.checked_mul(256)? + u64::from(*byte))
+                })
+            }
+            _ => None,
+        });
+        if let Some(count) = count {
+            let fact = [(LOAD_COUNT, count.to_string())];
+            let fact = fact.each_ref().map(|(name, value)| (*name, value.as_str()));
+            self.catalogue.note_facts(volume, &fact, self.now())?;
+        }
+        Ok(())
     }
 
     /// Sees by the label on tape that a mounted volume is the one, and reads what is wanted of it.

@@ -5,6 +5,7 @@
 //! then volume after volume is read in portions that the cache has room for, written onto volumes of the
 //! next tier, and dropped from the catalogue where it was when it is committed where it is to be.
 
+use super::session::DriveContext;
 use super::{Migrated, MoveError, Mover, Settings};
 use crate::catalogue::{
     Answer, Catalogue, CatalogueError, Copy, CopyState, Entry, FileId, FileState, Migration,
@@ -143,6 +144,9 @@ impl Due {
     }
 }
 
+/// Says on which volumes copies may stay.
+pub(super) type Stays<'f> = dyn Fn(VolumeId, &Volume) -> bool + Sync + 'f;
+
 /// How long a file that is on its way may stay in the cache when its mover was killed.
 const PIN_NS: i64 = 86_400_000_000_000;
 
@@ -183,7 +187,7 @@ impl Mover<'_> {
     pub(super) fn move_off(
         &mut self,
         files: Vec<FileId>,
-        stays: &dyn Fn(VolumeId, &Volume) -> bool,
+        stays: &Stays<'_>,
         moved: &mut Moved,
     ) -> Result<(), MoveError> {
         let mut left = &files[..];
@@ -197,6 +201,30 @@ impl Mover<'_> {
             result?;
         }
         Ok(())
+    }
+
+    /// Makes the copies that files lack again from their sisters, or from the cache, and drops the lost ones
+    /// in whose place they stand.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was committed until then stays.
+    pub fn remake(&mut self, files: Vec<FileId>) -> Result<Moved, MoveError> {
+        let mut moved = Moved::default();
+        let moved_off = self.move_off(files.clone(), &|_, _| true, &mut moved);
+        for file in files {
+            let entry = self.catalogue.file(file)?;
+            let is = |state| move |copy: &&Copy| copy.state == state;
+            let whole = entry.copies.iter().filter(is(CopyState::Whole)).count();
+            if whole < entry.copies_wanted as usize {
+                continue;
+            }
+            for lost in entry.copies.iter().filter(is(CopyState::Lost)) {
+                self.catalogue.drop_copy(file, lost.number)?;
+                moved.dropped += 1;
+            }
+            moved.files += 1;
+        }
+        moved_off.map(|()| moved)
     }
 
     /// How many of these files the cache has room for below its low water, at least one.
@@ -215,14 +243,15 @@ impl Mover<'_> {
     fn move_portion(
         &mut self,
         portion: &[FileId],
-        stays: &dyn Fn(VolumeId, &Volume) -> bool,
+        stays: &Stays<'_>,
         moved: &mut Moved,
     ) -> Result<(), MoveError> {
-        let lacking = self.lacking(portion, stays)?;
+        let lacking = self.with().lacking(portion, stays)?;
         let files: Vec<FileId> = lacking.iter().map(|lacks| lacks.file).collect();
         let staged = self.stage(&files, moved)?;
-        let written = self.write_out(&|mover, limit| {
-            let mut waiting = mover.lacking(&staged, stays)?;
+        let with = self.with();
+        let written = self.write_out(&|limit| {
+            let mut waiting = with.lacking(&staged, stays)?;
             waiting.truncate(limit);
             Ok(waiting)
         })?;
@@ -286,11 +315,39 @@ impl Mover<'_> {
         Ok(())
     }
 
+    /// Drops the copies of a file that may not stay where they are, if it has all that it wants elsewhere.
+    fn drop_others(
+        &self,
+        file: FileId,
+        stays: &Stays<'_>,
+        moved: &mut Moved,
+    ) -> Result<(), MoveError> {
+        let staying = self.with().staying(stays)?;
+        let entry = self.catalogue.file(file)?;
+        if entry.state != FileState::Live || !missing(&entry, &staying).is_empty() {
+            return Ok(());
+        }
+        let dropped = moved.dropped;
+        for copy in entry.copies.iter().filter(|copy| !is_on(copy, &staying)) {
+            match copy.state {
+                CopyState::Writing => self.catalogue.drop_part(file, copy.number)?,
+                CopyState::Whole | CopyState::Lost => {
+                    self.catalogue.drop_copy(file, copy.number)?;
+                }
+            }
+            moved.dropped += 1;
+        }
+        moved.files += u64::from(moved.dropped > dropped);
+        Ok(())
+    }
+}
+
+impl DriveContext<'_> {
     /// Which of these files lack copies where copies may stay.
-    fn lacking(
+    pub fn lacking(
         &self,
         files: &[FileId],
-        stays: &dyn Fn(VolumeId, &Volume) -> bool,
+        stays: &Stays<'_>,
     ) -> Result<Vec<Migration>, MoveError> {
         let staying = self.staying(stays)?;
         let mut lacking = Vec::new();
@@ -317,39 +374,10 @@ impl Mover<'_> {
     }
 
     /// The volumes on which copies may stay.
-    fn staying(
-        &self,
-        stays: &dyn Fn(VolumeId, &Volume) -> bool,
-    ) -> Result<HashSet<VolumeId>, MoveError> {
+    fn staying(&self, stays: &Stays<'_>) -> Result<HashSet<VolumeId>, MoveError> {
         let volumes = self.catalogue.volumes()?.into_iter();
         let staying = volumes.filter(|(id, volume)| stays(*id, volume));
         Ok(staying.map(|(id, _)| id).collect())
-    }
-
-    /// Drops the copies of a file that may not stay where they are, if it has all that it wants elsewhere.
-    fn drop_others(
-        &self,
-        file: FileId,
-        stays: &dyn Fn(VolumeId, &Volume) -> bool,
-        moved: &mut Moved,
-    ) -> Result<(), MoveError> {
-        let staying = self.staying(stays)?;
-        let entry = self.catalogue.file(file)?;
-        if entry.state != FileState::Live || !missing(&entry, &staying).is_empty() {
-            return Ok(());
-        }
-        let dropped = moved.dropped;
-        for copy in entry.copies.iter().filter(|copy| !is_on(copy, &staying)) {
-            match copy.state {
-                CopyState::Writing => self.catalogue.drop_part(file, copy.number)?,
-                CopyState::Whole | CopyState::Lost => {
-                    self.catalogue.drop_copy(file, copy.number)?;
-                }
-            }
-            moved.dropped += 1;
-        }
-        moved.files += u64::from(moved.dropped > dropped);
-        Ok(())
     }
 }
 

@@ -190,7 +190,8 @@ The headers have records of our own, which tar ignores: TAPEWISE.xxh3 is the XXH
 (64 bits, seed 0; `xxhsum -H3`) of the contents as they stand on the tape.
 TAPEWISE.part and TAPEWISE.offset tell which part a part is and where it begins,
 TAPEWISE.zstd the length before compression, TAPEWISE.file.xxh3 the sum of the
-file as it was before it was cut or compressed.
+file as it was before it was cut or compressed, TAPEWISE.stored when the file was
+stored, TAPEWISE.copies on how many volumes it was to lie.
 
 What follows is for programs (TOML).
 ";

@@ -1,5 +1,6 @@
 //! One file, or a part of one, in a tar segment: what its pax header says.
 
+use super::end::FIRST_HEADER;
 use crate::record::File;
 use crate::sums::{Kind, Sum};
 use std::io::Write;
@@ -18,6 +19,8 @@ pub(crate) const RECORD_BYTES: usize = 512;
 /// | `TAPEWISE.part` | `2/3`: the second of three parts |
 /// | `TAPEWISE.offset` | where the part begins in the whole |
 /// | `TAPEWISE.file.xxh3` | XXH3 of the file as it was: before compression, all parts |
+/// | `TAPEWISE.stored` | when the file was stored, in seconds since 1970, to the nanosecond |
+/// | `TAPEWISE.copies` | on how many volumes the file is to lie |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The file's path in the archive, as bytes, without what [`Member::name`] adds.
@@ -36,6 +39,10 @@ pub struct Member {
     pub zstd_of: Option<u64>,
     /// XXH3 of the file as it was, when the contents are a part or a frame of it.
     pub file_xxh3: Option<u64>,
+    /// When the file was stored, nanoseconds since 1970: of two versions of a path the later one counts.
+    pub stored_ns: Option<i64>,
+    /// On how many volumes the file is to lie.
+    pub copies: Option<u32>,
 }
 
 /// A part of a file that spans volumes.
@@ -69,6 +76,16 @@ impl Member {
             part: None,
             zstd_of: None,
             file_xxh3: None,
+            stored_ns: None,
+            copies: None,
+        }
+    }
+
+    /// XXH3 of the whole file, if the tape says it.
+    pub fn sum_of_file(&self) -> Option<u64> {
+        match self.part.is_some() || self.zstd_of.is_some() {
+            true => self.file_xxh3,
+            false => self.xxh3,
         }
     }
 
@@ -163,7 +180,7 @@ impl Member {
             // A comment, which tar ignores, pushes the contents on by exactly one record.
             push_record(&mut records, "comment", &[b' '; RECORD_BYTES - 13]);
         }
-        let mut extended = header(b"PaxHeaders.tapewise/next", b'x', 0o644, 0);
+        let mut extended = header(FIRST_HEADER, b'x', 0o644, 0);
         extended.set_size(records.len() as u64);
         extended.set_cksum();
         headers.extend_from_slice(extended.as_bytes());
@@ -203,6 +220,11 @@ impl Member {
         );
         ours("TAPEWISE.offset", part.map(|part| part.offset.to_string()));
         ours("TAPEWISE.file.xxh3", hex(self.file_xxh3));
+        ours("TAPEWISE.stored", self.stored_ns.map(seconds));
+        ours(
+            "TAPEWISE.copies",
+            self.copies.map(|count| count.to_string()),
+        );
         records
     }
 }

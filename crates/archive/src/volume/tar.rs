@@ -353,6 +353,8 @@ impl TarReader {
             part: records.part,
             zstd_of: records.zstd_of,
             file_xxh3: records.file_xxh3,
+            stored_ns: records.stored_ns,
+            copies: records.copies,
         };
         let located = Located {
             member: member.with_name(name),
@@ -438,6 +440,17 @@ impl Current {
         self.left -= bytes.len() as u64;
         self.sum.update(bytes);
     }
+}
+
+/// Finds the members of an archive whose blocks are at hand, instead of on a tape.
+pub fn scan_blocks<'b>(blocks: impl IntoIterator<Item = &'b [u8]>, each: &mut dyn FnMut(Found)) {
+    let mut reader = TarReader::new(0);
+    let mut end = 0;
+    for (block, bytes) in (0..).zip(blocks) {
+        reader.block(block, bytes, each);
+        end = block + 1;
+    }
+    reader.filemark(end, each);
 }
 
 fn clamp(left: u64, rest: &[u8]) -> usize {

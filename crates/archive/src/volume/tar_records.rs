@@ -28,6 +28,8 @@ pub(super) struct Said {
     pub zstd_of: Option<u64>,
     pub part: Option<Part>,
     pub file_xxh3: Option<u64>,
+    pub stored_ns: Option<i64>,
+    pub copies: Option<u32>,
 }
 
 impl Records {
@@ -63,6 +65,8 @@ impl Records {
             zstd_of: next.zstd_of,
             part: next.part,
             file_xxh3: next.file_xxh3,
+            stored_ns: next.stored_ns,
+            copies: next.copies,
         }
     }
 }
@@ -136,6 +140,8 @@ impl Said {
             b"mtime" => self.mtime_ns = Some(nanoseconds(text()?).ok_or("mtime is no time")?),
             b"TAPEWISE.xxh3" => self.xxh3 = Some(sum()?),
             b"TAPEWISE.file.xxh3" => self.file_xxh3 = Some(sum()?),
+            b"TAPEWISE.stored" => self.stored_ns = nanoseconds(text()?),
+            b"TAPEWISE.copies" => self.copies = text()?.parse().ok(),
             b"TAPEWISE.zstd" => self.zstd_of = Some(bytes()?),
             b"TAPEWISE.part" => {
                 let (number, of) = text()?.split_once('/').ok_or("TAPEWISE.part is no part")?;

@@ -1,5 +1,6 @@
 //! Writes segments: labels a cartridge, goes to its end, and says what is on it for good.
 
+use super::end::{IsSafe, require_end, require_nothing_closed, require_position};
 use super::label::is_block_length;
 use super::member::RECORD_BYTES;
 use super::pack::{Entry, Manifest, Packed, ending, pack};
@@ -103,20 +104,24 @@ impl VolumeWriter {
         VolumeWriter::new(label.block_bytes, 2)
     }
 
-    /// Goes on with a volume: checks that the cartridge is the one of the catalogue, and that where
-    /// the catalogue has it end a segment ends.
+    /// Goes on with a volume: checks that the cartridge is the one of the catalogue, that a segment ends
+    /// where the catalogue has the volume end, and that nothing follows which `is_safe` does not give up.
     ///
     /// # Errors
-    /// [`VolumeError::NoLabel`], [`VolumeError::OtherVolume`], [`VolumeError::NotAtEnd`], those of
-    /// the drive. Nothing was written.
+    /// [`VolumeError::NoLabel`], [`VolumeError::OtherVolume`], [`VolumeError::NotAtEnd`],
+    /// [`VolumeError::Ahead`], those of the drive. Nothing was written.
     pub fn resume(
         recorder: &mut Recorder<'_>,
         volume: &Volume,
+        is_safe: &IsSafe<'_>,
     ) -> Result<VolumeWriter, VolumeError> {
         let label = read_label(recorder)?;
         require_uuid(&label, &volume.uuid)?;
         let writer = VolumeWriter::new(label.block_bytes, volume.next_block)?;
-        writer.require_end(recorder)?;
+        recorder.expect_blocks(writer.block_bytes);
+        require_end(recorder, writer.next_block)?;
+        let at = (writer.next_block, writer.block_bytes);
+        require_nothing_closed(recorder, at, is_safe)?;
         Ok(writer)
     }
 
@@ -132,6 +137,14 @@ impl VolumeWriter {
         self.next_block
     }
 
+    /// Sees that the drive still stands after the last filemark: look before what was written is committed.
+    ///
+    /// # Errors
+    /// [`VolumeError::Moved`], those of the drive.
+    pub fn confirm(&self, recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
+        require_position(recorder, self.next_block)
+    }
+
     /// Writes one segment: takes entries until it is long enough or there are no more, closes it
     /// with a filemark, and waits until all of it is on the tape. Without entries nothing is
     /// written.
@@ -140,7 +153,7 @@ impl VolumeWriter {
     /// it; so does the end of the tape.
     ///
     /// # Errors
-    /// [`VolumeError::Abandoned`] and [`VolumeError::NotReadBack`]: nothing of the segment counts,
+    /// [`VolumeError::Abandoned`], [`VolumeError::Moved`] and [`VolumeError::NotReadBack`]: nothing of the segment counts,
     /// and [`VolumeWriter::next_block`] is where it was. The next segment is written over it; a
     /// volume whose medium failed should rather take no more.
     pub fn write_segment<'c>(
@@ -150,6 +163,9 @@ impl VolumeWriter {
     ) -> Result<Written, VolumeError> {
         let first_block = self.next_block;
         let result = self.write_and_close(recorder, entries);
+        if result.is_err() {
+            self.next_block = first_block;
+        }
         result.map_err(|error| match error {
             VolumeError::Run(source) => VolumeError::Abandoned {
                 first_block,
@@ -164,8 +180,9 @@ impl VolumeWriter {
         recorder: &mut Recorder<'_>,
         entries: &mut (dyn Iterator<Item = IoResult<Entry<'c>>> + Send),
     ) -> Result<Written, VolumeError> {
-        go_to(recorder, self.next_block)?;
         let first_block = self.next_block;
+        go_to(recorder, first_block)?;
+        require_position(recorder, first_block)?;
         let (block_bytes, segment_bytes) = (self.block_bytes, self.segment_bytes);
         let (mut manifest, drained) = write_behind(
             &mut self.ring,
@@ -217,7 +234,10 @@ impl VolumeWriter {
                 false => self.end_archive(recorder, end),
             };
             let closed = ended.and_then(|blocks| {
+                let mark = self.next_block + blocks;
+                require_position(recorder, mark)?;
                 recorder.write_filemark()?;
+                require_position(recorder, mark + 1)?;
                 Ok((whole, blocks))
             });
             match closed {
@@ -270,48 +290,6 @@ impl VolumeWriter {
         }
         Ok(kept_blocks + (ending.len() / self.block_bytes) as u64)
     }
-
-    /// Goes to where the volume ends, and sees a filemark before it.
-    fn require_end(&self, recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
-        let not_at_end = |found: String| VolumeError::NotAtEnd {
-            next_block: self.next_block,
-            found,
-        };
-        let Some(mark) = self.next_block.checked_sub(1).filter(|mark| *mark > 0) else {
-            return Err(not_at_end("that is where the label stands".to_owned()));
-        };
-        let mut is_mark = false;
-        let seen = recorder.locate(0, mark).and_then(|_| {
-            recorder.read(Action::Read, 1, &mut |_, item| {
-                is_mark = matches!(item, Item::Filemark);
-                Ok(())
-            })
-        });
-        match seen {
-            Ok(_) if is_mark => {}
-            Ok(_) => return Err(not_at_end(format!("block {mark} is data"))),
-            Err(RunError::Scsi(error)) if ends_before(&error) => {
-                return Err(not_at_end(format!("the data ends before block {mark}")));
-            }
-            Err(RunError::EndOfData { block, .. }) => {
-                return Err(not_at_end(format!("the data ends before block {block}")));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        let position = recorder.drive().position().map_err(RunError::from)?;
-        match position.partition == 0 && position.block == self.next_block {
-            true => Ok(()),
-            false => Err(not_at_end(format!(
-                "behind the filemark the drive says it is at block {}",
-                position.block
-            ))),
-        }
-    }
-}
-
-fn ends_before(error: &tapewise_scsi::ScsiError) -> bool {
-    let condition = error.sense().map(tapewise_scsi::Sense::condition);
-    condition == Some(tapewise_scsi::Condition::EndOfData)
 }
 
 fn require_uuid(found: &Label, expected: &str) -> Result<(), VolumeError> {
@@ -377,7 +355,7 @@ fn drain(
     recorder: &mut Recorder<'_>,
     first_block: u64,
     draining: &mut Draining,
-) -> Result<Drained, RunError> {
+) -> Result<Drained, VolumeError> {
     let mut drained = Drained {
         blocks: 0,
         is_full: false,
@@ -385,6 +363,7 @@ fn drain(
     };
     debug_assert_eq!(drained.places[0].0, first_block);
     while !drained.is_full && !draining.has_ended() {
+        require_position(recorder, first_block + drained.blocks)?;
         let run = recorder.write_from(draining)?;
         drained.blocks += run.blocks;
         drained.is_full = run.is_full;

@@ -1,23 +1,24 @@
 //! A small archive: a library with a robot, two LTO-8 drives, a few cartridges, a cache, a catalogue.
 #![allow(dead_code)] // not every test needs all of it
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
-    CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms,
+    CacheRecords, Catalogue, FileId, NewRecall, RequestId, SqliteCatalogue, Terms, VolumeId,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Mover, Recalled, Settings};
+use tapewise_archive::mover::{
+    Added, MoveError, Mover, Others, ReadIn, Rebuilt, Recalled, Settings, Verified,
+};
 use tapewise_archive::store::{Source, StoreTerms, store};
-use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Event;
 use tapewise_library::pool::{Pace, Pool};
-use tapewise_model::{Random, profile};
-use tapewise_scsi::{Changer, TapeDrive};
+use tapewise_model::{Micros, Random, profile};
+use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 /// A byte of the host stands for so many on the tapes.
 pub const SCALE: u64 = 100_000;
@@ -33,7 +34,7 @@ pub struct Site {
     clock: i64,
     /// How many volumes were made: labels with random UUIDs are not all as long on tape, where drives
     /// compress.
-    uuids: Cell<u64>,
+    uuids: AtomicU64,
 }
 
 impl Site {
@@ -68,7 +69,7 @@ impl Site {
             events: Vec::new(),
             stop: AtomicBool::new(false),
             clock: 1,
-            uuids: Cell::new(0),
+            uuids: AtomicU64::new(0),
         }
     }
 
@@ -84,8 +85,8 @@ impl Site {
             stop: &self.stop,
             now_ns: &|| now,
             new_uuid: &|| {
-                uuids.set(uuids.get() + 1);
-                format!("00000000-0000-4000-8000-{:012x}", uuids.get())
+                let number = uuids.fetch_add(1, Ordering::Relaxed) + 1;
+                format!("00000000-0000-4000-8000-{number:012x}")
             },
         };
         work(&mut mover)
@@ -194,6 +195,20 @@ impl Site {
         recalled
     }
 
+    /// Reads a volume whole and compares its sums.
+    pub fn verify(&mut self, volume: VolumeId) -> Result<Verified, MoveError> {
+        let found = self.mover(|mover| mover.verify(&[volume], Micros::FAR));
+        let (_, found) = found.expect("a catalogue").remove(0);
+        found
+    }
+
+    /// Reads a cartridge in, which must succeed.
+    pub fn read_in(&mut self, labels: &[&str]) -> Rebuilt {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let read = self.mover(|mover| mover.read_in(&labels, Others::Add, 1));
+        read.expect("read in")
+    }
+
     pub fn request(&mut self, files: &[&(String, Vec<u8>)], to: &Path) -> Vec<RequestId> {
         let recalls: Vec<NewRecall> = files
             .iter()
@@ -244,9 +259,18 @@ impl Site {
 }
 
 pub fn pool(library: &Library, drives: u16) -> Pool {
+    pool_through(library, drives, |_, transport| Box::new(transport))
+}
+
+/// A pool whose drives are reached through something, by their number.
+pub fn pool_through(
+    library: &Library,
+    drives: u16,
+    through: impl Fn(usize, EmulatedTransport) -> Box<dyn Transport>,
+) -> Pool {
     let drives = (0..usize::from(drives)).map(|number| {
         let transport = library.transport_to_drive(number).expect("a drive");
-        TapeDrive::open(Box::new(transport)).expect("a drive")
+        TapeDrive::open(through(number, transport)).expect("a drive")
     });
     let changer = library.transport_to_changer().expect("a robot");
     let changer = Changer::open(Box::new(changer)).expect("a robot");
@@ -284,4 +308,13 @@ pub fn contents(seed: u64, number: u64) -> Vec<u8> {
         _ => random.below(9_000),
     };
     (0..length).map(|_| random.below(256) as u8).collect()
+}
+
+/// What was added of the only cartridge that was read in.
+pub fn added(rebuilt: Rebuilt) -> Added {
+    let mut volumes = rebuilt.volumes.into_iter();
+    match volumes.next().map(|(_, read)| read) {
+        Some(ReadIn::Added(added)) => added,
+        other => panic!("{other:?}"),
+    }
 }

@@ -4,7 +4,11 @@ mod add;
 mod blocks;
 mod find;
 mod init;
+mod label;
 mod move_off;
+mod rebuild;
+mod reconcile;
+mod retire;
 mod tend;
 
 use crate::error::CliError;
@@ -26,8 +30,13 @@ enum What {
     Verify(tend::Verify),
     Migrate(move_off::Migrate),
     Repack(move_off::Repack),
+    Scrub(tend::Scrub),
+    Rebuild(rebuild::Rebuild),
+    Forget(retire::Forget),
+    Retire(retire::Retire),
     Check(tend::Check),
     Backup(tend::Backup),
+    Reconcile(reconcile::Reconcile),
 }
 
 /// Runs the verb.
@@ -40,7 +49,12 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Verify(args) => tend::verify(args),
         What::Migrate(args) => move_off::migrate(args),
         What::Repack(args) => move_off::repack(args),
+        What::Scrub(args) => tend::scrub(args),
+        What::Rebuild(args) => rebuild::run(args),
+        What::Forget(args) => retire::forget(args),
+        What::Retire(args) => retire::retire(args),
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
+        What::Reconcile(args) => reconcile::run(args),
     }
 }

@@ -4,28 +4,30 @@ mod archive;
 mod recall;
 
 use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
-use self::recall::Delivery;
+use self::recall::{PowerCut, Recall, Replace};
 use crate::commands::fit;
 use crate::error::{CliError, Exit};
 use crate::placement::cartridge;
 use crate::search::SearchArgs;
 use crate::{explain, output, plot, units};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tapewise::{Batch, Found, Placed, Placement};
+use tapewise_archive::read::Cartridge;
+use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::event::{Action, Event};
-use tapewise_formats::event_log::{Device, EventWriter, Header, read_events};
+use tapewise_formats::event_log::{Device, EventWriter, Header};
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
 use tapewise_plot::Table;
-use tapewise_run::{Log, Odometer, Recorder, Report, carry_out, remaining, steps};
+use tapewise_run::{Log, Odometer, Recorder};
 use tapewise_scsi::TapeDrive;
 
 /// Show the main job without hardware: write, recall three ways, compare, carry on after a crash.
@@ -77,7 +79,7 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     let batch = demo.batch()?;
     let recalls = demo.recall_three_ways(&batch)?;
     demo.learn()?;
-    demo.crash(&batch, &recalls[2].row)?;
+    demo.crash(&batch)?;
     demo.finish(&batch, &recalls, begin.elapsed())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -96,7 +98,7 @@ struct Wanted<'a> {
 }
 
 /// What a recall came to.
-struct Recall {
+struct Recalled {
     row: Found,
     clock: Micros,
     locating: Micros,
@@ -251,7 +253,7 @@ impl<'a> World<'a> {
     }
 
     /// [3/5]: recalls the list three times.
-    fn recall_three_ways(&self, batch: &Wanted) -> Result<Vec<Recall>, CliError> {
+    fn recall_three_ways(&self, batch: &Wanted) -> Result<Vec<Recalled>, CliError> {
         let bytes = batch
             .clips
             .iter()
@@ -263,13 +265,10 @@ impl<'a> World<'a> {
         let log = File::create(self.log()).map_err(CliError::failed)?;
         let mut log = BufWriter::new(log);
         let orders = [Algorithm::Fifo, Algorithm::Sort, Algorithm::Best];
-        let recalls = orders.map(|algorithm| {
-            let row = self.order(batch, algorithm)?;
-            self.recall(batch, row, &mut log)
-        });
+        let recalls = orders.map(|algorithm| self.recall(batch, algorithm, &mut log));
         let recalls = recalls
             .into_iter()
-            .collect::<Result<Vec<Recall>, CliError>>()?;
+            .collect::<Result<Vec<Recalled>, CliError>>()?;
         let table = self.table(&batch.placed, &recalls).to_string();
         line(format_args!("{}", table.trim_end()))?;
         Ok(recalls)
@@ -301,8 +300,7 @@ impl<'a> World<'a> {
         let path = profile.display().to_string();
         for (name, profile) in [("times as published", DRIVE), ("times as fitted", &path)] {
             let batch = self.wanted(other.clone(), profile)?;
-            let row = self.order(&batch, Algorithm::Best)?;
-            let recall = self.recall(&batch, row, &mut log)?;
+            let recall = self.recall(&batch, Algorithm::Best, &mut log)?;
             table.row([
                 format!("      {name}"),
                 recall.row.total().to_string(),
@@ -317,7 +315,7 @@ impl<'a> World<'a> {
         self.file("events.jsonl")
     }
 
-    fn table(&self, placed: &Placed, recalls: &[Recall]) -> Table {
+    fn table(&self, placed: &Placed, recalls: &[Recalled]) -> Table {
         let columns = [
             "      order",
             "predicted",
@@ -343,25 +341,28 @@ impl<'a> World<'a> {
         table
     }
 
-    fn recall(&self, batch: &Wanted, row: Found, log: &mut dyn Write) -> Result<Recall, CliError> {
+    fn recall(
+        &self,
+        batch: &Wanted,
+        algorithm: Algorithm,
+        log: &mut dyn Write,
+    ) -> Result<Recalled, CliError> {
         let Wanted { placed, clips } = batch;
+        let row = self.order(batch, algorithm)?;
         let mut drive = self.drive()?;
         let writer = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
         let mut log = Kept {
             writer,
             events: Vec::new(),
         };
-        let directory = self.file("recalled");
-        let mut delivery = Delivery::new(&directory, clips.clone(), None);
+        let recall = Recall::begin(&self.file("recalled"), clips, Replace::Yes)?;
         let stop = AtomicBool::new(false);
         let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
-        let plan = steps(&row.plan, &placed.problem);
-        let name = |visit: u32| clips[visit as usize].name.clone();
         recorder.rewind().map_err(CliError::failed)?;
         let began = recorder.clock();
-        let report = carry_out(&plan, &mut recorder, &name, &mut delivery);
+        let cartridge = to_read(placed, algorithm)?;
+        let verified = recall.read(&cartridge, &mut recorder, PowerCut::Never)?;
         let clock = recorder.clock() - began;
-        complete(report)?;
         drive.unload()?;
         let mut odometer = Odometer::new(&placed.problem.tape().geometry, placed.map.as_ref());
         log.events.iter().for_each(|event| odometer.add(event));
@@ -372,19 +373,19 @@ impl<'a> World<'a> {
                 .filter(|event| actions.contains(&event.action));
             events.map(|event| event.took_us).sum::<Micros>()
         };
-        Ok(Recall {
+        Ok(Recalled {
             row,
             clock,
             locating: sum(&[Action::Locate, Action::ReadThrough]),
             reading: sum(&[Action::Read]),
             wear: odometer.wear,
-            verified: delivery.delivered,
+            verified,
         })
     }
 
     /// [5/5]: kills a recall, and takes it up.
-    fn crash(&self, batch: &Wanted, row: &Found) -> Result<(), CliError> {
-        let Wanted { placed, clips } = batch;
+    fn crash(&self, batch: &Wanted) -> Result<(), CliError> {
+        let clips = &batch.clips;
         let program = std::env::current_exe().map_err(CliError::failed)?;
         let killed = Command::new(program)
             .args(["demo", "--seed", &self.args.seed.to_string()])
@@ -399,56 +400,49 @@ impl<'a> World<'a> {
                 "the recall that was to be killed came to its end",
             ));
         }
-        let path = self.file("crash.jsonl");
-        let file = File::open(&path).map_err(|e| CliError::failed(e).of(path.display()))?;
-        let before = read_events(BufReader::new(file)).map_err(CliError::failed)?;
-        let name = |visit: u32| clips[visit as usize].name.clone();
-        let plan = steps(&row.plan, &placed.problem);
-        let left = remaining(&plan, before.events(), &name);
-        let mut drive = self.drive()?;
-        let mut events: Vec<Event> = Vec::new();
-        let stop = AtomicBool::new(false);
+        let (before, read) = self.recall_after_crash(batch, PowerCut::Never)?;
         let directory = self.file("after-crash");
-        let mut delivery = Delivery::new(&directory, clips.clone(), None);
-        let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
-        complete(carry_out(&left, &mut recorder, &name, &mut delivery))?;
-        drive.unload()?;
         let whole = clips
             .iter()
             .filter(|clip| is_whole(&directory, clip))
             .count();
-        let before = WANTED - delivery.delivered;
         if whole != WANTED {
             let text = format!("{whole} of {WANTED} clips are there after the crash");
             return Err(CliError::with(Exit::Checksum, text));
         }
         line(format_args!(
-            "[5/5] crash   killed in the middle of clip {}, taken up again: {before} were there, {} more read,\n\
+            "[5/5] crash   killed in the middle of clip {}, taken up again: {before} were there, {read} more read,\n\
              {:14}{whole} delivered, none twice, none missing",
             before + 1,
-            delivery.delivered,
             ""
         ))
+    }
+
+    /// Recalls what of the list is not there yet. The number of clips that were there, and of those read.
+    fn recall_after_crash(
+        &self,
+        batch: &Wanted,
+        power_cut: PowerCut,
+    ) -> Result<(usize, usize), CliError> {
+        let recall = Recall::begin(&self.file("after-crash"), &batch.clips, Replace::No)?;
+        let cartridge = to_read(&batch.placed, Algorithm::Best)?;
+        let mut drive = self.drive()?;
+        let mut events: Vec<Event> = Vec::new();
+        let stop = AtomicBool::new(false);
+        let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
+        let read = recall.read(&cartridge, &mut recorder, power_cut)?;
+        drive.unload()?;
+        Ok((recall.there, read))
     }
 
     /// The child of [`World::crash`].
     fn recall_until_power_fails(&self, count: usize) -> Result<(), CliError> {
         let batch = self.batch()?;
-        let row = self.order(&batch, Algorithm::Best)?;
-        let Wanted { placed, clips } = batch;
-        let mut drive = self.drive()?;
-        let log = File::create(self.file("crash.jsonl")).map_err(CliError::failed)?;
-        let mut log = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
-        let name = |visit: u32| clips[visit as usize].name.clone();
-        let directory = self.file("after-crash");
-        let mut delivery = Delivery::new(&directory, clips.clone(), Some(count));
-        let stop = AtomicBool::new(false);
-        let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
-        let plan = steps(&row.plan, &placed.problem);
-        complete(carry_out(&plan, &mut recorder, &name, &mut delivery))
+        self.recall_after_crash(&batch, PowerCut::After(count))
+            .map(|_| ())
     }
 
-    fn finish(&self, batch: &Wanted, recalls: &[Recall], took: Duration) -> Result<(), CliError> {
+    fn finish(&self, batch: &Wanted, recalls: &[Recalled], took: Duration) -> Result<(), CliError> {
         let search = SearchArgs::with_seed(self.args.seed);
         let [_, sorted, ours] = recalls else {
             return Err(CliError::failed("three recalls"));
@@ -494,15 +488,17 @@ impl<W: Write> Log for Kept<W> {
     }
 }
 
-/// An error unless everything was read.
-fn complete(report: Report) -> Result<(), CliError> {
-    if let Some(error) = report.stopped_by {
-        return Err(CliError::failed(error));
-    }
-    match report.unread.first() {
-        Some(unread) => Err(CliError::with(Exit::Medium, &unread.error)),
-        None => Ok(()),
-    }
+/// The cartridge as the reader needs it.
+fn to_read(placed: &Placed, algorithm: Algorithm) -> Result<Cartridge, CliError> {
+    let map = placed.map.clone();
+    Ok(Cartridge {
+        tape: placed.problem.tape().clone(),
+        map: map.ok_or_else(|| CliError::failed("the clips were placed without a map"))?,
+        format: VolumeFormat::Blocks,
+        block_bytes: BLOCK_BYTES as u64,
+        byte_scale: SCALE,
+        algorithm,
+    })
 }
 
 fn is_whole(directory: &Path, clip: &Clip) -> bool {
@@ -511,13 +507,12 @@ fn is_whole(directory: &Path, clip: &Clip) -> bool {
 
 /// Removes what an earlier demo left, and nothing else: a directory with other things is refused.
 fn clear(directory: &Path) -> Result<(), CliError> {
-    const OURS: [&str; 9] = [
+    const OURS: [&str; 8] = [
         "lto8-fitted.toml",
         "tape",
         "recalled",
         "after-crash",
         "events.jsonl",
-        "crash.jsonl",
         "DEMO01L8.map",
         "requests.csv",
         "head-path.svg",

@@ -5,6 +5,7 @@ mod check;
 pub mod map;
 mod position;
 pub mod question;
+mod release;
 mod show;
 mod status;
 
@@ -30,6 +31,7 @@ enum Action {
     Map(map::Map),
     Check(check::Check),
     Show(show::Show),
+    Release(release::Release),
 }
 
 /// Load the cartridge that lies in the drive, and wait until it can be read.
@@ -60,6 +62,7 @@ pub fn run(args: &Drive) -> Result<ExitCode, CliError> {
         Action::Map(args) => map::run(args)?,
         Action::Check(args) => check::run(args)?,
         Action::Show(args) => show::run(args)?,
+        Action::Release(args) => release::run(args)?,
         Action::Load(args) => {
             let mut drive = device::tape_for_use(&args.device)?;
             drive.load()?;

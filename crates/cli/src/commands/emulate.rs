@@ -1,4 +1,7 @@
-//! `tapewise emulate`: an emulated drive or library in a directory.
+//! `tapewise emulate`: an emulated drive or library in a directory, and behind an iSCSI address.
+
+mod serve;
+mod status;
 
 use crate::error::CliError;
 use crate::{device, output, units};
@@ -10,12 +13,17 @@ use tapewise_emulator::{Clock, Library, LibrarySpec};
 ///
 /// Its drives have mechanics of their own and a clock of their own, its cartridges are files below
 /// the directory: what is written on them stays. Nothing measured on it says anything of hardware.
+///
+/// With --iscsi, serve it to other programs as an iSCSI target until Ctrl-C; a library that is in the
+/// directory already is opened.
 #[derive(clap::Args, Debug)]
-#[command(after_help = device::NAMES)]
+#[command(after_help = device::NAMES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Emulate {
-    /// A directory that does not exist or is empty.
-    #[arg(value_name = "DIR")]
-    directory: PathBuf,
+    #[command(subcommand)]
+    about: Option<About>,
+    /// A directory that does not exist or is empty; with --iscsi also one with a library.
+    #[arg(value_name = "DIR", required = true)]
+    directory: Option<PathBuf>,
     /// The kind of drive, as in `tapewise profile list`.
     #[arg(long, value_name = "KIND", default_value = "lto8")]
     drive: String,
@@ -37,12 +45,21 @@ pub struct Emulate {
     #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     scale: u64,
     /// Emulated seconds for each second of life: 1 is real time. Without it time is virtual: it passes
-    /// only by what commands take, and nobody waits.
+    /// only by what commands take, and nobody waits. With --iscsi it holds for this run, whatever the
+    /// library says.
     #[arg(long, value_name = "N", value_parser = clock_scale)]
     clock_scale: Option<f64>,
     /// Another seed makes other cartridges and other noise.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    serve: serve::Serve,
+}
+
+/// What can be asked about an emulated library.
+#[derive(clap::Subcommand, Debug)]
+enum About {
+    Status(status::Status),
 }
 
 fn clock_scale(text: &str) -> Result<f64, String> {
@@ -54,6 +71,30 @@ fn clock_scale(text: &str) -> Result<f64, String> {
 
 /// Runs the verb.
 pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
+    if let Some(About::Status(status)) = &args.about {
+        return status::run(status);
+    }
+    let Some(directory) = &args.directory else {
+        return Err(CliError::input("no directory is named"));
+    };
+    let plan = serve::plan(&args.serve)?;
+    let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
+    let library = match is_there {
+        true => {
+            let mut spec = LibrarySpec::read(directory)?;
+            spec.clock_scale = args.clock_scale.or(spec.clock_scale);
+            Library::open(directory, spec.clock())?
+        }
+        false => create(args, directory)?,
+    };
+    match plan {
+        Some(plan) => serve::run(plan, &library, directory),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Makes the library that the options describe.
+fn create(args: &Emulate, directory: &PathBuf) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
         None => LibrarySpec::one_drive(&args.drive, args.seed),
         Some(robot) => LibrarySpec::with_robot(
@@ -69,16 +110,20 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     for cartridge in &mut spec.cartridges {
         cartridge.scale = args.scale;
     }
-    let library = Library::create(&args.directory, &spec, Clock::virtual_time())?;
+    let clock = match args.serve.iscsi {
+        Some(_) => spec.clock(),
+        None => Clock::virtual_time(),
+    };
+    let library = Library::create(directory, &spec, clock)?;
     if args.robot.is_none() {
         library.load_cartridge(&spec.cartridges[0].barcode)?;
     }
-    let place = args.directory.display();
+    let place = directory.display();
     output::say(format_args!(
         "emulated:{place}: {} of kind {}, {}\n",
         units::count(spec.drives.len(), "drive"),
         args.drive,
         units::count(spec.cartridges.len(), "cartridge")
     ));
-    Ok(ExitCode::SUCCESS)
+    Ok(library)
 }

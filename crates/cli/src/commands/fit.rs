@@ -75,10 +75,16 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     for notice in &notices {
         say(format_args!("{notice}\n"));
     }
+    if args.maps.is_some() && !records.samples.is_empty() {
+        let why = "--maps is for logs with block numbers; these have positions";
+        return Err(CliError::input(why));
+    }
     let found = carry_out(args, records)?;
     if let Some(directory) = &args.maps {
         let maps = found.maps.as_ref().ok_or_else(|| {
-            CliError::input("--maps is for logs with block numbers; these have positions")
+            CliError::input(
+                "--maps: no maps were found from times, for the moves could be placed without",
+            )
         })?;
         maps::write(maps, directory, &found.ground.geometry)?;
     }

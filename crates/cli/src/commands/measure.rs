@@ -84,7 +84,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         Some(kind) => Some(devices.new_scaled(kind)?),
         None => None,
     };
-    let mut drive = devices.tape_for_use(&args.device)?;
+    let mut drive = devices.tape_alone(&args.device)?;
     let mut changer = match &args.changer {
         Some(name) => Some(devices.changer(name)?),
         None => None,
@@ -334,7 +334,10 @@ fn write(
     if (asked.new.is_none() && !args.write) || !may_write(asked, recorder)? {
         return Ok(());
     }
-    let host_bytes = asked.new.map_or(args.block_size, |block| block.host_bytes);
+    let host_bytes = match asked.new {
+        Some(block) => block.host_bytes,
+        None => block_bytes(asked),
+    };
     if args.write {
         let blank = Subject::blank(recorder, asked.profile, host_bytes as u64, asked.scale)?;
         let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
@@ -350,6 +353,23 @@ fn write(
         fill_up(asked, recorder, host_bytes)?;
     }
     Ok(())
+}
+
+/// The length of the blocks to write. A cartridge that is emulated in little holds too few of the
+/// usual ones.
+fn block_bytes(asked: &Asked) -> usize {
+    let wanted = asked.args.block_size;
+    let most = Subject::longest_block(asked.profile, asked.scale).filter(|_| asked.scale > 1);
+    match most.and_then(|most| usize::try_from(most).ok()) {
+        Some(most) if most < wanted => {
+            say(format_args!(
+                "each byte stands for {} on the tape, so blocks of {most} bytes are written, not {wanted}\n",
+                asked.scale
+            ));
+            most
+        }
+        _ => wanted,
+    }
 }
 
 /// Whether there is anything to write: not on a cartridge that this log was measured on already.

@@ -3,9 +3,9 @@
 use crate::error::{CliError, Exit};
 use crate::output::say;
 use crate::units;
-use tapewise_scsi::device::{Address, Found, Host};
-use tapewise_scsi::holders::{self, Holder, Holders};
-use tapewise_scsi::{Condition, ScsiError, TapeDrive};
+use tapewise_scsi::device::{Address, DeviceError, Found, Host};
+use tapewise_scsi::holders::{Holder, Holders};
+use tapewise_scsi::{Exclusivity, ScsiError, TapeDrive, TransportError};
 
 /// Refuses a drive that somebody on this host uses.
 pub fn refuse_held(name: &str) -> Result<(), CliError> {
@@ -19,37 +19,80 @@ pub fn refuse_held(name: &str) -> Result<(), CliError> {
     refuse(name, holders.found.first())
 }
 
-/// Refuses a drive that another initiator has reserved.
+/// Refuses a drive that another initiator has reserved. A reservation that tapewise left behind on
+/// this host is ended, with words.
 pub fn refuse_reserved(name: &str, drive: &mut TapeDrive) -> Result<(), CliError> {
-    let reserved = reservation_of(drive).map_err(|error| CliError::from(error).of(name))?;
-    refuse(name, reserved.as_ref())
+    let host = Host::local();
+    let at = |error: ScsiError| CliError::from(error).of(name);
+    let holder = drive.reserved_by_others(&host).map_err(at)?;
+    match &holder {
+        Some(Holder::Reservation {
+            held: Some((key, _)),
+            ..
+        }) if holder.as_ref().is_some_and(Holder::is_gone) => {
+            drive.clear_registration(&host, *key).map_err(at)?;
+            say_cleared(name, *key);
+            Ok(())
+        }
+        _ => refuse(name, holder.as_ref()),
+    }
+}
+
+/// Reserves a drive for this process until it is closed. What tapewise left behind on this host is
+/// cleared, with words.
+pub fn reserve(name: &str, drive: &mut TapeDrive) -> Result<(), CliError> {
+    let reserved = match drive.reserve(&Host::local()) {
+        Err(ScsiError::Reserved { holder }) => return refuse(name, Some(&holder)),
+        reserved => reserved.map_err(|error| CliError::from(error).of(name))?,
+    };
+    for key in reserved.cleared {
+        say_cleared(name, key);
+    }
+    if reserved.kind == Exclusivity::Nothing {
+        say(format_args!(
+            "tapewise: {name} knows no reservations: nothing keeps another host from using it meanwhile\n"
+        ));
+    }
+    Ok(())
+}
+
+fn say_cleared(name: &str, key: u64) {
+    let owner = Host::local().owner_of(key);
+    say(format_args!(
+        "tapewise: {name}: {owner} left its registration behind; it is cleared\n"
+    ));
 }
 
 fn refuse(name: &str, holder: Option<&Holder>) -> Result<(), CliError> {
-    match holder {
-        Some(holder) => Err(
-            CliError::with(Exit::Busy, format!("{name} is in use: {holder}"))
-                .hint("nothing was sent to it but the question who it is"),
+    let hint = match holder {
+        None => return Ok(()),
+        Some(Holder::Reservation { .. }) => format!(
+            "`tapewise drive release {name}` shows the reservation, and ends it if its holder is gone"
         ),
-        None => Ok(()),
-    }
+        Some(_) => "nothing was sent to it but the question who it is".to_owned(),
+    };
+    let holder = holder.map(Holder::to_string).unwrap_or_default();
+    Err(CliError::with(Exit::Busy, format!("{name} is in use: {holder}")).hint(hint))
 }
 
-/// Asks for a reservation; messages that wait in the drive come first, one each.
-fn reservation_of(drive: &mut TapeDrive) -> Result<Option<Holder>, ScsiError> {
-    const MOST_MESSAGES: usize = 8;
-    for _ in 0..MOST_MESSAGES {
-        match holders::reservation(drive.transport()) {
-            Err(error) if is_message(&error) => {}
-            other => return other,
-        }
+/// The error of a device that cannot be opened: who has it open, where that is the reason.
+pub fn cannot_open(name: &str, error: DeviceError) -> CliError {
+    let is_busy = matches!(
+        &error,
+        DeviceError::Transport(TransportError::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::ResourceBusy
+    );
+    if !is_busy {
+        return error.into();
     }
-    holders::reservation(drive.transport())
-}
-
-/// Whether an error only says what happened before, so that the question may be asked again.
-fn is_message(error: &ScsiError) -> bool {
-    matches!(error.condition(), Some(Condition::UnitAttention(_)))
+    match host_holders(name)
+        .ok()
+        .and_then(|holders| holders.found.into_iter().next())
+    {
+        Some(holder) => CliError::with(Exit::Busy, format!("{name} is in use: {holder}")),
+        None => CliError::with(Exit::Busy, error)
+            .hint("a program of another user has it open; `sudo tapewise doctor` names it"),
+    }
 }
 
 /// Who uses a drive on this host, as far as this user can see.

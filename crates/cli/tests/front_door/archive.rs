@@ -1,7 +1,8 @@
 //! `store`, `recall --archive` and `catalog`: on an emulated library here, killed at random instants in
-//! `kills`, on a SCSI target that is none of ours in `real_target`.
+//! `kills`, restored, rebuilt and read wrongly in `loss`, on a SCSI target that is none of ours in `real_target`.
 
 mod kills;
+mod loss;
 mod real_target;
 
 use crate::program::Desk;
@@ -44,11 +45,16 @@ fn a_file_without_a_whole_copy_is_no_part_of_what_was_done() {
 pub fn desk() -> Desk {
     let desk = Desk::new();
     desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
-    desk.done(
-        "catalog init A --drive emulated:lib#drive0 --drive emulated:lib#drive1 --changer emulated:lib#changer \
-         --profile lto8 --block-size 8192 --segment-size 32768 --cache-gb 0.1",
-    );
+    init(&desk, "A");
     desk
+}
+
+/// Makes an archive that the library serves.
+fn init(desk: &Desk, name: &str) {
+    desk.done(&format!(
+        "catalog init {name} --drive emulated:lib#drive0 --drive emulated:lib#drive1 \
+         --changer emulated:lib#changer --profile lto8 --block-size 8192 --segment-size 32768 --cache-gb 0.1"
+    ));
 }
 
 /// Files of no pattern in a new directory, up to 6 KB each.

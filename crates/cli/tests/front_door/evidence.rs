@@ -1,7 +1,7 @@
 //! The demo and the papers: what they print is so.
 
 use crate::program::{Desk, demo};
-use serde_json::Value;
+use serde_json::json;
 
 /// A quick look whether a text is XML: every element closed, every attribute quoted.
 pub fn assert_is_well_formed(svg: &str) {
@@ -99,39 +99,39 @@ fn the_demo_replaces_what_an_earlier_one_left_and_nothing_else() {
     assert_eq!(ran.code, 1, "{}", ran.err);
 }
 
-fn assert_claims_hold(paper: &str) {
-    let document = Desk::new()
-        .done(&format!("reproduce {paper} --json"))
-        .json();
-    let claims = document["claims"].as_array().expect("claims");
-    assert!(!claims.is_empty());
+/// The claims of all papers are gated by `make reproduce`; here is what the program does with one of them.
+#[test]
+fn a_paper_is_reproduced_as_json_and_as_a_page_and_its_claims_hold_on_two_seeds() {
+    let desk = Desk::new();
+    let ran = desk.done("reproduce gniewek --seeds 1..2 --json --html page.html --plot figures");
+    let document = ran.json();
+    assert_eq!(document["seeds"], json!([1, 2]));
     assert!(
         document["tables"]
             .as_array()
             .is_some_and(|tables| !tables.is_empty())
     );
-    let verdict = |claim: &Value| claim["verdict"].as_str().expect("a verdict").to_owned();
+    let claims = document["claims"].as_array().expect("claims");
     for claim in claims {
-        let verdict = verdict(claim);
-        assert!(["holds", "shown"].contains(&verdict.as_str()), "{claim}");
+        assert_eq!(claim["verdict"], "holds", "{claim}");
+        assert_eq!(claim["failing_seeds"], json!([]), "{claim}");
     }
     assert!(
-        claims.iter().any(|claim| verdict(claim) == "holds"),
+        claims.iter().any(|claim| claim["kind"] == "evidence"),
         "{claims:?}"
     );
+    let page = desk.read("page.html");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("experiment"),
+        "{page}"
+    );
+    assert!(page.contains(desk.read("figures/figure-02.svg").trim_end()));
+    assert_is_well_formed(&desk.read("figures/figure-02.svg"));
 }
 
 #[test]
-fn the_claims_of_johnson_and_miller_hold() {
-    assert_claims_hold("johnson-miller");
-}
-
-#[test]
-fn the_claims_of_cern_hold() {
-    assert_claims_hold("cern");
-}
-
-#[test]
-fn the_claims_of_gniewek_hold() {
-    assert_claims_hold("gniewek");
+fn seeds_that_are_none_are_refused() {
+    let desk = Desk::new();
+    desk.refused("reproduce gniewek --seeds 3..1", &["comes before"]);
+    desk.refused("reproduce gniewek --seeds 1..3 --seed 2", &["--seed"]);
 }

@@ -347,3 +347,76 @@ fn a_volume_that_cannot_name_a_file_is_refused_before_any_map_is_written() {
     refused(&ran, "volume \"../V00001\" cannot name a file");
     assert_eq!(desk.names(), ["moves.csv"]);
 }
+
+/// What is printed by each command is what the next one takes: measured, fitted, used.
+#[test]
+fn a_drive_that_tells_no_positions_is_measured_fitted_and_used() {
+    for (drive, more, way, model) in [
+        ("dat-4mm", "", "by nominal geometry", "helical linear"),
+        ("dlt7000", "", "by nominal geometry", ""),
+        (
+            "dlt4000",
+            "--map key-points.csv",
+            "by the map that was given",
+            "key points",
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.done(&format!("measure emulated:{drive} -o log.jsonl {more}"));
+        let ran = desk.done(&format!(
+            "fit log.jsonl --base {drive} --out mine.toml {more}"
+        ));
+        let text = ran.text();
+        assert!(
+            text.contains(&format!("Moves were placed {way}")),
+            "{drive}:\n{text}"
+        );
+        assert!(
+            text.contains(&format!("For the profile: {model}")),
+            "{drive}:\n{text}"
+        );
+        assert!(
+            text.contains("Profile written to mine.toml"),
+            "{drive}:\n{text}"
+        );
+        desk.done("profile validate mine.toml");
+        desk.put(
+            "batch.csv",
+            "id,start_block,block_count\na,60000,10\nb,10,10\nc,30000,10\n",
+        );
+        let ordered = desk.done(&format!(
+            "order batch.csv --profile mine.toml --block-size 16384 --head bot {more}"
+        ));
+        assert_eq!(ordered.text().lines().count(), 3, "{drive}");
+    }
+}
+
+#[test]
+fn a_fit_that_explains_little_is_refused_and_makes_no_profile() {
+    let (desk, site) = (Desk::new(), Site::new(5));
+    let mut random = Random::new(3, 0);
+    let mut csv = "volume,from_wrap,from_lpos,to_wrap,to_lpos,locate_s\n".to_owned();
+    for nth in 0..400 {
+        let volume = nth % 5;
+        let block = |random: &mut Random| random.below(site.edges[volume][208] as u64 - 1);
+        let [from, to, other] = [0; 3].map(|_| site.place(volume, block(&mut random)));
+        // The time is that of a move to somewhere else.
+        let seconds = site.model.locate(&from, &other).as_secs_f64();
+        let (a, b, c, d) = (from.wrap, from.lpos, to.wrap, to.lpos);
+        writeln!(csv, "V{volume},{a},{b},{c},{d},{seconds:.3}").expect("a string");
+    }
+    desk.put("log.csv", csv);
+    let ran = desk.run("fit log.csv --base lto8 --out mine.toml");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        ran.err.contains("no profile is made: the best model"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.text().contains("on cartridges held out"),
+        "{}",
+        ran.text()
+    );
+    assert_eq!(desk.names(), ["log.csv"]);
+}

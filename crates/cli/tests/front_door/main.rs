@@ -3,6 +3,7 @@
 //! `snapshots/` holds whole sessions as contracts; after a change that is meant, print them again with
 //! `TRYCMD=overwrite cargo test -p tapewise-cli --test front_door snapshots`. No test asserts a time of ours.
 
+mod any_drive;
 mod archive;
 mod bad_input;
 mod capacity;
@@ -15,17 +16,20 @@ mod fit;
 mod goals;
 mod libraries;
 mod library_bench;
+mod lost_catalogue;
 mod ltfs;
 mod measure;
 mod memory;
 mod mount;
 mod output;
 mod positions;
+mod private;
 mod program;
 mod pull_list;
 mod rao;
 mod recall_ltfs;
 mod recall_mount;
+mod served;
 mod simulate;
 mod snapshots;
 mod tend;

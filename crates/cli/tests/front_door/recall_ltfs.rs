@@ -5,7 +5,7 @@ use crate::program::Desk;
 use std::collections::BTreeMap;
 use tapewise_archive::sums::{Kind, Sum};
 
-use tapewise_house::ltfs_tape;
+pub(crate) use tapewise_house::ltfs_tape;
 
 const ALL: &str = "recall --ltfs emulated:lib --to out --all-files";
 
@@ -207,4 +207,39 @@ fn what_is_no_ltfs_volume_is_refused_and_names_that_the_index_lacks_too() {
     let rest = desk.run_with("docs/f1.bin\nDOCS/F1.BIN\n", without);
     assert_eq!(rest.code, 0, "{}", rest.err);
     whole(&desk, ["docs/f1.bin".to_owned()]);
+}
+
+#[test]
+fn a_volume_whose_newest_index_cannot_be_read_is_done_in_part() {
+    let desk = Desk::new();
+    let library = ltfs_tape::library(&desk.path().join("lib"), &[]);
+    let mut drive = ltfs_tape::drive(&library);
+    ltfs_tape::write_real_volume(&mut drive);
+    // The index of generation 3 was cut off before its filemark.
+    let text = std::fs::read_to_string(ltfs_tape::fixture("TST001-20files.xml"));
+    let text = text.expect("the fixture");
+    let newest = text.replace(
+        "<generationnumber>2</generationnumber>",
+        "<generationnumber>3</generationnumber>",
+    );
+    assert_ne!(text, newest);
+    let cut = ltfs_tape::Record::Block(newest.as_bytes()[..1000].to_vec());
+    ltfs_tape::write_from(&mut drive, 1, 35, &[ltfs_tape::Record::Filemark, cut]);
+    drop((drive, library));
+    until_free(&desk);
+    let ran = desk.run(&format!("{ALL} --json"));
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    let words =
+        "read by the index of generation 2; the newest was generation 3, which cannot be read";
+    assert!(ran.err.contains(words), "{}", ran.err);
+    whole(&desk, published().into_keys());
+    let report = ran.json();
+    assert_eq!(
+        (&report["generation"], &report["newest_generation"]),
+        (&2.into(), &3.into())
+    );
+    assert_eq!(report["complete"], false);
+    // What a list names is all that was asked for.
+    let named = desk.run_with("docs/f1.bin\n", "recall --ltfs emulated:lib --to some");
+    assert_eq!(named.code, 0, "{}", named.err);
 }

@@ -19,15 +19,17 @@ mod sense;
 mod status;
 mod transfer;
 
-use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON};
+use crate::attention::{Attentions, MEDIUM_CHANGED, MODE_CHANGED, POWER_ON, UNIT_RESET};
 use crate::check::Check;
 use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
+use crate::gzip::Gauge;
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
 use crate::mechanics::{Mechanics, Motion};
 use crate::medium::Medium;
+use crate::snapshot::{DriveSnapshot, Head, History};
 use crate::tape::Tape;
 use end_of_wrap::WrapEnd;
 use life::DriveLife;
@@ -62,6 +64,10 @@ pub(crate) struct Drive {
     busy_until: Micros,
     /// Until then the drive is not ready, for reasons of its own.
     not_ready_until: Micros,
+    /// Tells how compressible data is.
+    gauge: Gauge,
+    /// What it did last.
+    pub history: History,
     /// The last list of segments that a host wanted ordered, in the order found.
     access_order: Vec<u8>,
     /// What the last command failed with, of a drive whose sense stays.
@@ -143,6 +149,8 @@ impl Drive {
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
+            gauge: Gauge::default(),
+            history: History::default(),
             access_order: Vec::new(),
             last_check: None,
         })
@@ -151,6 +159,32 @@ impl Drive {
     /// A new initiator.
     pub fn open_nexus(&mut self) -> usize {
         self.attentions.open()
+    }
+
+    /// An initiator with a name, which it keeps from session to session.
+    pub fn open_port(&mut self, name: &str) -> usize {
+        self.attentions.open_port(name)
+    }
+
+    /// A way of an initiator is gone. With the last one goes what holds only while it is there; a persistent
+    /// reservation stays, and its holder is remembered.
+    pub fn lose_nexus(&mut self, nexus: usize) {
+        if !self.attentions.close(nexus) {
+            return;
+        }
+        self.prevented.retain(|&one| one != nexus);
+        if !self.reservations.lose(nexus) {
+            self.attentions.forget(nexus);
+        }
+    }
+
+    /// LOGICAL UNIT RESET (SAM-5, 7.7): what initiators set is gone, the tape and persistent reservations stay.
+    pub fn reset_unit(&mut self) {
+        self.mode = Mode::new(&self.kind);
+        self.prevented.clear();
+        self.reservations.reset_unit();
+        self.access_order.clear();
+        self.attentions.raise(UNIT_RESET, None);
     }
 
     /// The drive's names.
@@ -164,10 +198,84 @@ impl Drive {
         }
     }
 
+    /// Where the head is, while tape is on it.
+    pub fn head(&self) -> Option<Head> {
+        let loaded = self.loaded.as_ref()?;
+        let spot = loaded.mechanics.as_ref()?.head();
+        Some(Head {
+            partition: loaded.partition,
+            block: loaded.object,
+            wrap: spot.wrap,
+            lpos: spot.lpos,
+        })
+    }
+
+    /// What the drive is doing, for whoever looks on.
+    pub fn snapshot(&self, number: usize, now: Micros) -> DriveSnapshot {
+        let loaded = self.loaded.as_ref();
+        let state = match loaded.map(|loaded| loaded.state) {
+            None => "empty",
+            Some(Threading::Unloaded) => "unloaded",
+            Some(Threading::Loading(ready)) if now < ready => "loading",
+            Some(Threading::Cleaning(done)) if now < done => "cleaning",
+            Some(_) if now < self.busy_until.max(self.not_ready_until) => "busy",
+            Some(_) => "ready",
+        };
+        DriveSnapshot {
+            number,
+            serial: self.serial.clone(),
+            kind: self.kind.name.clone(),
+            cartridge: loaded.map(|loaded| loaded.barcode.clone()),
+            state: state.to_owned(),
+            head: self.head(),
+            metres: self.life.metres,
+            last: self.history.lines(),
+        }
+    }
+
     /// Whether tape is on the head, or on its way there.
     pub fn is_threaded(&self) -> bool {
         let loaded = self.loaded.as_ref();
         loaded.is_some_and(|loaded| loaded.state != Threading::Unloaded)
+    }
+
+    /// From when on the drive is ready, or has finished what it was told to do.
+    pub fn ready_at(&self) -> Micros {
+        let state = self.loaded.as_ref().map(|loaded| loaded.state);
+        let loaded = match state {
+            Some(Threading::Loading(ready) | Threading::Cleaning(ready)) => ready,
+            _ => Micros::ZERO,
+        };
+        loaded.max(self.busy_until).max(self.not_ready_until)
+    }
+
+    /// The cartridge's barcode, if it is in this list.
+    fn is_among(&self, barcodes: &[String]) -> bool {
+        let loaded = self.loaded.as_ref();
+        loaded.is_some_and(|loaded| barcodes.contains(&loaded.barcode))
+    }
+
+    /// Whether the cartridge is write-protected.
+    fn is_write_protected(&self) -> bool {
+        self.is_among(&self.faults.faults.write_protected)
+    }
+
+    /// Whether the cartridge can be written only once.
+    fn is_worm(&self) -> bool {
+        self.is_among(&self.faults.faults.worm)
+    }
+
+    /// Whether what is under the head may be written on.
+    fn require_writable(&mut self) -> Result<(), Check> {
+        if self.is_write_protected() {
+            return Err(Check::WRITE_PROTECTED);
+        }
+        let is_worm = self.is_worm();
+        let loaded = self.ready()?;
+        match is_worm && loaded.object < loaded.current()?.end_of_data() {
+            true => Err(Check::WORM_OVERWRITE),
+            false => Ok(()),
+        }
     }
 
     /// Whether an initiator wants the cartridge to stay.
@@ -193,6 +301,12 @@ impl Drive {
         const TEST_UNIT_READY: u8 = 0x00;
         self.settle(exchange.now());
         let entry = find(commands::TABLE, self, exchange)?;
+        if self.faults.faults.missing_commands.contains(&entry.opcode) {
+            return Err(Check::INVALID_OPCODE.into());
+        }
+        if entry.needs != Needs::Nothing && self.faults.attention() {
+            self.attentions.raise_for(MODE_CHANGED, exchange.nexus);
+        }
         let is_silent = self.faults.faults.late_attentions && entry.opcode == TEST_UNIT_READY;
         if entry.needs != Needs::Nothing
             && !is_silent

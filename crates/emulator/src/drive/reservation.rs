@@ -42,6 +42,19 @@ impl Reservations {
         *self = Reservations::default();
     }
 
+    /// What a reset of the unit ends.
+    pub fn reset_unit(&mut self) {
+        self.unit = None;
+    }
+
+    /// An initiator is gone, and RESERVE(6) with it. Returns whether it has registered a key, which stays.
+    pub fn lose(&mut self, nexus: usize) -> bool {
+        if self.unit == Some(nexus) {
+            self.unit = None;
+        }
+        self.key(nexus).is_some()
+    }
+
     fn key(&self, nexus: usize) -> Option<u64> {
         let mut keys = self.keys.iter();
         keys.find_map(|&(one, key)| (one == nexus).then_some(key))

@@ -7,7 +7,7 @@ use tapewise_formats::event::Event;
 use tapewise_model::Micros;
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::commands::{LogSense, RequestSense, TapeAlerts};
-use tapewise_scsi::holders::reservation;
+use tapewise_scsi::device::Host;
 use tapewise_scsi::{Command, Condition, NotReady, ScsiError, TapeDrive};
 
 /// Who loads a drive.
@@ -152,8 +152,8 @@ impl Bay {
 
     /// Refuses a drive that another initiator has reserved.
     pub fn check_reservation(&mut self) -> Result<(), PoolError> {
-        let held = past_attentions(&mut self.drive, |drive| reservation(drive.transport()))
-            .map_err(|error| self.blamed(error.into()))?;
+        let held = self.drive.reserved_by_others(&Host::local());
+        let held = held.map_err(|error| self.blamed(error.into()))?;
         match held {
             None => Ok(()),
             Some(holder) => Err(PoolError::Reserved {

@@ -236,6 +236,7 @@ impl Blame {
                 _ => Blame::Nobody,
             },
             ScsiError::StillNotReady { .. } => Blame::Drive,
+            ScsiError::Reserved { .. } => Blame::Reserved,
             _ => error.condition().map_or(Blame::Nobody, Blame::by_condition),
         }
     }

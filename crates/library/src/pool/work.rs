@@ -47,6 +47,15 @@ pub enum Trouble {
     /// The cartridge is another one, and this is what its label says: a person who put it in is asked
     /// again.
     Another(String),
+    /// What was read is doubtful: another drive is to read it too. The volume is given back, and put back
+    /// to what waits; without another drive it stays there.
+    Elsewhere,
+}
+
+/// How the work on a volume ended, where nothing failed.
+enum Ended {
+    Done,
+    Elsewhere,
 }
 
 impl From<RunError> for Trouble {
@@ -139,13 +148,19 @@ impl Pool {
             Pace::Threads => {
                 let log = Mutex::new(log);
                 std::thread::scope(|scope| {
+                    let (shift, log) = (&shift, &log);
+                    // The first drive is worked on here, so that work goes on where no thread can be had.
+                    let mut free = free;
+                    let first = free.next();
                     for (index, bay) in free {
-                        let (shift, log) = (&shift, &log);
-                        scope.spawn(move || {
-                            while let Some(volume) = shift.wait_for(index, bay) {
-                                shift.carry_out(&volume, index, bay, &mut Shared(log));
-                            }
-                        });
+                        let name = bay.name();
+                        let work = move || shift.work_on(index, bay, log);
+                        if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                            shift.leave_out(index, &name, &error);
+                        }
+                    }
+                    if let Some((index, bay)) = first {
+                        shift.work_on(index, bay, log);
                     }
                 });
             }
@@ -247,6 +262,21 @@ impl<'a> Shift<'a> {
         None
     }
 
+    /// Works on one drive until nothing is left for it.
+    fn work_on(&self, index: usize, bay: &mut Bay, log: &Mutex<&mut (dyn Log + Send)>) {
+        while let Some(volume) = self.wait_for(index, bay) {
+            self.carry_out(&volume, index, bay, &mut Shared(log));
+        }
+    }
+
+    /// A drive is not worked on, because there is no thread for it.
+    fn leave_out(&self, index: usize, name: &str, error: &std::io::Error) {
+        self.floor().holds[index] = None;
+        lock(self.desk).say(&format!(
+            "{name} is not used this time: no thread can be started for it ({error})"
+        ));
+    }
+
     fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {
         let free = free.into_iter();
         let mut free: Vec<(Duration, usize, &mut Bay)> = free
@@ -289,7 +319,11 @@ impl<'a> Shift<'a> {
         }
         let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
-            Ok(()) => {}
+            Ok(Ended::Done) => {}
+            Ok(Ended::Elsewhere) => {
+                failed.push(index);
+                self.work.put_back(volume);
+            }
             Err(_) if is_drives && is_left => self.work.put_back(volume),
             Err(error) => self.work.give_up(volume, error),
         }
@@ -307,7 +341,7 @@ impl<'a> Shift<'a> {
         bay: &mut Bay,
         volume: &str,
         log: &mut dyn Log,
-    ) -> Result<(), WorkError> {
+    ) -> Result<Ended, WorkError> {
         loop {
             if let Err(error) = mount_in(bay, self.desk, volume, log) {
                 lock(self.desk).say(&error.to_string());
@@ -319,7 +353,11 @@ impl<'a> Shift<'a> {
             }
             let mut stamp = bay.stamp(log);
             match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok(Ended::Done),
+                Err(Trouble::Elsewhere) => {
+                    give_back(bay, self.desk, log);
+                    return Ok(Ended::Elsewhere);
+                }
                 Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
                     let failed = bay.failed(&error.to_string());
                     give_back(bay, self.desk, log);

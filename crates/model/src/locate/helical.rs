@@ -5,6 +5,7 @@
 //! taken, which is the short one below their crossing.
 
 use super::Point;
+use super::times::Times;
 use crate::micros::{Micros, Pace};
 
 /// The line for short seeks.
@@ -60,9 +61,15 @@ impl HelicalLinear {
             startup_hinted: None,
         }
     }
+}
+
+impl Times for HelicalLinear {
+    fn name(&self) -> &'static str {
+        "helical-linear"
+    }
 
     #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+    fn time(&self, from: &Point, to: &Point) -> Micros {
         let distance = i64::from((to.lpos - from.lpos).abs());
         let long = self.startup + self.pace.time(distance);
         match self.short {
@@ -71,7 +78,7 @@ impl HelicalLinear {
         }
     }
 
-    pub(super) fn rewind(&self, from: &Point) -> Micros {
+    fn rewind(&self, from: &Point) -> Micros {
         self.startup + self.pace.time(i64::from(from.lpos - self.lpos_min))
     }
 }

@@ -18,6 +18,7 @@
 //! constant for switching tracks and turning around, which the paper does not print.
 
 use super::Point;
+use super::times::Times;
 use crate::key_points::KeyPoints;
 use crate::micros::{Micros, Pace};
 use crate::position::Position;
@@ -110,28 +111,6 @@ impl KeyPointModel {
         usize::from(self.sections)
     }
 
-    pub(super) fn point(&self, position: &Position) -> Point {
-        let wrap = position.wrap.min(self.section_lpos.len() as u16 - 1);
-        let starts = &self.section_lpos[usize::from(wrap)];
-        let reading_section = if wrap & 1 == 0 {
-            starts.partition_point(|&start| start <= position.lpos)
-        } else {
-            starts.partition_point(|&start| start >= position.lpos)
-        }
-        .saturating_sub(1);
-        let landing = starts[reading_section.saturating_sub(1)];
-        let section = self.flip_if_reverse(reading_section as i32, wrap);
-        Point {
-            lpos: position.lpos as i32,
-            wrap,
-            zone: section as u16,
-            landing: landing as i32,
-            reading: self
-                .read
-                .time(i64::from((position.lpos as i32 - landing as i32).abs())),
-        }
-    }
-
     /// Section number counted from the beginning of tape to reading order of a track, and back.
     #[inline(always)]
     fn flip_if_reverse(&self, section: i32, wrap: u16) -> i32 {
@@ -185,11 +164,6 @@ impl KeyPointModel {
         self.section_lpos[usize::from(wrap)][before as usize] as i32
     }
 
-    #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
-        self.time_by(self.locating_from(from), from, to)
-    }
-
     /// The constants of cases 2 to 7 for moves from a point, by the destination's direction and
     /// section.
     #[inline(always)]
@@ -214,14 +188,10 @@ impl KeyPointModel {
 
     /// The least that cases 2 to 7 can take: from a key point the drive reads a whole section and
     /// more, but for the first two sections of a track.
-    pub(super) fn least_elsewhere(&self) -> Micros {
+    pub(super) fn least_outside(&self) -> Micros {
         let [_, c2, c3, c4, c5, c6, c7] = self.case;
         let past_a_section = c2.min(c3).min(c5).min(c6) + self.read.time(self.shortest_section);
         past_a_section.min(c4).min(c7)
-    }
-
-    pub(super) fn rewind(&self, from: &Point) -> Micros {
-        self.scan.time(i64::from(from.lpos))
     }
 
     /// What the transport does on a locate: for fits of the speeds and constants.
@@ -248,6 +218,58 @@ impl KeyPointModel {
         let ahead = self.sections_ahead(from.zone.into(), to.zone.into(), to.wrap);
         let destination = self.flip_if_reverse(to.zone.into(), to.wrap);
         locate_case(ahead, destination, from.wrap ^ to.wrap) + 1
+    }
+}
+
+impl Times for KeyPointModel {
+    fn name(&self) -> &'static str {
+        "key-point"
+    }
+
+    fn point(&self, position: &Position) -> Point {
+        let wrap = position.wrap.min(self.section_lpos.len() as u16 - 1);
+        let starts = &self.section_lpos[usize::from(wrap)];
+        let reading_section = if wrap & 1 == 0 {
+            starts.partition_point(|&start| start <= position.lpos)
+        } else {
+            starts.partition_point(|&start| start >= position.lpos)
+        }
+        .saturating_sub(1);
+        let landing = starts[reading_section.saturating_sub(1)];
+        let section = self.flip_if_reverse(reading_section as i32, wrap);
+        Point {
+            lpos: position.lpos as i32,
+            wrap,
+            zone: section as u16,
+            landing: landing as i32,
+            reading: self
+                .read
+                .time(i64::from((position.lpos as i32 - landing as i32).abs())),
+        }
+    }
+
+    #[inline(always)]
+    fn time(&self, from: &Point, to: &Point) -> Micros {
+        self.time_by(self.locating_from(from), from, to)
+    }
+
+    fn rewind(&self, from: &Point) -> Micros {
+        self.scan.time(i64::from(from.lpos))
+    }
+
+    fn times(&self, from: &Point, to: &[Point], times: &mut [Micros]) {
+        let locating = self.locating_from(from);
+        for (slot, to) in times.iter_mut().zip(to) {
+            *slot = self.time_by(locating, from, to);
+        }
+    }
+
+    fn own_section(&self, point: &Point) -> Option<u16> {
+        Some(self.section(point))
+    }
+
+    fn residual(&self) -> Option<Micros> {
+        self.residual
     }
 }
 

@@ -20,6 +20,7 @@
 //! of move.
 
 use super::Point;
+use super::times::Times;
 use crate::geometry::{Direction, Geometry};
 use crate::micros::{Micros, Pace};
 use crate::position::Position;
@@ -122,9 +123,10 @@ impl Landings {
         for (at, pair) in places.windows(2).enumerate() {
             let (before, point) = (pair[0], pair[1]);
             let next = places.get(at + 2).map_or(i64::MAX, |next| next - point);
-            let spread = match sign * point == i64::from(start_of_wrap) {
-                true => 0,
-                false => i64::from(spread).min((point - before) / 2).min(next / 2),
+            let spread = if sign * point == i64::from(start_of_wrap) {
+                0
+            } else {
+                i64::from(spread).min((point - before) / 2).min(next / 2)
             };
             for step in 1..=STEPS + 1 {
                 // Where the chance that the point is reached passes the middle between two steps.
@@ -147,18 +149,20 @@ impl Landings {
 
     /// Which cell a place is in, counted from the beginning of tape.
     fn cell(&self, lpos: i32, forward: bool) -> usize {
-        let reached = match forward {
-            true => self.0.partition_point(|cell| cell.first <= lpos),
-            false => self.0.partition_point(|cell| cell.first < lpos) + 1,
+        let reached = if forward {
+            self.0.partition_point(|cell| cell.first <= lpos)
+        } else {
+            self.0.partition_point(|cell| cell.first < lpos) + 1
         };
         // Before the first one in reading direction the drive begins with that one too.
         reached.clamp(1, self.0.len().max(1)) - 1
     }
 
     fn serving(&self, lpos: i32, forward: bool) -> i32 {
-        match self.0.is_empty() {
-            true => lpos,
-            false => self.0[self.cell(lpos, forward)].landing,
+        if self.0.is_empty() {
+            lpos
+        } else {
+            self.0[self.cell(lpos, forward)].landing
         }
     }
 }
@@ -204,22 +208,6 @@ impl LandingModel {
         }
     }
 
-    pub(super) fn point(&self, position: &Position) -> Point {
-        let forward = self.geometry.direction(position.wrap) == Direction::Forward;
-        let lpos = position.lpos as i32;
-        let landing = self.landings(forward).serving(lpos, forward);
-        let far_half = self.halves && landing >= self.geometry.lpos_middle() as i32;
-        let half = if far_half { HALF } else { 0 };
-        let direction = if forward { 0 } else { DIRECTION };
-        Point {
-            lpos,
-            wrap: position.wrap,
-            zone: self.geometry.band(position.wrap) << BAND_SHIFT | direction | half,
-            landing,
-            reading: Micros::ZERO,
-        }
-    }
-
     fn landings(&self, forward: bool) -> &Landings {
         if forward {
             &self.forward
@@ -250,7 +238,7 @@ impl LandingModel {
 
     /// Destinations of one zone that share a landing point: groups in which time rises in reading
     /// order. The group of a destination, numbered within all zones.
-    pub(super) fn group(&self, to: &Point) -> usize {
+    pub(super) fn group_of(&self, to: &Point) -> usize {
         self.zone(to) * self.cells() + self.cell(to).unwrap_or(0)
     }
 
@@ -311,9 +299,10 @@ impl LandingModel {
         let along = i64::from(to.lpos) - i64::from(to.landing);
         let read = self.read.time([along, -along][reverse].max(0));
         // Where the drive lands anywhere, it lands at a beginning by chance only.
-        match to.landing == self.starts[reverse] && !self.landings(forward).0.is_empty() {
-            true => read + self.wrap_start[reverse],
-            false => read,
+        if to.landing == self.starts[reverse] && !self.landings(forward).0.is_empty() {
+            read + self.wrap_start[reverse]
+        } else {
+            read
         }
     }
 
@@ -325,30 +314,58 @@ impl LandingModel {
             .min();
         Micros(least.unwrap_or(0))
     }
+}
+
+impl Times for LandingModel {
+    fn name(&self) -> &'static str {
+        "landing-point"
+    }
+
+    fn point(&self, position: &Position) -> Point {
+        let forward = self.geometry.direction(position.wrap) == Direction::Forward;
+        let lpos = position.lpos as i32;
+        let landing = self.landings(forward).serving(lpos, forward);
+        let far_half = self.halves && landing >= self.geometry.lpos_middle() as i32;
+        let half = if far_half { HALF } else { 0 };
+        let direction = if forward { 0 } else { DIRECTION };
+        Point {
+            lpos,
+            wrap: position.wrap,
+            zone: self.geometry.band(position.wrap) << BAND_SHIFT | direction | half,
+            landing,
+            reading: Micros::ZERO,
+        }
+    }
 
     #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+    fn time(&self, from: &Point, to: &Point) -> Micros {
         let forward = Self::is_forward(self.zone(to));
         let same_wrap = from.wrap == to.wrap;
-        let fixed = match same_wrap {
-            true => self.fixed_on_wrap(from, Self::half(self.zone(to))),
-            false => self.fixed_elsewhere(from, self.zone(to)),
+        let fixed = if same_wrap {
+            self.fixed_on_wrap(from, Self::half(self.zone(to)))
+        } else {
+            self.fixed_elsewhere(from, self.zone(to))
         };
         let ahead = i64::from(to.landing) - i64::from(from.lpos);
         let behind = if forward { ahead < 0 } else { ahead > 0 };
         let locate = fixed[usize::from(behind)] + self.travel(ahead.abs()) + self.weight(to);
         let up = i64::from(to.lpos) - i64::from(from.lpos);
         let onward = if forward { up } else { -up };
-        match same_wrap && onward >= 0 {
-            true => locate.min(self.read_on + self.read.time(onward)),
-            false => locate,
+        if same_wrap && onward >= 0 {
+            locate.min(self.read_on + self.read.time(onward))
+        } else {
+            locate
         }
     }
 
     /// A locate to the beginning of the first wrap, as if it lay ahead on the own one: no other
     /// move needs so little.
-    pub(super) fn rewind(&self, from: &Point) -> Micros {
+    fn rewind(&self, from: &Point) -> Micros {
         self.same_wrap[0][0] + self.travel(i64::from(from.lpos) - i64::from(self.geometry.lpos_min))
+    }
+
+    fn residual(&self) -> Option<Micros> {
+        self.residual
     }
 }
 

@@ -13,6 +13,7 @@
 //! reads it.
 
 use super::Point;
+use super::times::Times;
 use crate::geometry::{Direction, Geometry};
 use crate::micros::{Micros, Pace};
 use crate::position::Position;
@@ -78,19 +79,6 @@ impl LtoRegression {
         }
     }
 
-    pub(super) fn point(&self, position: &Position) -> Point {
-        let half = u16::from(position.lpos >= self.geometry.lpos_middle());
-        let reverse = self.geometry.direction(position.wrap) == Direction::Reverse;
-        let direction = if reverse { DIRECTION } else { 0 };
-        let band = self.geometry.band(position.wrap) << BAND_SHIFT;
-        Point {
-            lpos: position.lpos as i32,
-            wrap: position.wrap,
-            zone: band | direction | half,
-            ..Point::default()
-        }
-    }
-
     /// Bands, directions and halves, numbered together.
     pub(super) fn zones(&self) -> usize {
         usize::from(self.geometry.bands) << BAND_SHIFT
@@ -123,9 +111,28 @@ impl LtoRegression {
     pub(super) fn middle(&self) -> i32 {
         self.geometry.lpos_middle() as i32
     }
+}
+
+impl Times for LtoRegression {
+    fn name(&self) -> &'static str {
+        "lto-regression"
+    }
+
+    fn point(&self, position: &Position) -> Point {
+        let half = u16::from(position.lpos >= self.geometry.lpos_middle());
+        let reverse = self.geometry.direction(position.wrap) == Direction::Reverse;
+        let direction = if reverse { DIRECTION } else { 0 };
+        let band = self.geometry.band(position.wrap) << BAND_SHIFT;
+        Point {
+            lpos: position.lpos as i32,
+            wrap: position.wrap,
+            zone: band | direction | half,
+            ..Point::default()
+        }
+    }
 
     #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+    fn time(&self, from: &Point, to: &Point) -> Micros {
         let differs = from.zone ^ to.zone;
         let distance = to.lpos - from.lpos;
         let fixed = self.fixed_time(
@@ -146,10 +153,14 @@ impl LtoRegression {
     }
 
     /// Intercept and distance: gives 56 s as a mean where IBM states 59 s (LTO-8, half height).
-    pub(super) fn rewind(&self, from: &Point) -> Micros {
+    fn rewind(&self, from: &Point) -> Micros {
         self.fixed[0]
             + self
                 .pace
                 .time(i64::from(from.lpos) - i64::from(self.geometry.lpos_min))
+    }
+
+    fn residual(&self) -> Option<Micros> {
+        Some(self.residual)
     }
 }

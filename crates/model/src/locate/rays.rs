@@ -80,65 +80,55 @@ impl LocateModel {
     }
 }
 
+/// The classes of a model, as its file states them.
+pub(super) trait Straight {
+    /// The slopes of a class.
+    fn slopes(&self, class: usize) -> Slopes;
+
+    /// Gives the classes that a destination belongs to.
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination));
+
+    /// Gives the classes that a source looks at.
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look));
+
+    /// See [`Rays::free_stretch`].
+    fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
+        None
+    }
+}
+
 impl Rays<'_> {
     /// The slopes of a class.
     pub fn slopes(&self, class: usize) -> Slopes {
-        match self.0 {
-            LocateModel::HelicalLinear(model) => model.slopes(class),
-            LocateModel::FourRegion(model) => model.slopes(class),
-            LocateModel::KeyPoint(model) => model.slopes(class),
-            LocateModel::LtoRegression(model) => model.slopes(class),
-            LocateModel::LandingPoint(model) => model.slopes(class),
-        }
+        self.0.model().slopes(class)
     }
 
     /// The stretch along the tape from which a move onwards on the wrap can take no time though
     /// blocks are skipped: the middle, where the regression has it so. Runs of visits are better
     /// not taken for one there.
     pub fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
-        match self.0 {
-            LocateModel::LtoRegression(model) => model.free_stretch(),
-            _ => None,
-        }
+        self.0.model().free_stretch()
     }
 
     /// Gives the classes that a destination belongs to.
-    pub fn destinations(&self, to: &Point, give: impl FnMut(Destination)) {
-        match self.0 {
-            LocateModel::HelicalLinear(model) => model.destinations(to, give),
-            LocateModel::FourRegion(model) => model.destinations(to, give),
-            LocateModel::KeyPoint(model) => model.destinations(to, give),
-            LocateModel::LtoRegression(model) => model.destinations(to, give),
-            LocateModel::LandingPoint(model) => model.destinations(to, give),
-        }
+    pub fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+        self.0.model().destinations(to, &mut give);
     }
 
     /// Gives the classes that a source looks at.
-    pub fn looks(&self, from: &Point, give: impl FnMut(Look)) {
-        match self.0 {
-            LocateModel::HelicalLinear(model) => model.looks(from, give),
-            LocateModel::FourRegion(model) => model.looks(from, give),
-            LocateModel::KeyPoint(model) => model.looks(from, give),
-            LocateModel::LtoRegression(model) => model.looks(from, give),
-            LocateModel::LandingPoint(model) => model.looks(from, give),
-        }
+    pub fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+        self.0.model().looks(from, &mut give);
     }
 }
 
 /// `fixed + slope * (along - pivot)`, brought to the form of [`Look::below`].
-fn base(fixed: Micros, slope: i64, pivot: i32) -> i64 {
+pub(super) fn base(fixed: Micros, slope: i64, pivot: i32) -> i64 {
     const HALF_A_MICROSECOND: i64 = 1 << (Pace::FRACTION_BITS - 1);
     (fixed.0 << Pace::FRACTION_BITS) + HALF_A_MICROSECOND - slope * i64::from(pivot)
 }
 
 /// One class for the line of long seeks, one for that of short ones: the faster counts.
-impl HelicalLinear {
-    fn lines(&self) -> impl Iterator<Item = (usize, Micros, Pace)> {
-        let long = (0, self.startup, self.pace);
-        let short = self.short.map(|short| (1, short.startup, short.pace));
-        std::iter::once(long).chain(short)
-    }
-
+impl Straight for HelicalLinear {
     fn slopes(&self, class: usize) -> Slopes {
         match (class, self.short) {
             (1, Some(short)) => Slopes::valley(short.pace),
@@ -146,7 +136,7 @@ impl HelicalLinear {
         }
     }
 
-    fn destinations(&self, to: &Point, give: impl FnMut(Destination)) {
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
         let places = self.lines().map(|(class, ..)| Destination {
             class,
             along: to.lpos,
@@ -156,7 +146,7 @@ impl HelicalLinear {
         places.for_each(give);
     }
 
-    fn looks(&self, from: &Point, give: impl FnMut(Look)) {
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
         let looks = self.lines().map(|(class, startup, pace)| Look {
             class,
             pivot: from.lpos,
@@ -168,8 +158,16 @@ impl HelicalLinear {
     }
 }
 
+impl HelicalLinear {
+    fn lines(&self) -> impl Iterator<Item = (usize, Micros, Pace)> {
+        let long = (0, self.startup, self.pace);
+        let short = self.short.map(|short| (1, short.startup, short.pace));
+        std::iter::once(long).chain(short)
+    }
+}
+
 /// One class for each direction.
-impl FourRegion {
+impl Straight for FourRegion {
     fn slopes(&self, direction: usize) -> Slopes {
         let (ahead, behind) = (self.ahead_pace.fine(), self.behind_pace.fine());
         let (below, above) = match direction {
@@ -182,7 +180,7 @@ impl FourRegion {
         }
     }
 
-    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
         give(Destination {
             class: usize::from(to.wrap & 1),
             along: to.lpos,
@@ -191,7 +189,7 @@ impl FourRegion {
         });
     }
 
-    fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
         let (ahead, behind) = (self.ahead_pace.fine(), self.behind_pace.fine());
         let forward = self.target_lpos(from, 0);
         give(Look {
@@ -216,19 +214,7 @@ impl FourRegion {
 /// Classes by direction and section, with the place of landing along the tape and the reading
 /// behind it as the weight. Case 1, reading on, has a class for each section of each track, and
 /// what lies behind the source in its own section another one.
-impl KeyPointModel {
-    fn of_section(&self, wrap: u16, section: usize) -> usize {
-        usize::from(wrap & 1) * self.sections() + section
-    }
-
-    fn reading_on(&self, wrap: u16, section: usize) -> usize {
-        2 * self.sections() * (1 + usize::from(wrap)) + section
-    }
-
-    fn behind(&self, wrap: u16, section: usize) -> usize {
-        self.reading_on(wrap, section) + self.sections()
-    }
-
+impl Straight for KeyPointModel {
     fn slopes(&self, class: usize) -> Slopes {
         let Some(class) = class.checked_sub(2 * self.sections()) else {
             return Slopes::valley(self.scan);
@@ -247,7 +233,7 @@ impl KeyPointModel {
         }
     }
 
-    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
         let section = usize::from(self.section(to));
         let read = self.read.time(i64::from((to.lpos - to.landing).abs()));
         give(Destination {
@@ -270,7 +256,7 @@ impl KeyPointModel {
         });
     }
 
-    fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
         let own = usize::from(self.section(from));
         for wrap in [from.wrap & !1, from.wrap | 1] {
             let own_direction = wrap == from.wrap;
@@ -286,7 +272,7 @@ impl KeyPointModel {
                     except: (own_direction && (0..=2).contains(&ahead)).then_some(u32::from(wrap)),
                 });
                 if own_direction && (0..=2).contains(&ahead) {
-                    self.look_along_own_track(from, section, &mut give);
+                    self.look_along_own_track(from, section, give);
                 }
             }
         }
@@ -303,8 +289,22 @@ impl KeyPointModel {
             except: None,
         });
     }
+}
 
-    fn look_along_own_track(&self, from: &Point, section: usize, give: &mut impl FnMut(Look)) {
+impl KeyPointModel {
+    fn of_section(&self, wrap: u16, section: usize) -> usize {
+        usize::from(wrap & 1) * self.sections() + section
+    }
+
+    fn reading_on(&self, wrap: u16, section: usize) -> usize {
+        2 * self.sections() * (1 + usize::from(wrap)) + section
+    }
+
+    fn behind(&self, wrap: u16, section: usize) -> usize {
+        self.reading_on(wrap, section) + self.sections()
+    }
+
+    fn look_along_own_track(&self, from: &Point, section: usize, give: &mut dyn FnMut(Look)) {
         let forward = from.wrap & 1 == 0;
         let read = self.read.fine();
         give(Look {
@@ -320,19 +320,7 @@ impl KeyPointModel {
 /// The half of the tape in which a source on a wrap of the same band, and of another one, differs
 /// from its own wrap: classes for all bands, for each band, and for each wrap. Crossing the middle
 /// on the own wrap can come to less than nothing, which is clamped: a level piece near the middle.
-impl LtoRegression {
-    /// The four combinations of direction and half.
-    const CORNERS: u16 = 4;
-
-    fn of_band(&self, zone: u16) -> usize {
-        usize::from(Self::CORNERS + zone)
-    }
-
-    fn of_wrap(&self, wrap: u16, half: u16, crossing: bool) -> usize {
-        let before = Self::CORNERS * (1 + self.geometry.bands);
-        usize::from(before) + 4 * usize::from(wrap) + 2 * usize::from(crossing) + usize::from(half)
-    }
-
+impl Straight for LtoRegression {
     fn slopes(&self, class: usize) -> Slopes {
         let valley = Slopes::valley(self.pace);
         let level = Some(0);
@@ -349,7 +337,7 @@ impl LtoRegression {
         }
     }
 
-    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
         let half = to.zone & HALF;
         let mut give = |class, group| {
             give(Destination {
@@ -367,7 +355,7 @@ impl LtoRegression {
         }
     }
 
-    fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
         let slope = self.pace.fine();
         let band = self.band(from);
         for corner in 0..Self::CORNERS {
@@ -395,6 +383,26 @@ impl LtoRegression {
         give(self.own_wrap_across(from));
     }
 
+    fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
+        let reach = self.free_distance(self.fixed_time(HALF, false, false));
+        let middle = self.middle();
+        (reach > 0).then(|| middle - reach..middle + reach)
+    }
+}
+
+impl LtoRegression {
+    /// The four combinations of direction and half.
+    const CORNERS: u16 = 4;
+
+    fn of_band(&self, zone: u16) -> usize {
+        usize::from(Self::CORNERS + zone)
+    }
+
+    fn of_wrap(&self, wrap: u16, half: u16, crossing: bool) -> usize {
+        let before = Self::CORNERS * (1 + self.geometry.bands);
+        usize::from(before) + 4 * usize::from(wrap) + 2 * usize::from(crossing) + usize::from(half)
+    }
+
     /// The own wrap on this side of the middle: backward there is a step.
     fn own_half(&self, from: &Point) -> Look {
         let slope = self.pace.fine();
@@ -420,12 +428,6 @@ impl LtoRegression {
     fn free_distance(&self, fixed: Micros) -> i32 {
         let room = (1 << Pace::FRACTION_BITS) - 1 - base(fixed, 0, 0);
         room.div_euclid(self.pace.fine().max(1)).clamp(-1, 1 << 30) as i32
-    }
-
-    fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
-        let reach = self.free_distance(self.fixed_time(HALF, false, false));
-        let middle = self.middle();
-        (reach > 0).then(|| middle - reach..middle + reach)
     }
 
     /// The own wrap across the middle: free as far as the time would be less than nothing.
@@ -460,16 +462,7 @@ impl LtoRegression {
 /// Classes by zone and line of travel, with the landing point along the tape and what the
 /// destination adds as the weight: the least of the lines is the travel. The own wrap has classes
 /// of its own, by half and line, and one for reading on.
-impl LandingModel {
-    fn on_wrap(&self, wrap: u16, half: usize, line: usize) -> usize {
-        let lines = self.lines.len();
-        self.zones() * lines + usize::from(wrap) * (2 * lines + 1) + half * lines + line
-    }
-
-    fn reading_on_wrap(&self, wrap: u16) -> usize {
-        self.on_wrap(wrap, 2, 0)
-    }
-
+impl Straight for LandingModel {
     fn slopes(&self, class: usize) -> Slopes {
         let lines = self.lines.len();
         let of_wrap = class.checked_sub(self.on_wrap(0, 0, 0));
@@ -485,7 +478,7 @@ impl LandingModel {
         Slopes::valley(self.lines[line].1)
     }
 
-    fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
         let zone = self.zone(to);
         let weight = self.weight(to);
         for line in 0..self.lines.len() {
@@ -510,7 +503,7 @@ impl LandingModel {
         });
     }
 
-    fn looks(&self, from: &Point, mut give: impl FnMut(Look)) {
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
         let own = Some(u32::from(from.wrap));
         for zone in 0..self.zones() {
             let fixed = self.fixed_elsewhere(from, zone);
@@ -541,6 +534,17 @@ impl LandingModel {
             except: None,
         });
     }
+}
+
+impl LandingModel {
+    fn on_wrap(&self, wrap: u16, half: usize, line: usize) -> usize {
+        let lines = self.lines.len();
+        self.zones() * lines + usize::from(wrap) * (2 * lines + 1) + half * lines + line
+    }
+
+    fn reading_on_wrap(&self, wrap: u16) -> usize {
+        self.on_wrap(wrap, 2, 0)
+    }
 
     /// One line of travel to landing points ahead and behind.
     fn look(
@@ -552,9 +556,10 @@ impl LandingModel {
         [ahead, behind]: [Micros; 2],
     ) -> Look {
         let (startup, pace) = self.lines[line];
-        let (below, above) = match forward {
-            true => (behind, ahead),
-            false => (ahead, behind),
+        let (below, above) = if forward {
+            (behind, ahead)
+        } else {
+            (ahead, behind)
         };
         Look {
             class,

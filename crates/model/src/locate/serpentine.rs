@@ -12,6 +12,7 @@
 //! step of 10 s for any `o`.
 
 use super::Point;
+use super::times::Times;
 use crate::micros::{Micros, Pace};
 
 /// Four-region piecewise linear seek time of a serpentine drive.
@@ -80,9 +81,15 @@ impl FourRegion {
                 self.length_lpos - target
             }
     }
+}
+
+impl Times for FourRegion {
+    fn name(&self) -> &'static str {
+        "four-region"
+    }
 
     #[inline(always)]
-    pub(super) fn time(&self, from: &Point, to: &Point) -> Micros {
+    fn time(&self, from: &Point, to: &Point) -> Micros {
         let ahead = i64::from(self.along(to.lpos, to.wrap) - self.target(from, to.wrap));
         if ahead > 0 {
             self.ahead + self.ahead_pace.time(ahead)
@@ -92,7 +99,7 @@ impl FourRegion {
     }
 
     /// Startup and the slope of backward motion: the paper gives no rewind for these drives.
-    pub(super) fn rewind(&self, from: &Point) -> Micros {
+    fn rewind(&self, from: &Point) -> Micros {
         self.ahead + self.behind_pace.time(i64::from(from.lpos - self.lpos_min))
     }
 }

@@ -3,9 +3,6 @@
 use crate::order::Order;
 use crate::problem::Problem;
 
-/// The threshold that the paper found good: two sections of a DLT4000, in segments of 32 KB.
-pub const TWO_SECTIONS_SEGMENTS: u64 = 1410;
-
 /// Chains of visits, in logical order: a visit joins the chain before it when it begins less than
 /// `threshold_blocks` behind the begin of the visit before it.
 pub fn coalesce(problem: &Problem, threshold_blocks: u64) -> Vec<Vec<u32>> {

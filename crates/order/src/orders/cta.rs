@@ -8,8 +8,21 @@
 //! short move across it can cost less than nothing. The order is then priced like any other.
 
 use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::problem::Problem;
 use tapewise_model::{Direction, Geometry, Position};
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "cta",
+    title: "SLTF (as in CTA)",
+    version: 1,
+    solve: |problem, _| {
+        // Its cost is made of wraps and bands.
+        let has_bands = problem.tape().geometry.bands > 1;
+        has_bands.then(|| cta_sltf(problem, true).into())
+    },
+};
 
 /// Files that CTA plans over at a time, and hands to the drive at most.
 pub(crate) const WINDOW_FILES: usize = 4_000;

@@ -9,11 +9,36 @@
 //! repeated on the contracted paths until one is left.
 
 use crate::order::Order;
-use crate::orders::coalesce::expand;
+use crate::orders::coalesce::{coalesced, expand};
+use crate::orders::kind::OrderKind;
 use crate::orders::nearest::Nearest;
 use crate::orders::tournament::{OUT, Tournament};
 use crate::problem::Problem;
 use tapewise_model::Micros;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "loss",
+    title: "LOSS",
+    version: 1,
+    solve: |problem, _| Some(loss(problem).into()),
+};
+
+/// The same over coalesced requests.
+pub(crate) const COALESCED: OrderKind = OrderKind {
+    name: "loss-coalesced",
+    title: "LOSS, coalesced",
+    version: 1,
+    solve: |problem, inputs| Some(coalesced(problem, inputs.coalesce_blocks, loss).into()),
+};
+
+/// The same over few arcs, repeated.
+pub(crate) const SPARSE: OrderKind = OrderKind {
+    name: "loss-sparse",
+    title: "LOSS, sparse",
+    version: 1,
+    solve: |problem, _| Some(sparse_loss(problem).into()),
+};
 
 /// Visits up to which all times are tabled: 2 MB that stay in a core's cache, so that a scan costs
 /// next to nothing.
@@ -180,9 +205,10 @@ fn keep(arcs: &mut Vec<Arc>, most: usize, arc: Arc) -> Micros {
         place -= 1;
     }
     arcs[place] = arc;
-    match arcs.len() == most {
-        true => arcs[most - 1].0,
-        false => NO_LIMIT,
+    if arcs.len() == most {
+        arcs[most - 1].0
+    } else {
+        NO_LIMIT
     }
 }
 
@@ -360,9 +386,10 @@ impl<'a> Search<'a> {
     /// The first two arcs of a city's list that are still to be had: to a city that is open, and
     /// not the other end of its own path.
     fn best_two(&self, city: u32, outward: bool) -> [Option<Arc>; 2] {
-        let (side, others, own_path) = match outward {
-            true => (&self.tails, &self.heads, self.path_start[city as usize]),
-            false => (&self.heads, &self.tails, self.path_end[city as usize]),
+        let (side, others, own_path) = if outward {
+            (&self.tails, &self.heads, self.path_start[city as usize])
+        } else {
+            (&self.heads, &self.tails, self.path_end[city as usize])
         };
         let mut allowed = side.arcs[city as usize]
             .iter()
@@ -372,33 +399,38 @@ impl<'a> Search<'a> {
 
     /// Fills a city's list with its best arcs to and from all cities that are still open.
     fn scan(&mut self, city: u32, outward: bool) {
-        let own_path = match outward {
-            true => self.path_start[city as usize],
-            false => self.path_end[city as usize],
+        let own_path = if outward {
+            self.path_start[city as usize]
+        } else {
+            self.path_end[city as usize]
         };
-        let mut arcs = match outward {
-            true => std::mem::take(&mut self.tails.arcs[city as usize]),
-            false => std::mem::take(&mut self.heads.arcs[city as usize]),
+        let mut arcs = if outward {
+            std::mem::take(&mut self.tails.arcs[city as usize])
+        } else {
+            std::mem::take(&mut self.heads.arcs[city as usize])
         };
         arcs.clear();
-        let others = match outward {
-            true => &self.heads.open,
-            false => &self.tails.open,
+        let others = if outward {
+            &self.heads.open
+        } else {
+            &self.tails.open
         };
         let (mut limit, mut allowed) = (NO_LIMIT, 0);
         for &other in others.iter().filter(|&&other| other != own_path) {
-            let time = match outward {
-                true => self.time(city, other),
-                false => self.time(other, city),
+            let time = if outward {
+                self.time(city, other)
+            } else {
+                self.time(other, city)
             };
             allowed += 1;
             if time <= limit {
                 limit = keep(&mut arcs, self.kept, (time, other));
             }
         }
-        let side = match outward {
-            true => &mut self.tails,
-            false => &mut self.heads,
+        let side = if outward {
+            &mut self.tails
+        } else {
+            &mut self.heads
         };
         side.truncated[city as usize] = allowed > self.kept;
         side.arcs[city as usize] = arcs;

@@ -4,8 +4,18 @@
 //! (Held & Karp 1962) needs `n² 2ⁿ` steps instead of `n!`.
 
 use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::problem::Problem;
+use crate::solve::solution::Solution;
 use tapewise_model::Micros;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "opt",
+    title: "OPT",
+    version: 1,
+    solve: |problem, _| opt(problem).map(Solution::from),
+};
 
 /// The largest batch that [`opt`] solves: 16 visits take 8 MB and some tens of milliseconds.
 pub const OPT_MAX_VISITS: usize = 16;

@@ -1,8 +1,17 @@
 //! SCAN: the elevator by section (Hillyer & Silberschatz 1996, section 4, Figure 2).
 
 use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::orders::sections::Sections;
 use crate::problem::Problem;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "scan",
+    title: "SCAN by section",
+    version: 1,
+    solve: |problem, _| Some(scan(problem).into()),
+};
 
 /// Shuttles up the tape reading one section of a forward wrap at each place, and down the tape
 /// reading one of a reverse wrap, until nothing is left.

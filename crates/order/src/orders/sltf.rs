@@ -1,9 +1,27 @@
 //! SLTF: shortest locate time first (Hillyer & Silberschatz 1996, section 4).
 
 use crate::order::Order;
+use crate::orders::coalesce::coalesced;
+use crate::orders::kind::OrderKind;
 use crate::orders::nearest::Nearest;
 use crate::problem::Problem;
 use tapewise_model::Micros;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "sltf",
+    title: "SLTF",
+    version: 1,
+    solve: |problem, _| Some(sltf(problem).into()),
+};
+
+/// The same over coalesced requests.
+pub(crate) const COALESCED: OrderKind = OrderKind {
+    name: "sltf-coalesced",
+    title: "SLTF, coalesced",
+    version: 1,
+    solve: |problem, inputs| Some(coalesced(problem, inputs.coalesce_blocks, sltf).into()),
+};
 
 /// Visits up to which pricing every unread one is quicker than keeping them by section.
 const FEW: usize = 1024;

@@ -1,8 +1,17 @@
 //! WEAVE: a fixed pattern of sections around the head (Hillyer & Silberschatz 1996, section 4).
 
 use crate::order::Order;
+use crate::orders::kind::OrderKind;
 use crate::orders::sections::Sections;
 use crate::problem::Problem;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "weave",
+    title: "WEAVE",
+    version: 1,
+    solve: |problem, _| Some(weave(problem).into()),
+};
 
 /// The wraps a step of the pattern looks at.
 #[derive(Clone, Copy)]

@@ -87,12 +87,11 @@ fn places(problem: &Problem, map: &LearnedMap, ends: bool) -> Vec<MoveEnd> {
     visits
         .map(|(visit, point)| {
             let extents = &visit.extents;
-            let (old, block) = match ends {
-                false => (&extents[0].start, extents[0].first_block),
-                true => {
-                    let last = &extents[extents.len() - 1];
-                    (&last.end, last.last_block)
-                }
+            let (old, block) = if ends {
+                let last = &extents[extents.len() - 1];
+                (&last.end, last.last_block)
+            } else {
+                (&extents[0].start, extents[0].first_block)
             };
             let doubt = match old.source {
                 PositionSource::Recorded | PositionSource::Exact => None,
@@ -117,9 +116,10 @@ impl Expected {
         let head_place = MoveEnd::new(None, problem.head());
         for tail in 0..cities {
             problem.arcs((tail < n).then_some(tail), &mut row);
-            let (from, point) = match tail < n {
-                true => (&finishes[tail], &problem.ends()[tail]),
-                false => (&head_place, problem.head()),
+            let (from, point) = if tail < n {
+                (&finishes[tail], &problem.ends()[tail])
+            } else {
+                (&head_place, problem.head())
             };
             let out = &mut times[tail * cities..][..cities];
             for head in (0..n).filter(|&head| head != tail) {

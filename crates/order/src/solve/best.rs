@@ -1,5 +1,6 @@
 //! The default order.
 
+use crate::orders::kind::OrderKind;
 use crate::orders::{loss, scan, sltf, two_pass, weave};
 use crate::problem::Problem;
 use crate::robust::alternatives::Alternatives;
@@ -7,6 +8,21 @@ use crate::robust::choose;
 use crate::solve::effort::Effort;
 use crate::solve::shortest::shortest;
 use crate::solve::solution::Solution;
+
+/// As the list of algorithms knows it.
+pub(crate) const KIND: OrderKind = OrderKind {
+    name: "best",
+    title: "tapewise best",
+    version: 2,
+    solve: |problem, inputs| {
+        Some(best(
+            problem,
+            inputs.alternatives,
+            &inputs.effort,
+            inputs.seed,
+        ))
+    },
+};
 
 /// Visits up to which every arc is considered by LOSS.
 const DENSE_LOSS_VISITS: usize = 4_096;

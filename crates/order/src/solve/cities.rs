@@ -47,9 +47,10 @@ impl<'a> Cities<'a> {
         for tail in 0..cities {
             problem.arcs((tail < n).then_some(tail), &mut times);
             matrix.extend(times.iter().map(|time| time.0));
-            matrix.push(match tail < n {
-                true => problem.end_cost(tail).0,
-                false => Micros::FAR.0,
+            matrix.push(if tail < n {
+                problem.end_cost(tail).0
+            } else {
+                Micros::FAR.0
             });
             matrix[tail * cities + tail] = Micros::FAR.0;
         }

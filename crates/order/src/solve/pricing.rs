@@ -163,12 +163,13 @@ impl<'a> Pricing<'a> {
         for class in 0..classes {
             let mine = self.members[begin..].iter();
             let count = mine.take_while(|m| m.class as usize == class).count();
-            let slopes = match class < self.streams {
-                true => rays.slopes(class),
-                false => Slopes {
+            let slopes = if class < self.streams {
+                rays.slopes(class)
+            } else {
+                Slopes {
                     below: None,
                     above: Some(0),
-                },
+                }
             };
             let (below, above) = (table, table + slopes.below.map_or(0, |_| count));
             table = above + slopes.above.map_or(0, |_| count);
@@ -279,9 +280,10 @@ impl<'a> Pricing<'a> {
         let (begin, end) = (self.row_rays[row], self.row_rays[row + 1]);
         for ray in &self.rays[begin as usize..end as usize] {
             let least = &self.table[ray.at as usize];
-            let (value, column) = match least.group == ray.except {
-                true => (least.other, least.other_column),
-                false => (least.value, least.column),
+            let (value, column) = if least.group == ray.except {
+                (least.other, least.other_column)
+            } else {
+                (least.value, least.column)
             };
             if value == i64::MAX {
                 continue;
@@ -315,12 +317,13 @@ impl<'a> Pricing<'a> {
         let class = &self.classes[class];
         let (begin, end) = (class.members.0 as usize, class.members.1 as usize);
         let upper = at >= class.above && class.slopes.above.is_some();
-        let (range, slope) = match upper {
-            true => (begin + (at - class.above) as usize..end, class.slopes.above),
-            false => (
+        let (range, slope) = if upper {
+            (begin + (at - class.above) as usize..end, class.slopes.above)
+        } else {
+            (
                 begin..begin + (at - class.below) as usize + 1,
                 class.slopes.below,
-            ),
+            )
         };
         let members = self.members[range].iter();
         let others = members.filter(|m| m.group != ray.except && m.column as usize != row);

@@ -140,9 +140,10 @@ impl Attempt<'_> {
         if !proves {
             return;
         }
-        let share = match self.effort.prove {
-            true => meter.left(),
-            false => meter.left() / 2,
+        let share = if self.effort.prove {
+            meter.left()
+        } else {
+            meter.left() / 2
         };
         let proof = prove(&cities, &tight, tour, &meter.part(share));
         self.bound = self.bound.max(proof.bound);

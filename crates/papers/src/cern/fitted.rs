@@ -264,7 +264,7 @@ fn coefficients(facts: &Facts, plain: &Fitted) -> Result<Table, PaperError> {
         &["coefficient", "slides", "ours", "Std. Error", "t value"],
     );
     for (name, term) in NAMES.iter().zip(&fit.terms) {
-        let missing = || PaperError::from(format!("papers/claims.toml has no coefficient {name}"));
+        let missing = || PaperError::from(format!("claims.toml has no coefficient {name}"));
         let theirs = facts.regression.get(*name).ok_or_else(missing)?;
         let estimate = term.estimate.map(|estimate| format!("{estimate:.7}"));
         table.row([

@@ -9,7 +9,8 @@ use super::workload::{Cartridge, Sizes};
 use super::{Bench, MeasuredDrive};
 use crate::PaperError;
 use crate::claims::Ours;
-use tapewise_plot::Table;
+use crate::figures::column;
+use tapewise_plot::{Drawn, Figure, Table};
 
 /// "ATLAS tape recalls reading ~150 files/tape avg, ~2GB/file" (Impact).
 const FILES: usize = 150;
@@ -70,16 +71,65 @@ impl Reading {
 }
 
 /// The drives of the slides and the models, density and file size; sets the claims of the impact.
-pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<Vec<Table>, PaperError> {
-    let m8 = recall(bench, &bench.m8, Sizes::Equal(FILE_MB))?;
-    let lto8 = recall(bench, &bench.lto8, Sizes::Equal(FILE_MB))?;
-    let enterprise = drive(bench, ENTERPRISE)?;
+pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<(Vec<Table>, Vec<Drawn>), PaperError> {
+    let (m8, rao_s) = impact(bench, &ORDERS, ours)?;
+    let lto8 = recall(bench, &bench.lto8, Sizes::Equal(FILE_MB), &ORDERS)?;
     let lto = drive(bench, LTO)?;
-    let rao_s = enterprise.position_rao_s.ok_or_else(|| {
-        PaperError::from(format!(
-            "papers/claims.toml: {ENTERPRISE} without position_rao_s"
-        ))
-    })?;
+    let tables = vec![
+        drives(bench, [("LTO-7 M8", &m8), ("LTO-8 (transferred)", &lto8)])?,
+        by_density(bench, lto.rate_mb_s, rao_s)?,
+        by_size(&m8, lto.rate_mb_s, rao_s),
+    ];
+    let figures = vec![
+        impact_picture(&tables[1], "impact-density", "files a tape", &DENSITY_RATES).draw()?,
+        impact_picture(&tables[2], "impact-size", "size of a file, MB", &SIZE_RATES).draw()?,
+    ];
+    Ok((tables, figures))
+}
+
+/// Columns of the effective rates in both tables of the impact, and whose they are.
+const DENSITY_RATES: [(usize, &str); 5] = [
+    (3, "LINEAR"),
+    (6, "SCAN"),
+    (8, "SLTF"),
+    (10, "best"),
+    (11, "a TS1155 in its own order"),
+];
+const SIZE_RATES: [(usize, &str); 4] = [
+    (1, "LINEAR"),
+    (3, "SLTF"),
+    (5, "best"),
+    (7, "a TS1155 in its own order"),
+];
+
+/// The slides' impact curves, from a table of the impact.
+fn impact_picture(
+    table: &Table,
+    name: &str,
+    across: &'static str,
+    rates: &[(usize, &str)],
+) -> Figure {
+    let figure = Figure::new(name, table.title.as_str(), across, "effective rate, MB/s").doubling();
+    rates.iter().fold(figure, |figure, &(at, of)| {
+        figure.line(of, column(table, at))
+    })
+}
+
+/// What the gated claims rest on.
+pub fn gated(bench: &Bench, ours: &mut Ours) -> Result<(), PaperError> {
+    impact(bench, &ORDERS[..1], ours).map(|_| ())
+}
+
+/// The case of 150 files in these orders, LINEAR first, and the enterprise drive's time from file to file.
+fn impact(
+    bench: &Bench,
+    orders: &[Contender],
+    ours: &mut Ours,
+) -> Result<(Vec<Sample>, f64), PaperError> {
+    let m8 = recall(bench, &bench.m8, Sizes::Equal(FILE_MB), orders)?;
+    let enterprise = drive(bench, ENTERPRISE)?;
+    let missing = || PaperError::from(format!("claims.toml: {ENTERPRISE} without position_rao_s"));
+    let rao_s = enterprise.position_rao_s.ok_or_else(missing)?;
     let atlas = |position_s, stream_mb_s| Reading {
         size_mb: FILE_MB,
         position_s,
@@ -87,30 +137,31 @@ pub fn tables(bench: &Bench, ours: &mut Ours) -> Result<Vec<Table>, PaperError> 
     };
     let linear_s = a_file(&m8[0], FILES);
     claims(
-        atlas(linear_s, lto.rate_mb_s),
+        atlas(linear_s, drive(bench, LTO)?.rate_mb_s),
         atlas(rao_s, enterprise.rate_mb_s),
         ours,
     );
-    Ok(vec![
-        drives(bench, [("LTO-7 M8", &m8), ("LTO-8 (transferred)", &lto8)])?,
-        by_density(bench, lto.rate_mb_s, rao_s)?,
-        by_size(&m8, lto.rate_mb_s, rao_s),
-    ])
+    Ok((m8, rao_s))
 }
 
 fn drive<'a>(bench: &'a Bench, name: &str) -> Result<&'a MeasuredDrive, PaperError> {
     let found = bench.facts.drive_table.get(name);
-    found.ok_or_else(|| PaperError::from(format!("papers/claims.toml has no drive {name}")))
+    found.ok_or_else(|| PaperError::from(format!("claims.toml has no drive {name}")))
 }
 
-fn recall(bench: &Bench, cartridge: &Cartridge, sizes: Sizes) -> Result<Vec<Sample>, PaperError> {
+fn recall(
+    bench: &Bench,
+    cartridge: &Cartridge,
+    sizes: Sizes,
+    orders: &[Contender],
+) -> Result<Vec<Sample>, PaperError> {
     let case = Case {
         sizes,
         files: FILES,
         trials: bench.trials,
         seed: bench.seed,
     };
-    case.run(cartridge, &ORDERS)
+    case.run(cartridge, orders)
 }
 
 /// Mean positioning time for each file of a batch.
@@ -237,6 +288,7 @@ fn by_density(bench: &Bench, stream_mb_s: f64, rao_s: f64) -> Result<Table, Pape
                 files,
                 sigma: SIGMA,
             },
+            &ORDERS,
         )?;
         let reading = |position_s| Reading {
             size_mb: bench.m8.capacity_mb() / files as f64,

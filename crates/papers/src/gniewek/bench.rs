@@ -61,7 +61,7 @@ impl<'a> Bench<'a> {
         if bench.cases.len() != facts.cases.len() {
             let (here, there) = (bench.cases.len(), facts.cases.len());
             return Err(PaperError::from(format!(
-                "scenarios/gniewek-1999.toml has {here} of the {there} cases of papers/claims.toml"
+                "scenarios/gniewek-1999.toml has {here} of the {there} cases of claims.toml"
             )));
         }
         Ok(bench)
@@ -85,7 +85,7 @@ impl<'a> Bench<'a> {
     /// A case by its name.
     pub fn case(&self, name: &str) -> Result<&Case<'a>, PaperError> {
         let found = self.cases.iter().find(|case| case.runs.name == name);
-        found.ok_or_else(|| PaperError::from(format!("papers/claims.toml has no case {name}")))
+        found.ok_or_else(|| PaperError::from(format!("claims.toml has no case {name}")))
     }
 
     /// A case as the scenario file states it.

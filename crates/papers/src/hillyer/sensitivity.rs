@@ -182,7 +182,7 @@ fn perturbed_model(
     ours.set(
         "perturbed-model-loss",
         mean,
-        "held out: LOSS-10, mean over the lengths of this table",
+        "LOSS-10, mean over the lengths of this table",
     );
     table.note("Start at the beginning of tape. The same error on all moves to one place changes every order by the same amount: OPT cannot be misled by it.");
     table

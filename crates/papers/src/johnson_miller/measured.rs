@@ -88,15 +88,26 @@ impl Lab {
     }
 }
 
+/// What the gated claims rest on: drives and robots, without the drive that has a fault.
+pub fn gated(bench: &Bench, ours: &mut Ours) -> Result<(), PaperError> {
+    let lab = Lab {
+        drives: all(bench)?,
+        slow_reverse: Vec::new(),
+    };
+    robots::table_2(bench, ours)?;
+    table_4::tables(bench, &lab, ours)?;
+    Ok(())
+}
+
+fn all(bench: &Bench) -> Result<Vec<Measured>, PaperError> {
+    let drives = bench.drives.par_iter();
+    drives.map(|drive| measure(drive, bench.seed)).collect()
+}
+
 /// What was measured, as tables and figures.
 pub fn report(bench: &Bench, ours: &mut Ours) -> Result<(Vec<Table>, Vec<Drawn>), PaperError> {
-    let drives: Result<Vec<Measured>, PaperError> = bench
-        .drives
-        .par_iter()
-        .map(|drive| measure(drive, bench.seed))
-        .collect();
     let lab = Lab {
-        drives: drives?,
+        drives: all(bench)?,
         slow_reverse: slow_reverse(bench)?,
     };
     let mut tables = robots::tables(bench, ours)?;

@@ -170,7 +170,7 @@ fn fast_seek(bench: &Bench) -> Result<Table, PaperError> {
         (DLT7000, bench.drive(DLT7000)),
         (IBM3590, bench.drive(IBM3590)),
     ] {
-        let missing = || PaperError::from(format!("papers/claims.toml: no fast seek of {name}"));
+        let missing = || PaperError::from(format!("claims.toml: no fast seek of {name}"));
         let theirs = *bench
             .facts
             .fast_seek_over_read_speed

@@ -133,7 +133,7 @@ pub fn table_2(bench: &Bench) -> Result<Table, PaperError> {
         &["robot", "tapes", "fetch", "sd", "return", "sd", "exchange"],
     );
     for (name, key) in ROBOTS {
-        let missing = || PaperError::from(format!("papers/claims.toml: no {name}"));
+        let missing = || PaperError::from(format!("claims.toml: no {name}"));
         let theirs = bench.facts.robots.get(name).ok_or_else(missing)?;
         let robot = profile::find(key)?.robot;
         let exchange = value(&robot.fetch_s).zip(value(&robot.return_s));

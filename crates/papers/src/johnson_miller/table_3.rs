@@ -55,7 +55,7 @@ impl Lines {
             branch
                 .map(|branch| [branch.intercept_s, branch.slope_s_per_track])
                 .ok_or_else(|| {
-                    PaperError::from(format!("papers/claims.toml, table_3: no {parity}, {side}"))
+                    PaperError::from(format!("claims.toml, table_3: no {parity}, {side}"))
                 })
         };
         Ok(Lines {

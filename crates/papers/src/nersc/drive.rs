@@ -140,7 +140,7 @@ fn table_1(facts: &Facts, seed: u64) -> Result<Table, PaperError> {
         let theirs: &Rates = facts
             .table_1
             .get(path)
-            .ok_or_else(|| PaperError::from(format!("papers/claims.toml: no {path}")))?;
+            .ok_or_else(|| PaperError::from(format!("claims.toml: no {path}")))?;
         let data = [
             ("compressible", theirs.compressible, true),
             ("noncompressible", theirs.noncompressible, false),

@@ -11,6 +11,9 @@ use tapewise_formats::event::Action;
 /// The delays tried, as shares of the time that a block takes.
 const SHARES: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0];
 
+/// Blocks read before the clock counts.
+const RUN_UP: u64 = 4;
+
 /// Blocks read with each delay.
 pub(super) const READS: u64 = 60;
 
@@ -31,7 +34,7 @@ pub(super) fn between_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
             // Every delay begins with the tape running and nothing in the buffer.
             |recorder| {
                 recorder.locate(0, start)?;
-                read(recorder, 4).map(|_| ())
+                read(recorder, RUN_UP).map(|_| ())
             },
             |recorder| {
                 for _ in 0..READS {
@@ -78,13 +81,15 @@ pub(super) fn after_large_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunErro
 /// Reads so much, pauses, reads as much again: the seconds that the second took more.
 fn large_read(bench: &mut Bench<'_, '_>, mb: f64, pause_s: u64) -> Result<f64, RunError> {
     let subject = bench.subject;
-    let blocks = subject.blocks_of_mb(mb);
     let start = middle_of_a_wrap(subject);
+    // Both reads stay on the tape, however short it is.
+    let room = subject.blocks.saturating_sub(start + RUN_UP) / 2;
+    let blocks = subject.blocks_of_mb(mb).min(room).max(1);
     let sample = bench.sample(
         Some(pause_s as i64),
         |recorder| {
             recorder.locate(0, start)?;
-            read(recorder, 4).map(|_| ())
+            read(recorder, RUN_UP).map(|_| ())
         },
         |recorder: &mut Recorder<'_>| {
             read(recorder, blocks)?;

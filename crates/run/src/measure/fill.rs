@@ -65,6 +65,17 @@ pub(super) fn noise(bytes: usize, blocks: usize, seed: u64) -> Vec<Vec<u8>> {
 }
 
 impl Subject {
+    /// The longest block with which a cartridge of this kind holds enough blocks to be measured, in
+    /// bytes of the host: on an emulated cartridge a byte stands for many. `None` where the profile
+    /// does not say how much it holds.
+    pub fn longest_block(profile: &tapewise_model::Profile, byte_scale: u64) -> Option<u64> {
+        /// Ten times the fewest that places are told apart with.
+        const ENOUGH: f64 = 10_000.0;
+        let gb = profile.cartridge.capacity_gb.as_ref()?.value;
+        let bytes = gb * 1e9 / ENOUGH / byte_scale.max(1) as f64;
+        Some((bytes as u64).max(1))
+    }
+
     /// Blocks that a full cartridge of this kind holds, and a little more.
     pub fn most_blocks(profile: &tapewise_model::Profile, recorded_block_bytes: u64) -> u64 {
         let gb = profile.cartridge.capacity_gb.as_ref().map(|gb| gb.value);

@@ -101,7 +101,11 @@ fn write_and_read(
 ) -> Result<(), RunError> {
     let count = data.len() as u64;
     let run = recorder.write_blocks(written, &|at| &data[(at % count) as usize])?;
-    recorder.write_filemark()?;
+    match recorder.write_filemark() {
+        // The tape is written to its very end: there is no room for the mark, and none is needed.
+        Err(RunError::EndOfMedium) if run.is_full => {}
+        other => drop(other?),
+    }
     // Blocks are of another length here than in the rest of the log: a number tells no place.
     recorder.forget_head();
     recorder.rewind()?;

@@ -23,6 +23,7 @@ mod report_density_support;
 mod report_luns;
 mod report_supported_opcodes;
 mod request_sense;
+mod reserve_unit;
 mod rewind;
 mod space;
 mod tape_alert;
@@ -72,6 +73,7 @@ pub use report_supported_opcodes::{
     CommandTimeouts, OpcodeSupport, ReportSupportedOpcode, ReportSupportedOpcodes, SupportedOpcode,
 };
 pub use request_sense::RequestSense;
+pub use reserve_unit::{ReleaseUnit, ReserveUnit};
 pub use rewind::Rewind;
 pub use space::{Over, Space6, Space16};
 pub use tape_alert::TapeAlerts;

@@ -285,7 +285,7 @@ fn page(data: Fields<'_>, at: usize) -> Result<(ModePage, usize), DecodeError> {
     let page = match (code, subpage) {
         (0x0f, 0) => ModePage::Compression(Compression::decode(whole)?),
         (0x10, 0) => ModePage::DeviceConfiguration(DeviceConfiguration::decode(whole)?),
-        (0x11, 0) => ModePage::Partitions(Partitions::decode(whole)?),
+        (0x11, 0) if length >= 2 => ModePage::Partitions(Partitions::decode(whole)?),
         (0x1d, 0) if length >= 16 => ModePage::ElementAddresses(ElementAddresses::decode(whole)?),
         _ => ModePage::Other {
             page: code,
@@ -327,8 +327,9 @@ impl Partitions {
         Ok(Partitions {
             most_additional: page.u8(2)?,
             additional: page.u8(3)?,
-            size_unit: page.u8(4)? >> 3 & 0x03,
-            size_exponent: page.u8(6)? & 0x0f,
+            // A page that ends early says nothing of units and sizes; the counts are what matters.
+            size_unit: page.u8(4).unwrap_or(0) >> 3 & 0x03,
+            size_exponent: page.u8(6).unwrap_or(0) & 0x0f,
             sizes: sizes
                 .chunks_exact(2)
                 .map(|size| u16::from_be_bytes([size[0], size[1]]))

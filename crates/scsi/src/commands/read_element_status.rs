@@ -67,6 +67,8 @@ pub struct DeviceId {
     pub shown: String,
     /// The drive's serial number, where the identifier holds one.
     pub serial: Option<String>,
+    /// The answer ended within the identifier: the end of it is missing.
+    pub is_cut: bool,
 }
 
 /// The longest descriptor we make room for: 12 bytes, two volume tags, and an identifier.
@@ -231,7 +233,10 @@ fn element(
 /// The identifier at the descriptor's end: a designation descriptor as in VPD page 83h.
 fn device_id(descriptor: Fields<'_>, at: usize) -> Option<DeviceId> {
     let length = usize::from(descriptor.u8(at + 3).ok()?);
-    let bytes = descriptor.slice(at + 4, length).ok()?;
+    let (bytes, is_cut) = match descriptor.slice(at + 4, length) {
+        Ok(bytes) => (bytes, false),
+        Err(_) => (descriptor.rest(at + 4), true),
+    };
     let code_set = descriptor.u8(at).ok()? & 0x0f;
     let kind = descriptor.u8(at + 1).ok()? & 0x0f;
     let shown = match code_set {
@@ -247,6 +252,7 @@ fn device_id(descriptor: Fields<'_>, at: usize) -> Option<DeviceId> {
     (!shown.is_empty()).then_some(DeviceId {
         shown,
         serial: Some(serial).filter(|serial| !serial.is_empty()),
+        is_cut,
     })
 }
 
@@ -264,7 +270,8 @@ impl Describe for Vec<Element> {
                 said.push_str(&format!(", {}", crate::sense::words(asc, ascq)));
             }
             if let Some(id) = &element.device_id {
-                said.push_str(&format!(", {}", id.shown));
+                let rest = if id.is_cut { "..., cut short" } else { "" };
+                said.push_str(&format!(", {}{rest}", id.shown));
             }
             report.line(format_args!("{} {}", element.kind, element.address), said);
         }

@@ -1,22 +1,79 @@
-//! The way to a drive, and what the drive told last.
+//! The way to a drive, what the drive told last, and what we hold of it.
 //!
 //! Sense comes with the status of the command that failed, and a drive that keeps to SAM forgets it
 //! then. Others keep it for the next REQUEST SENSE, where it is no news.
 
 use crate::cdb::Cdb;
+use crate::command::Command;
+use crate::commands::{PersistentReserveOut, ReleaseUnit, ReservationType};
 use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use std::time::Duration;
 
-/// A transport that remembers the sense of the last command that ended with CHECK CONDITION.
+/// A transport that remembers the sense of the last command that ended with CHECK CONDITION, and
+/// that releases the drive when it goes.
 pub(super) struct Heard {
     inner: Box<dyn Transport>,
     last: Option<Sense>,
+    held: Option<Held>,
+}
+
+/// The reservation that we hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Registered with this key; reserved or about to be.
+    Persistent { key: u64 },
+    /// RESERVE(6).
+    Unit,
 }
 
 impl Heard {
     pub fn new(inner: Box<dyn Transport>) -> Heard {
-        Heard { inner, last: None }
+        Heard {
+            inner,
+            last: None,
+            held: None,
+        }
+    }
+
+    /// Says what we hold, for [`Heard::release`].
+    pub fn set_held(&mut self, held: Option<Held>) {
+        self.held = held;
+    }
+
+    /// What we hold.
+    pub fn held(&self) -> Option<Held> {
+        self.held
+    }
+
+    /// Whether we hold the drive under this key.
+    pub fn holds(&self, key: u64) -> bool {
+        self.held == Some(Held::Persistent { key })
+    }
+
+    /// Gives up what we hold. The drive may have lost it in a reset, or the path to it be gone: there
+    /// is nothing to do about either.
+    pub fn release(&mut self) {
+        const EXCLUSIVE: ReservationType = ReservationType::ExclusiveAccess;
+        match self.held.take() {
+            None => {}
+            Some(Held::Unit) => self.insist(&ReleaseUnit),
+            Some(Held::Persistent { key }) => {
+                self.insist(&PersistentReserveOut::release(key, EXCLUSIVE));
+                self.insist(&PersistentReserveOut::register(0));
+            }
+        }
+    }
+
+    /// Sends a command past the unit attentions that wait in the drive.
+    fn insist(&mut self, command: &impl Command<Answer = ()>) {
+        const MOST_ATTENTIONS: usize = 8;
+        for _ in 0..MOST_ATTENTIONS {
+            match command.send(self) {
+                Err(error) if matches!(error.condition(), Some(Condition::UnitAttention(_))) => {}
+                _ => return,
+            }
+        }
     }
 
     /// Whether the answer to a REQUEST SENSE tells something that we do not know. From then on it is
@@ -49,6 +106,12 @@ fn matters(sense: &Sense) -> bool {
 
 fn same(one: &Sense, other: &Sense) -> bool {
     (one.key, one.code(), one.is_deferred) == (other.key, other.code(), other.is_deferred)
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 impl Transport for Heard {

@@ -8,9 +8,11 @@ mod count;
 mod heard;
 mod path_limit;
 mod position;
+mod reserve;
 mod travel;
 
 pub use position::{LogicalPosition, PhysicalPosition, PositionSource};
+pub use reserve::{Exclusivity, Registrations, Reserved};
 pub use travel::SpaceOutcome;
 
 use crate::command::Command;
@@ -116,6 +118,14 @@ impl TapeDrive {
             said.push(sense)
         });
         let done = done.and_then(|()| self.take_attentions(&mut said));
+        let was_reset = said
+            .iter()
+            .any(|sense| sense.condition() == Condition::UnitAttention(Attention::Reset));
+        let done = match was_reset {
+            // A reset may end reservations.
+            true => done.and_then(|()| self.reserve_again()),
+            false => done,
+        };
         for sense in said {
             self.heard(&sense);
             match sense.condition() {

@@ -1,6 +1,6 @@
 //! Where the drive is: by block, by wrap and LPOS, and where its wraps end.
 
-use super::TapeDrive;
+use super::{SpaceOutcome, TapeDrive};
 use crate::command::Command;
 use crate::commands::{
     BufferedPosition, EndOfWrap, ReadEndOfWrapPositions, ReadPositionExtended, ReadPositionLong,
@@ -86,6 +86,10 @@ impl TapeDrive {
                 filemarks: None,
                 source: PositionSource::Counted,
             },
+            (Some(told), None) if self.stands_at_beginning() => LogicalPosition {
+                is_bop: true,
+                ..told
+            },
             (_, None) => return Err(ScsiError::PositionUnknown),
         };
         if position.source == PositionSource::Counted {
@@ -94,6 +98,25 @@ impl TapeDrive {
             self.count.set(position.partition, position.block);
         }
         Ok(position)
+    }
+
+    /// Whether the head stands before the first block, found out by a step back: at the beginning a
+    /// drive says so and does not move. From anywhere else the step is taken back.
+    fn stands_at_beginning(&mut self) -> bool {
+        match self.space_blocks(-1) {
+            Ok(SpaceOutcome::BeginningOfPartition { .. }) => true,
+            Ok(SpaceOutcome::Done) => {
+                let _ = self.space_blocks(1);
+                self.count.lose();
+                false
+            }
+            Ok(SpaceOutcome::Filemark { .. }) => {
+                let _ = self.space_filemarks(1);
+                self.count.lose();
+                false
+            }
+            Ok(SpaceOutcome::EndOfData { .. }) | Err(_) => false,
+        }
     }
 
     /// What the drive says, in the first form that it has.

@@ -1,6 +1,7 @@
 //! Additional sense codes in words: the names of T10's list, for what tape drives, changers and the
 //! paths to them report (SPC-5 Annex F, "ASC and ASCQ assignments").
 
+use super::NOT_BY_DRIVER;
 use std::borrow::Cow;
 
 /// What a code and its qualifier mean. A code that is not listed is given in hex, and those that the
@@ -11,6 +12,9 @@ pub fn words(asc: u8, ascq: u8) -> Cow<'static, str> {
         return Cow::Borrowed(CODES[at].1);
     }
     match (asc, ascq) {
+        _ if code == NOT_BY_DRIVER => Cow::Borrowed(
+            "the tape driver cannot send this command: load the sg module (modprobe sg); code 20h/f0h",
+        ),
         (0x40, component @ 0x80..) => {
             format!("diagnostic failure on component {component:02x}h").into()
         }

@@ -88,6 +88,10 @@ pub enum Attention {
     Other,
 }
 
+/// Additional sense of our own, of the vendors' range: Linux's tape driver has no such command, and the
+/// drive was not asked.
+pub(crate) const NOT_BY_DRIVER: u16 = 0x20f0;
+
 impl Sense {
     /// What the device is in, by key and code (SPC-5 Annex F; SSC-5; SMC-3).
     pub fn condition(&self) -> Condition {
@@ -169,6 +173,7 @@ impl Sense {
     fn illegal_request(&self) -> Condition {
         match (self.asc, self.ascq) {
             (0x20, 0x00) => Condition::UnsupportedCommand,
+            _ if self.code() == NOT_BY_DRIVER => Condition::UnsupportedCommand,
             (0x24..=0x26, _) => Condition::UnsupportedField,
             (0x21, 0x01) | (0x3b, 0x0d..=0x1a) => Condition::Element,
             (0x53, 0x02) => Condition::RemovalPrevented,

@@ -6,6 +6,7 @@ mod device;
 mod key;
 
 pub use codes::words;
+pub(crate) use condition::NOT_BY_DRIVER;
 pub use condition::{Attention, Condition, NotReady};
 pub use device::DeviceSense;
 pub use key::SenseKey;

@@ -1,6 +1,7 @@
 //! Linux's tape driver, `/dev/nstN`: for hosts without SCSI generic. It has no commands, so those it
 //! has a word for are translated (MTIOCTOP, MTIOCGET, MTIOCPOS, read and write; `linux/mtio.h`,
-//! Documentation/scsi/st.rst), and every other is answered with INVALID COMMAND OPERATION CODE.
+//! Documentation/scsi/st.rst), and every other is answered as a command
+//! that the device does not have, with words of our own that name the missing sg module.
 //!
 //! What the driver does its own way, and no translation hides:
 //! - its time-outs hold, not ours;
@@ -10,7 +11,7 @@
 //!   the medium, another block length) comes back as the sense of that condition, anything else as an error.
 #![allow(unsafe_code)] // The driver's ioctls take structures.
 
-use super::st_sense::{Sense, bit, illegal_request};
+use super::st_sense::{Sense, bit, illegal_request, not_by_driver};
 use crate::cdb::Cdb;
 use crate::transport::{Completion, Data, Transport, TransportError};
 use rustix::fs::{FileType, OFlags};
@@ -496,7 +497,7 @@ impl Transport for St {
                 self.locate(bit(bytes[1], 1), bytes[3], number(4..12))
             }
             (0x92, Data::None) => Ok(illegal_request(0x24)),
-            _ => Ok(illegal_request(0x20)),
+            _ => Ok(not_by_driver()),
         }
     }
 

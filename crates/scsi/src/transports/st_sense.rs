@@ -1,5 +1,6 @@
 //! Sense data for what Linux's tape driver tells by other means (SPC-5, 4.4.3, fixed format).
 
+use crate::sense::NOT_BY_DRIVER;
 use crate::transport::Completion;
 
 /// A condition of the drive or the tape, as sense.
@@ -52,6 +53,12 @@ impl Sense {
         bytes[13] = self.qualifier;
         bytes
     }
+}
+
+/// A command that the tape driver has no word for: our own qualifier says that the drive was not asked.
+pub(super) fn not_by_driver() -> Completion {
+    let [code, qualifier] = NOT_BY_DRIVER.to_be_bytes();
+    Sense::new(0x05, code, qualifier).completion(0)
 }
 
 /// ILLEGAL REQUEST: 20h operation code, 24h field in the CDB, 26h field in the parameter list, 1Ah its length.

@@ -33,6 +33,7 @@ impl Skill {
     };
 
     /// No LOCATE, no true position, no list of commands.
+    #[allow(dead_code)] // each test uses a part of it
     pub const LEAST: Skill = Skill {
         locate10: false,
         locate16: false,

@@ -1,5 +1,6 @@
 //! The disk in front: it keeps what was read last.
 
+use super::ids::CartridgeId;
 use crate::scenario::Cache;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,7 +16,7 @@ pub(super) struct Disk {
 }
 
 /// Cartridge, and the bits of the place on it.
-type Key = (u32, u64);
+type Key = (CartridgeId, u64);
 
 impl Disk {
     pub(super) fn new(cache: Option<&Cache>) -> Disk {
@@ -29,7 +30,7 @@ impl Disk {
     }
 
     /// Whether it has what begins at a place; that counts as a use.
-    pub(super) fn finds(&mut self, cartridge: u32, place: f64) -> bool {
+    pub(super) fn finds(&mut self, cartridge: CartridgeId, place: f64) -> bool {
         let key = (cartridge, place.to_bits());
         let clock = self.clock;
         let Some((used, _)) = self.kept.get_mut(&key) else {
@@ -42,7 +43,7 @@ impl Disk {
     }
 
     /// Keeps what was read, and lets go of what was used longest ago.
-    pub(super) fn keep(&mut self, cartridge: u32, place: f64, size_mb: f64) {
+    pub(super) fn keep(&mut self, cartridge: CartridgeId, place: f64, size_mb: f64) {
         if size_mb > self.size_mb || self.size_mb == 0.0 {
             return;
         }

@@ -199,12 +199,11 @@ impl<'a> Demand<'a> {
             cartridge,
             place: self.place(),
             size_mb: what.size_mb.sample(&mut self.sizes),
-            priority: match what.priorities.is_empty() {
-                true => 0,
-                false => {
-                    let class = weighted(&self.site.priority_weights, &mut self.priorities);
-                    what.priorities[class].priority
-                }
+            priority: if what.priorities.is_empty() {
+                0
+            } else {
+                let class = weighted(&self.site.priority_weights, &mut self.priorities);
+                what.priorities[class].priority
             },
             on_disk,
         }

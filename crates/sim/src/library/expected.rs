@@ -73,15 +73,16 @@ struct Wait {
 
 impl Wait {
     fn new(mean_s: f64, likely: f64) -> Wait {
-        match mean_s > 0.0 && likely > 0.0 {
-            true => Wait {
+        if mean_s > 0.0 && likely > 0.0 {
+            Wait {
                 likely,
                 then_s: mean_s / likely,
-            },
-            false => Wait {
+            }
+        } else {
+            Wait {
                 likely: 0.0,
                 then_s: 1.0,
-            },
+            }
         }
     }
 
@@ -93,9 +94,10 @@ impl Wait {
         let (p, q) = (self.likely, other.likely);
         let (a, b) = (1.0 / self.then_s, 1.0 / other.then_s);
         let (first, second) = ((-a * time_s).exp(), (-b * time_s).exp());
-        let both = match (b - a).abs() < 1e-6 * a {
-            true => (1.0 + a * time_s) * first,
-            false => (b * first - a * second) / (b - a),
+        let both = if (b - a).abs() < 1e-6 * a {
+            (1.0 + a * time_s) * first
+        } else {
+            (b * first - a * second) / (b - a)
         };
         p * (1.0 - q) * first + q * (1.0 - p) * second + p * q * both
     }
@@ -259,6 +261,9 @@ impl Site {
         }
         if policy.mount == MountPolicy::Priority && !scenario.what.priorities.is_empty() {
             return unsuited("some requests go before others");
+        }
+        if policy.mount == MountPolicy::Cta {
+            return unsuited("cartridges wait until a mount is worth it");
         }
         if windows && !even {
             return unsuited("windows on cartridges that are not asked for alike");

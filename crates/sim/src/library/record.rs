@@ -118,9 +118,10 @@ impl Usage {
 
 fn share(time: Micros, servers: u64, duration: Micros) -> f64 {
     let there = servers as f64 * duration.as_secs_f64();
-    match there > 0.0 {
-        true => time.as_secs_f64() / there,
-        false => 0.0,
+    if there > 0.0 {
+        time.as_secs_f64() / there
+    } else {
+        0.0
     }
 }
 

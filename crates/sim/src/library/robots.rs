@@ -1,15 +1,12 @@
 //! Robots: each carries one cartridge at a time, in the order in which it is asked.
 
-use super::drive::State;
-use super::record::{Action, Record};
-use super::world::{Event, World};
+use super::ids::{DriveId, Id, RobotId};
 use std::collections::VecDeque;
-use tapewise_model::Micros;
 
 /// What a robot is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Job {
-    pub drive: u32,
+    pub drive: DriveId,
     /// From slot to drive; else back.
     pub get: bool,
 }
@@ -54,7 +51,7 @@ impl Robots {
     }
 
     /// The next job for a robot that is free.
-    fn start(&mut self, gets_first: bool) -> Option<(u16, Job)> {
+    pub(super) fn start(&mut self, gets_first: bool) -> Option<(RobotId, Job)> {
         let robot = self.robots.iter().position(|robot| *robot == Robot::Free)?;
         let first = self
             .queue
@@ -63,98 +60,25 @@ impl Robots {
             .filter(|_| gets_first);
         let job = self.queue.remove(first.unwrap_or(0))?;
         self.robots[robot] = Robot::Carries(job);
-        Some((robot as u16, job))
-    }
-}
-
-impl World<'_> {
-    /// A drive waits for its next cartridge, or for its last one to be taken.
-    pub(super) fn ask_robot(&mut self, drive: u32, get: bool) {
-        let state = match get {
-            true => State::WaitsForGet,
-            false => State::WaitsForPut,
-        };
-        self.enter(drive, state);
-        let hall = self.drives[drive as usize].hall;
-        let robots = &mut self.halls[usize::from(hall)].robots;
-        robots.queue.push_back(Job { drive, get });
-        self.start_robots(hall);
+        Some((RobotId(robot as u16), job))
     }
 
-    fn start_robots(&mut self, hall: u16) {
-        let place = usize::from(hall);
-        let gets_first = self.site.scenario.libraries[place].robot.gets_first;
-        while let Some((robot, job)) = self.halls[place].robots.start(gets_first) {
-            self.drives[job.drive as usize].robot = robot;
-            match job.get || !self.waits_for_unload(hall) {
-                true => self.carry(job.drive, job.get),
-                false => self.unload(job.drive),
+    pub(super) fn ask(&mut self, job: Job) {
+        self.queue.push_back(job);
+    }
+
+    /// A robot has delivered or has settled: the job that it carried out, if it had one. It settles
+    /// next if `settles` says so and it has delivered.
+    pub(super) fn done(&mut self, robot: RobotId, settles: bool) -> Option<Job> {
+        let state = &mut self.robots[robot.index()];
+        match std::mem::replace(state, Robot::Free) {
+            Robot::Carries(job) => {
+                if settles {
+                    *state = Robot::Settles;
+                }
+                Some(job)
             }
+            Robot::Free | Robot::Settles => None,
         }
-    }
-
-    pub(super) fn waits_for_unload(&self, hall: u16) -> bool {
-        self.site.scenario.libraries[usize::from(hall)]
-            .robot
-            .waits_for_unload
-    }
-
-    /// The robot that a drive was given sets out for its cartridge, or takes it away.
-    pub(super) fn carry(&mut self, number: u32, get: bool) {
-        let state = match get {
-            true => State::Getting,
-            false => State::Putting,
-        };
-        self.enter(number, state);
-        let drive = &self.drives[number as usize];
-        let (hall, robot) = (drive.hall, drive.robot);
-        let built = &self.site.halls[usize::from(hall)];
-        let (way, cartridge) = match get {
-            true => (&built.get, drive.next),
-            false => (&built.put, drive.cartridge),
-        };
-        let index = cartridge.map_or(0, |cartridge| self.cartridges[cartridge as usize].index);
-        let farthest = (built.cartridges.len() - 1).max(1) as f64;
-        let takes = way.time(f64::from(index) / farthest, &mut self.robot_times);
-        let at = self.agenda.now();
-        if let Some(log) = &mut self.log {
-            log.push(Record {
-                action: match get {
-                    true => Action::Fetch,
-                    false => Action::Return,
-                },
-                at,
-                took: takes,
-                library: hall,
-                drive: drive.index,
-                robot: Some(robot),
-                cartridge: Some(index),
-                from: None,
-                to: None,
-                bytes: 0,
-            });
-        }
-        self.agenda.after(takes, Event::Robot { hall, robot });
-    }
-
-    /// A robot has delivered, or has settled.
-    pub(super) fn robot_done(&mut self, hall: u16, robot: u16) {
-        let settles = &self.site.scenario.libraries[usize::from(hall)]
-            .robot
-            .settle_s;
-        let settles = settles.time(&mut self.robot_times);
-        let state = &mut self.halls[usize::from(hall)].robots.robots[usize::from(robot)];
-        let was = std::mem::replace(state, Robot::Free);
-        if let Robot::Carries(job) = was {
-            if settles > Micros::ZERO {
-                *state = Robot::Settles;
-                self.agenda.after(settles, Event::Robot { hall, robot });
-            }
-            match job.get {
-                true => self.got(job.drive),
-                false => self.put_back(job.drive),
-            }
-        }
-        self.start_robots(hall);
     }
 }

@@ -1,16 +1,18 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
 use super::demand::{mean_drawn, running_sums, zipf};
+use super::estimate::Estimate;
 use super::mechanics::Mechanics;
 use crate::distribution::{Distribution, Way};
+use crate::mounts::{FreeDrive, MountPolicy, Waiting};
 use crate::scenario::{
     Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, PlacePick,
     RobotGroup, Scenario, ScenarioError,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use tapewise_model::Profile;
 use tapewise_model::profile::ProfileError;
+use tapewise_model::{Micros, Profile};
 use tapewise_order::Algorithm;
 
 /// A scenario that can be run.
@@ -37,8 +39,8 @@ pub(super) struct Hall {
     pub cartridges: Vec<(usize, f64)>,
     /// Running sums of how often each is asked for, where that differs.
     pub popularity: Vec<f64>,
-    /// How many media there are.
-    pub media: usize,
+    /// What mounts cost on drives of each kind, if the mount policy asks.
+    pub estimates: Vec<Estimate>,
 }
 
 /// Drives of one kind.
@@ -48,6 +50,21 @@ pub(super) struct Kind {
     pub reads: Vec<bool>,
     pub cleaning: Option<Cleaning>,
     pub failures: Option<Failures>,
+}
+
+impl Hall {
+    fn estimate(&mut self, order: Algorithm) {
+        let robot_s = [self.get.mean(0.5), self.put.mean(0.5)];
+        let of = |kind: &Kind| Estimate::new(&kind.mechanics, order, robot_s);
+        self.estimates = self.kinds.iter().map(of).collect();
+    }
+
+    /// The time for which a cartridge would occupy a drive.
+    pub(super) fn mount_cost(&self, waiting: &Waiting, drive: &FreeDrive) -> Micros {
+        let estimate = self.estimates.get(drive.kind);
+        let cost = |of: &Estimate| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
+        estimate.map_or(Micros::ZERO, cost)
+    }
 }
 
 impl Site {
@@ -73,6 +90,9 @@ impl Site {
             halls.push(hall(scenario, library, &find)?);
         }
         let order = order(scenario, &halls)?;
+        if scenario.policy.mount == MountPolicy::Index {
+            halls.iter_mut().for_each(|hall| hall.estimate(order));
+        }
         let shares = scenario.libraries.iter().map(|library| library.share);
         let urgency = scenario.what.priorities.iter().map(|class| class.share);
         let site = Site {
@@ -158,9 +178,10 @@ impl Site {
             });
             let served = quickest.fold(0.0, |sum, s| sum + 1.0 / s);
             let unloads = hall.kinds.iter().map(|kind| kind.mechanics.unload.mean());
-            let stands_by = match library.robot.waits_for_unload {
-                true => unloads.fold(f64::INFINITY, f64::min),
-                false => 0.0,
+            let stands_by = if library.robot.waits_for_unload {
+                unloads.fold(f64::INFINITY, f64::min)
+            } else {
+                0.0
             };
             let robot_s = exchange + stands_by + 2.0 * library.robot.settle_s.mean();
             let robots = per_s * mounts * robot_s / hall.robots as f64;
@@ -265,7 +286,7 @@ fn hall(scenario: &Scenario, library: &Library, find: Find) -> Result<Hall, Scen
         put,
         cartridges,
         popularity,
-        media: media.len(),
+        estimates: Vec::new(),
     })
 }
 

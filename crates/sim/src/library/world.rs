@@ -5,14 +5,22 @@
 //! part of a response every moment belongs to is kept by drive: each adds up what it did, a request
 //! notes the sums when it joins, and the difference when it is answered is what it waited for.
 
+mod dispatch;
+mod drives;
+mod failures;
+mod robots;
+
+use super::cache::Disk;
 use super::demand::Demand;
 use super::drive::{Drive, State};
+use super::ids::{CartridgeId, DriveId, HallId, Id, RequestId, RobotId, Table};
 use super::mechanics::Target;
 use super::parts::{Part, Parts};
 use super::record::{Answer, Record, Run, Usage};
+use super::robots::Robots;
 use super::site::{Hall, Site};
-use super::{cache::Disk, robots::Robots};
 use crate::kernel::Agenda;
+use crate::mounts::{FreeDrive, Waiting};
 use crate::scenario::{Arrivals, Policy};
 use crate::stream::{Purpose, stream};
 use tapewise_model::{Micros, Random};
@@ -23,19 +31,21 @@ pub(super) enum Event {
     /// A request comes.
     Arrival,
     /// A request has been looked up and goes to its cartridge.
-    Queue(u32),
+    Queue(RequestId),
     /// The window of a cartridge closes, unless it has been opened anew.
-    Window { cartridge: u32, opened: u32 },
+    Window { cartridge: CartridgeId, opened: u32 },
     /// A drive is through with what it does, unless that was cut short.
-    Drive { drive: u32, epoch: u32 },
+    Drive { drive: DriveId, epoch: u32 },
     /// A robot has delivered.
-    Robot { hall: u16, robot: u16 },
+    Robot { hall: HallId, robot: RobotId },
     /// A drive fails.
-    Failure { drive: u32 },
+    Failure { drive: DriveId },
     /// It is repaired.
-    Repaired { drive: u32 },
+    Repaired { drive: DriveId },
     /// An answer arrives.
-    Answered(u32),
+    Answered(RequestId),
+    /// The mount policy wants to be asked again.
+    Decide { hall: HallId },
 }
 
 /// So many failures without an answer between them will have no end.
@@ -46,7 +56,7 @@ const MOST_FAILURES: u64 = 10_000;
 pub(super) struct Pending {
     pub answer: Answer,
     /// Over all libraries.
-    pub cartridge: u32,
+    pub cartridge: CartridgeId,
     /// As a share of the whole tape.
     pub place: f64,
     pub size_mb: f64,
@@ -64,7 +74,7 @@ pub(super) enum Whereabouts {
     /// In its slot, and nobody is on the way to it.
     Slot,
     /// In a drive, or on the way to or from one.
-    Drive(u32),
+    Drive(DriveId),
     /// In a drive that failed.
     Stuck,
 }
@@ -72,11 +82,13 @@ pub(super) enum Whereabouts {
 /// A cartridge with the requests that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct CartridgeState {
-    pub hall: u16,
+    pub hall: HallId,
     /// Within its library.
     pub index: u32,
     pub place: Whereabouts,
-    pub waiting: Vec<u32>,
+    pub waiting: Vec<RequestId>,
+    /// What is known of them together.
+    pub known: Waiting,
     /// When it became ready to be mounted, counted.
     pub ready: Option<u64>,
     /// Windows opened so far.
@@ -114,9 +126,11 @@ pub(super) struct HallState {
     pub first_cartridge: u32,
     pub robots: Robots,
     /// Cartridges that could be mounted, in the order in which they became ready.
-    pub ready: Vec<u32>,
+    pub ready: Vec<CartridgeId>,
     /// Drives that could be given a cartridge.
     pub free: usize,
+    /// When the mount policy is asked again, if it waits.
+    pub decides: Option<Micros>,
     pub lost: [Loss; 2],
     pub usage: Usage,
 }
@@ -126,11 +140,11 @@ pub(super) struct World<'a> {
     pub site: &'a Site,
     pub agenda: Agenda<Event>,
     demand: Demand<'a>,
-    pub pending: Vec<Pending>,
-    unused: Vec<u32>,
-    pub cartridges: Vec<CartridgeState>,
-    pub drives: Vec<Drive>,
-    pub halls: Vec<HallState>,
+    pub pending: Table<RequestId, Pending>,
+    unused: Vec<RequestId>,
+    pub cartridges: Table<CartridgeId, CartridgeState>,
+    pub drives: Table<DriveId, Drive>,
+    pub halls: Table<HallId, HallState>,
     disk: Disk,
     answers: Vec<Option<Answer>>,
     arrived: u64,
@@ -143,7 +157,8 @@ pub(super) struct World<'a> {
     pub log: Option<Vec<Record>>,
     /// Room for what is planned and chosen from, kept so that nothing is allocated for it.
     pub targets: Vec<Target>,
-    pub free_drives: Vec<Option<u32>>,
+    pub free_drives: Vec<FreeDrive>,
+    pub waiting: Vec<Waiting>,
 }
 
 impl<'a> World<'a> {
@@ -153,11 +168,11 @@ impl<'a> World<'a> {
             site,
             agenda: Agenda::new(),
             demand: Demand::new(site, replication),
-            pending: Vec::new(),
+            pending: Table::new(),
             unused: Vec::new(),
-            cartridges: Vec::new(),
-            drives: Vec::new(),
-            halls: Vec::new(),
+            cartridges: Table::new(),
+            drives: Table::new(),
+            halls: Table::new(),
             disk: Disk::new(site.scenario.cache.as_ref()),
             answers: vec![None; site.scenario.requests as usize],
             arrived: 0,
@@ -170,6 +185,7 @@ impl<'a> World<'a> {
             log: log.then(Vec::new),
             targets: Vec::new(),
             free_drives: Vec::new(),
+            waiting: Vec::new(),
         };
         for (number, hall) in site.halls.iter().enumerate() {
             world.furnish(number, hall);
@@ -185,6 +201,7 @@ impl<'a> World<'a> {
             robots: Robots::new(hall.robots),
             ready: Vec::new(),
             free: hall.drives.len(),
+            decides: None,
             lost: [Loss::default(); 2],
             usage: Usage {
                 drives: hall.drives.len() as u64,
@@ -195,8 +212,8 @@ impl<'a> World<'a> {
         let count = hall.drives.len();
         for (index, &kind) in hall.drives.iter().enumerate() {
             let kind_of = &hall.kinds[kind];
-            let drive = self.drives.len() as u32;
-            let mut new = Drive::new(number as u16, index as u16, kind, kind_of);
+            let drive = DriveId(self.drives.len() as u32);
+            let mut new = Drive::new(HallId(number as u16), index as u16, kind, kind_of);
             // Drives that were cleaned on one day would all be cleaned on one day.
             if let Some(cleaning) = &kind_of.cleaning {
                 let part = index as u64 * u64::from(cleaning.every_mounts) / count as u64;
@@ -210,8 +227,11 @@ impl<'a> World<'a> {
             }
         }
         for index in 0..hall.cartridges.len() as u32 {
+            let number_of_all = self.cartridges.len() as u32;
+            let (medium, _) = hall.cartridges[index as usize];
             self.cartridges.push(CartridgeState {
-                hall: number as u16,
+                known: Waiting::nobody(number_of_all, medium),
+                hall: HallId(number as u16),
                 index,
                 place: Whereabouts::Slot,
                 waiting: Vec::new(),
@@ -254,16 +274,21 @@ impl<'a> World<'a> {
             }
             debug_assert!(self.consistent(), "after {event:?} at {:?}", self.now());
         }
-        for drive in 0..self.drives.len() as u32 {
+        for drive in (0..self.drives.len() as u32).map(DriveId) {
             self.account(drive);
-            let drive = &self.drives[drive as usize];
-            let usage = &mut self.halls[usize::from(drive.hall)].usage;
+            let drive = &self.drives[drive];
+            let usage = &mut self.halls[drive.hall].usage;
             usage.drive_time.add(&drive.spent);
         }
         let run = Run {
             replication,
             answers: self.answers.into_iter().flatten().collect(),
-            usage: self.halls.into_iter().map(|hall| hall.usage).collect(),
+            usage: self
+                .halls
+                .into_items()
+                .into_iter()
+                .map(|hall| hall.usage)
+                .collect(),
             duration: self.agenda.now(),
             events_ahead,
         };
@@ -275,13 +300,13 @@ impl<'a> World<'a> {
             Event::Arrival => self.arrive(),
             Event::Queue(request) => self.queue(request),
             Event::Window { cartridge, opened } => {
-                let state = &self.cartridges[cartridge as usize];
+                let state = &self.cartridges[cartridge];
                 if state.window_open && state.windows == opened {
                     self.make_ready(cartridge);
                 }
             }
             Event::Drive { drive, epoch } => {
-                if self.drives[drive as usize].epoch == epoch {
+                if self.drives[drive].epoch == epoch {
                     self.drive_done(drive);
                 }
             }
@@ -289,6 +314,7 @@ impl<'a> World<'a> {
             Event::Failure { drive } => self.failure(drive),
             Event::Repaired { drive } => self.repaired(drive),
             Event::Answered(request) => self.answered(request),
+            Event::Decide { hall } => self.decide(hall),
         }
     }
 
@@ -313,10 +339,9 @@ impl<'a> World<'a> {
             return; // a user who comes back too late
         }
         let wanted = self.demand.take();
-        let hall = &self.halls[usize::from(wanted.library)];
-        let cartridge = hall.first_cartridge + wanted.cartridge;
-        let (_, filled) =
-            self.site.halls[usize::from(wanted.library)].cartridges[wanted.cartridge as usize];
+        let hall = HallId(wanted.library);
+        let cartridge = CartridgeId(self.halls[hall].first_cartridge + wanted.cartridge);
+        let (_, filled) = self.site.halls[hall.index()].cartridges[wanted.cartridge as usize];
         let request = Pending {
             answer: Answer {
                 number: self.arrived,
@@ -341,12 +366,12 @@ impl<'a> World<'a> {
         self.next_arrival();
         let slot = match self.unused.pop() {
             Some(slot) => {
-                self.pending[slot as usize] = request;
+                self.pending[slot] = request;
                 slot
             }
             None => {
                 self.pending.push(request);
-                self.pending.len() as u32 - 1
+                RequestId(self.pending.len() as u32 - 1)
             }
         };
         let on_disk = wanted.on_disk || self.disk.finds(cartridge, request.place);
@@ -354,36 +379,48 @@ impl<'a> World<'a> {
             let takes = cache.answer_s.time(&mut self.service);
             self.agenda.after(takes, Event::Answered(slot));
         } else {
-            let software = &self.site.scenario.libraries[usize::from(wanted.library)].software;
+            let software = &self.site.scenario.libraries[hall.index()].software;
             let takes = software.request_s.time(&mut self.service);
             self.agenda.after(takes, Event::Queue(slot));
         }
     }
 
     /// A request begins to wait on its cartridge.
-    fn queue(&mut self, request: u32) {
+    fn queue(&mut self, request: RequestId) {
         let now = self.now();
-        let waiting = &mut self.pending[request as usize];
+        let waiting = &mut self.pending[request];
         waiting.answer.parts[Part::System] += now - waiting.since;
         waiting.since = now;
-        let hall = &self.halls[usize::from(waiting.answer.library)];
+        let hall = &self.halls[HallId(waiting.answer.library)];
         waiting.lost = [hall.lost[0].sum(now), hall.lost[1].sum(now)];
         let number = waiting.cartridge;
-        let cartridge = &mut self.cartridges[number as usize];
+        let cartridge = &mut self.cartridges[number];
         cartridge.waiting.push(request);
+        let answer = &waiting.answer;
+        (cartridge.known).add(
+            answer.number,
+            answer.arrived,
+            waiting.size_mb,
+            answer.priority,
+        );
         match cartridge.place {
             Whereabouts::Slot if cartridge.ready.is_none() => self.open_window(number),
-            Whereabouts::Drive(drive) if self.drives[drive as usize].state == State::Idle => {
+            // It may now be worth a mount.
+            Whereabouts::Slot => {
+                let hall = cartridge.hall;
+                self.dispatch(hall);
+            }
+            Whereabouts::Drive(drive) if self.drives[drive].state == State::Idle => {
                 self.take_up(drive);
             }
-            Whereabouts::Slot | Whereabouts::Drive(_) | Whereabouts::Stuck => {}
+            Whereabouts::Drive(_) | Whereabouts::Stuck => {}
         }
     }
 
     /// Lets a cartridge wait for more requests, where the policy is to wait.
-    fn open_window(&mut self, number: u32) {
+    fn open_window(&mut self, number: CartridgeId) {
         let policy = self.policy();
-        let cartridge = &mut self.cartridges[number as usize];
+        let cartridge = &mut self.cartridges[number];
         let enough = policy.window_requests.unwrap_or(u32::MAX) as usize;
         if policy.window_s == 0.0 || cartridge.waiting.len() >= enough {
             return self.make_ready(number);
@@ -401,13 +438,13 @@ impl<'a> World<'a> {
     }
 
     /// From now on a cartridge waits for a drive.
-    pub(super) fn make_ready(&mut self, number: u32) {
+    pub(super) fn make_ready(&mut self, number: CartridgeId) {
         let now = self.now();
-        let cartridge = &mut self.cartridges[number as usize];
+        let cartridge = &mut self.cartridges[number];
         if cartridge.window_open {
             cartridge.window_open = false;
             for &request in &cartridge.waiting {
-                let waiting = &mut self.pending[request as usize];
+                let waiting = &mut self.pending[request];
                 waiting.answer.parts[Part::Window] += now - waiting.since;
                 waiting.since = now;
             }
@@ -415,26 +452,26 @@ impl<'a> World<'a> {
         cartridge.ready = Some(self.next_ready);
         self.next_ready += 1;
         let hall = cartridge.hall;
-        self.halls[usize::from(hall)].ready.push(number);
+        self.halls[hall].ready.push(number);
         self.dispatch(hall);
     }
 
     /// The read of a request is over: all that is left is to send the answer.
-    pub(super) fn read_over(&mut self, request: u32) {
+    pub(super) fn read_over(&mut self, request: RequestId) {
         let now = self.now();
-        let library = self.pending[request as usize].answer.library;
+        let library = self.pending[request].answer.library;
         let software = &self.site.scenario.libraries[usize::from(library)].software;
         let takes = software.answer_s.time(&mut self.service);
-        let pending = &mut self.pending[request as usize];
+        let pending = &mut self.pending[request];
         pending.since = now;
         let (cartridge, place, size_mb) = (pending.cartridge, pending.place, pending.size_mb);
         self.disk.keep(cartridge, place, size_mb);
         self.agenda.after(takes, Event::Answered(request));
     }
 
-    fn answered(&mut self, request: u32) {
+    fn answered(&mut self, request: RequestId) {
         let now = self.now();
-        let pending = &mut self.pending[request as usize];
+        let pending = &mut self.pending[request];
         pending.answer.parts[Part::System] += now - pending.since;
         pending.answer.response = now - pending.answer.arrived;
         let answer = pending.answer;
@@ -454,7 +491,8 @@ impl<'a> World<'a> {
     fn consistent(&self) -> bool {
         // Looking at every drive after every event of a large library would take too long.
         const MOST_DRIVES: usize = 16;
-        let drives = &self.drives[..self.drives.len().min(MOST_DRIVES)];
+        let drives = self.drives.items();
+        let drives = &drives[..drives.len().min(MOST_DRIVES)];
         let alone = |index: usize| {
             let cartridge = drives[index].cartridge;
             cartridge.is_none()

@@ -40,32 +40,36 @@ fn fault<T>(key: impl Into<String>, reason: impl Into<String>) -> Result<T, Faul
 
 /// Refuses what is not above zero.
 fn positive(key: &str, value: f64) -> Result<(), Fault> {
-    match value.is_finite() && value > 0.0 {
-        true => Ok(()),
-        false => fault(key, format!("is {value}; it must be above 0")),
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        fault(key, format!("is {value}; it must be above 0"))
     }
 }
 
 /// Refuses what is below zero.
 fn not_negative(key: &str, value: f64) -> Result<(), Fault> {
-    match value.is_finite() && value >= 0.0 {
-        true => Ok(()),
-        false => fault(key, format!("is {value}; it must be 0 or more")),
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        fault(key, format!("is {value}; it must be 0 or more"))
     }
 }
 
 /// Refuses what is no share of a whole.
 fn share(key: &str, value: f64) -> Result<(), Fault> {
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(()),
-        false => fault(key, format!("is {value}; a share is between 0 and 1")),
+    if (0.0..=1.0).contains(&value) {
+        Ok(())
+    } else {
+        fault(key, format!("is {value}; a share is between 0 and 1"))
     }
 }
 
 fn counted(key: &str, value: u64, most: u64) -> Result<(), Fault> {
-    match (1..=most).contains(&value) {
-        true => Ok(()),
-        false => fault(key, format!("is {value}; between 1 and {most}")),
+    if (1..=most).contains(&value) {
+        Ok(())
+    } else {
+        fault(key, format!("is {value}; between 1 and {most}"))
     }
 }
 
@@ -108,9 +112,10 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
         Arrivals::Poisson { per_hour } => positive("arrivals.per_hour", *per_hour),
         Arrivals::Renewal { per_hour, cv } => {
             positive("arrivals.per_hour", *per_hour)?;
-            match *cv <= 100.0 {
-                true => not_negative("arrivals.cv", *cv),
-                false => fault("arrivals.cv", format!("is {cv}; at most 100")),
+            if *cv <= 100.0 {
+                not_negative("arrivals.cv", *cv)
+            } else {
+                fault("arrivals.cv", format!("is {cv}; at most 100"))
             }
         }
         Arrivals::Daily { per_hour, shape } => {
@@ -209,6 +214,10 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
         return fault("policy.most_per_mount", "is 0; nothing would ever be read");
     }
     not_negative("policy.window_s", policy.window_s)?;
+    let rules = &policy.rules;
+    not_negative("policy.rules.least_age_s", rules.least_age_s)?;
+    not_negative("policy.rules.enough_gb", rules.enough_gb)?;
+    not_negative("policy.rules.overdue_s", rules.overdue_s)?;
     match policy.window_requests {
         Some(0) => return fault("policy.window_requests", "is 0; at least 1"),
         Some(_) if policy.window_s == 0.0 => {

@@ -1,6 +1,7 @@
 //! What serves: libraries with drives, robots and cartridges, software, policy, disk.
 
 use crate::distribution::{Distribution, Way};
+use crate::mounts::{MountPolicy, MountRules};
 use serde::Deserialize;
 
 /// A library.
@@ -154,6 +155,8 @@ impl Default for Software {
 pub struct Policy {
     /// Which cartridge a free drive gets.
     pub mount: MountPolicy,
+    /// The numbers of that choice.
+    pub rules: MountRules,
     /// Requests of one mount, at most; without it, as many as there are. Counted anew when an idle
     /// cartridge is asked for again.
     pub most_per_mount: Option<u32>,
@@ -177,6 +180,7 @@ impl Default for Policy {
     fn default() -> Policy {
         Policy {
             mount: MountPolicy::Fifo,
+            rules: MountRules::default(),
             most_per_mount: None,
             affinity: true,
             window_s: 0.0,
@@ -187,20 +191,6 @@ impl Default for Policy {
             rewind: Rewind::AtDismount,
         }
     }
-}
-
-/// Which cartridge a free drive gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MountPolicy {
-    /// The one that was ready to be mounted first.
-    Fifo,
-    /// The one with the oldest request.
-    Oldest,
-    /// The one with most requests; of these the one with the oldest.
-    MostRequests,
-    /// The one with the most urgent request; of these the one with the oldest.
-    Priority,
 }
 
 /// When an idle cartridge is taken out of its drive.

@@ -21,6 +21,15 @@ pub fn file_at(transaction: &Transaction<'_>, sql: &str, path: &[u8]) -> Result<
     one(transaction, sql, [path], |row| row.get(0))
 }
 
+/// The numbers of all files that have or had a path, the oldest first.
+pub fn versions(transaction: &Transaction<'_>, path: &[u8]) -> Result<Vec<FileId>> {
+    // Each state has an index of its own.
+    let sql = "SELECT id FROM file WHERE path = ?1 AND state = 'live' \
+        UNION ALL SELECT id FROM file WHERE path = ?1 AND state = 'arriving' \
+        UNION ALL SELECT id FROM file WHERE path = ?1 AND state = 'retired' ORDER BY id";
+    all(transaction, sql, [path], |row| row.get(0))
+}
+
 /// Fails where no file has this number.
 pub fn must_exist(transaction: &Transaction<'_>, id: FileId) -> Result<()> {
     let known = one(
@@ -52,7 +61,9 @@ pub fn insert_file(
     }
     checked(&file.path, "a length of", file.bytes)?;
     let sql = "INSERT INTO file (path, bytes, modified_ns, mode, user_name, group_name, account, \
-        copies_wanted, state, created_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        copies_wanted, state, created_ns, retired_ns) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let retired_ns = (state == FileState::Retired).then_some(at_ns);
     let (user, group, account) = (&owner.user, &owner.group, &owner.account);
     let params = params![
         file.path,
@@ -64,7 +75,8 @@ pub fn insert_file(
         account,
         copies,
         state,
-        at_ns
+        at_ns,
+        retired_ns
     ];
     run(transaction, sql, params)?;
     let id = FileId(transaction.last_insert_rowid());
@@ -295,6 +307,10 @@ impl Files for SqliteCatalogue {
         self.read(|transaction| file_at(transaction, LIVE_AT, path))
     }
 
+    fn versions(&self, path: &[u8]) -> Result<Vec<FileId>> {
+        self.read(|transaction| versions(transaction, path))
+    }
+
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>> {
         let sql = "SELECT volume.label FROM copy JOIN segment ON segment.copy = copy.id \
             JOIN volume ON volume.id = segment.volume \
@@ -332,6 +348,18 @@ impl Files for SqliteCatalogue {
                 _ => Ok(()),
             },
         )
+    }
+
+    fn take_back(&self, id: FileId, number: u32, at_ns: i64) -> Result<()> {
+        let sql = "UPDATE copy SET state = 'whole', verified_ns = ?3, \
+            written_ns = coalesce(written_ns, ?3) \
+            WHERE file = ?1 AND number = ?2 AND state = 'lost'";
+        self.write(|transaction| {
+            if run(transaction, sql, params![id, number, at_ns])? == 0 {
+                return Err(CatalogueError::NoCopy { file: id, number });
+            }
+            settle(transaction, id, at_ns).map(|_| ())
+        })
     }
 
     fn drop_copy(&self, file: FileId, number: u32) -> Result<()> {

@@ -31,8 +31,8 @@ const RULES: [&str; 10] = [
         lag(segment.last_block) OVER tape AS before_last, \
         lag(segment.byte_offset + segment.bytes \
             - (segment.last_block - segment.first_block) * volume.block_bytes) OVER tape AS before_end \
-        FROM segment JOIN volume ON volume.id = segment.volume \
-        WHERE volume.format = 'tapewise' AND segment.bytes > 0 \
+        FROM segment JOIN volume ON volume.id = segment.volume JOIN copy ON copy.id = segment.copy \
+        WHERE volume.format = 'tapewise' AND segment.bytes > 0 AND copy.state != 'lost' \
         WINDOW tape AS (PARTITION BY segment.volume, segment.partition \
             ORDER BY segment.first_block, segment.byte_offset)) \
     WHERE first_block < before_last OR (first_block = before_last AND byte_offset < before_end)",
@@ -47,7 +47,8 @@ const RULES: [&str; 10] = [
     // What was committed lies in front of the next write.
     "SELECT volume.label, printf('block %d is recorded, but the next write would begin at block %d', \
         max(segment.last_block), volume.next_block) \
-    FROM segment JOIN volume ON volume.id = segment.volume WHERE volume.format = 'tapewise' \
+    FROM segment JOIN volume ON volume.id = segment.volume JOIN copy ON copy.id = segment.copy \
+    WHERE volume.format = 'tapewise' AND copy.state != 'lost' \
     GROUP BY volume.id HAVING max(segment.last_block) >= volume.next_block",
     // A live file is somewhere.
     "SELECT path, 'is live, but no copy is whole and it is not in the cache: it is lost' FROM file \

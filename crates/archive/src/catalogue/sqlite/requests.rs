@@ -13,7 +13,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
-    created_ns, started_ns, done_ns FROM request";
+    created_ns, started_ns, done_ns, cause FROM request";
 
 fn request_of(row: &Row<'_>) -> rusqlite::Result<Request> {
     Ok(Request {
@@ -31,6 +31,7 @@ fn request_of(row: &Row<'_>) -> rusqlite::Result<Request> {
         created_ns: row.get(9)?,
         started_ns: row.get(10)?,
         done_ns: row.get(11)?,
+        cause: row.get(12)?,
     })
 }
 
@@ -93,13 +94,16 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
             file: request.file,
         });
     }
-    let (state, reason) = match answer {
+    let (state, failure) = match answer {
         Answer::Delivered => (RequestState::Delivered, None),
-        Answer::Failed(reason) => (RequestState::Failed, Some(reason)),
+        Answer::Failed(failure) => (RequestState::Failed, Some(failure)),
         Answer::Cancelled => (RequestState::Cancelled, None),
     };
-    let sql = "UPDATE request SET state = ?2, reason = ?3, done_ns = ?4 WHERE id = ?1";
-    run(transaction, sql, params![id, state, reason, at_ns])?;
+    let (reason, cause) = failure
+        .map(|failure| (&failure.words, failure.cause))
+        .unzip();
+    let sql = "UPDATE request SET state = ?2, reason = ?3, cause = ?4, done_ns = ?5 WHERE id = ?1";
+    run(transaction, sql, params![id, state, reason, cause, at_ns])?;
     let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";
     let arriving = one(transaction, sql, [request.file], |_| Ok(()))?;
     if store && arriving.is_some() {

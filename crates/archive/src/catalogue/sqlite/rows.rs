@@ -1,8 +1,8 @@
 //! Rows to values and back.
 
 use crate::catalogue::{
-    CacheKey, CatalogueError, CopyState, FileId, FileState, RequestId, RequestKind, RequestState,
-    Result, VolumeId, WriteId,
+    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, RequestId, RequestKind,
+    RequestState, Result, VolumeId, WriteId,
 };
 use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
@@ -59,6 +59,7 @@ words!(
     CopyState,
     RequestKind,
     RequestState,
+    Cause,
     Kind
 );
 

@@ -2,10 +2,11 @@
 
 use super::SqliteCatalogue;
 use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
+use super::rejoin::rejoin;
 use super::rows::{self, SEGMENT, VOLUME, all, checked, insert_segment, one, run, segment, sums};
 use crate::catalogue::{
-    CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Result, VolumeId,
-    Volumes, WriteId,
+    CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
+    Rejoined, Result, VolumeId, Volumes, WriteId,
 };
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
@@ -17,7 +18,12 @@ pub fn volume(transaction: &Transaction<'_>, id: VolumeId) -> Result<Volume> {
     found.ok_or(CatalogueError::NoVolume(id))
 }
 
-fn insert_volume(transaction: &Transaction<'_>, volume: &Volume, at_ns: i64) -> Result<VolumeId> {
+/// Enters a volume whose label and UUID are new.
+pub fn insert_volume(
+    transaction: &Transaction<'_>,
+    volume: &Volume,
+    at_ns: i64,
+) -> Result<VolumeId> {
     let sql = "SELECT 1 FROM volume WHERE label = ?1 OR uuid = ?2";
     let known = one(transaction, sql, [&volume.label, &volume.uuid], |_| Ok(()))?;
     if known.is_some() {
@@ -45,7 +51,7 @@ fn insert_volume(transaction: &Transaction<'_>, volume: &Volume, at_ns: i64) -> 
 /// Refuses segments that are not the file: their bytes follow one another and add up to its length.
 ///
 /// Files of LTFS may have holes, which are zeros and in no segment.
-fn check_segments(recorded: &Recorded, format: VolumeFormat) -> Result<()> {
+pub fn check_segments(recorded: &Recorded, format: VolumeFormat) -> Result<()> {
     let path = &recorded.file.path;
     let wrong = |what: String| CatalogueError::Impossible {
         path: path.clone(),
@@ -143,7 +149,7 @@ fn insert_recorded(
 }
 
 /// Refuses to forget a volume that a write depends on.
-fn refuse_open_writes(transaction: &Transaction<'_>, id: VolumeId) -> Result<()> {
+pub fn refuse_open_writes(transaction: &Transaction<'_>, id: VolumeId) -> Result<()> {
     let sql = "SELECT open_write.id, volume.label FROM open_write \
         JOIN volume ON volume.id = open_write.volume \
         WHERE open_write.volume = ?1 OR EXISTS (SELECT 1 FROM copy \
@@ -224,6 +230,10 @@ impl Volumes for SqliteCatalogue {
         })
     }
 
+    fn rejoin(&self, on: &[Volume], copies: &[Rediscovered], at_ns: i64) -> Result<Rejoined> {
+        self.write(|transaction| rejoin(transaction, on, copies, at_ns))
+    }
+
     fn find_volume(&self, label: &str) -> Result<Option<(VolumeId, Volume)>> {
         let sql = format!("SELECT id, {VOLUME} FROM volume WHERE label = ?1");
         self.read(|transaction| {
@@ -257,11 +267,18 @@ impl Volumes for SqliteCatalogue {
     }
 
     fn contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
+        let mut all = self.all_contents(id)?;
+        all.retain(|on| !on.lost);
+        Ok(all)
+    }
+
+    fn all_contents(&self, id: VolumeId) -> Result<Vec<OnVolume>> {
         let sql = format!(
             "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, \
-            copy.zstd_bytes, {SEGMENT} FROM segment \
+            copy.zstd_bytes, copy.state = 'lost', \
+            coalesce(copy.verified_ns, copy.written_ns), {SEGMENT} FROM segment \
             JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
-            WHERE segment.volume = ?1 AND copy.state != 'lost' \
+            WHERE segment.volume = ?1 \
             ORDER BY partition, first_block, byte_offset, copy, file_offset"
         );
         self.read(|transaction| {
@@ -274,7 +291,9 @@ impl Volumes for SqliteCatalogue {
                     live: row.get(3)?,
                     stored_ns: row.get(4)?,
                     zstd_bytes: row.get(5)?,
-                    segment: segment(row, 6)?,
+                    lost: row.get(6)?,
+                    read_ns: row.get(7)?,
+                    segment: segment(row, 8)?,
                 })
             })
         })

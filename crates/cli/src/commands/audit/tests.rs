@@ -20,7 +20,7 @@ use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_formats::{Extent, Request};
 use tapewise_model::{Micros, Random};
 use tapewise_order::Algorithm;
-use tapewise_run::{Item, Piece, Recorder, Sink, carry_out, steps};
+use tapewise_run::{Item, Piece, Recorder, Report, Sink, carry_on, steps};
 use tapewise_scsi::TapeDrive;
 
 const VOLUME: &str = "AUDIT1L8";
@@ -142,8 +142,9 @@ fn recall(directory: &Path, batch: &Batch, algorithm: Algorithm, profile: &str) 
     recorder.rewind().unwrap();
     let name = |visit: u32| visit.to_string();
     let plan = steps(&row.plan, &placed.problem);
-    let report = carry_out(&plan, &mut recorder, &name, &mut Nowhere);
-    assert!(report.unread.is_empty() && report.stopped_by.is_none());
+    let mut report = Report::default();
+    carry_on(&plan, &mut recorder, &name, &mut Nowhere, &mut report).unwrap();
+    assert!(report.unread.is_empty());
     recorder.unmount().unwrap();
     events
 }

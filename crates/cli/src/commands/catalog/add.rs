@@ -1,6 +1,7 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
-use super::blocks::of_blocks;
+use super::blocks::{Found, of_blocks};
+use super::label;
 use crate::archive::{Archive, now_ns};
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::{CatalogueError, Recorded, Volumes};
 use tapewise_archive::deliver::{InnerPath, shown};
 use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::mover::Others;
 use tapewise_archive::record::{self, Owner, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::ltfs_index_sum;
 use tapewise_formats::ltfs_extent::LtfsLayout;
@@ -39,7 +41,11 @@ pub struct Add {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
     block_size: Option<u64>,
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
-    /// from end to end.
+    /// from end to end, on all drives.
+    ///
+    /// What is on a cartridge of ours is joined to what the catalogue knows, also where the cartridge is known
+    /// and holds more than that. Of two versions of a file the one that was stored later counts. A file that
+    /// spans cartridges is added when all of them are read by one command.
     #[arg(long = "tape", value_name = "LABEL")]
     tapes: Vec<String>,
     /// Say nothing on standard error but errors.
@@ -53,6 +59,16 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         return Err(CliError::input("give INDEX.xml, LIST.csv or --tape LABEL"));
     }
     let archive = Archive::open(&args.archive)?;
+    let library = match args.indexes.is_empty() {
+        true => Vec::new(),
+        false => archive.labels_in_libraries().unwrap_or_else(|error| {
+            say(format_args!(
+                "tapewise: {}; labels are taken as the files are named\n",
+                error.message()
+            ));
+            Vec::new()
+        }),
+    };
     let mut found = Vec::new();
     for index in &args.indexes {
         let is_list = index
@@ -60,7 +76,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
             .is_some_and(|extension| extension == "csv");
         let read = match is_list {
             true => of_blocks(index, args.block_size),
-            false => of_index(args, index).map(|found| vec![found]),
+            false => of_index(args, index, &library).map(|found| vec![found]),
         };
         found.extend(read.map_err(|error| error.of(index.display()))?);
     }
@@ -79,21 +95,11 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    for label in &args.tapes {
-        let added = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.add_tape(label))?;
-        for trouble in &added.troubles {
-            say(format_args!("tapewise: {label}: {trouble}\n"));
-        }
-        told(label, added.files, &added.left_out)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A volume that is to be added: what is on it, and what is left out and why.
-pub(super) struct Found {
-    pub volume: Volume,
-    pub recorded: Vec<Recorded>,
-    pub left_out: Vec<(Vec<u8>, String)>,
+    let copies = archive.settings.copies;
+    let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        mover.read_in(&args.tapes, Others::Add, copies)
+    })?;
+    super::rebuild::told(&rebuilt)
 }
 
 /// Refuses volumes that are known before anything is written, and before a tape is read.
@@ -103,16 +109,29 @@ fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), C
     let (mut labels, mut uuids): (HashSet<String>, HashSet<String>) = known.unzip();
     for Found { volume, .. } in found {
         let (label, uuid) = (volume.label.clone(), volume.uuid.clone());
+        if let Some(known) = labels
+            .iter()
+            .find(|known| **known != label && label::is_same(known, &label))
+        {
+            return Err(CliError::input(format!(
+                "{label} and {known}, which the catalogue has, are one cartridge"
+            ))
+            .hint("`tapewise catalog volumes` lists what the catalogue has"));
+        }
         if !labels.insert(label.clone()) | !uuids.insert(uuid.clone()) {
             return Err(CatalogueError::VolumeKnown { label, uuid }.into());
         }
     }
-    match tapes.iter().find(|&label| !labels.insert(label.clone())) {
-        Some(label) => Err(CliError::input(format!(
-            "a volume with label {label} is in the catalogue: forget it first"
-        ))),
-        None => Ok(()),
+    for label in tapes {
+        // One of ours that is known is read again.
+        let known = archive.catalogue.find_volume(label)?;
+        let is_ours = known.is_some_and(|(_, known)| known.format == VolumeFormat::Tapewise);
+        if !is_ours && !labels.insert(label.clone()) {
+            let said = format!("a volume with label {label} is in the catalogue");
+            return Err(CliError::input(said).hint("`tapewise catalog forget` takes it out"));
+        }
     }
+    Ok(())
 }
 
 fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
@@ -130,7 +149,7 @@ fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(),
 }
 
 /// The volume of an index.
-fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
+fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliError> {
     let file = File::open(path).map_err(CliError::input)?;
     let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
     let layout = match args.block_size {
@@ -139,6 +158,8 @@ fn of_index(args: &Add, path: &Path) -> Result<Found, CliError> {
     };
     let label = path.file_stem().and_then(|stem| stem.to_str());
     let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
+    let label = label::in_library(label, library);
+    let label = label.as_str();
     let volume = Volume {
         label: label.to_owned(),
         uuid: index.volume_uuid.clone(),

@@ -1,11 +1,12 @@
 //! `tapewise catalog init`: an archive in a directory.
 
-use crate::archive::{Archive, ArchiveSettings};
+use crate::archive::Archive;
 use crate::error::CliError;
 use crate::output::print;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::mover::Settings;
+use tapewise_archive::settings::{ArchiveSettings, TierSettings};
 
 /// Make an archive in a new directory: settings, an empty catalogue, a cache.
 #[derive(clap::Args, Debug)]
@@ -20,6 +21,10 @@ pub struct Init {
     /// A robot that serves them; may be given several times.
     #[arg(long = "changer", value_name = "DEVICE")]
     changers: Vec<String>,
+    /// Labels of the cartridges that the archive may write: a pattern with * ? [a-z], as 'A*L8'. No other
+    /// cartridge is mounted to see whether it is blank. [default: every cartridge in the library]
+    #[arg(long, value_name = "PATTERN")]
+    volumes: Option<String>,
     /// Profile of the drives.
     #[arg(long, value_name = "NAME|FILE")]
     profile: String,
@@ -39,6 +44,15 @@ pub struct Init {
     /// slow.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     precompress: Option<i32>,
+}
+
+/// The one tier of an archive that writes these cartridges only.
+fn only(volumes: &str) -> TierSettings {
+    TierSettings {
+        name: "all".to_owned(),
+        volumes: volumes.to_owned(),
+        after_days: 0,
+    }
 }
 
 /// Runs it.
@@ -61,7 +75,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         volume_bytes: None,
         zstd_level: args.precompress,
         batch_window_s: None,
-        tiers: Vec::new(),
+        tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };
     Archive::create(&args.directory, &settings)?;
     print(&format!(

@@ -8,6 +8,7 @@ use crate::output::{print, say};
 use crate::units;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tapewise_archive::catalogue::Volumes;
 use tapewise_archive::mover::{Moved, due};
 
 /// Move what is due: from the cache onto tape, and from tier to tier.
@@ -65,7 +66,8 @@ fn say_due(archive: &Archive) -> Result<ExitCode, CliError> {
 /// Bring what is still wanted of a volume onto others, and forget the volume.
 ///
 /// It is read in portions that the cache has room for, its files are written elsewhere, and the volume is
-/// taken out of the catalogue. The cartridge is not touched.
+/// taken out of the catalogue. Copies on it that were lost are made again from their other copies. The
+/// cartridge is not touched, unless --reuse is given.
 #[derive(clap::Args, Debug)]
 pub struct Repack {
     /// The archive.
@@ -74,6 +76,9 @@ pub struct Repack {
     /// Label of the volume.
     #[arg(value_name = "VOLUME")]
     volume: String,
+    /// Label the emptied cartridge anew, so that `store` writes on it again: what stands on it is given up.
+    #[arg(long)]
+    reuse: bool,
     /// Say nothing on standard error but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -85,12 +90,20 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let id = volume(&archive, &args.volume)?;
-    let repacked = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.repack(id))?;
+    let record = archive.catalogue.volume(id)?;
+    let repacked = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        let repacked = mover.repack(id)?;
+        if args.reuse && repacked.forgotten.is_some() {
+            mover.reuse(&record)?;
+        }
+        Ok(repacked)
+    })?;
     print(&format!(
         "{}: {} read, the volume is {}\n",
         args.volume,
         units::count(repacked.moved.files as usize, "file"),
         match repacked.forgotten {
+            Some(_) if args.reuse => "forgotten, and its cartridge is labelled anew",
             Some(_) => "forgotten",
             None => "kept, for what stays on it",
         }

@@ -1,17 +1,23 @@
-//! `tapewise catalog verify`, `check`, `backup`: that what is kept stays right.
+//! `tapewise catalog verify`, `scrub`, `check`, `backup`: that what is kept stays right.
 
-use crate::archive::Archive;
+use crate::archive::{Archive, now_ns};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::Verified;
+use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
+use tapewise_model::Micros;
 
 /// Read volumes whole, in the order of the tape, and compare every checksum.
+///
+/// All drives read at once. A copy that is wrong or cannot be read is read again, in another drive where there
+/// is one, before it counts as lost. A lost copy that is right is taken back. Files that lost a copy get a new
+/// one from their other copy.
 #[derive(clap::Args, Debug)]
 pub struct Verify {
     /// The archive.
@@ -28,21 +34,108 @@ pub struct Verify {
 /// Runs it.
 pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
+    let volumes = args.volumes.iter();
+    let volumes = volumes.map(|label| volume(&archive, label));
+    let volumes: Vec<VolumeId> = volumes.collect::<Result<_, CliError>>()?;
+    verify_all(&archive, &volumes, Micros::FAR, args.quiet)
+}
+
+/// Verify the volumes that were not read for longest, within a budget of drive hours.
+///
+/// Of volumes that were last read on the same day the one whose cartridge was loaded most often comes first.
+/// Run once a night, it goes round the whole archive. What it does with a volume is what `verify` does.
+#[derive(clap::Args, Debug)]
+pub struct Scrub {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Hours of drives that it may take, all drives together. At least one volume is read.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    hours: u32,
+    /// Print what would be read, and read nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn scrub(args: &Scrub) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let budget = Micros(i64::from(args.hours) * 3_600_000_000);
+    let order = scrub_order(archive.catalogue.as_ref(), &archive.settings_on_paper()?)?;
+    let chosen = within(order, budget);
+    if args.dry_run || chosen.is_empty() {
+        return say_scrub(&chosen);
+    }
+    let volumes: Vec<VolumeId> = chosen.iter().map(|scrub| scrub.volume).collect();
+    verify_all(&archive, &volumes, budget, args.quiet)
+}
+
+/// Prints what is to be scrubbed, a line for each volume.
+fn say_scrub(chosen: &[tapewise_archive::mover::Scrub]) -> Result<ExitCode, CliError> {
+    if chosen.is_empty() {
+        print("no volume has files\n")?;
+    }
+    for scrub in chosen {
+        let days = now_ns().saturating_sub(scrub.read_ns) / 86_400_000_000_000;
+        let loads = match scrub.loads {
+            Some(loads) => format!(", loaded {loads} times"),
+            None => String::new(),
+        };
+        print(&format!(
+            "{}: last read {} ago{loads}, about {}\n",
+            scrub.label,
+            units::count(days as usize, "day"),
+            scrub.predicted
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Verifies volumes on all drives, and makes again what was lost.
+fn verify_all(
+    archive: &Archive,
+    volumes: &[VolumeId],
+    budget: Micros,
+    quiet: bool,
+) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let volumes = args.volumes.iter();
-    let volumes = volumes.map(|label| Ok((label, volume(&archive, label)?)));
-    let volumes: Vec<(&String, VolumeId)> = volumes.collect::<Result<_, CliError>>()?;
     let (mut lost, mut told) = (0, Ok(()));
-    archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        for (label, id) in volumes {
-            let found = mover.verify(id)?;
-            match say_verified(label, &found) {
-                Ok(more) => lost += more,
-                Err(error) => told = Err(error),
+    archive.with_mover(&cache, &stop, quiet, |mover| {
+        let mut failed = None;
+        let mut to_remake = BTreeSet::new();
+        for (id, found) in mover.verify(volumes, budget)? {
+            let label = mover.catalogue.volume(id)?.label;
+            match found {
+                Ok(found) => {
+                    to_remake.extend(found.to_remake.iter().copied());
+                    match say_verified(&label, &found) {
+                        Ok(more) => lost += more,
+                        Err(error) => told = Err(error),
+                    }
+                }
+                Err(error) => {
+                    say(format_args!("tapewise: {label}: not verified: {error}\n"));
+                    failed.get_or_insert(error);
+                }
             }
         }
-        Ok(())
+        if !to_remake.is_empty() {
+            match mover.remake(to_remake.into_iter().collect()) {
+                Ok(moved) => {
+                    if let Err(error) = say_remade(&moved) {
+                        told = Err(error);
+                    }
+                }
+                Err(error) => say(format_args!(
+                    "tapewise: lost copies were not made again: {error}\n"
+                )),
+            }
+        }
+        failed.map_or(Ok(()), Err)
     })?;
     told?;
     Ok(match lost {
@@ -51,10 +144,29 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     })
 }
 
+/// Says what was made again.
+fn say_remade(moved: &Moved) -> Result<(), CliError> {
+    print(&format!(
+        "made again {} from their other copies\n",
+        units::count(moved.files as usize, "file")
+    ))?;
+    for (file, why) in &moved.failed {
+        say(format_args!(
+            "tapewise: file {} has no new copy: {why}\n",
+            file.0
+        ));
+    }
+    Ok(())
+}
+
 /// Says what was found on a volume; how many copies are lost.
 fn say_verified(label: &str, found: &Verified) -> Result<usize, CliError> {
+    let taken_back = match found.taken_back {
+        0 => String::new(),
+        count => format!(", {count} of them taken back"),
+    };
     print(&format!(
-        "{label}: {} right ({}), {} without a known checksum, {} that span volumes, {} lost\n",
+        "{label}: {} right ({}){taken_back}, {} without a known checksum, {} that span volumes, {} lost\n",
         units::count(found.right as usize, "copy").replace("copys", "copies"),
         units::bytes(found.bytes),
         found.unknown,
@@ -77,7 +189,7 @@ pub struct Check {
 
 /// Runs it.
 pub fn check(args: &Check) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     let findings = archive.catalogue.integrity()?;
     for finding in &findings {
         print(&format!("{finding}\n"))?;
@@ -104,7 +216,7 @@ pub struct Backup {
 
 /// Runs it.
 pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     archive.catalogue.backup(&args.file)?;
     Ok(ExitCode::SUCCESS)
 }

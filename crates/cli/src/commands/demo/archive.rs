@@ -1,8 +1,11 @@
 //! The made-up archive of the demo: camera clips whose contents follow from a seed.
 
+use tapewise_archive::deliver::{BadPath, Expected, InnerPath};
+use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::record::Segment;
+use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::{Extent, Request};
 use tapewise_model::Random;
-use xxhash_rust::xxh64::Xxh64;
 
 /// Bytes of a block as stored. On the tape each of them stands for [`SCALE`] bytes.
 pub const BLOCK_BYTES: usize = 2_048;
@@ -53,6 +56,30 @@ impl Clip {
         (self.number + 1).is_multiple_of(CARD as u64)
     }
 
+    /// What a recall must deliver: its name, what is known of its contents, and where it lies.
+    pub fn wanted(&self) -> Result<Wanted, BadPath> {
+        let contents = self.contents();
+        let expected = Expected {
+            sums: vec![Sum::of(Kind::Xxh64, &contents)],
+            ..Expected::of(contents.len() as u64)
+        };
+        let segment = Segment {
+            partition: 0,
+            first_block: self.first_block,
+            last_block: self.first_block + self.blocks() - 1,
+            byte_offset: 0,
+            bytes: contents.len() as u64,
+            file_offset: 0,
+            start: None,
+            end: None,
+        };
+        Ok(Wanted {
+            path: InnerPath::new(self.name.clone())?,
+            expected,
+            segments: vec![segment],
+        })
+    }
+
     /// The request for it, with sizes as on the tape.
     pub fn request(&self, volume: &str) -> Request {
         Request {
@@ -69,13 +96,6 @@ impl Clip {
             ..Request::default()
         }
     }
-}
-
-/// The xxh64 checksum of some bytes.
-pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut hash = Xxh64::new(0);
-    hash.update(bytes);
-    hash.digest()
 }
 
 /// Clips written one behind the other, as a camera archive is.

@@ -1,72 +1,133 @@
-//! Recalling clips: what a plan reads becomes files, each of them whole and verified or not there.
+//! Recalling clips as `tapewise recall` does: read in an order that follows the tape, delivered whole
+//! and verified. What is there already is not read again.
 
-use super::archive::{Clip, checksum};
-use std::io::{Error, ErrorKind, Write};
+use super::archive::Clip;
+use crate::error::{CliError, Exit};
 use std::path::Path;
-use tapewise_run::{Item, Piece, Sink};
+use tapewise_archive::deliver::{Delivered, Destination};
+use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
+use tapewise_archive::read::{Cartridge, Lost, Receiver, TapeRead};
+use tapewise_archive::record::Segment;
+use tapewise_run::Recorder;
 
-/// Takes blocks and puts files into a directory.
-pub struct Delivery<'a> {
-    directory: &'a Path,
-    /// The clip of each visit.
-    clips: Vec<&'a Clip>,
-    content: Vec<u8>,
-    /// Files delivered.
-    pub delivered: usize,
-    /// Ends this process, as a power cut would, when so many files have been delivered and half of
-    /// the next has been read.
-    power_cut_after: Option<usize>,
+/// Whether files that are there give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    Yes,
+    No,
 }
 
-impl<'a> Delivery<'a> {
-    /// Delivers the clips of visits 0, 1, ... into a directory.
-    pub fn new(directory: &'a Path, clips: Vec<&'a Clip>, power_cut_after: Option<usize>) -> Self {
-        Delivery {
-            directory,
-            clips,
-            content: Vec::new(),
-            delivered: 0,
-            power_cut_after,
+/// When the process ends as in a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerCut {
+    Never,
+    /// When so many files have been delivered and some of the next has come.
+    After(usize),
+}
+
+/// A recall into a directory.
+pub struct Recall {
+    destination: Destination,
+    wanted: Vec<Wanted>,
+    /// Files that were there before, whole.
+    pub there: usize,
+}
+
+impl Recall {
+    /// Looks what is there; everything else is to be read.
+    pub fn begin(directory: &Path, clips: &[&Clip], replace: Replace) -> Result<Recall, CliError> {
+        std::fs::create_dir_all(directory).map_err(CliError::failed)?;
+        let destination = Destination::open(directory).map_err(CliError::failed)?;
+        let wanted = clips.iter().map(|clip| clip.wanted());
+        let mut wanted = wanted
+            .collect::<Result<Vec<Wanted>, _>>()
+            .map_err(CliError::failed)?;
+        if replace == Replace::Yes {
+            return Ok(Recall {
+                destination: destination.replacing(),
+                wanted,
+                there: 0,
+            });
+        }
+        let files = wanted
+            .iter()
+            .map(|one| (one.path.clone(), one.expected.clone()));
+        let check = destination
+            .check(&files.collect::<Vec<_>>())
+            .map_err(CliError::failed)?;
+        if let Some(problem) = check.problems.first() {
+            return Err(CliError::with(Exit::Refused, problem));
+        }
+        let there: std::collections::HashSet<usize> =
+            check.there.iter().map(|(at, _)| *at).collect();
+        let mut at = 0..;
+        wanted.retain(|_| at.next().is_some_and(|at| !there.contains(&at)));
+        Ok(Recall {
+            destination,
+            wanted,
+            there: there.len(),
+        })
+    }
+
+    /// Reads all of it from the cartridge in the drive; how many files were delivered.
+    pub fn read(
+        &self,
+        cartridge: &Cartridge,
+        recorder: &mut Recorder<'_>,
+        power_cut: PowerCut,
+    ) -> Result<usize, CliError> {
+        let (head, learns) = cartridge.head(recorder.drive())?;
+        let segments: Vec<Vec<Segment>> =
+            self.wanted.iter().map(|one| one.segments.clone()).collect();
+        let read = TapeRead::new(cartridge, head, &segments, learns).map_err(CliError::failed)?;
+        let (mut delivered, mut missing) = (0, None);
+        let mut said = |one: Result<Delivered, Missing>| match one {
+            Ok(_) => delivered += 1,
+            Err(error) => missing = missing.take().or(Some(error)),
+        };
+        let mut receiver = Supplied {
+            deliveries: Deliveries::new(&self.destination, &self.wanted, &mut said),
+            power_cut,
+            ended: 0,
+        };
+        let name = |want: usize| self.wanted[want].path.to_string();
+        read.run(recorder, &name, &mut receiver, &mut |_| {})?;
+        drop(receiver);
+        match missing {
+            Some(error @ Missing::Lost { .. }) => Err(CliError::with(Exit::Medium, error)),
+            Some(error) => Err(CliError::with(Exit::Checksum, error)),
+            None => Ok(delivered),
         }
     }
 }
 
-impl Sink for Delivery<'_> {
-    fn begin(&mut self, _: &Piece) -> std::io::Result<()> {
-        self.content.clear();
-        Ok(())
+/// Deliveries for as long as there is power.
+struct Supplied<'a> {
+    deliveries: Deliveries<'a>,
+    power_cut: PowerCut,
+    ended: usize,
+}
+
+impl Receiver for Supplied<'_> {
+    fn begin(&mut self, want: usize) -> std::io::Result<()> {
+        self.deliveries.begin(want)
     }
 
-    fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> std::io::Result<()> {
-        let half = piece.first_block + (piece.last_block - piece.first_block) / 2;
-        if self.power_cut_after == Some(self.delivered) && block >= half {
+    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.deliveries.bytes(want, offset, bytes)?;
+        if self.power_cut == PowerCut::After(self.ended) {
+            self.deliveries.settle()?;
             std::process::abort();
         }
-        match item {
-            Item::Block(bytes) => {
-                self.content.extend_from_slice(bytes);
-                Ok(())
-            }
-            Item::Filemark => Err(Error::other(format!("block {block} is a filemark"))),
-        }
+        Ok(())
     }
 
-    fn end(&mut self, piece: &Piece) -> std::io::Result<()> {
-        let clip = self.clips[piece.visit as usize];
-        let expected = clip.contents();
-        // The bytes themselves are compared too: here, unlike in an archive, they are known.
-        if checksum(&self.content) != checksum(&expected) || self.content != expected {
-            let text = format!("{}: what was read is not what was written", clip.name);
-            return Err(Error::new(ErrorKind::InvalidData, text));
-        }
-        let path = self.directory.join(&clip.name);
-        let parent = path.parent().unwrap_or(self.directory);
-        std::fs::create_dir_all(parent)?;
-        let mut file = tempfile::NamedTempFile::new_in(parent)?;
-        file.write_all(&self.content)?;
-        file.as_file().sync_all()?;
-        file.persist(&path).map_err(|error| error.error)?;
-        self.delivered += 1;
-        Ok(())
+    fn end(&mut self, want: usize) -> std::io::Result<()> {
+        self.ended += 1;
+        self.deliveries.end(want)
+    }
+
+    fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()> {
+        self.deliveries.lost(want, why)
     }
 }

@@ -1,8 +1,7 @@
 //! What a drive knows of its cartridge and of itself: memory, logs, alerts.
 
-use super::status::optional;
 use crate::error::CliError;
-use crate::units;
+use crate::{output, units};
 use serde::Serialize;
 use tapewise_model::profile::{self, Kind};
 use tapewise_model::{Measure, Profile, Used, Wear};
@@ -10,12 +9,15 @@ use tapewise_scsi::commands::{
     Attribute, AttributeValue, DeviceStatistics, LogPage, LogSense, ModeData, ModePage,
     ReadAttributes, TapeAlerts, TapeCapacity, VolumeStatistics,
 };
-use tapewise_scsi::{Command, Report, TapeDrive};
+use tapewise_scsi::{Command, Report, ScsiError, TapeDrive};
 
 /// Attributes of a cartridge's memory (SPC-5, 7.4).
 const BARCODE: u16 = 0x0806;
 const SERIAL: u16 = 0x0401;
 const MANUFACTURER: u16 = 0x0400;
+const MEDIUM_TYPE: u16 = 0x0408;
+/// MEDIUM TYPE of a cartridge that can be written only once.
+const WORM: u8 = 0x80;
 
 /// The cartridge in a drive. What the drive does not tell is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -27,6 +29,8 @@ pub struct Cartridge {
     /// 0 for blocks of any size.
     block_bytes: Option<u32>,
     is_write_protected: Option<bool>,
+    /// Whether it can be written only once.
+    is_worm: Option<bool>,
     is_compression_on: Option<bool>,
     native_bytes: Option<u64>,
     used_bytes: Option<u64>,
@@ -106,6 +110,13 @@ impl Cartridge {
         self.barcode = text(BARCODE);
         self.serial_number = text(SERIAL);
         self.made_by = text(MANUFACTURER);
+        let kind = attributes
+            .iter()
+            .find(|attribute| attribute.id == MEDIUM_TYPE);
+        self.is_worm = kind.and_then(|attribute| match &attribute.value {
+            AttributeValue::Binary(bytes) => Some(*bytes.first()? == WORM),
+            _ => None,
+        });
         Ok(())
     }
 
@@ -197,6 +208,8 @@ impl Cartridge {
             "write protected",
             protected.map(|it| if it { "yes" } else { "no" }),
         );
+        let once = self.is_worm.filter(|is_worm| *is_worm);
+        report.some("WORM", once.map(|_| "yes: it can be written only once"));
         let compression = self.is_compression_on;
         report.some(
             "compression",
@@ -270,4 +283,17 @@ fn profile_with_density(density: u8) -> Option<Profile> {
             let code = profile.cartridge.density_code.as_ref();
             profile.kind == Kind::Drive && code.is_some_and(|code| code.value == u16::from(density))
         })
+}
+
+/// An answer, or none from a drive that does not know the command, or whose answer is cut short.
+pub fn optional<T>(answer: Result<T, ScsiError>) -> Result<Option<T>, CliError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_unsupported() => Ok(None),
+        Err(error @ ScsiError::Decode { .. }) => {
+            output::say(format_args!("tapewise: left out: {error}\n"));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }

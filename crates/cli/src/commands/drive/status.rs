@@ -5,9 +5,11 @@ use super::position::Place;
 use crate::error::CliError;
 use crate::{device, output, units};
 use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
-use tapewise_scsi::holders::Holders;
-use tapewise_scsi::{Report, ScsiError, TapeDrive};
+use tapewise_scsi::device::Host;
+use tapewise_scsi::holders::{Holder, Holders};
+use tapewise_scsi::{Owner, Report, TapeDrive};
 
 /// Say who a drive is, who uses it, and, with --active, what it is doing.
 ///
@@ -18,7 +20,8 @@ pub struct Status {
     /// The drive.
     #[arg(value_name = "DEVICE")]
     device: String,
-    /// Ask for state, cartridge and position too. Refused while somebody else uses the drive.
+    /// Ask for reservation, state, cartridge and position too. Refused while a program on this host
+    /// uses the drive; of a drive that is reserved only the reservation is shown.
     #[arg(long)]
     active: bool,
     /// As JSON.
@@ -37,6 +40,7 @@ struct Document {
     /// Processes of other users that cannot be looked into.
     unseen_processes: usize,
     /// None when it was not asked.
+    reservation: Option<Reservation>,
     state: Option<String>,
     is_ready: Option<bool>,
     messages: Vec<String>,
@@ -54,9 +58,13 @@ pub fn run(args: &Status) -> Result<(), CliError> {
             Document::of(&drive, &device::host_holders(&args.device)?)
         }
         true => {
-            let mut drive = device::tape_for_use(&args.device)?;
+            let mut drive = device::tape_unless_held(&args.device)?;
             let mut document = Document::of(&drive, &Holders::default());
-            document.ask(&mut drive)?;
+            let reservation = Reservation::ask(&args.device, &mut drive)?;
+            document.reservation = Some(reservation);
+            if document.may_be_asked() {
+                document.ask(&mut drive)?;
+            }
             document
         }
     };
@@ -77,6 +85,7 @@ impl Document {
             serial_number: identity.serial.clone(),
             used_by: holders.found.iter().map(ToString::to_string).collect(),
             unseen_processes: holders.unseen,
+            reservation: None,
             state: None,
             is_ready: None,
             messages: Vec::new(),
@@ -85,6 +94,12 @@ impl Document {
             alerts: None,
             position: None,
         }
+    }
+
+    /// Whether nobody else has reserved the drive, as far as is known.
+    fn may_be_asked(&self) -> bool {
+        let reserved = self.reservation.as_ref();
+        reserved.is_none_or(|reservation| reservation.key.is_none() && !reservation.is_hidden)
     }
 
     /// Adds what the drive says of itself, its cartridge and its head.
@@ -107,7 +122,12 @@ impl Document {
         self.cartridge = Some(Cartridge::ask(drive)?);
         self.drive_life = Some(DriveLife::ask(drive)?);
         self.alerts = cartridge::alerts(drive)?;
-        self.position = Some(Place::of(drive)?);
+        match Place::of(drive) {
+            Ok(place) => self.position = Some(place),
+            Err(error) => self
+                .messages
+                .push(format!("where the head is: {}", error.message())),
+        }
         Ok(())
     }
 
@@ -120,6 +140,13 @@ impl Document {
         report.some("serial number", self.serial_number.as_ref());
         report.line("used by", self.users());
         let not_asked = "not asked; --active asks, and may take a message from another program";
+        if let Some(reservation) = &self.reservation {
+            report.line("reservation", reservation);
+        }
+        let not_asked = match self.may_be_asked() {
+            true => not_asked,
+            false => "not asked, because the drive is reserved",
+        };
         report.line("state", self.state.as_deref().unwrap_or(not_asked));
         for message in &self.messages {
             report.line("message", message);
@@ -157,11 +184,47 @@ impl Document {
     }
 }
 
-/// An answer, or none from a drive that does not know the command.
-pub fn optional<T>(answer: Result<T, ScsiError>) -> Result<Option<T>, CliError> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.is_unsupported() => Ok(None),
-        Err(error) => Err(error.into()),
+/// The reservation of a drive.
+#[derive(Serialize)]
+struct Reservation {
+    /// What it allows others, in words.
+    r#type: Option<String>,
+    key: Option<String>,
+    /// Whose key it is, in words.
+    holder: Option<String>,
+    is_this_host: Option<bool>,
+    /// The drive told that it is reserved and nothing more.
+    #[serde(skip)]
+    is_hidden: bool,
+}
+
+impl Reservation {
+    /// Asks the drive. A reservation that tapewise left behind on this host is shown like any other.
+    fn ask(name: &str, drive: &mut TapeDrive) -> Result<Reservation, CliError> {
+        let host = Host::local();
+        let holder = drive.reserved_by_others(&host);
+        let holder = holder.map_err(|error| CliError::from(error).of(name))?;
+        let (held, owner) = match holder {
+            Some(Holder::Reservation { held, owner }) => (Some(held), Some(owner)),
+            _ => (None, None),
+        };
+        let known = held.flatten();
+        Ok(Reservation {
+            r#type: known.map(|(_, kind)| kind.to_string()),
+            key: known.map(|(key, _)| format!("{key:#018x}")),
+            holder: owner.as_ref().map(Owner::to_string),
+            is_this_host: owner.as_ref().and_then(Owner::is_this_host),
+            is_hidden: held == Some(None),
+        })
+    }
+}
+
+impl fmt::Display for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.r#type, &self.key, &self.holder) {
+            (Some(kind), Some(key), Some(holder)) => write!(f, "{kind}, key {key}, by {holder}"),
+            (_, _, Some(holder)) => write!(f, "by {holder}"),
+            _ => f.write_str("none"),
+        }
     }
 }

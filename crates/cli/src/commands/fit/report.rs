@@ -51,12 +51,10 @@ fn placed(found: &Outcome) -> String {
         Places::Recorded => return String::new(),
         Places::Nominal => "by nominal geometry: the log has block numbers only",
         Places::NominalKeyPoints => {
-            "by the profile's nominal key points: the log has block numbers only; --map gives those of the cartridge"
+            "by the profile's nominal key points: the log has block numbers only;\n--map gives those of the cartridge"
         }
         Places::Map => "by the map that was given",
-        Places::Found => {
-            "by maps that were found from the times of all records, those held out too"
-        }
+        Places::Found => "by maps that were found from all of them, those held out too",
     };
     let beyond = match found.beyond {
         0 => String::new(),
@@ -271,8 +269,8 @@ fn verdict(found: &Outcome) -> String {
         let share = 100.0 * choice.overall.bulk_r_squared;
         let _ = writeln!(
             text,
-            "A rough fit: it explains {share:.0} % of the differences between the times of records held out, so plans made \
-             with it\nmay gain less than they promise."
+            "A rough fit: it explains {share:.0} % of the differences between the times of records held out.\n\
+             Plans made with it may gain less than they promise."
         );
     }
     if records.emulated {

@@ -64,7 +64,7 @@ pub fn mount(args: &Mount) -> Result<(), CliError> {
     let (mut changer, inventory) = ready(&args.device)?;
     let from = holding(&inventory, &args.label)?;
     if from.kind == ElementKind::Drive {
-        return nothing_to_do(&args.label, from);
+        return in_which_drive(args, &inventory, from);
     }
     let to = match &args.drive {
         Some(serial) => {
@@ -77,6 +77,32 @@ pub fn mount(args: &Mount) -> Result<(), CliError> {
         None => free(&inventory, &inventory.drives, "drive")?,
     };
     go(&mut changer, &args.label, from, to, "drive")
+}
+
+/// The cartridge is in a drive already: in the one that was asked for, or in another.
+fn in_which_drive(args: &Mount, inventory: &Inventory, place: &Element) -> Result<(), CliError> {
+    let Some(serial) = &args.drive else {
+        return nothing_to_do(&args.label, place);
+    };
+    if inventory.element_of(serial)? == place.address {
+        return nothing_to_do(&args.label, place);
+    }
+    let what = format!(
+        "{} is in {}, not in drive {serial}",
+        args.label,
+        drive_name(place)
+    );
+    Err(CliError::with(Exit::Refused, what)
+        .hint("unload it there and `tapewise library dismount` it first; a robot does not take it out of a drive at work"))
+}
+
+/// A drive by its serial number, as people and --drive call it, and its element.
+fn drive_name(place: &Element) -> String {
+    let serial = place.device_id.as_ref().and_then(|id| id.serial.as_ref());
+    match serial {
+        Some(serial) => format!("drive {serial} (element {})", place.address),
+        None => format!("drive element {}", place.address),
+    }
 }
 
 /// Runs `library dismount`.
@@ -122,13 +148,16 @@ pub fn export(args: &Export) -> Result<(), CliError> {
 
 /// It is where it was to be brought.
 fn nothing_to_do(label: &str, place: &Element) -> Result<(), CliError> {
-    let (kind, address) = (place.kind, place.address);
-    output::say(format_args!("{label} is in {kind} {address} already\n"));
+    let place = match place.kind {
+        ElementKind::Drive => drive_name(place),
+        kind => format!("{kind} {}", place.address),
+    };
+    output::say(format_args!("{label} is in {place} already\n"));
     Ok(())
 }
 
 fn in_a_drive(label: &str, place: &Element) -> CliError {
-    let what = format!("{label} is in drive {}", place.address);
+    let what = format!("{label} is in {}", drive_name(place));
     CliError::with(Exit::Busy, what).hint("`tapewise library dismount` first")
 }
 

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, Files, Request, RequestId, RequestState, Requests,
+    Cause, CopyState, FileId, Files, Request, RequestId, RequestState, Requests,
 };
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
@@ -175,6 +175,23 @@ fn told_of_work(did: &Recalled, for_others: u64) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The exit code where nothing arrived: a wrong checksum says more than a tape that could not be read.
+fn of_causes(archive: &Archive, missing: &[Request]) -> Result<Exit, CliError> {
+    let mut exit = Exit::Failed;
+    for request in missing {
+        let copies = archive.catalogue.file(request.file)?.copies;
+        match request.cause {
+            Some(Cause::WrongContents) => return Ok(Exit::Checksum),
+            Some(Cause::Unreadable) => exit = Exit::Medium,
+            Some(Cause::NoCopy) if copies.iter().all(|copy| copy.state == CopyState::Lost) => {
+                exit = Exit::Medium;
+            }
+            _ => {}
+        }
+    }
+    Ok(exit)
+}
+
 /// How it ended: what is to go to a destination that is full waits, ours and those of others.
 fn ended(
     archive: &Archive,
@@ -204,16 +221,10 @@ fn ended(
     if missing.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut exit = match missing.len() < asked.len() {
+    let exit = match missing.len() < asked.len() {
         true => Exit::Partial,
-        false => Exit::Failed,
+        false => of_causes(archive, &missing)?,
     };
-    for request in &missing {
-        let copies = archive.catalogue.file(request.file)?.copies;
-        if exit == Exit::Failed && copies.iter().all(|copy| copy.state == CopyState::Lost) {
-            exit = Exit::Medium;
-        }
-    }
     let said = format!("{} not delivered", units::count(missing.len(), "file"));
     Err(CliError::with(exit, said).hint("the same command tries those again, and only those"))
 }

@@ -14,6 +14,7 @@ use std::io::{BufReader, BufWriter, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination};
+use tapewise_archive::ltfs::Fallback;
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
 use tapewise_archive::read::{Outcome, Progress, TapeRead};
@@ -44,12 +45,15 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     let stop = interrupt::stop_on_interrupt()?;
 
     let mut devices = Devices::default();
-    let mut drive = devices.tape_for_use(name)?;
+    let mut drive = devices.tape_alone(name)?;
     drive.wait_until_ready(READY_LIMIT)?;
     let (profile, how) = tape::profile(args.profile(), &mut drive)?;
     say(&format_args!("profile {}, {how}", profile.name));
     let volume = LtfsVolume::look(&mut drive).map_err(|error| of_volume(error).of(name))?;
     say(&described(&volume));
+    if let Some(fallback) = &volume.fallback {
+        say(&format_args!("{}: {fallback}", volume.title()));
+    }
     for doubt in &volume.doubts {
         say(&format_args!("{}: {doubt}", volume.title()));
     }
@@ -322,7 +326,17 @@ impl Work<'_> {
             output::print(&self.json(&report, &failed, took, result.as_ref().ok()))?;
         }
         match result {
-            Ok(_) => report.exit(self.wanted.len() + self.left_out.len()),
+            Ok(_) => match (
+                report.exit(self.wanted.len() + self.left_out.len())?,
+                self.older(),
+            ) {
+                (_, Some(older)) => Err(CliError::with(
+                    Exit::Partial,
+                    format!("{}: {older}", self.volume.title()),
+                )
+                .hint("everything in the older index is there; `ltfsck` may repair the volume")),
+                (exit, None) => Ok(exit),
+            },
             Err(RunError::Interrupted) => {
                 let left = report.missing(self.wanted.len());
                 let said = format!("interrupted, {} left", units::count(left, "file"));
@@ -332,6 +346,11 @@ impl Work<'_> {
                 Err(CliError::from(error).hint("what has arrived stays; the same command goes on"))
             }
         }
+    }
+
+    /// That all files are asked for, and the newest index, which knows them, could not be read.
+    fn older(&self) -> Option<Fallback> {
+        self.volume.fallback.filter(|_| self.args.all_files)
     }
 
     fn json(
@@ -350,12 +369,16 @@ impl Work<'_> {
             "volume": self.volume.name,
             "volume_uuid": self.volume.label.volume_uuid,
             "generation": self.volume.index.head.generation,
+            "newest_generation": match self.volume.fallback {
+                Some(fallback) => fallback.newest,
+                None => Some(self.volume.index.head.generation),
+            },
             "doubts": doubts,
             "delivered": report.files_json(),
             "failed": failed,
             "predicted_s": self.predicted.as_secs_f64(),
             "took_s": took.as_secs_f64(),
-            "complete": outcome.is_some() && failed.is_empty(),
+            "complete": outcome.is_some() && failed.is_empty() && self.older().is_none(),
             "replans": outcome.map(|outcome| outcome.replans),
             "places_learned": outcome.map(|outcome| outcome.learned),
         });

@@ -229,9 +229,10 @@ impl Matching {
             self.rows[row as usize] = second.1;
             if loser != NOBODY {
                 self.column_of[loser as usize] = NOBODY;
-                match price < second.1 {
-                    true => open.push(loser),
-                    false => later.push(loser),
+                if price < second.1 {
+                    open.push(loser)
+                } else {
+                    later.push(loser)
                 }
             }
         }

@@ -92,9 +92,12 @@ fn certain_arcs(n: usize, arcs: &[Arc], gap: i64) -> Vec<(u32, u32)> {
         offer(&mut out[arc.tail as usize], (arc.reduced, arc.head));
         offer(&mut into[arc.head as usize], (arc.reduced, arc.tail));
     }
-    let other = |best: &[(i64, u32); 2], not: u32| match best[0].1 == not {
-        true => best[1].0,
-        false => best[0].0,
+    let other = |best: &[(i64, u32); 2], not: u32| {
+        if best[0].1 == not {
+            best[1].0
+        } else {
+            best[0].0
+        }
     };
     let certain = arcs.iter().filter(|arc| {
         let out = other(&out[arc.tail as usize], arc.head);

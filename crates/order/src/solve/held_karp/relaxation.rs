@@ -176,9 +176,10 @@ impl<'a> Relaxation<'a> {
             // A cut that is there may look violated where dear ways out of cities are in use.
             violated.retain(|members| self.cuts.iter().all(|(known, _)| known != members));
             let objective = self.objective();
-            let arc_cuts = match violated.is_empty() && objective >= before + least_gain {
-                true => violated_arc_cuts(&shares),
-                false => Vec::new(),
+            let arc_cuts = if violated.is_empty() && objective >= before + least_gain {
+                violated_arc_cuts(&shares)
+            } else {
+                Vec::new()
             };
             if !arc_cuts.is_empty() {
                 before = objective;

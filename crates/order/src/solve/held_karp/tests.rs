@@ -146,9 +146,10 @@ fn a_proof_cut_short_at_any_moment_claims_nothing_wrong() {
             let range = part.bound..=part.tour.cost;
             assert!(range.contains(&whole.tour.cost), "case {case}: {range:?}");
             assert_eq!(part.tour, Tour::new(&cities, part.tour.cities.clone()));
-            match part.bound < part.tour.cost {
-                true => open += 1,
-                false => closed += 1,
+            if part.bound < part.tour.cost {
+                open += 1
+            } else {
+                closed += 1
             }
         }
     }

@@ -228,9 +228,10 @@ fn usual_rank(cities: &Cities, rows: &[i64], columns: &[i64], count: usize) -> i
             let mut all: Vec<i64> = heads
                 .map(|head| cities.cost(tail, head) - rows[tail] - columns[head])
                 .collect();
-            match all.is_empty() {
-                true => 0,
-                false => *all.select_nth_unstable(rank).1,
+            if all.is_empty() {
+                0
+            } else {
+                *all.select_nth_unstable(rank).1
             }
         })
         .collect();

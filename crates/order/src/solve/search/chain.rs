@@ -137,9 +137,10 @@ impl<'a> Chains<'a> {
         let n = self.tour.len();
         // One cycle runs from behind `one` to `two`, the other from behind `two` to `one`.
         let between = (self.tour.place(two) + n - self.tour.place(one)) % n;
-        let (before, length) = match between <= n - between {
-            true => (one, between),
-            false => (two, n - between),
+        let (before, length) = if between <= n - between {
+            (one, between)
+        } else {
+            (two, n - between)
         };
         if length > BRIDGED_CITIES {
             return false;

@@ -42,9 +42,10 @@ impl Simplex {
             self.update_devex(position, entering);
             self.pivot(position, entering);
             self.list_newly_attractive();
-            idle = match self.x[position] > PRIMAL_TOLERANCE {
-                true => 0,
-                false => idle + 1,
+            idle = if self.x[position] > PRIMAL_TOLERANCE {
+                0
+            } else {
+                idle + 1
             };
             if idle > MOST_IDLE {
                 self.disturb_values();

@@ -36,7 +36,8 @@ fn kind_in(robot: &str) -> &'static str {
     }
 }
 
-fn table_2(bench: &Bench, ours: &mut Ours) -> Result<Table, PaperError> {
+/// Table 2: fetch and return of the robots.
+pub fn table_2(bench: &Bench, ours: &mut Ours) -> Result<Table, PaperError> {
     let allowed = bench.paper.tolerance("measured-table-2")? * 100.0;
     let mut table = Table::new(
         "Table 2, measured on emulated robots: seconds, theirs and ours",
@@ -47,7 +48,7 @@ fn table_2(bench: &Bench, ours: &mut Ours) -> Result<Table, PaperError> {
     );
     let mut within = 0;
     for (name, key) in ROBOTS {
-        let missing = || PaperError::from(format!("papers/claims.toml: no {name}"));
+        let missing = || PaperError::from(format!("claims.toml: no {name}"));
         let theirs = bench.facts.robots.get(name).ok_or_else(missing)?;
         let slots = theirs.tapes as u16;
         let (fetch, back) = ways(bench, key, slots)?;

@@ -1,13 +1,16 @@
 //! Tables 4 and 5 from what was measured on the emulated drives.
 
 use super::super::summary::MeasuredDrive;
-use super::super::{Bench, off_pct};
+use super::super::{Bench, DAT_4MM, off_pct};
 use super::{Lab, Measured};
 use crate::PaperError;
 use crate::claims::{Ours, number};
 use std::collections::BTreeSet;
 use tapewise_plot::Table;
 use tapewise_run::measure::summary::{BlockRate, Compression, Stat};
+
+/// The row that two numbers of the paper disagree about.
+const MIN_SEEK: &str = "min. seek MB";
 
 /// A row of Table 4: what it is, how the measurement gives it, what the paper has.
 struct Row {
@@ -59,7 +62,7 @@ const ROWS: [Row; 13] = [
         theirs: |t| Some(t.seek_full_s),
     },
     Row {
-        what: "min. seek MB",
+        what: MIN_SEEK,
         ours: |m| m.summary.crossover.as_ref().map(|crossover| crossover.mb),
         theirs: |t| Some(t.min_seek_mb),
     },
@@ -117,6 +120,7 @@ fn table_4(bench: &Bench, lab: &Lab, ours: &mut Ours) -> Result<Table, PaperErro
         ]
         .concat(),
     );
+    let by_their_line_mb = crossing_by_line_mb(bench)?;
     let mut beyond = Vec::new();
     let mut missed = BTreeSet::new();
     for row in &ROWS {
@@ -125,7 +129,10 @@ fn table_4(bench: &Bench, lab: &Lab, ours: &mut Ours) -> Result<Table, PaperErro
             let theirs = (row.theirs)(bench.theirs(drive)?);
             let ours = (row.ours)(measured);
             if let Some(theirs) = theirs {
-                let off = ours.map(|ours| off_pct(ours, theirs));
+                let off = ours.map(|ours| match (drive.name, row.what) {
+                    (DAT_4MM, MIN_SEEK) => off_range_pct(ours, theirs, by_their_line_mb),
+                    _ => off_pct(ours, theirs),
+                });
                 if off.is_none_or(|off| off.abs() > allowed) {
                     beyond.push(format!("{}, {}", drive.name, row.what));
                     missed.insert(drive.name);
@@ -146,8 +153,24 @@ fn table_4(bench: &Bench, lab: &Lab, ours: &mut Ours) -> Result<Table, PaperErro
             beyond.join("; ")
         ));
     }
+    table.note(format!(
+        "4mm DAT, min. seek: Table 4 prints 1.6 MB, but the paper's own line for short seeks meets its rate at {by_their_line_mb:.2} MB. \
+         Ours may lie from the one to the other."
+    ));
     table.note("Serpentine: startup is half of a seek to the neighbouring track, full seek one along a track (section 5.7). -: not published.");
     Ok(table)
+}
+
+/// Where seeking begins to pay on the 4mm drive by the line that the paper prints for its short seeks, in MB.
+fn crossing_by_line_mb(bench: &Bench) -> Result<f64, PaperError> {
+    let line = &bench.facts.short_seek_4mm;
+    let rate_mb_s = bench.theirs(bench.drive(DAT_4MM))?.rate_mb_s;
+    Ok(line.startup_s / (1.0 / rate_mb_s - line.s_per_gb / 1e3))
+}
+
+/// How far ours is off the nearer end of a range, in per cent; zero within it.
+fn off_range_pct(ours: f64, low: f64, high: f64) -> f64 {
+    off_pct(ours, ours.clamp(low, high))
 }
 
 fn cell(ours: Option<f64>, theirs: Option<f64>) -> String {

@@ -1,16 +1,17 @@
 //! Drives that fail, and what becomes of their cartridges and requests.
 
-use super::drive::State;
-use super::mechanics::Round;
-use super::parts::Part;
-use super::world::{Event, Whereabouts, World};
+use super::{Event, Whereabouts, World};
+use crate::library::drive::State;
+use crate::library::ids::DriveId;
+use crate::library::mechanics::Round;
+use crate::library::parts::Part;
 use tapewise_model::Micros;
 
 impl World<'_> {
     /// A drive fails, at once or when no robot is at work on it.
-    pub(super) fn failure(&mut self, number: u32) {
-        let stands_by = self.waits_for_unload(self.drives[number as usize].hall);
-        let drive = &mut self.drives[number as usize];
+    pub(super) fn failure(&mut self, number: DriveId) {
+        let stands_by = self.waits_for_unload(self.drives[number].hall);
+        let drive = &mut self.drives[number];
         match drive.state {
             State::WaitsForGet | State::Getting | State::WaitsForPut | State::Putting => {
                 drive.fails = true;
@@ -20,14 +21,14 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn fail(&mut self, number: u32) {
+    pub(super) fn fail(&mut self, number: DriveId) {
         let (now, kind) = (self.now(), self.kind(number));
-        let state = self.drives[number as usize].state;
+        let state = self.drives[number].state;
         // What is cut short is no action of a log.
         self.turn_to(number, State::Failed);
-        let drive = &mut self.drives[number as usize];
+        let drive = &mut self.drives[number];
         drive.fails = false;
-        let hall = &mut self.halls[usize::from(drive.hall)];
+        let hall = &mut self.halls[drive.hall];
         match state {
             State::Empty | State::Idle => hall.free -= 1,
             State::Cleaning => hall.lost[0].change(now, -1),
@@ -38,11 +39,8 @@ impl World<'_> {
         self.failures_since_answer += 1;
         // What has been waited until now was not for the repair.
         let stuck = drive.cartridge;
-        for &request in stuck
-            .iter()
-            .flat_map(|&c| &self.cartridges[c as usize].waiting)
-        {
-            let pending = &mut self.pending[request as usize];
+        for &request in stuck.iter().flat_map(|&c| &self.cartridges[c].waiting) {
+            let pending = &mut self.pending[request];
             pending.answer.parts[Part::DriveWait] += now - pending.since;
             pending.since = now;
         }
@@ -60,17 +58,20 @@ impl World<'_> {
         let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
         for index in unread.rev() {
             let request = batch[index];
-            let pending = &mut self.pending[request as usize];
+            let pending = &mut self.pending[request];
             pending.answer.parts.add(&spent.since(&pending.joined));
             (pending.since, pending.lost) = (now, lost);
-            self.cartridges[pending.cartridge as usize]
+            self.cartridges[pending.cartridge]
                 .waiting
                 .insert(0, request);
         }
         drive.round = Round::default();
         let next = drive.next.take();
+        for cartridge in [stuck, next].into_iter().flatten() {
+            self.recount(cartridge);
+        }
         if let Some(cartridge) = stuck {
-            self.cartridges[cartridge as usize].place = Whereabouts::Stuck;
+            self.cartridges[cartridge].place = Whereabouts::Stuck;
         }
         if let Some(failures) = &kind.failures {
             let hours = failures.repair_hours.sample(&mut self.failure_times);
@@ -80,14 +81,14 @@ impl World<'_> {
         self.shelve(next);
     }
 
-    pub(super) fn repaired(&mut self, number: u32) {
+    pub(super) fn repaired(&mut self, number: DriveId) {
         let (now, kind) = (self.now(), self.kind(number));
-        let drive = &mut self.drives[number as usize];
+        let drive = &mut self.drives[number];
         let cartridge = drive.cartridge.take();
-        self.halls[usize::from(drive.hall)].lost[1].change(now, -1);
+        self.halls[drive.hall].lost[1].change(now, -1);
         if let Some(cartridge) = cartridge {
-            for &request in &self.cartridges[cartridge as usize].waiting {
-                let pending = &mut self.pending[request as usize];
+            for &request in &self.cartridges[cartridge].waiting {
+                let pending = &mut self.pending[request];
                 pending.answer.parts[Part::Failure] += now - pending.since;
                 pending.since = now;
             }

@@ -1,0 +1,286 @@
+//! What was read from cartridges of ours, joined to what the catalogue knows.
+//!
+//! A file that the tape tells when it was stored is the one of the catalogue that was stored then, with the
+//! same length and sum. Of two versions of a path the one that was stored later is live, in whatever order
+//! their cartridges are read; the other is kept as a retired version with its copies.
+
+use super::files::{LIVE_AT, file_at, insert_file, retire, settle, versions};
+use super::rows::{all, insert_segment, one, run, sums};
+use super::volumes::{check_segments, insert_volume, refuse_open_writes, volume};
+use crate::catalogue::{
+    CopyState, FileId, FileState, Recorded, Rediscovered, Rejoined, Result, VolumeId,
+};
+use crate::record::{Owner, Segment, Volume, VolumeFormat, VolumeState};
+use rusqlite::{Transaction, params};
+
+/// Joins volumes and the whole copies that were found on them.
+pub fn rejoin(
+    transaction: &Transaction<'_>,
+    on: &[Volume],
+    copies: &[Rediscovered],
+    at_ns: i64,
+) -> Result<Rejoined> {
+    let mut joined = Rejoined::default();
+    let mut ids = Vec::with_capacity(on.len());
+    for volume in on {
+        ids.push(renew(transaction, volume, &mut joined, at_ns)?);
+    }
+    for copy in copies {
+        join(transaction, &ids, copy, &mut joined, at_ns)?;
+    }
+    Ok(joined)
+}
+
+/// Enters a volume, or brings one that is known to where its tape ends.
+fn renew(
+    transaction: &Transaction<'_>,
+    read: &Volume,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<VolumeId> {
+    let sql = "SELECT id FROM volume WHERE uuid = ?1 COLLATE NOCASE";
+    let Some(id) = one(transaction, sql, [&read.uuid], |row| row.get(0))? else {
+        return insert_volume(transaction, read, at_ns);
+    };
+    refuse_open_writes(transaction, id)?;
+    let known = volume(transaction, id)?;
+    // Nothing new on it: what made it full or suspect holds.
+    let takes_more = matches!(known.state, VolumeState::Empty | VolumeState::Filling);
+    let state = match known.next_block == read.next_block && !takes_more {
+        true => known.state,
+        false => read.state,
+    };
+    let sql = "UPDATE volume SET label = ?2, state = ?3, next_block = ?4, written_bytes = ?5 WHERE id = ?1";
+    let (next, bytes) = (read.next_block, read.written_bytes);
+    run(
+        transaction,
+        sql,
+        params![id, read.label, state, next, bytes],
+    )?;
+    let sql = "SELECT DISTINCT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
+        WHERE segment.volume = ?1 AND segment.last_block >= ?2 AND copy.state != 'lost'";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    for (copy, file) in all(transaction, sql, params![id, next], row)? {
+        displace(transaction, copy, file, at_ns)?;
+        joined.displaced += 1;
+    }
+    Ok(id)
+}
+
+/// A copy is not where the catalogue has it: something else lies there, or nothing.
+fn displace(transaction: &Transaction<'_>, copy: i64, file: FileId, at_ns: i64) -> Result<()> {
+    let sql = "UPDATE copy SET state = 'lost', open_write = NULL WHERE id = ?1";
+    run(transaction, sql, [copy])?;
+    settle(transaction, file, at_ns).map(|_| ())
+}
+
+/// A copy of a file that lies where one was found, or on the same volumes.
+struct Near {
+    copy: i64,
+    number: u32,
+    state: CopyState,
+    is_there: bool,
+}
+
+fn join(
+    transaction: &Transaction<'_>,
+    ids: &[VolumeId],
+    found: &Rediscovered,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<()> {
+    let recorded = Recorded {
+        file: found.file.clone(),
+        owner: Owner::default(),
+        zstd_bytes: found.zstd_bytes,
+        segments: found.segments.iter().map(|(_, segment)| *segment).collect(),
+    };
+    check_segments(&recorded, VolumeFormat::Tapewise)?;
+    let segments: Vec<(VolumeId, Segment)> = found
+        .segments
+        .iter()
+        .filter_map(|(at, segment)| Some((*ids.get(*at)?, *segment)))
+        .collect();
+    let known = matching(transaction, found)?;
+    for (on, segment) in &segments {
+        let sql = "SELECT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
+            WHERE segment.volume = ?1 AND segment.partition = ?2 AND segment.first_block = ?3 \
+            AND segment.byte_offset = ?4 AND copy.state != 'lost'";
+        let place = params![
+            on,
+            segment.partition,
+            segment.first_block,
+            segment.byte_offset
+        ];
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let here: Vec<(i64, FileId)> = all(transaction, sql, place, row)?;
+        for (copy, file) in here.into_iter().filter(|(_, file)| Some(*file) != known) {
+            displace(transaction, copy, file, at_ns)?;
+            joined.displaced += 1;
+        }
+    }
+    let files = joined.files;
+    let file = match known {
+        Some(file) => {
+            revive(transaction, file, joined, at_ns)?;
+            file
+        }
+        None => insert(transaction, found, joined, at_ns)?,
+    };
+    let is_revived = joined.files > files;
+    for near in near(transaction, file, &segments)? {
+        match near.state {
+            CopyState::Lost if near.is_there => {
+                // All of it was read, and its sum is right.
+                let sql = "UPDATE copy SET state = 'whole', written_ns = coalesce(written_ns, ?2) \
+                    WHERE id = ?1";
+                run(transaction, sql, params![near.copy, at_ns])?;
+                joined.copies += 1;
+                return settle(transaction, file, at_ns).map(|_| ());
+            }
+            CopyState::Lost => {}
+            // A part of it was known.
+            CopyState::Writing => {
+                run(
+                    transaction,
+                    "DELETE FROM segment WHERE copy = ?1",
+                    [near.copy],
+                )?;
+                run(transaction, "DELETE FROM copy WHERE id = ?1", [near.copy])?;
+            }
+            CopyState::Whole => {
+                debug_assert!(near.number > 0);
+                joined.known += 1;
+                return Ok(());
+            }
+        }
+    }
+    let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
+        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1";
+    let written_ns = found.stored_ns.unwrap_or(at_ns);
+    run(
+        transaction,
+        sql,
+        params![file, written_ns, found.zstd_bytes],
+    )?;
+    let copy = transaction.last_insert_rowid();
+    for (on, segment) in &segments {
+        insert_segment(transaction, *on, copy, segment)?;
+    }
+    joined.copies += u64::from(known.is_some() && !is_revived);
+    settle(transaction, file, at_ns).map(|_| ())
+}
+
+/// The copies of a file with a segment on one of the volumes of a found one.
+fn near(
+    transaction: &Transaction<'_>,
+    file: FileId,
+    segments: &[(VolumeId, Segment)],
+) -> Result<Vec<Near>> {
+    let mut near: Vec<Near> = Vec::new();
+    for (on, segment) in segments {
+        let sql = "SELECT copy.id, copy.number, copy.state, \
+            max(segment.partition = ?3 AND segment.first_block = ?4 AND segment.byte_offset = ?5) \
+            FROM copy JOIN segment ON segment.copy = copy.id \
+            WHERE copy.file = ?1 AND segment.volume = ?2 GROUP BY copy.id ORDER BY copy.number";
+        let (first, offset) = (segment.first_block, segment.byte_offset);
+        let params = params![file, on, segment.partition, first, offset];
+        let found = all(transaction, sql, params, |row| {
+            Ok(Near {
+                copy: row.get(0)?,
+                number: row.get(1)?,
+                state: row.get(2)?,
+                is_there: row.get(3)?,
+            })
+        })?;
+        near.extend(found);
+    }
+    near.sort_by_key(|near| (near.number, !near.is_there));
+    near.dedup_by_key(|near| near.copy);
+    // What lies exactly there decides.
+    near.sort_by_key(|near| !near.is_there);
+    Ok(near)
+}
+
+/// The file of the catalogue of which a copy was found.
+fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Option<FileId>> {
+    for id in versions(transaction, &found.file.path)? {
+        let sql = "SELECT bytes, created_ns FROM file WHERE id = ?1";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let known: Option<(u64, i64)> = one(transaction, sql, [id], row)?;
+        let Some((bytes, created_ns)) = known else {
+            continue;
+        };
+        let known_sums = sums(transaction, id)?;
+        let has_sum = found.file.sums.iter().any(|sum| known_sums.contains(sum));
+        let is_then = found
+            .stored_ns
+            .is_none_or(|stored_ns| stored_ns == created_ns);
+        if bytes == found.file.bytes && has_sum && is_then {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a retired file live again whose path no later version has: it was retired when its cartridge was
+/// forgotten.
+fn revive(
+    transaction: &Transaction<'_>,
+    file: FileId,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<()> {
+    let sql = "SELECT live.id, live.created_ns < file.created_ns FROM file \
+        LEFT JOIN file AS live ON live.path = file.path AND live.state = 'live' \
+        WHERE file.id = ?1 AND file.state = 'retired'";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(Option<FileId>, Option<bool>)> = one(transaction, sql, [file], row)?;
+    match found {
+        Some((Some(live), Some(true))) => retire(transaction, live, at_ns)?,
+        Some((None, _)) => {}
+        _ => return Ok(()),
+    }
+    let sql = "UPDATE file SET state = 'live', retired_ns = NULL WHERE id = ?1";
+    run(transaction, sql, [file])?;
+    joined.files += 1;
+    Ok(())
+}
+
+/// Enters a file that the catalogue does not know: as the live one of its path, or as an older version.
+fn insert(
+    transaction: &Transaction<'_>,
+    found: &Rediscovered,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<FileId> {
+    let created_ns = found.stored_ns.unwrap_or(at_ns);
+    let state = match file_at(transaction, LIVE_AT, &found.file.path)? {
+        Some(live) if is_newer(transaction, found, live)? => {
+            retire(transaction, live, at_ns)?;
+            joined.versions += 1;
+            FileState::Live
+        }
+        Some(_) => {
+            joined.versions += 1;
+            FileState::Retired
+        }
+        None => FileState::Live,
+    };
+    joined.files += u64::from(state == FileState::Live);
+    let how = (found.copies_wanted, state);
+    insert_file(transaction, &found.file, &Owner::default(), how, created_ns)
+}
+
+/// Whether a file that was found was stored after the live one of its path. Where the tape does not say when,
+/// the time of its contents decides, and of equal times what is found later.
+fn is_newer(transaction: &Transaction<'_>, found: &Rediscovered, live: FileId) -> Result<bool> {
+    let sql = "SELECT created_ns, modified_ns FROM file WHERE id = ?1";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let known: Option<(i64, i64)> = one(transaction, sql, [live], row)?;
+    let (created_ns, modified_ns) = known.unwrap_or_default();
+    Ok(match found.stored_ns {
+        Some(stored_ns) => stored_ns > created_ns,
+        None => found.file.modified_ns >= modified_ns,
+    })
+}

@@ -1,0 +1,270 @@
+//! What needs no tape: files of the cache, and empty ones, are delivered; and which destinations are full.
+
+use super::MoveError;
+use super::session::DriveContext;
+use crate::catalogue::{Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId};
+use crate::deliver::{
+    DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
+};
+use crate::record::File;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What recalls did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recalled {
+    /// Requests delivered, and their bytes.
+    pub delivered: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Of these, without the tape: from the cache, empty, or there already.
+    pub at_hand: u64,
+    /// Of these, without any sum to compare.
+    pub unverified: u64,
+    /// Requests that could not be served, and why.
+    pub failed: Vec<(RequestId, Failure)>,
+    /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
+    /// stays in the queue.
+    pub unavailable: Vec<(String, String)>,
+    /// Destinations that are full, and what they said; what is to go there stays in the queue.
+    pub full: Vec<(Vec<u8>, String)>,
+    /// Volumes read, each time counted.
+    pub mounts: u64,
+    /// Labels of the volumes read, each with whence it was known where their blocks lie.
+    pub positions: Vec<(String, String)>,
+    /// Places learned from the drives.
+    pub learned: u64,
+}
+
+impl Recalled {
+    /// What another drive did as well.
+    pub(super) fn add(&mut self, other: Recalled) {
+        self.delivered += other.delivered;
+        self.bytes += other.bytes;
+        self.at_hand += other.at_hand;
+        self.unverified += other.unverified;
+        self.failed.extend(other.failed);
+        self.unavailable.extend(other.unavailable);
+        self.full.extend(other.full);
+        self.mounts += other.mounts;
+        self.positions.extend(other.positions);
+        self.learned += other.learned;
+    }
+}
+
+impl DriveContext<'_> {
+    /// A file that the cache has, or that is empty. What its destination does not take is this
+    /// request's affair alone; where nothing more fits there it stays in the queue.
+    pub fn deliver_at_hand(
+        &self,
+        request: RequestId,
+        file: FileId,
+        full: &Full,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        let now_ns = self.now();
+        let place = self.catalogue.request(request)?.place;
+        if full.has(place.as_deref()) {
+            return Ok(());
+        }
+        let entry = self.catalogue.file(file)?;
+        let handed = match &place {
+            Some(place) => self.hand_over(file, &entry.file, place, now_ns),
+            None if entry.cached.is_none() => {
+                // An empty file: it needs no tape, but a place.
+                let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
+                self.cache.stage(arrived, file, now_ns)?;
+                Ok(Handed::Over { verified: true })
+            }
+            None => Ok(Handed::Over { verified: true }),
+        };
+        match handed {
+            Ok(Handed::Over { verified }) => {
+                done.unverified += u64::from(!verified);
+                self.catalogue.answer(request, &Answer::Delivered, now_ns)?;
+                done.delivered += 1;
+                done.at_hand += 1;
+                done.bytes += entry.file.bytes;
+                Ok(())
+            }
+            // It is asked of the tape next.
+            Ok(Handed::Gone) => Ok(()),
+            Err(MoveError::Deliver(error)) if error.is_full() => {
+                full.note(place, &error);
+                Ok(())
+            }
+            Err(error) if error.is_of_a_file() => {
+                let failure = Failure::new(Cause::Destination, error.to_string());
+                self.catalogue
+                    .answer(request, &Answer::Failed(failure.clone()), now_ns)?;
+                done.failed.push((request, failure));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Delivers a file of the cache, or an empty one, unless it is there already.
+    fn hand_over(
+        &self,
+        id: FileId,
+        file: &File,
+        place: &[u8],
+        now_ns: i64,
+    ) -> Result<Handed, MoveError> {
+        let Some(mut delivery) = Target::new(place, file)?.begin()? else {
+            return Ok(Handed::Over { verified: true });
+        };
+        match self.copy_cached(id, file, &mut delivery, now_ns) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Handed::Gone),
+            Err(error) => return self.damaged(id, error),
+        }
+        match delivery.finish() {
+            Ok(delivered) => Ok(Handed::Over {
+                verified: !delivered.sums.is_empty(),
+            }),
+            Err(error) => self.damaged(id, error.into()),
+        }
+    }
+
+    /// Writes what the cache has of a file; false where it has it no more.
+    fn copy_cached(
+        &self,
+        id: FileId,
+        file: &File,
+        delivery: &mut Delivery,
+        now_ns: i64,
+    ) -> Result<bool, MoveError> {
+        if file.bytes == 0 {
+            return Ok(true);
+        }
+        let Some(contents) = self.cache.read(id, Some(now_ns))? else {
+            return Ok(false);
+        };
+        copy(contents, delivery, &file.path)?;
+        Ok(true)
+    }
+
+    /// A file is damaged on disk, or gone: the tape has it still, unless this is the only copy.
+    fn damaged(&self, id: FileId, error: MoveError) -> Result<Handed, MoveError> {
+        let is_of_the_place =
+            matches!(&error, MoveError::Deliver(error) if !error.is_of_contents());
+        match error.is_of_a_file() && !is_of_the_place && self.cache.discard(id)? {
+            true => Ok(Handed::Gone),
+            false => Err(error),
+        }
+    }
+}
+
+/// What became of a file that was at hand.
+enum Handed {
+    /// It is where it was to go.
+    Over {
+        /// Whether there was a sum to compare, or nothing to be compared.
+        verified: bool,
+    },
+    /// The cache has it no more: evicted since the queue was looked at, or damaged.
+    Gone,
+}
+
+/// Hands a file of the cache on.
+fn copy(
+    mut contents: std::fs::File,
+    delivery: &mut Delivery,
+    path: &[u8],
+) -> Result<(), MoveError> {
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = contents
+            .read(&mut buffer)
+            .map_err(|source| MoveError::Copy {
+                path: path.to_owned(),
+                source,
+            })?;
+        match count {
+            0 => return Ok(()),
+            count => delivery.write(&buffer[..count])?,
+        }
+    }
+}
+
+/// Where a recall goes.
+pub(super) struct Target {
+    destination: Destination,
+    path: InnerPath,
+    expected: Expected,
+}
+
+impl Target {
+    pub fn new(place: &[u8], file: &File) -> Result<Target, MoveError> {
+        let directory = Path::new(OsStr::from_bytes(place));
+        Ok(Target {
+            destination: Destination::open(directory)?,
+            path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
+            expected: Expected {
+                sums: file.sums.clone(),
+                metadata: Metadata {
+                    modified_ns: Some(file.modified_ns),
+                    mode: Some(file.mode),
+                    ..Metadata::default()
+                },
+                ..Expected::of(file.bytes)
+            },
+        })
+    }
+
+    /// A delivery, or nothing where the file is there already.
+    pub fn begin(self) -> Result<Option<Delivery>, MoveError> {
+        match self.destination.presence(&self.path, &self.expected)? {
+            Presence::Delivered(..) => Ok(None),
+            _ => Ok(Some(self.destination.begin(&self.path, self.expected)?)),
+        }
+    }
+}
+
+/// Destinations that are full, and what they said.
+#[derive(Default)]
+pub(super) struct Full(Mutex<BTreeMap<Vec<u8>, String>>);
+
+impl Full {
+    fn places(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn note(&self, place: Option<Vec<u8>>, error: &DeliverError) {
+        let why = || error.to_string();
+        self.places()
+            .entry(place.unwrap_or_default())
+            .or_insert_with(why);
+    }
+
+    /// Whether a request's destination is one of them. The cache is none.
+    pub fn has(&self, place: Option<&[u8]>) -> bool {
+        place.is_some_and(|place| self.places().contains_key(place))
+    }
+
+    /// Whether there is one.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    /// Whether a request has to wait for room.
+    pub fn stops(
+        &self,
+        catalogue: &dyn Catalogue,
+        request: RequestId,
+    ) -> Result<bool, CatalogueError> {
+        Ok(!self.is_empty() && self.has(catalogue.request(request)?.place.as_deref()))
+    }
+
+    pub fn into_vec(self) -> Vec<(Vec<u8>, String)> {
+        let places = self.0.into_inner();
+        let places = places.unwrap_or_else(PoisonError::into_inner);
+        places.into_iter().collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! A volume that is to be written: labelled where it has nothing on it, else at its end.
+
+use super::MoveError;
+use super::session::DriveContext;
+use crate::catalogue::{CopyState, FileState, VolumeId};
+use crate::record::{Volume, VolumeState};
+use crate::sums::{Kind, Sum};
+use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
+use std::time::{Duration, UNIX_EPOCH};
+use tapewise_run::Recorder;
+
+/// The block behind the label and its filemark.
+pub(super) const LABEL_END: u64 = 2;
+
+impl DriveContext<'_> {
+    /// Labels a volume that has nothing on it yet, or goes to the end of one that has.
+    pub fn open_volume(
+        &self,
+        id: VolumeId,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<VolumeWriter, MoveError> {
+        let volume = self.catalogue.volume(id)?;
+        let label = volume.label.clone();
+        let is_safe = |member: &Member| self.is_safe(member).unwrap_or(false);
+        let resumed = VolumeWriter::resume(recorder, &volume, &is_safe);
+        let writer = match (resumed, volume.state) {
+            // Killed between the catalogue's word and the label, or right after the label.
+            (Err(VolumeError::NoLabel { .. }), VolumeState::Empty) => {
+                VolumeWriter::label(recorder, &self.label_of(&volume), Blank::Required)
+            }
+            (resumed, _) => resumed,
+        };
+        let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
+        Ok(writer.with_segments_of(self.settings.segment_bytes))
+    }
+
+    /// What a new volume says of itself.
+    pub fn label_of(&self, volume: &Volume) -> Label {
+        Label {
+            uuid: volume.uuid.clone(),
+            barcode: volume.label.clone(),
+            block_bytes: volume.block_bytes,
+            created: date(self.now()),
+        }
+    }
+
+    /// Whether the file of a member lies somewhere else too, as the very same, or is not wanted any more: the
+    /// member was written and never committed.
+    fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
+        let Some(xxh3) = member.sum_of_file() else {
+            return Ok(false);
+        };
+        let sum = Sum {
+            kind: Kind::Xxh3,
+            value: xxh3.to_be_bytes().to_vec(),
+        };
+        for file in self.catalogue.versions(&member.path)? {
+            let entry = self.catalogue.file(file)?;
+            if !entry.file.sums.contains(&sum) {
+                continue;
+            }
+            let is_whole = entry
+                .copies
+                .iter()
+                .any(|copy| copy.state == CopyState::Whole);
+            let is_cached = || matches!(self.cache.read(file, None), Ok(Some(_)));
+            if entry.state == FileState::Retired || is_whole || is_cached() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A time as RFC 3339 has it, to the second.
+fn date(at_ns: i64) -> String {
+    let since = Duration::from_nanos(at_ns.max(0).unsigned_abs());
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
+}

@@ -1,0 +1,108 @@
+//! Which volumes are read again first: those that were not read for longest, and of those of one day the ones
+//! that were loaded most often. What is to be scrubbed is a value that can be shown; [`super::Mover::verify`]
+//! carries it out.
+
+use super::Settings;
+use crate::catalogue::{Catalogue, CatalogueError, VolumeId};
+use std::cmp::Reverse;
+use tapewise_model::Micros;
+
+/// The fact of a volume that says how often its cartridge was loaded.
+pub(super) const LOAD_COUNT: &str = "load_count";
+
+/// A volume that is to be read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scrub {
+    /// The volume.
+    pub volume: VolumeId,
+    /// Its label.
+    pub label: String,
+    /// When the copy on it that was not read for longest was last read or written.
+    pub read_ns: i64,
+    /// How often its cartridge was loaded; none where no drive has said it.
+    pub loads: Option<u64>,
+    /// The time of a drive that it is likely to take.
+    pub predicted: Micros,
+}
+
+/// What a volume costs beside its bytes: fetching, loading, and going back to its beginning.
+const MOUNT: Micros = Micros(180_000_000);
+
+const DAY_NS: i64 = 86_400_000_000_000;
+
+/// All volumes with files of the archive, in the order in which they are to be scrubbed.
+///
+/// # Errors
+/// Those of the catalogue.
+pub fn scrub_order(
+    catalogue: &dyn Catalogue,
+    settings: &Settings,
+) -> Result<Vec<Scrub>, CatalogueError> {
+    // A drive whose rate nobody knows costs its mounts.
+    let rate = settings.profile.transfer().ok();
+    let mut order = Vec::new();
+    for (volume, record) in catalogue.volumes()? {
+        let contents = catalogue.all_contents(volume)?;
+        let Some(read_ns) = contents.iter().map(|on| on.read_ns.unwrap_or(0)).min() else {
+            continue;
+        };
+        let bytes: u64 = contents.iter().map(|on| on.segment.bytes).sum();
+        let bytes = bytes.saturating_mul(settings.byte_scale);
+        let facts = catalogue.facts(volume)?;
+        let loads = facts.iter().find(|fact| fact.name == LOAD_COUNT);
+        order.push(Scrub {
+            volume,
+            label: record.label,
+            read_ns,
+            loads: loads.and_then(|fact| fact.value.parse().ok()),
+            predicted: MOUNT + rate.as_ref().map_or(Micros::ZERO, |rate| rate.time(bytes)),
+        });
+    }
+    order.sort_by_key(|scrub| {
+        let day = scrub.read_ns.div_euclid(DAY_NS);
+        (day, Reverse(scrub.loads), scrub.label.clone())
+    });
+    Ok(order)
+}
+
+/// The first of these that fit a budget of drive time; the first one in any case, or it would never be read.
+pub fn within(order: Vec<Scrub>, budget: Micros) -> Vec<Scrub> {
+    let mut left = budget;
+    let mut chosen = Vec::new();
+    for scrub in order {
+        if scrub.predicted <= left || chosen.is_empty() {
+            left = (left - scrub.predicted).max(Micros::ZERO);
+            chosen.push(scrub);
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrub(number: i64, hours: i64) -> Scrub {
+        Scrub {
+            volume: VolumeId(number),
+            label: format!("A0000{number}L8"),
+            read_ns: 0,
+            loads: None,
+            predicted: Micros(hours * 3_600_000_000),
+        }
+    }
+
+    #[test]
+    fn what_fits_the_budget_is_chosen_in_its_order_and_one_volume_always() {
+        let chosen = |hours: i64| -> Vec<i64> {
+            let order = vec![scrub(1, 5), scrub(2, 9), scrub(3, 2)];
+            let budget = Micros(hours * 3_600_000_000);
+            let chosen = within(order, budget).into_iter();
+            chosen.map(|scrub| scrub.volume.0).collect()
+        };
+        assert_eq!(chosen(1), [1]);
+        assert_eq!(chosen(7), [1, 3]);
+        assert_eq!(chosen(14), [1, 2]);
+        assert_eq!(chosen(16), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,111 @@
+//! `tapewise catalog rebuild`: the catalogue again, from what stands on the cartridges.
+
+use crate::archive::Archive;
+use crate::error::{CliError, Exit};
+use crate::interrupt::stop_on_interrupt;
+use crate::output::{print, say};
+use crate::units;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_archive::catalogue::Rejoined;
+use tapewise_archive::deliver::shown;
+use tapewise_archive::mover::{Others, ReadIn, Rebuilt};
+
+/// Read all cartridges of the library and make the catalogue again from what is on them.
+///
+/// A catalogue that is missing or empty is made anew. Every cartridge of ours is read from end to end, on all drives. Names, times, checksums, versions and the
+/// number of copies stand on the tape. What is found is joined to what the catalogue knows: nothing that it
+/// knows is lost, so an older catalogue, or a restored backup, is brought up to date in the same way. Files
+/// that span cartridges are joined when all of their parts have been read; parts that are missing are listed.
+/// Blank cartridges and those of others are passed over. Files in the cache that the catalogue does not know are
+/// kept in cache/quarantine of the archive.
+#[derive(clap::Args, Debug)]
+pub struct Rebuild {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Labels of the cartridges to read [default: all of the library].
+    #[arg(value_name = "VOLUME")]
+    volumes: Vec<String>,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs it.
+pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
+    let archive = Archive::open_to_rebuild(&args.archive)?;
+    let (cache, _) = archive.reconcile()?;
+    let stop = stop_on_interrupt()?;
+    let copies = archive.settings.copies;
+    let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        let labels = match args.volumes.is_empty() {
+            true => mover.cartridges(),
+            false => args.volumes.clone(),
+        };
+        mover.read_in(&labels, Others::Pass, copies)
+    })?;
+    told(&rebuilt)
+}
+
+/// Says what was read in, and what could not be joined: then a part is done.
+pub(super) fn told(rebuilt: &Rebuilt) -> Result<ExitCode, CliError> {
+    let mut is_whole = rebuilt.left_out.is_empty();
+    let mut failed = None;
+    for (label, read) in &rebuilt.volumes {
+        match read {
+            ReadIn::Added(added) => {
+                is_whole &= added.troubles.is_empty();
+                for trouble in &added.troubles {
+                    say(format_args!("tapewise: {label}: {trouble}\n"));
+                }
+                for (path, why) in &added.left_out {
+                    let path = shown(path);
+                    say(format_args!("tapewise: {label}: {path}: left out: {why}\n"));
+                }
+                print(&line(label, &added.joined, added.left_out.len()))?;
+            }
+            ReadIn::Passed(why) => print(&format!("{label}: passed over: {why}\n"))?,
+            ReadIn::Failed(error) => {
+                say(format_args!("tapewise: {label}: not added: {error}\n"));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    let joined = &rebuilt.joined;
+    if joined.files + joined.copies + joined.known > 0 {
+        print(&line("files in parts", joined, rebuilt.left_out.len()))?;
+    }
+    for (path, why) in &rebuilt.left_out {
+        say(format_args!("tapewise: {}: left out: {why}\n", shown(path)));
+    }
+    let added = |(_, read): &(String, ReadIn)| matches!(read, ReadIn::Added(_));
+    match failed {
+        Some(error) if !rebuilt.volumes.iter().any(added) => {
+            Err(CliError::failed(error).hint("nothing was added"))
+        }
+        None if is_whole => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::from(Exit::Partial as u8)),
+    }
+}
+
+/// What came of a cartridge, in a line.
+fn line(what: &str, joined: &Rejoined, left_out: usize) -> String {
+    let mut line = format!(
+        "{what}: {} added, {left_out} left out",
+        units::count(joined.files as usize, "file")
+    );
+    let counts = [
+        (joined.copies, "further copies of known files"),
+        (joined.versions, "older versions"),
+        (joined.known, "known before"),
+        (
+            joined.displaced,
+            "copies lost: something else lies in their place",
+        ),
+    ];
+    for (count, words) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        line.push_str(&format!(", {count} {words}"));
+    }
+    line + "\n"
+}

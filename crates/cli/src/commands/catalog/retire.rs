@@ -1,0 +1,77 @@
+//! `tapewise catalog forget` and `retire`: volumes that are gone, and volumes that take no more.
+
+use super::tend::volume;
+use crate::archive::{Archive, now_ns};
+use crate::error::CliError;
+use crate::output::print;
+use crate::units;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tapewise_archive::catalogue::{Loss, Volumes};
+use tapewise_archive::record::VolumeState;
+
+/// Take volumes out of the catalogue: cartridges that are lost, destroyed or labelled anew.
+///
+/// The cartridges are not touched: `catalog add --tape` reads one in again. A volume that holds the only
+/// copy of a file is kept, unless the loss is accepted.
+#[derive(clap::Args, Debug)]
+pub struct Forget {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Labels of the volumes.
+    #[arg(value_name = "VOLUME", required = true)]
+    volumes: Vec<String>,
+    /// Forget files too that have no other copy.
+    #[arg(long)]
+    accept_loss: bool,
+}
+
+/// Runs it.
+pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let _cache = archive.cache()?;
+    let loss = match args.accept_loss {
+        true => Loss::Accepted,
+        false => Loss::Refused,
+    };
+    for label in &args.volumes {
+        let id = volume(&archive, label)?;
+        let forgotten = archive.catalogue.forget_volume(id, loss, now_ns());
+        let forgotten = forgotten.map_err(|error| {
+            CliError::from(error).or_hint(
+                "`catalog repack` brings its files onto other volumes, --accept-loss gives them up",
+            )
+        })?;
+        let copies = units::count(forgotten.copies as usize, "copy").replace("copys", "copies");
+        let lost = match forgotten.retired {
+            0 => String::new(),
+            files => format!(", {} lost", units::count(files as usize, "file")),
+        };
+        print(&format!("{label}: forgotten, with {copies}{lost}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Write no more onto volumes; what is on them is read until `catalog repack` moves it.
+#[derive(clap::Args, Debug)]
+pub struct Retire {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+    /// Labels of the volumes.
+    #[arg(value_name = "VOLUME", required = true)]
+    volumes: Vec<String>,
+}
+
+/// Runs it.
+pub fn retire(args: &Retire) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let _cache = archive.cache()?;
+    for label in &args.volumes {
+        let id = volume(&archive, label)?;
+        archive.catalogue.set_volume_state(id, VolumeState::Full)?;
+        print(&format!("{label}: retired, it is only read from now on\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

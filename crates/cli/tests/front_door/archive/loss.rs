@@ -1,0 +1,303 @@
+//! What an archive meets in life: a restored snapshot, a lost catalogue, a wrong read, worn cartridges. Nothing
+//! that was acknowledged is lost.
+
+use super::{catalogue, desk, empty_cache, init, make_files, recall_and_compare, same};
+use crate::program::Desk;
+use tapewise_archive::catalogue::{Files, SqliteCatalogue, Volumes};
+use tapewise_archive::sums::{Kind, Sum};
+
+fn copy(desk: &Desk, from: &str, to: &str) {
+    let copied = std::process::Command::new("cp")
+        .args(["-a", from, to])
+        .current_dir(desk.path())
+        .status();
+    assert!(copied.expect("cp").success());
+}
+
+fn remove(desk: &Desk, name: &str) {
+    std::fs::remove_dir_all(desk.path().join(name)).expect("removed");
+}
+
+/// Everything that an archive has comes back and is as it was.
+fn assert_comes_back(desk: &Desk, archive: &str, names: &str, to: &str) {
+    desk.put("names.txt", names);
+    desk.done(&format!(
+        "recall --archive {archive} --to {to} --files-from names.txt --quiet"
+    ));
+}
+
+#[test]
+fn a_restored_snapshot_writes_over_nothing_and_reads_in_what_is_there() {
+    let desk = desk();
+    let mut files = make_files(&desk, "before", 4);
+    desk.done("store --archive A --quiet before");
+    copy(&desk, "A", "snapshot");
+    files.extend(make_files(&desk, "since", 6));
+    desk.done("store --archive A --quiet since");
+    remove(&desk, "A");
+    copy(&desk, "snapshot", "A");
+
+    files.extend(make_files(&desk, "later", 4));
+    let refused = desk.run("store --archive A --quiet later");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    for words in [
+        "TW0001",
+        "the tape holds more than the catalogue knows",
+        "catalog add",
+        "nothing was written",
+    ] {
+        assert!(
+            refused.err.contains(words),
+            "{words:?} not in {}",
+            refused.err
+        );
+    }
+    let read_in = desk.done("catalog add --archive A --quiet --tape TW0001");
+    let said = "TW0001: 6 files added, 0 left out, 4 known before\n";
+    assert_eq!(read_in.text(), said);
+    desk.done("store --archive A --quiet");
+    desk.done("catalog check --archive A");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn what_one_kill_can_leave_is_written_over() {
+    let desk = desk();
+    let mut files = make_files(&desk, "before", 4);
+    desk.done("store --archive A --quiet before");
+    files.extend(make_files(&desk, "waiting", 5));
+    desk.done("store --archive A --quiet --later waiting");
+    copy(&desk, "A", "killed");
+    desk.done("store --archive A --quiet");
+    // Killed between the filemark and the commit: the segment is closed, its files are in the cache.
+    remove(&desk, "A");
+    copy(&desk, "killed", "A");
+    desk.done("store --archive A --quiet");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+    desk.done("catalog check --archive A");
+}
+
+#[test]
+fn of_two_versions_the_later_one_counts_in_whatever_order_cartridges_are_read_in() {
+    let desk = desk();
+    desk.put("film.txt", "the first cut, which is older and longer");
+    desk.done("store --archive A --quiet --copies 2 film.txt");
+    desk.done("catalog retire --archive A TW0001 TW0002");
+    desk.put("film.txt", "the second cut");
+    // Not the time of its contents, the time of storing decides.
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    let file = std::fs::File::options()
+        .write(true)
+        .open(desk.path().join("film.txt"));
+    file.expect("there").set_modified(old).expect("set");
+    desk.done("store --archive A --quiet --copies 2 --replace film.txt");
+    for (archive, order) in [
+        ("B", ["TW0001", "TW0002", "TW0003", "TW0004"]),
+        ("C", ["TW0004", "TW0001", "TW0003", "TW0002"]),
+    ] {
+        init(&desk, archive);
+        for label in order {
+            desk.done(&format!(
+                "catalog add --archive {archive} --quiet --tape {label}"
+            ));
+        }
+        assert_comes_back(&desk, archive, "film.txt", &format!("out-{archive}"));
+        assert_eq!(
+            desk.read(&format!("out-{archive}/film.txt")),
+            "the second cut"
+        );
+        desk.done(&format!("catalog check --archive {archive}"));
+        let known = SqliteCatalogue::open(&desk.path().join(archive).join("catalogue.db"));
+        let known = known.expect("a catalogue");
+        let versions = known.versions(b"film.txt").expect("read");
+        assert_eq!(versions.len(), 2, "the older version is kept");
+        for version in versions {
+            let entry = known.file(version).expect("a file");
+            assert_eq!((entry.copies.len(), entry.copies_wanted), (2, 2));
+        }
+    }
+}
+
+#[test]
+fn a_lost_catalogue_is_made_again_with_files_that_span_cartridges() {
+    let desk = desk();
+    let settings = desk.read("A/archive.toml");
+    let parts = settings.replace("part_bytes = ", "part_bytes = 16384 # ");
+    desk.put("A/archive.toml", format!("volume_bytes = 40000\n{parts}"));
+    let mut files = make_files(&desk, "small", 4);
+    files.extend(super::make_files_of(&desk, "long", 3, 60_000));
+    desk.done("store --archive A --quiet small long");
+    let known = catalogue(&desk);
+    let spans = |path: &&String| {
+        let file = known
+            .live_file(path.as_bytes())
+            .expect("read")
+            .expect("a file");
+        let entry = known.file(file).expect("a file");
+        let mut on: Vec<_> = entry.copies[0]
+            .segments
+            .iter()
+            .map(|(volume, _)| *volume)
+            .collect();
+        on.dedup();
+        on.len() > 1
+    };
+    assert!(
+        files.keys().any(|path| spans(&path)),
+        "a file spans cartridges"
+    );
+
+    init(&desk, "B");
+    let alone = desk.run("catalog add --archive B --quiet --tape TW0001");
+    assert_eq!(alone.code, 7, "{}", alone.err);
+    assert!(
+        alone
+            .err
+            .contains("the other parts are on no cartridge that was read"),
+        "{}",
+        alone.err
+    );
+    let rebuilt = desk.done("catalog rebuild --archive B --quiet");
+    assert!(
+        rebuilt.text().contains("passed over: it is blank"),
+        "{}",
+        rebuilt.text()
+    );
+    desk.done("catalog check --archive B");
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_comes_back(&desk, "B", &names.join("\n"), "out");
+    same(&desk, &files, "out");
+    // It goes on where the tape ends.
+    let more = make_files(&desk, "more", 4);
+    desk.done("store --archive B --quiet more");
+    desk.done("catalog check --archive B");
+    let names: Vec<&str> = more.keys().map(String::as_str).collect();
+    assert_comes_back(&desk, "B", &names.join("\n"), "out");
+    same(&desk, &more, "out");
+}
+
+#[test]
+fn a_volume_with_the_only_copy_of_a_file_is_forgotten_only_when_the_loss_is_accepted() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    let refused = desk.run("catalog forget --archive A TW0001");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.err.contains("--accept-loss"), "{}", refused.err);
+    let forgotten = desk.done("catalog forget --archive A --accept-loss TW0001");
+    assert_eq!(
+        forgotten.text(),
+        "TW0001: forgotten, with 4 copies, 4 files lost\n"
+    );
+    let added = desk.done("catalog add --archive A --quiet --tape TW0001");
+    assert_eq!(added.text(), "TW0001: 4 files added, 0 left out\n");
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn a_wrong_sum_of_an_only_copy_is_said_by_the_exit_code_and_verify_takes_a_lost_copy_back() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 3);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    let known = catalogue(&desk);
+    let file = known
+        .live_file(b"reel/1.bin")
+        .expect("read")
+        .expect("a file");
+    let number = known.file(file).expect("a file").copies[0].number;
+    known.mark_lost(file, number, 1).expect("marked");
+    let verified = desk.done("catalog verify --archive A --quiet TW0001");
+    assert!(
+        verified.text().contains("1 of them taken back"),
+        "{}",
+        verified.text()
+    );
+    recall_and_compare(&desk, &files, "out");
+    // A sum that somebody said of it, and that is another file's.
+    empty_cache(&desk);
+    let wrong = Sum {
+        kind: Kind::Sha256,
+        value: vec![7; 32],
+    };
+    known.add_sums(file, &[wrong]).expect("added");
+    let refused = desk.run_with("reel/1.bin\n", "recall --archive A --to other --quiet");
+    assert_eq!(refused.code, 8, "{}", refused.err);
+}
+
+#[test]
+fn what_was_not_read_for_longest_is_scrubbed_and_lost_copies_are_made_again() {
+    let desk = desk();
+    make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    let known = catalogue(&desk);
+    let (_, first) = known.volumes().expect("read").remove(0);
+    desk.done(&format!(
+        "catalog verify --archive A --quiet {}",
+        first.label
+    ));
+    let order = desk.done("catalog scrub --archive A --hours 100 --dry-run");
+    let [second, again] = order.lines()[..] else {
+        panic!("{}", order.text());
+    };
+    assert!(
+        again.starts_with(&first.label) || second.starts_with("TW000"),
+        "{}",
+        order.text()
+    );
+    assert!(second.contains("last read 0 days ago"), "{second}");
+    // One copy gets a sum that is wrong only there: its place is that of another file.
+    let scrubbed = desk.done("catalog scrub --archive A --hours 100 --quiet");
+    assert_eq!(scrubbed.lines().len(), 2, "{}", scrubbed.text());
+    assert!(
+        scrubbed.text().contains("4 copies right"),
+        "{}",
+        scrubbed.text()
+    );
+}
+
+#[test]
+fn an_emptied_cartridge_is_written_again_when_that_is_asked_for() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    let repacked = desk.done("catalog repack --archive A --quiet --reuse TW0001");
+    let said = "the volume is forgotten, and its cartridge is labelled anew";
+    assert!(repacked.text().contains(said), "{}", repacked.text());
+    desk.done("catalog retire --archive A TW0002");
+    files.extend(make_files(&desk, "more", 4));
+    desk.done("store --archive A --quiet more");
+    let known = catalogue(&desk);
+    let (id, reused) = known
+        .find_volume("TW0001")
+        .expect("read")
+        .expect("known again");
+    assert!(!known.contents(id).expect("read").is_empty(), "{reused:?}");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+    desk.done("catalog check --archive A");
+}
+
+#[test]
+fn an_archive_of_which_only_the_settings_are_left_is_made_again_from_its_cartridges() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 6);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    let settings = desk.read("A/archive.toml");
+    remove(&desk, "A");
+    std::fs::create_dir(desk.path().join("A")).expect("made");
+    desk.put("A/archive.toml", settings);
+    let rebuilt = desk.done("catalog rebuild --archive A --quiet");
+    let said = "TW0001: 6 files added, 0 left out\n";
+    assert!(rebuilt.text().starts_with(said), "{}", rebuilt.text());
+    assert!(
+        rebuilt.text().contains("6 further copies of known files"),
+        "{}",
+        rebuilt.text()
+    );
+    desk.done("catalog check --archive A");
+    recall_and_compare(&desk, &files, "out");
+}

@@ -1,0 +1,164 @@
+//! Whose a reservation is, as far as its key tells.
+//!
+//! A key is eight bytes that the initiator chooses. Ours are `TW`, three bytes for the host and three
+//! for the process, so that a later run on the same host knows whether the holder still lives. LTFS
+//! (the reference implementation, `ibm_tape_genkey`) puts an address or the host's name into its keys.
+
+use crate::device::Host;
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// Who holds a reservation with a given key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A tapewise process of this host, this one included.
+    Process {
+        /// Its number.
+        pid: u32,
+        /// Whether it still runs.
+        runs: bool,
+    },
+    /// A tapewise process of another host.
+    OtherHost,
+    /// LTFS.
+    Ltfs {
+        /// The address or the name that it put into the key.
+        on: String,
+        /// Whether that is this host.
+        is_this_host: bool,
+    },
+    /// A key of any other form.
+    Unknown,
+}
+
+/// First bytes of our keys.
+const OURS: u64 = 0x5457; // TW
+const LTFS_HOST: u8 = 0x10;
+const LTFS_IPV4: u8 = 0x40;
+const LTFS_IPV6: u8 = 0x60;
+
+impl Owner {
+    /// Whether the holder is gone for sure, so that its reservation protects nobody.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Owner::Process { runs: false, .. })
+    }
+
+    /// Whether the holder is a program of this host, where the key tells.
+    pub fn is_this_host(&self) -> Option<bool> {
+        match self {
+            Owner::Process { .. } => Some(true),
+            Owner::OtherHost => Some(false),
+            Owner::Ltfs { is_this_host, .. } => Some(*is_this_host),
+            Owner::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Owner::Process { pid, runs: true } => {
+                write!(f, "tapewise on this host (process {pid})")
+            }
+            Owner::Process { pid, runs: false } => {
+                write!(f, "tapewise on this host (process {pid}, which has ended)")
+            }
+            Owner::OtherHost => f.write_str("tapewise on another host"),
+            Owner::Ltfs {
+                on,
+                is_this_host: true,
+            } => write!(f, "LTFS on this host ({on})"),
+            Owner::Ltfs { on, .. } => write!(f, "LTFS on {on}"),
+            Owner::Unknown => f.write_str("another initiator"),
+        }
+    }
+}
+
+impl Host {
+    /// The key under which this process reserves drives.
+    pub fn reservation_key(&self) -> u64 {
+        self.key_of_process(std::process::id())
+    }
+
+    /// The key under which a process of this host reserves drives.
+    pub fn key_of_process(&self, pid: u32) -> u64 {
+        OURS << 48 | u64::from(self.number()) << 24 | u64::from(pid & 0x00ff_ffff)
+    }
+
+    /// Whose a key is.
+    pub fn owner_of(&self, key: u64) -> Owner {
+        let pid = (key & 0x00ff_ffff) as u32;
+        if key >> 48 == OURS {
+            return match key == self.key_of_process(pid) {
+                true => Owner::Process {
+                    pid,
+                    runs: self.path(&format!("proc/{pid}")).exists(),
+                },
+                false => Owner::OtherHost,
+            };
+        }
+        let bytes = key.to_be_bytes();
+        match bytes {
+            [LTFS_IPV4, 0, 0, 0, a, b, c, d] => {
+                let address = Ipv4Addr::new(a, b, c, d);
+                Owner::Ltfs {
+                    on: address.to_string(),
+                    is_this_host: self.addresses().contains(&address),
+                }
+            }
+            [LTFS_IPV6, rest @ ..] => {
+                let rest: Vec<String> = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+                Owner::Ltfs {
+                    on: format!("an IPv6 address that ends in {}", rest.join(" ")),
+                    is_this_host: false,
+                }
+            }
+            [LTFS_HOST, name @ ..] => {
+                let name = String::from_utf8_lossy(&name)
+                    .trim_end_matches('\0')
+                    .to_owned();
+                let own = self.read("proc/sys/kernel/hostname");
+                let own: String = own.trim().chars().take(7).collect();
+                match name.is_empty() || !name.chars().all(|c| c.is_ascii_graphic()) {
+                    true => Owner::Unknown,
+                    false => Owner::Ltfs {
+                        is_this_host: name == own,
+                        on: name,
+                    },
+                }
+            }
+            _ => Owner::Unknown,
+        }
+    }
+
+    /// 24 bits that tell this host, and this container on it, from others. Process numbers of two
+    /// containers are not comparable.
+    fn number(&self) -> u32 {
+        let machine = match self.read("etc/machine-id") {
+            empty if empty.trim().is_empty() => self.read("proc/sys/kernel/hostname"),
+            machine => machine,
+        };
+        let container = std::fs::read_link(self.path("proc/self/ns/pid")).unwrap_or_default();
+        let text = format!("{} {}", machine.trim(), container.display());
+        crc32fast::hash(text.as_bytes()) & 0x00ff_ffff
+    }
+
+    /// The IPv4 addresses of this host: each has a line `/32 host LOCAL` below it.
+    fn addresses(&self) -> Vec<Ipv4Addr> {
+        let text = self.read("proc/net/fib_trie");
+        let mut last: Option<Ipv4Addr> = None;
+        let mut addresses = Vec::new();
+        for line in text.lines().map(str::trim) {
+            if let Some(address) = line.strip_prefix("|-- ") {
+                last = address.parse().ok();
+            } else if line.contains("host LOCAL") {
+                addresses.extend(last.take());
+            }
+        }
+        addresses
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,82 @@
+//! What a mount would cost, estimated: a policy compares thousands of cartridges at a time.
+
+use super::mechanics::{Mechanics, Round, Target};
+use tapewise_model::{Micros, Random};
+use tapewise_order::Algorithm;
+
+/// Mounts are tried with 1, 2, 4, ... requests up to two to the power of this.
+const DOUBLINGS: usize = 8;
+
+/// Batches tried for each number of requests.
+const TRIED: u64 = 3;
+
+/// The time of a drive for mounts of any number of requests.
+#[derive(Clone, Debug)]
+pub(super) struct Estimate {
+    /// Robot, load and unload, without any read.
+    mount: Micros,
+    /// To unload the cartridge that is still in the drive and take it back.
+    exchange: Micros,
+    /// Searches and rewind of 1, 2, 4, ... requests at random places, in the order that is used.
+    motion: Vec<Micros>,
+    s_per_mb: f64,
+}
+
+impl Estimate {
+    /// Tries batches on the mechanics of a drive; `robot_s` is the mean of its ways to a drive and
+    /// back.
+    pub(super) fn new(mechanics: &Mechanics, order: Algorithm, robot_s: [f64; 2]) -> Estimate {
+        let [get_s, put_s] = robot_s;
+        let (load_s, unload_s) = (mechanics.load.mean(), mechanics.unload.mean());
+        let motion = (0..=DOUBLINGS).map(|doublings| {
+            let tried = (0..TRIED).map(|stream| motion(mechanics, order, 1 << doublings, stream));
+            Micros(tried.sum::<Micros>().0 / TRIED as i64)
+        });
+        Estimate {
+            mount: Micros::from_secs_f64(get_s + load_s + unload_s + put_s),
+            exchange: Micros::from_secs_f64(unload_s + put_s),
+            motion: motion.collect(),
+            s_per_mb: mechanics.least_mean_s(1.0, None),
+        }
+    }
+
+    /// The time from the drive's last cartridge, if it is still there, to this one in its slot.
+    pub(super) fn cost(&self, requests: u32, size_mb: f64, loaded: bool) -> Micros {
+        let before = if loaded { self.exchange } else { Micros::ZERO };
+        let read = Micros::from_secs_f64(size_mb * self.s_per_mb);
+        before + self.mount + self.motion(requests.max(1)) + read
+    }
+
+    /// Between two numbers that were tried, and beyond the last, on a straight line.
+    fn motion(&self, requests: u32) -> Micros {
+        let below = (requests.ilog2() as usize).min(DOUBLINGS - 1);
+        let (low, high) = (self.motion[below], self.motion[below + 1]);
+        let into = i64::from(requests) - (1 << below);
+        low + Micros((high - low).0 * into / (1 << below))
+    }
+}
+
+/// Searches and rewind of one batch at random places.
+fn motion(mechanics: &Mechanics, order: Algorithm, requests: usize, stream: u64) -> Micros {
+    let mut random = Random::new(0, stream);
+    let targets: Vec<Target> = (0..requests)
+        .map(|_| Target {
+            place: random.unit(),
+            size_mb: 0.0,
+        })
+        .collect();
+    let mut round = Round::default();
+    mechanics.plan(
+        mechanics.rewound(),
+        &targets,
+        order,
+        &mut random,
+        &mut round,
+    );
+    let searches: Micros = round.legs.iter().map(|leg| leg.search).sum();
+    let rewind = round
+        .legs
+        .last()
+        .map(|leg| mechanics.rewind(&leg.to, &mut random));
+    searches + rewind.unwrap_or(Micros::ZERO)
+}

@@ -1,0 +1,119 @@
+//! Free drives get cartridges: the situation is put together, and the policy decides.
+
+use super::{Event, Whereabouts, World};
+use crate::library::drive::State;
+use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
+use crate::library::parts::Part;
+use crate::mounts::{Choice, FreeDrive, Situation, Waiting, next};
+use tapewise_model::Micros;
+
+impl World<'_> {
+    /// Gives drives to cartridges as long as there are both and the policy wants to.
+    pub(super) fn dispatch(&mut self, hall: HallId) {
+        while let Some((place, drive)) = self.choose(hall) {
+            let state = &mut self.halls[hall];
+            let cartridge = state.ready.remove(place);
+            state.free -= 1;
+            self.cartridges[cartridge].ready = None;
+            self.cartridges[cartridge].place = Whereabouts::Drive(drive);
+            self.mount(drive, cartridge);
+        }
+    }
+
+    /// The next of the cartridges that are ready, by its place in the list, and its drive.
+    fn choose(&mut self, hall: HallId) -> Option<(usize, DriveId)> {
+        let state = &self.halls[hall];
+        if state.free == 0 || state.ready.is_empty() {
+            return None;
+        }
+        let built = &self.site.halls[hall.index()];
+        let mut drives = std::mem::take(&mut self.free_drives);
+        drives.clear();
+        drives.extend(self.free_drives_of(hall));
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.clear();
+        waiting.extend(state.ready.iter().map(|&number| {
+            let cartridge = &self.cartridges[number];
+            Waiting {
+                ready: cartridge.ready.unwrap_or(u64::MAX),
+                ..cartridge.known
+            }
+        }));
+        let policy = self.policy();
+        let choice = next(
+            policy.mount,
+            &Situation {
+                now: self.now(),
+                waiting: &waiting,
+                drives: &drives,
+                reads: &|kind, medium| built.kinds[kind].reads[medium],
+                cost: &|waiting, drive| built.mount_cost(waiting, drive),
+                rules: &policy.rules,
+            },
+        );
+        let chosen = match choice {
+            Choice::Mount { place, drive } => Some((place, DriveId(drives[drive].drive))),
+            Choice::Wait(until) => {
+                self.decide_at(hall, until);
+                None
+            }
+        };
+        (self.free_drives, self.waiting) = (drives, waiting);
+        chosen
+    }
+
+    /// Puts down that a policy wants to be asked again.
+    fn decide_at(&mut self, hall: HallId, until: Option<Micros>) {
+        let state = &mut self.halls[hall];
+        if let Some(until) = until.filter(|until| state.decides.is_none_or(|at| *until < at)) {
+            state.decides = Some(until);
+            self.agenda.at(until, Event::Decide { hall });
+        }
+    }
+
+    /// A policy that waited is asked again.
+    pub(super) fn decide(&mut self, hall: HallId) {
+        if self.halls[hall].decides.is_some_and(|at| at <= self.now()) {
+            self.halls[hall].decides = None;
+        }
+        self.dispatch(hall);
+    }
+
+    fn free_drives_of(&self, hall: HallId) -> impl Iterator<Item = FreeDrive> + '_ {
+        let first = self.halls[hall].first_drive;
+        let count = self.site.halls[hall.index()].drives.len() as u32;
+        (first..first + count).filter_map(|number| {
+            let drive = &self.drives[DriveId(number)];
+            matches!(drive.state, State::Empty | State::Idle).then_some(FreeDrive {
+                drive: number,
+                kind: drive.kind,
+                loaded: drive.state == State::Idle,
+                since: drive.since,
+            })
+        })
+    }
+
+    /// Counts anew what waits for a cartridge.
+    pub(super) fn recount(&mut self, number: CartridgeId) {
+        let pending = &self.pending;
+        let cartridge = &mut self.cartridges[number];
+        cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
+        for &request in &cartridge.waiting {
+            let (answer, size_mb) = (&pending[request].answer, pending[request].size_mb);
+            (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
+        }
+    }
+
+    /// A drive is to serve a cartridge: its own goes first, if it has one.
+    fn mount(&mut self, number: DriveId, cartridge: CartridgeId) {
+        let drive = &mut self.drives[number];
+        drive.chosen_for(cartridge);
+        let occupied = drive.cartridge.is_some();
+        self.join(number, Part::DriveWait);
+        if occupied {
+            self.dismount(number);
+        } else {
+            self.ask_robot(number, true);
+        }
+    }
+}

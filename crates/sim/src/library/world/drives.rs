@@ -1,0 +1,402 @@
+//! What drives do with their cartridges, step by step.
+
+use super::{Event, Whereabouts, World};
+use crate::library::drive::State;
+use crate::library::ids::{CartridgeId, DriveId, Id};
+use crate::library::mechanics::{Head, Target};
+use crate::library::parts::Part;
+use crate::library::record::{Action, Record};
+use crate::library::site::Kind;
+use crate::scenario::{Dismount, MountPolicy, Rewind};
+use std::cmp::Reverse;
+use tapewise_model::Micros;
+
+impl<'a> World<'a> {
+    pub(super) fn kind(&self, drive: DriveId) -> &'a Kind {
+        let drive = &self.drives[drive];
+        &self.site.halls[drive.hall.index()].kinds[drive.kind]
+    }
+
+    /// Brings a drive's sums up to now.
+    pub(super) fn account(&mut self, drive: DriveId) {
+        let now = self.now();
+        let drive = &mut self.drives[drive];
+        if let Some(part) = drive.state.part() {
+            drive.spent[part] += now - drive.counted;
+        }
+        drive.counted = now;
+    }
+
+    /// A drive is through with its state and goes over to another.
+    pub(super) fn enter(&mut self, drive: DriveId, state: State) {
+        self.write_log(drive);
+        self.turn_to(drive, state);
+    }
+
+    /// A drive goes over to another state; nothing is written of the one that it leaves.
+    pub(super) fn turn_to(&mut self, drive: DriveId, state: State) {
+        self.account(drive);
+        let now = self.now();
+        let drive = &mut self.drives[drive];
+        drive.state = state;
+        drive.since = now;
+        drive.epoch = drive.epoch.wrapping_add(1);
+        if state == State::Loading {
+            drive.load_began = now;
+        }
+    }
+
+    /// A drive goes over to a state that lasts for a time.
+    fn begin(&mut self, drive: DriveId, state: State, takes: Micros) {
+        self.enter(drive, state);
+        let epoch = self.drives[drive].epoch;
+        self.agenda.after(takes, Event::Drive { drive, epoch });
+    }
+
+    /// Writes down what a drive has done in the state that it leaves.
+    fn write_log(&mut self, number: DriveId) {
+        let (now, kind) = (self.now(), self.kind(number));
+        let Some(log) = &mut self.log else { return };
+        let drive = &self.drives[number];
+        let Some(action) = drive.state.action() else {
+            return;
+        };
+        let at = match action {
+            Action::Mount => drive.load_began,
+            _ => drive.since,
+        };
+        let leg = drive
+            .round
+            .legs
+            .get(drive.leg)
+            .filter(|_| action == Action::Locate);
+        let position = |head: &Head| head.position(&kind.mechanics);
+        let bytes = match (action, drive.round.legs.get(drive.leg)) {
+            (Action::Read, Some(leg)) => drive.round.sequence[leg.answers.clone()]
+                .iter()
+                .map(|&index| self.pending[drive.batch[index as usize]].size_mb)
+                .map(|size_mb| (size_mb * 1e6) as u64)
+                .sum(),
+            _ => 0,
+        };
+        let cartridge = drive.cartridge.map(|number| self.cartridges[number].index);
+        log.push(Record {
+            action,
+            at,
+            took: now - at,
+            library: drive.hall.0,
+            drive: drive.index,
+            robot: None,
+            cartridge,
+            from: leg.and_then(|leg| position(&leg.from)),
+            to: leg.and_then(|leg| position(&leg.to)),
+            bytes,
+        });
+    }
+
+    /// A drive has done what it did.
+    pub(super) fn drive_done(&mut self, drive: DriveId) {
+        match self.drives[drive].state {
+            State::Loading => {
+                let hall = self.drives[drive].hall;
+                let poll_s = self.site.scenario.libraries[hall.index()].software.poll_s;
+                // The asking does not begin with the load: how long until the next one is chance.
+                let until = if poll_s > 0.0 {
+                    Micros::from_secs_f64(poll_s * self.service.unit())
+                } else {
+                    Micros::ZERO
+                };
+                self.begin(drive, State::Polling, until);
+            }
+            State::Polling => self.loaded(drive),
+            State::Searching => {
+                let leg = self.drives[drive].leg;
+                let read = self.drives[drive].round.legs[leg].read;
+                self.begin(drive, State::Reading, read);
+            }
+            State::Reading => self.leg_done(drive),
+            State::Rewinding { unload } => {
+                self.account(drive);
+                let rewound = self.kind(drive).mechanics.rewound();
+                let state = &mut self.drives[drive];
+                (state.rewound, state.head) = (true, rewound);
+                if unload {
+                    self.dismount(drive)
+                } else {
+                    self.settle(drive)
+                }
+            }
+            State::Unloading => {
+                if self.waits_for_unload(self.drives[drive].hall) {
+                    self.carry(drive, false)
+                } else {
+                    self.ask_robot(drive, false)
+                }
+            }
+            State::Cleaning => {
+                let (now, hall) = (self.now(), self.drives[drive].hall);
+                self.halls[hall].lost[0].change(now, -1);
+                self.emptied(drive);
+            }
+            State::Idle => {
+                let hall = self.drives[drive].hall;
+                self.halls[hall].free -= 1;
+                self.dismount(drive);
+            }
+            // No end of these is put down: robots end them, or a request, or a repair.
+            State::Empty
+            | State::WaitsForGet
+            | State::Getting
+            | State::WaitsForPut
+            | State::Putting
+            | State::Failed => {}
+        }
+    }
+
+    /// A robot has brought the cartridge.
+    pub(super) fn got(&mut self, drive: DriveId) {
+        let takes = self.kind(drive).mechanics.load.time(&mut self.service);
+        let state = &mut self.drives[drive];
+        state.cartridge = state.next.take();
+        state.mounts_since_cleaning += 1;
+        let (hall, fails) = (state.hall, state.fails);
+        self.halls[hall].usage.mounts += 1;
+        if fails {
+            self.fail(drive)
+        } else {
+            self.begin(drive, State::Loading, takes)
+        }
+    }
+
+    fn loaded(&mut self, drive: DriveId) {
+        let rewound = self.kind(drive).mechanics.rewound();
+        let state = &mut self.drives[drive];
+        (state.rewound, state.head) = (true, rewound);
+        if self.policy().affinity {
+            self.join(drive, Part::DriveWait);
+        }
+        self.start_round(drive);
+    }
+
+    /// A drive that was idle is asked for its own cartridge.
+    pub(super) fn take_up(&mut self, drive: DriveId) {
+        let state = &mut self.drives[drive];
+        state.served = 0;
+        self.halls[state.hall].free -= 1;
+        self.join(drive, Part::DriveWait);
+        self.start_round(drive);
+    }
+
+    /// Requests for the drive's cartridge, or the next one, join it, as many as one mount may have.
+    pub(super) fn join(&mut self, number: DriveId, waited: Part) {
+        self.account(number);
+        let (now, policy) = (self.agenda.now(), self.policy());
+        let drive = &mut self.drives[number];
+        let Some(cartridge) = drive.next.or(drive.cartridge) else {
+            return;
+        };
+        let waiting = &mut self.cartridges[cartridge].waiting;
+        let room = policy
+            .most_per_mount
+            .map_or(u32::MAX, |most| most.saturating_sub(drive.served));
+        let count = waiting.len().min(room as usize);
+        if policy.mount == MountPolicy::Priority {
+            let pending = &self.pending;
+            waiting.sort_by_key(|&request| {
+                let answer = &pending[request].answer;
+                (Reverse(answer.priority), answer.number)
+            });
+        }
+        let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
+        for request in waiting.drain(..count) {
+            let pending = &mut self.pending[request];
+            pending.answer.parts[waited] += now - pending.since;
+            pending.answer.drive = Some(drive.index);
+            pending.answer.cleaning_meanwhile += lost[0] - pending.lost[0];
+            pending.answer.failures_meanwhile += lost[1] - pending.lost[1];
+            pending.joined = drive.spent;
+            drive.batch.push(request);
+        }
+        drive.served += count as u32;
+        self.recount(cartridge);
+    }
+
+    fn start_round(&mut self, number: DriveId) {
+        let (mechanics, order) = (&self.kind(number).mechanics, self.site.order);
+        let drive = &mut self.drives[number];
+        let pending = &self.pending;
+        self.targets.clear();
+        self.targets.extend(drive.batch.iter().map(|&request| {
+            let pending = &pending[request];
+            Target {
+                place: pending.place,
+                size_mb: pending.size_mb,
+            }
+        }));
+        let random = &mut self.service;
+        mechanics.plan(drive.head, &self.targets, order, random, &mut drive.round);
+        drive.leg = 0;
+        self.next_leg(number);
+    }
+
+    fn next_leg(&mut self, number: DriveId) {
+        self.account(number);
+        let drive = &mut self.drives[number];
+        let Some(leg) = drive.round.legs.get(drive.leg) else {
+            drive.batch.clear();
+            drive.round.legs.clear();
+            drive.round.sequence.clear();
+            return self.round_over(number);
+        };
+        // Until now the drive worked for others of its mount.
+        for &index in &drive.round.sequence[leg.answers.clone()] {
+            let pending = &mut self.pending[drive.batch[index as usize]];
+            let mut grown = drive.spent.since(&pending.joined);
+            for part in [Part::Search, Part::Read] {
+                let time = std::mem::take(&mut grown[part]);
+                grown[Part::Behind] += time;
+            }
+            pending.answer.parts.add(&grown);
+            pending.joined = drive.spent;
+        }
+        let search = leg.search;
+        self.begin(number, State::Searching, search);
+    }
+
+    fn leg_done(&mut self, number: DriveId) {
+        self.account(number);
+        let drive = &mut self.drives[number];
+        let leg = &drive.round.legs[drive.leg];
+        (drive.head, drive.rewound) = (leg.to, false);
+        let hall = drive.hall;
+        for index in leg.answers.clone() {
+            let drive = &self.drives[number];
+            let request = drive.batch[drive.round.sequence[index] as usize];
+            let pending = &mut self.pending[request];
+            pending
+                .answer
+                .parts
+                .add(&drive.spent.since(&pending.joined));
+            self.halls[hall].usage.reads += 1;
+            self.read_over(request);
+        }
+        // The log's line of the read needs the leg that is over.
+        self.write_log(number);
+        let now = self.now();
+        let drive = &mut self.drives[number];
+        drive.state = State::Idle;
+        drive.since = now;
+        drive.leg += 1;
+        self.next_leg(number);
+    }
+
+    /// Whether a drive may go on with requests that have come since its cartridge was mounted.
+    fn goes_on(&self, drive: DriveId) -> bool {
+        let state = &self.drives[drive];
+        let policy = self.policy();
+        let room = policy.most_per_mount.is_none_or(|most| state.served < most);
+        room && policy.affinity && self.is_waited_for(state.cartridge)
+    }
+
+    fn is_waited_for(&self, cartridge: Option<CartridgeId>) -> bool {
+        cartridge.is_some_and(|number| !self.cartridges[number].waiting.is_empty())
+    }
+
+    fn round_over(&mut self, drive: DriveId) {
+        if self.goes_on(drive) {
+            self.join(drive, Part::Behind);
+            return self.start_round(drive);
+        }
+        match self.policy().rewind {
+            Rewind::AfterAnswer => self.rewind(drive, false),
+            Rewind::AtDismount => self.settle(drive),
+        }
+    }
+
+    fn rewind(&mut self, drive: DriveId, unload: bool) {
+        let mechanics = &self.kind(drive).mechanics;
+        let takes = mechanics.rewind(&self.drives[drive].head, &mut self.service);
+        self.begin(drive, State::Rewinding { unload }, takes);
+    }
+
+    /// Nothing is left to be read: the cartridge goes, or stays until the drive is needed.
+    fn settle(&mut self, drive: DriveId) {
+        if self.goes_on(drive) {
+            self.join(drive, Part::Behind);
+            return self.start_round(drive);
+        }
+        let policy = self.policy();
+        let state = &self.drives[drive];
+        let (hall, cartridge) = (state.hall, state.cartridge);
+        if policy.dismount == Dismount::AtOnce || self.is_waited_for(cartridge) {
+            return self.dismount(drive);
+        }
+        match (policy.dismount, policy.idle_s) {
+            (Dismount::AfterIdle, Some(idle)) => {
+                self.begin(drive, State::Idle, Micros::from_secs_f64(idle));
+            }
+            _ => self.enter(drive, State::Idle),
+        }
+        self.halls[hall].free += 1;
+        self.dispatch(hall);
+    }
+
+    pub(super) fn dismount(&mut self, drive: DriveId) {
+        let state = &self.drives[drive];
+        if !state.rewound {
+            return self.rewind(drive, true);
+        }
+        if self.waits_for_unload(state.hall) {
+            self.ask_robot(drive, false)
+        } else {
+            self.unload(drive)
+        }
+    }
+
+    pub(super) fn unload(&mut self, drive: DriveId) {
+        let takes = self.kind(drive).mechanics.unload.time(&mut self.service);
+        self.begin(drive, State::Unloading, takes);
+    }
+
+    /// A robot has taken the cartridge back to its slot.
+    pub(super) fn put_back(&mut self, number: DriveId) {
+        let kind = self.kind(number);
+        let drive = &mut self.drives[number];
+        let cartridge = drive.cartridge.take();
+        let due = kind.cleaning.as_ref();
+        let due = due.filter(|cleaning| drive.mounts_since_cleaning >= cleaning.every_mounts);
+        if drive.fails {
+            self.fail(number);
+        } else if let Some(cleaning) = due {
+            drive.mounts_since_cleaning = 0;
+            let hall = drive.hall;
+            let (now, takes) = (self.agenda.now(), cleaning.takes_s.time(&mut self.service));
+            self.halls[hall].lost[0].change(now, 1);
+            self.halls[hall].usage.cleanings += 1;
+            self.begin(number, State::Cleaning, takes);
+        } else {
+            self.emptied(number);
+        }
+        self.shelve(cartridge);
+    }
+
+    /// A cartridge is in its slot again.
+    pub(super) fn shelve(&mut self, cartridge: Option<CartridgeId>) {
+        let Some(number) = cartridge else { return };
+        self.cartridges[number].place = Whereabouts::Slot;
+        if self.is_waited_for(cartridge) {
+            self.make_ready(number);
+        }
+    }
+
+    /// A drive without cartridge gets the one it was chosen for, or becomes free.
+    pub(super) fn emptied(&mut self, drive: DriveId) {
+        if self.drives[drive].next.is_some() {
+            return self.ask_robot(drive, true);
+        }
+        self.enter(drive, State::Empty);
+        let hall = self.drives[drive].hall;
+        self.halls[hall].free += 1;
+        self.dispatch(hall);
+    }
+}

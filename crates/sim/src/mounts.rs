@@ -1,0 +1,272 @@
+//! Which cartridge is mounted next, and on which drive.
+//!
+//! The problem is a value: the cartridges that wait with what is known of their requests, the
+//! drives that are free with what is in them, and what a mount would cost. A policy answers for
+//! one cartridge on one drive how soon it should go; [`next`] takes the first. Nothing here knows
+//! of the simulation: a program that has real drives asks the same question with the same value.
+//!
+//! ```
+//! use tapewise_model::Micros;
+//! use tapewise_sim::mounts::{Choice, FreeDrive, MountPolicy, MountRules, Situation, Waiting, next};
+//!
+//! let waiting = |cartridge, requests| Waiting {
+//!     requests,
+//!     ..Waiting::first(cartridge, u64::from(cartridge), Micros::ZERO)
+//! };
+//! let drive = FreeDrive { drive: 0, kind: 0, loaded: false, since: Micros::ZERO };
+//! let situation = Situation {
+//!     now: Micros(5_000_000),
+//!     waiting: &[waiting(0, 2), waiting(1, 7)],
+//!     drives: &[drive],
+//!     reads: &|_kind, _medium| true,
+//!     cost: &|waiting, _drive| Micros(90_000_000 + 20_000_000 * i64::from(waiting.requests)),
+//!     rules: &MountRules::default(),
+//! };
+//! let mount = |cartridge| Choice::Mount { place: cartridge, drive: 0 };
+//! assert_eq!(next(MountPolicy::Oldest, &situation), mount(0));
+//! assert_eq!(next(MountPolicy::MostRequests, &situation), mount(1));
+//! ```
+
+mod cta;
+mod fifo;
+mod index;
+mod most_requests;
+mod oldest;
+mod priority;
+
+use serde::Deserialize;
+use std::cmp::Reverse;
+use tapewise_model::Micros;
+
+/// A cartridge that waits for a drive, with what is known of its requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// The caller's number of the cartridge.
+    pub cartridge: u32,
+    /// The caller's number of its medium.
+    pub medium: usize,
+    /// Counts cartridges in the order in which they became ready to be mounted.
+    pub ready: u64,
+    /// Requests that wait for it.
+    pub requests: u32,
+    /// Their sizes, summed, in decimal MB.
+    pub size_mb: f64,
+    /// The number of the oldest of them, counted in the order of arrival.
+    pub oldest: u64,
+    /// When the oldest arrived.
+    pub oldest_arrived: Micros,
+    /// The times of arrival of all of them, summed.
+    pub arrived: Micros,
+    /// The urgency of the most urgent one; higher is sooner.
+    pub priority: u8,
+}
+
+impl Waiting {
+    /// A cartridge that one request without a size waits for.
+    pub fn first(cartridge: u32, number: u64, arrived: Micros) -> Waiting {
+        let mut first = Waiting {
+            ready: number,
+            ..Waiting::nobody(cartridge, 0)
+        };
+        first.add(number, arrived, 0.0, 0);
+        first
+    }
+
+    /// Nobody asks for it.
+    pub fn nobody(cartridge: u32, medium: usize) -> Waiting {
+        Waiting {
+            cartridge,
+            medium,
+            ready: u64::MAX,
+            requests: 0,
+            size_mb: 0.0,
+            oldest: u64::MAX,
+            oldest_arrived: Micros(i64::MAX),
+            arrived: Micros::ZERO,
+            priority: 0,
+        }
+    }
+
+    /// One more request waits for it.
+    pub fn add(&mut self, number: u64, arrived: Micros, size_mb: f64, priority: u8) {
+        self.requests += 1;
+        self.size_mb += size_mb;
+        self.oldest = self.oldest.min(number);
+        self.oldest_arrived = self.oldest_arrived.min(arrived);
+        self.arrived += arrived;
+        self.priority = self.priority.max(priority);
+    }
+
+    /// How long its requests have waited, summed.
+    pub fn waited(&self, now: Micros) -> Micros {
+        Micros(now.0 * i64::from(self.requests)) - self.arrived
+    }
+}
+
+/// A drive that could be given a cartridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeDrive {
+    /// The caller's number of the drive.
+    pub drive: u32,
+    /// The caller's number of its kind.
+    pub kind: usize,
+    /// Whether a cartridge that nobody asks for is still in it.
+    pub loaded: bool,
+    /// Since when it has been free.
+    pub since: Micros,
+}
+
+/// What is known when a drive becomes free or a request arrives.
+pub struct Situation<'a> {
+    /// The time.
+    pub now: Micros,
+    /// Cartridges that could be mounted, in the order in which they became ready.
+    pub waiting: &'a [Waiting],
+    /// Drives that could be given one.
+    pub drives: &'a [FreeDrive],
+    /// Whether a kind of drive reads a medium.
+    pub reads: &'a dyn Fn(usize, usize) -> bool,
+    /// The time for which a cartridge would occupy a drive: from the drive's last cartridge, if it
+    /// is still there, to this one back in its slot.
+    pub cost: &'a dyn Fn(&Waiting, &FreeDrive) -> Micros,
+    /// The numbers that a site chooses.
+    pub rules: &'a MountRules,
+}
+
+/// The numbers of the policies, as a site chooses them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MountRules {
+    /// CTA: the age of the oldest request at which a cartridge is mounted however little is asked
+    /// of it.
+    pub least_age_s: f64,
+    /// CTA: this many requests are worth a mount at once.
+    pub enough_requests: u32,
+    /// CTA: this much data is worth a mount at once.
+    pub enough_gb: f64,
+    /// Index: a cartridge whose oldest request has waited this long goes before all that have not.
+    pub overdue_s: f64,
+}
+
+impl Default for MountRules {
+    fn default() -> MountRules {
+        MountRules {
+            least_age_s: 300.0,
+            enough_requests: 10_000,
+            enough_gb: 500.0,
+            overdue_s: 4.0 * 3600.0,
+        }
+    }
+}
+
+/// How soon a cartridge should go: the least first. The number behind breaks ties: the age.
+pub(crate) type Rank = (Reverse<u64>, u64);
+
+/// One policy as the list knows it; each stands in a file of its own.
+pub(crate) struct PolicyKind {
+    /// Its name in a scenario.
+    pub(crate) name: &'static str,
+    /// How soon a cartridge should go on a drive, or the time before which it should not.
+    pub(crate) rank: fn(&Situation, &Waiting, &FreeDrive) -> Result<Rank, Micros>,
+}
+
+/// Makes an enumeration of a list: the name of a policy here, and what its file says of it.
+macro_rules! policies {
+    ($($(#[$doc:meta])* $name:ident: $kind:expr,)*) => {
+        /// Which cartridge a free drive gets.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum MountPolicy {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl MountPolicy {
+            /// All of them, in the order in which tables list them.
+            pub const ALL: [MountPolicy; [$(MountPolicy::$name,)*].len()] =
+                [$(MountPolicy::$name,)*];
+
+            fn kind(self) -> &'static PolicyKind {
+                match self {
+                    $(MountPolicy::$name => &$kind,)*
+                }
+            }
+        }
+    };
+}
+
+policies! {
+    /// The one that was ready to be mounted first.
+    Fifo: fifo::KIND,
+    /// The one with the oldest request.
+    Oldest: oldest::KIND,
+    /// The one with most requests; of these the one with the oldest.
+    MostRequests: most_requests::KIND,
+    /// The one with the most urgent request; of these the one with the oldest.
+    Priority: priority::KIND,
+    /// As CTA does: thresholds first, then urgency, then age.
+    Cta: cta::KIND,
+    /// Ours: most waiting served per second of the drive, with a limit to every wait.
+    Index: index::KIND,
+}
+
+impl MountPolicy {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        self.kind().name
+    }
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Mount the cartridge at this place of the list on this drive, by its place in the list.
+    Mount {
+        /// Place in [`Situation::waiting`].
+        place: usize,
+        /// Place in [`Situation::drives`].
+        drive: usize,
+    },
+    /// Nothing is due before that time, unless something arrives; `None`: not before something
+    /// happens.
+    Wait(Option<Micros>),
+}
+
+/// What a policy does in a situation: the same for the same value, on any machine.
+///
+/// Of the drives that read a medium an empty one is taken before one that has a cartridge, and of
+/// these the one that has been free for longest.
+pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
+    let rank = policy.kind().rank;
+    let media = situation.waiting.iter().map(|waiting| waiting.medium + 1);
+    let media = media.max().unwrap_or(0);
+    let drives: Vec<Option<usize>> = (0..media)
+        .map(|medium| free_drive(situation, medium))
+        .collect();
+    let mut best: Option<(Rank, usize, usize)> = None;
+    let mut not_before: Option<Micros> = None;
+    for (place, waiting) in situation.waiting.iter().enumerate() {
+        let Some(drive) = drives[waiting.medium] else {
+            continue;
+        };
+        match rank(situation, waiting, &situation.drives[drive]) {
+            Ok(rank) if best.is_none_or(|(least, ..)| rank < least) => {
+                best = Some((rank, place, drive));
+            }
+            Ok(_) => {}
+            Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
+        }
+    }
+    match best {
+        Some((_, place, drive)) => Choice::Mount { place, drive },
+        None => Choice::Wait(not_before),
+    }
+}
+
+fn free_drive(situation: &Situation, medium: usize) -> Option<usize> {
+    let reads = |&place: &usize| (situation.reads)(situation.drives[place].kind, medium);
+    let places = (0..situation.drives.len()).filter(reads);
+    places.min_by_key(|&place| {
+        let drive = &situation.drives[place];
+        (drive.loaded, drive.since, drive.drive)
+    })
+}

@@ -1,0 +1,200 @@
+//! Mount policies answer for a situation as they say, and say nothing twice.
+
+use tapewise_model::{Micros, Random, profile};
+use tapewise_sim::Scenario;
+use tapewise_sim::library::Site;
+use tapewise_sim::mounts::{Choice, FreeDrive, MountPolicy, MountRules, Situation, Waiting, next};
+
+const MINUTE: i64 = 60_000_000;
+
+/// Requests for one cartridge: each with its number, its minute of arrival, and its size.
+fn waiting(cartridge: u32, medium: usize, requests: &[(u64, i64, f64, u8)]) -> Waiting {
+    let mut waiting = Waiting::nobody(cartridge, medium);
+    waiting.ready = u64::from(cartridge);
+    for &(number, minute, size_mb, priority) in requests {
+        waiting.add(number, Micros(minute * MINUTE), size_mb, priority);
+    }
+    waiting
+}
+
+fn free(drive: u32, kind: usize, loaded: bool, since: i64) -> FreeDrive {
+    FreeDrive {
+        drive,
+        kind,
+        loaded,
+        since: Micros(since * MINUTE),
+    }
+}
+
+/// Two minutes for a mount, one for what is still in the drive, and a second for each GB.
+fn cost(waiting: &Waiting, drive: &FreeDrive) -> Micros {
+    let before = if drive.loaded { MINUTE } else { 0 };
+    Micros(before + 2 * MINUTE) + Micros::from_secs_f64(waiting.size_mb / 1e3)
+}
+
+fn ask(
+    policy: MountPolicy,
+    minute: i64,
+    waiting: &[Waiting],
+    drives: &[FreeDrive],
+    rules: &MountRules,
+) -> Choice {
+    next(
+        policy,
+        &Situation {
+            now: Micros(minute * MINUTE),
+            waiting,
+            drives,
+            // Kind 0 reads everything, kind 1 medium 1 only.
+            reads: &|kind, medium| kind == 0 || medium == 1,
+            cost: &cost,
+            rules,
+        },
+    )
+}
+
+fn cartridge(choice: Choice) -> Option<usize> {
+    match choice {
+        Choice::Mount { place, .. } => Some(place),
+        Choice::Wait(_) => None,
+    }
+}
+
+#[test]
+fn every_policy_has_its_own_first() {
+    let list = [
+        waiting(0, 0, &[(5, 4, 1e3, 0)]),
+        waiting(1, 0, &[(1, 1, 1e6, 0), (6, 5, 1e6, 0)]),
+        waiting(2, 0, &[(2, 2, 1e6, 0), (3, 2, 1e6, 0), (7, 6, 1e6, 0)]),
+        waiting(3, 0, &[(4, 3, 1e6, 9)]),
+    ];
+    let drives = [free(0, 0, false, 0)];
+    let rules = MountRules::default();
+    let first = |policy| cartridge(ask(policy, 10, &list, &drives, &rules));
+    assert_eq!(first(MountPolicy::Fifo), Some(0));
+    assert_eq!(first(MountPolicy::Oldest), Some(1));
+    assert_eq!(first(MountPolicy::MostRequests), Some(2));
+    assert_eq!(first(MountPolicy::Priority), Some(3));
+    assert_eq!(first(MountPolicy::Cta), Some(3));
+    // One request in 121 s before three in 3,120 s.
+    assert_eq!(first(MountPolicy::Index), Some(0));
+}
+
+#[test]
+fn cta_waits_for_age_number_or_size_and_says_until_when() {
+    let drives = [free(0, 0, false, 0)];
+    let rules = MountRules {
+        least_age_s: 600.0,
+        enough_requests: 3,
+        enough_gb: 100.0,
+        ..MountRules::default()
+    };
+    let few = waiting(0, 0, &[(0, 1, 1e3, 0), (1, 2, 1e3, 0)]);
+    let at = |minute, list: &[Waiting]| ask(MountPolicy::Cta, minute, list, &drives, &rules);
+    assert_eq!(at(5, &[few]), Choice::Wait(Some(Micros(11 * MINUTE))));
+    assert_eq!(cartridge(at(11, &[few])), Some(0));
+    let many = waiting(1, 0, &[(2, 4, 1e3, 0), (3, 4, 1e3, 0), (4, 5, 1e3, 0)]);
+    assert_eq!(cartridge(at(5, &[few, many])), Some(1));
+    let large = waiting(2, 0, &[(5, 5, 1e5, 0)]);
+    assert_eq!(cartridge(at(5, &[few, large])), Some(1));
+}
+
+#[test]
+fn a_drive_that_reads_the_medium_is_taken_the_empty_one_first() {
+    let list = [waiting(0, 0, &[(0, 0, 1.0, 0)])];
+    let rules = MountRules::default();
+    let drives = [
+        free(0, 1, false, 0),
+        free(1, 0, true, 0),
+        free(2, 0, false, 9),
+        free(3, 0, false, 3),
+    ];
+    let drive = |drives: &[FreeDrive]| ask(MountPolicy::Oldest, 10, &list, drives, &rules);
+    let mount = |drive| Choice::Mount { place: 0, drive };
+    assert_eq!(drive(&drives), mount(3));
+    assert_eq!(drive(&drives[..2]), mount(1));
+    assert_eq!(drive(&drives[..1]), Choice::Wait(None));
+}
+
+#[test]
+fn what_is_overdue_goes_first_and_the_oldest_of_it_before_the_others() {
+    let drives = [free(0, 0, false, 0)];
+    let rules = MountRules {
+        overdue_s: 3600.0,
+        ..MountRules::default()
+    };
+    for case in 0..500 {
+        let mut random = Random::new(case, 0);
+        let mut number = 0;
+        let list: Vec<Waiting> = (0..1 + random.below(20) as u32)
+            .map(|cartridge| {
+                let requests: Vec<_> = (0..1 + random.below(9))
+                    .map(|_| {
+                        number += 1;
+                        (number, random.below(120) as i64, random.unit() * 1e6, 0)
+                    })
+                    .collect();
+                waiting(cartridge, 0, &requests)
+            })
+            .collect();
+        let chosen = cartridge(ask(MountPolicy::Index, 130, &list, &drives, &rules)).unwrap();
+        let is_overdue = |w: &&Waiting| w.oldest_arrived <= Micros(70 * MINUTE);
+        let oldest = list.iter().filter(is_overdue).map(|w| w.oldest).min();
+        if let Some(oldest) = oldest {
+            assert_eq!(list[chosen].oldest, oldest, "case {case}");
+        }
+    }
+}
+
+/// One drive, two cartridges that take minutes to read, and a stream of requests for small files
+/// that would always go before them.
+fn crowded(policy: &str) -> Vec<f64> {
+    let text = format!(
+        r#"
+        name = "crowded"
+        requests = 3000
+        arrivals = {{ pattern = "poisson", per_hour = 24 }}
+        request = {{ size_mb = {{ values = [10, 10, 10, 10, 90000] }} }}
+        policy = {{ {policy} }}
+        [[library]]
+        name = "library"
+        robot = {{ get_s = 10, put_s = 10 }}
+        cartridge = [{{ count = 400 }}]
+        drive = [{{ count = 1, load_s = 15, unload_s = 15, search_s = 10, rewind_s = 10, rate_mb_s = 400 }}]
+        "#
+    );
+    let scenario = Scenario::from_toml(&text).expect("a scenario");
+    let site = Site::new(&scenario, profile::find).expect("a site");
+    let run = site.run(0).expect("a run");
+    run.answers
+        .iter()
+        .map(|answer| answer.response.as_secs_f64())
+        .collect()
+}
+
+fn mean(responses: &[f64]) -> f64 {
+    responses.iter().sum::<f64>() / responses.len() as f64
+}
+
+fn longest(responses: &[f64]) -> f64 {
+    responses.iter().copied().fold(0.0, f64::max)
+}
+
+#[test]
+fn the_index_shortens_the_mean_and_its_limit_shortens_the_longest_wait() {
+    let most = crowded("mount = \"most-requests\"");
+    let index = crowded("mount = \"index\"");
+    let soon = crowded("mount = \"index\", rules = { overdue_s = 1200 }");
+    assert!(
+        mean(&index) < 0.9 * mean(&most),
+        "{} {}",
+        mean(&index),
+        mean(&most)
+    );
+    assert!(
+        longest(&soon) < longest(&index),
+        "{} {}",
+        longest(&soon),
+        longest(&index)
+    );
+}
