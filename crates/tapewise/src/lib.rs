@@ -71,7 +71,7 @@ pub use effort::Effort;
 pub use found::{Found, Origin};
 pub use goal::{Aim, Goal, GoalError};
 pub use location::{EndLocation, Location, LocationError};
-pub use place::{ExtentOrder, PlaceError, Placed, Placement, PositionError};
+pub use place::{ExtentOrder, Owners, PlaceError, Placed, Placement, PositionError};
 pub use search::SearchError;
 pub use tapewise_formats as formats;
 pub use tapewise_model as model;
