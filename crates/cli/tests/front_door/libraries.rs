@@ -120,7 +120,7 @@ fn a_cartridge_in_a_drive_is_neither_exported_nor_imported() {
     desk.done("library mount emulated:lib TW0001");
     for verb in ["export", "import"] {
         let args = format!("library {verb} emulated:lib TW0001");
-        fails(&desk, &args, 4, &["in drive 257", "dismount"]);
+        fails(&desk, &args, 4, &["(element 257)", "dismount"]);
     }
     assert_eq!(place_of(&desk, "TW0001").0, "drives");
 }
