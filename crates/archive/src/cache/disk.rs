@@ -60,10 +60,10 @@ impl Directory {
             let parent = Some(parent).filter(|name| !name.as_os_str().is_empty());
             File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
         }
-        match flock(&itself, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(busy(root)),
-            // Not every file system locks directories; the file is locked too.
-            Ok(()) | Err(_) => {}
+        // Not every file system locks directories, so any other answer is left alone: the file is locked too.
+        let locked = flock(&itself, FlockOperation::NonBlockingLockExclusive);
+        if locked == Err(Errno::WOULDBLOCK) {
+            return Err(busy(root));
         }
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);

@@ -5,7 +5,7 @@ mod status;
 
 use crate::error::CliError;
 use crate::{device, output, units};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 
@@ -94,7 +94,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
 }
 
 /// Makes the library that the options describe.
-fn create(args: &Emulate, directory: &PathBuf) -> Result<Library, CliError> {
+fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
         None => LibrarySpec::one_drive(&args.drive, args.seed),
         Some(robot) => LibrarySpec::with_robot(
