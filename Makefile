@@ -8,7 +8,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: fuzz help demo test build check python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -16,7 +16,7 @@ help: ## list these commands
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-test: check unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
+test: check packages unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
 
 build: ## the program, optimised
 	@echo "building tapewise (release; a minute or two the first time)"
@@ -33,6 +33,12 @@ $(PYTHON)/mypy: bench/check.txt
 	python3 -m venv target/python
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
+
+packages: ## every crate can be packaged and would be accepted; `make packages-verified` compiles each package by itself
+	@$(CARGO) publish --dry-run --workspace --no-verify --allow-dirty --quiet
+
+packages-verified:
+	@$(CARGO) publish --dry-run --workspace --allow-dirty --quiet
 
 targets: ## real SCSI targets for the tests, from Debian's packages (as root; skipped loudly otherwise)
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux

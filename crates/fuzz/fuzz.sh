@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs targets under libFuzzer: fuzz.sh PROGRAM CORPORA SECONDS [TARGET ...]. Inputs that reach new code are put into
-# CORPORA/TARGET, the fewest that reach all that was reached; one that fails stays in target/fuzz/failures.
+# CORPORA/TARGET, the smallest of the fewest that reach all that was reached; one that fails stays in
+# target/fuzz/failures.
 set -eu
 program=$1 corpora=$2 seconds=$3
 shift 3
@@ -28,8 +29,9 @@ for target in "$@"; do
     mkdir -p "$kept"
     "$program" -merge=1 -max_len="$longest" -timeout=10 -rss_limit_mb=1024 "$kept" "$corpora/$target" "$work" \
         > "target/fuzz/$target-merge.log" 2>&1 || true
-    for file in "$kept"/*; do
-        [ -e "$file" ] && cp -n "$file" "$corpora/$target/"
+    # The smallest say most in the least room; the others stay below target/.
+    for file in $(ls -Sr "$kept" | head -n 30); do
+        cp -n "$kept/$file" "$corpora/$target/"
     done
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "target/fuzz/$target.log")
     coverage=$(sed -n 's/.* cov: \([0-9]*\) ft: \([0-9]*\).*/\1 edges, \2 features/p' "target/fuzz/$target.log" | tail -n 1)

@@ -52,7 +52,7 @@ const HOUSE: &[Rule] = &[
     pure("order", &["model"], &[]),
     pure("formats", &["model"], &[]),
     pure("fit", &["model", "formats"], &[]),
-    pure("tapewise", &["model", "order", "formats", "fit"], &[]),
+    pure("tapewise", &["model", "order", "formats"], &[]),
     pure("sim", &["model", "order"], &[]),
     pure("plot", &["model", "order", "fit"], &[]),
     acting("scsi", &[], &[]),

@@ -6,19 +6,26 @@
 //! may go, then it is unlinked. So a record always has its file, whenever the process is killed; a file
 //! without a record is the rest of a step that was not finished, and [`Cache::open`] removes it.
 //!
+//! That holds only while the catalogue is the one that the files were recorded in. Operators restore copies of
+//! catalogues, and lose them: `tie` tells, and a file in its place that such a catalogue does not know is set
+//! aside and never removed.
+//!
 //! What may go is for the catalogue to say, see [`CacheRecords::evict`]: never what is pinned, and
 //! never what lacks copies on tape. Times come from the caller, as the catalogue's do.
 
 mod disk;
 mod error;
 mod incoming;
+mod recover;
+mod tie;
 
 pub use disk::{Directory, Disk};
-pub use error::CacheError;
+pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
 
 use crate::catalogue::{CacheKey, CacheRecords, CatalogueError, FileId, NewStore, RequestId};
-use std::collections::{HashMap, HashSet};
+use recover::Reconcile;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,6 +64,18 @@ pub struct Recovered {
     pub damaged: Vec<FileId>,
     /// Files in the directory that are not the cache's, left alone.
     pub strangers: Vec<PathBuf>,
+    /// Files in their place that the catalogue does not know, though they may have been acknowledged.
+    pub set_aside: Option<SetAside>,
+}
+
+/// Files that were moved out of a cache, because its catalogue does not know them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// How many.
+    pub files: usize,
+    /// Where they are now, relative to the cache: under the paths that they were stored with, or under their
+    /// numbers where the file system keeps no attributes.
+    pub directory: PathBuf,
 }
 
 /// A disk cache; clones are the same cache.
@@ -101,29 +120,37 @@ fn place(key: CacheKey) -> PathBuf {
     PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0))
 }
 
-/// What a name in the directory is.
-enum Name {
-    Incoming,
-    Place(CacheKey),
-    Stranger,
-}
-
-fn name_of(path: &Path) -> Name {
-    let digits = path.file_name().and_then(|name| name.to_str());
-    let key = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    match key.map(CacheKey) {
-        Some(key) if path == place(key) => Name::Place(key),
-        Some(key) if path == incoming::incoming(key) => Name::Incoming,
-        _ => Name::Stranger,
-    }
-}
-
 impl Cache {
     /// Opens a cache and puts right what a killed process left.
+    ///
+    /// # Errors
+    /// [`CacheError::OlderCatalogue`] and [`CacheError::OtherCatalogue`]: see [`Cache::reconcile`].
     pub fn open(
         disk: Box<dyn Disk>,
         records: Arc<dyn CacheRecords>,
         water: Water,
+    ) -> Result<(Cache, Recovered), CacheError> {
+        Cache::with(disk, records, water, Reconcile::No)
+    }
+
+    /// Opens a cache with a catalogue that is older than it, or another than it belongs to. Cached files that this
+    /// catalogue does not know are set aside.
+    ///
+    /// # Errors
+    /// [`CacheError`].
+    pub fn reconcile(
+        disk: Box<dyn Disk>,
+        records: Arc<dyn CacheRecords>,
+        water: Water,
+    ) -> Result<(Cache, Recovered), CacheError> {
+        Cache::with(disk, records, water, Reconcile::Yes)
+    }
+
+    fn with(
+        disk: Box<dyn Disk>,
+        records: Arc<dyn CacheRecords>,
+        water: Water,
+        reconcile: Reconcile,
     ) -> Result<(Cache, Recovered), CacheError> {
         let Water {
             high_bytes,
@@ -135,13 +162,9 @@ impl Cache {
                 low_bytes,
             });
         }
-        let mut directories: Vec<PathBuf> = (0..=0xffu32)
-            .map(|byte| PathBuf::from(format!("{byte:02x}")))
-            .collect();
-        directories.push(PathBuf::from(INCOMING));
-        disk.make_directories(&directories)
+        disk.make_directories(&recover::directories())
             .map_err(io_error("making directories in", Path::new(".")))?;
-        let (state, recovered) = recover(disk.as_ref(), records.as_ref())?;
+        let (state, recovered) = recover::recover(disk.as_ref(), records.as_ref(), reconcile)?;
         let inner = Inner {
             disk,
             records,
@@ -188,10 +211,14 @@ impl Cache {
             let surplus = wanted(&state) - low_bytes;
             self.evict_locked(&mut state, surplus, at_ns)?;
         }
-        if wanted(&state) > high_bytes {
+        let mut limit = (wanted(&state) > high_bytes).then_some(Limit::HighWater { high_bytes });
+        if limit.is_none() {
+            limit = self.full_disk(&mut state, bytes, at_ns)?;
+        }
+        if let Some(limit) = limit {
             return Err(CacheError::Full {
                 wanted_bytes: bytes,
-                high_bytes,
+                limit,
                 reserved_bytes: state.reserved_bytes,
                 holds: self.0.records.cache_holds(at_ns)?,
             });
@@ -204,6 +231,25 @@ impl Cache {
             key,
             bytes,
         })
+    }
+
+    /// Makes room on the disk, where others have filled it; what is free where that is too little.
+    ///
+    /// What the catalogue may need to grow is no room for files.
+    fn full_disk(
+        &self,
+        state: &mut State,
+        bytes: u64,
+        at_ns: i64,
+    ) -> Result<Option<Limit>, CacheError> {
+        let free = || self.0.disk.free_bytes();
+        let asking = || io_error("asking for the free room of", Path::new("."));
+        let mut free_bytes = free().map_err(asking())?;
+        if free_bytes < bytes {
+            self.evict_locked(state, bytes - free_bytes, at_ns)?;
+            free_bytes = free().map_err(asking())?;
+        }
+        Ok((free_bytes < bytes).then_some(Limit::Disk { free_bytes }))
     }
 
     /// Evicts files until `bytes` are free or nothing more may go; returns what was freed.
@@ -256,7 +302,10 @@ impl Cache {
         }
         let keys = arrived.iter().map(Arrived::key);
         let records: Vec<(CacheKey, NewStore)> = keys.zip(stores).collect();
-        recorded(arrived, self.0.records.store_cached(&records, at_ns))
+        let stored = recorded(arrived, self.0.records.store_cached(&records, at_ns))?;
+        // Acknowledged is what a copy of the catalogue from before cannot hide.
+        tie::write(self.0.disk.as_ref(), &self.0.records.tie()?)?;
+        Ok(stored)
     }
 
     /// Records a file of the archive that has arrived from tape.
@@ -327,48 +376,4 @@ fn recorded<T>(
         arrived.into_iter().for_each(Arrived::keep);
     }
     Ok(outcome?)
-}
-
-/// Compares directory and records; what a killed process left is removed.
-fn recover(disk: &dyn Disk, records: &dyn CacheRecords) -> Result<(State, Recovered), CacheError> {
-    let files = disk.files().map_err(io_error("listing", Path::new(".")))?;
-    let mut recovered = Recovered::default();
-    let mut state = State::default();
-    let mut lengths: HashMap<CacheKey, u64> = HashMap::new();
-    let mut leftovers = Vec::new();
-    for (path, bytes) in files {
-        match name_of(&path) {
-            Name::Incoming => leftovers.push(path),
-            Name::Place(key) => {
-                lengths.insert(key, bytes);
-            }
-            Name::Stranger => recovered.strangers.push(path),
-        }
-    }
-    let mut kept: HashSet<CacheKey> = HashSet::new();
-    for cached in records.all_cached()? {
-        state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
-        let whole = lengths.get(&cached.key) == Some(&cached.bytes);
-        let damaged = !whole && records.forget_cached(cached.file)?;
-        if damaged {
-            recovered.damaged.push(cached.file);
-        } else if !whole {
-            recovered.forgotten += 1;
-            continue;
-        }
-        kept.insert(cached.key);
-        state.held_bytes = state.held_bytes.saturating_add(cached.bytes);
-    }
-    leftovers.extend(
-        lengths
-            .keys()
-            .filter(|key| !kept.contains(key))
-            .map(|&key| place(key)),
-    );
-    leftovers.sort();
-    for path in leftovers {
-        disk.remove(&path).map_err(io_error("removing", &path))?;
-        recovered.leftovers += 1;
-    }
-    Ok((state, recovered))
 }

@@ -21,7 +21,7 @@ mod sqlite;
 mod volumes;
 mod writes;
 
-pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds};
+pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds, Tie};
 pub use error::{CatalogueError, Result};
 pub use files::{
     Copy, CopyState, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Terms,

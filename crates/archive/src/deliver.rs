@@ -2,7 +2,8 @@
 //!
 //! A file is written under a name of its own beside its place, synced, compared with what is known of it, and only
 //! then given its name, which replaces nothing that was there. Whoever is killed on the way leaves a hidden
-//! `.tapewise-….part`, which the next delivery of the same file removes, and perhaps empty directories.
+//! `.tapewise-….part`, which the next delivery of the same file removes, and perhaps empty directories. An attribute
+//! tells it from a file that is called so and is whole.
 //!
 //! Names come from tapes of others, so they are bytes and not believed: [`InnerPath`] has no way to say `..`, and a
 //! [`Destination`] opens directory by directory, relative to the one before, without ever following a symbolic link.
@@ -48,7 +49,7 @@ pub use check::{Check, Problem, Sameness};
 pub use delivery::Delivery;
 pub use destination::{Destination, Presence};
 pub use metadata::{Metadata, NotKept};
-pub use path::{BadPath, InnerPath, shown};
+pub use path::{BadPath, InnerPath, misleads, shown};
 
 use crate::sums::{Kind, Sum};
 use std::io;

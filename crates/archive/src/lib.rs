@@ -10,6 +10,9 @@
 //! | [`volume`] | our volumes: a label that explains itself, tar segments between filemarks |
 //! | [`ltfs`] | LTFS volumes, read from the tape without a mount |
 //! | [`catalogue`] | which file lies where: SQLite, behind a trait |
+//! | [`open`] | an archive in a directory, opened, and what a killed run left put right |
+//! | [`settings`] | what its settings say |
+//! | [`reserve`] | room for the catalogue on a full disk |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
@@ -20,9 +23,12 @@ pub mod catalogue;
 pub mod deliver;
 pub mod ltfs;
 pub mod mover;
+pub mod open;
 pub mod pull_list;
 pub mod read;
 pub mod record;
+pub mod reserve;
+pub mod settings;
 pub mod store;
 pub mod stream;
 pub mod sums;

@@ -20,6 +20,7 @@ pub mod volume;
 pub mod wanted;
 
 mod blocks;
+mod doubt;
 mod fallback;
 mod finishing;
 

@@ -8,6 +8,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `migrate` | files that lack copies go from the cache onto volumes |
+//! | `migrated` | what came of it, as a value |
 //! | `job` | a copy that is to be written, and how it is read |
 //! | `open` | a volume that is to be written: labelled, or at its end |
 //! | `segment` | one segment of a volume, written and committed |
@@ -36,6 +37,7 @@ mod hand_over;
 mod job;
 mod join;
 mod migrate;
+mod migrated;
 mod open;
 mod recall;
 mod repack;
@@ -49,11 +51,11 @@ pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::next_volume;
 pub use frames::Precompress;
 pub use hand_over::Recalled;
-pub use migrate::{Compressed, Migrated};
+pub use migrated::{Compressed, Migrated};
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
-pub use verify::Verified;
+pub use verify::{Verified, VolumeVerified};
 
 use crate::cache::{Cache, CacheError};
 use crate::catalogue::{Catalogue, CatalogueError};

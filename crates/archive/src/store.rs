@@ -5,7 +5,7 @@ use crate::catalogue::{FileId, NewFile, NewStore, RequestId, Terms};
 use crate::deliver::{BadPath, InnerPath, shown};
 use crate::record::{File, Owner};
 use crate::sums::{Kind, Summer};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -99,8 +99,10 @@ fn copy_summed(
 ) -> Result<u64, StoreError> {
     let mut bytes = 0;
     loop {
-        let read = from.read(buffer);
-        let count = read.map_err(|error| unreadable(name, &error))?;
+        let count = match from.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.map_err(|error| unreadable(name, &error))?,
+        };
         bytes += count as u64;
         if count == 0 || bytes > most {
             return Ok(bytes);
@@ -147,6 +149,7 @@ fn bring_in(
     if bytes != before.len() || stamp(&before) != stamp(&after) {
         return Err(StoreError::Changed { path: name });
     }
+    incoming.note(source.path.as_bytes(), modified_ns(&before));
     let record = File {
         path: source.path.as_bytes().to_vec(),
         bytes,

@@ -238,6 +238,7 @@ fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone() {
         forgotten: 1,
         damaged: vec![only_here],
         strangers: vec!["README".into()],
+        set_aside: None,
     };
     assert_eq!(recovered, expected);
     assert_eq!(read(&cache, on_tape, 4), None);

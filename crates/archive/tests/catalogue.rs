@@ -47,14 +47,20 @@ fn a_backup_appears_whole_over_the_last_one_and_can_be_opened() {
     let directory = tempfile::tempdir().expect("a directory");
     let catalogue = SqliteCatalogue::open(&directory.path().join("catalogue")).expect("new");
     let backup = directory.path().join("backup");
-    // What a killed backup left.
-    std::fs::write(directory.path().join(".backup.partial"), b"half").expect("written");
     catalogue.backup(&backup).expect("a backup");
     catalogue
         .add_volume(&volume("T00001L8"), 7)
         .expect("a volume");
     catalogue.backup(&backup).expect("a backup");
-    assert!(!directory.path().join(".backup.partial").exists());
+    let names = std::fs::read_dir(directory.path()).expect("a directory");
+    let hidden = names.filter(|name| {
+        let name = name.as_ref().expect("an entry").file_name();
+        name.as_encoded_bytes().starts_with(b".")
+    });
+    assert_eq!(hidden.count(), 0, "nothing half written is left");
+    let itself = catalogue.backup(&directory.path().join("catalogue"));
+    let error = itself.expect_err("a backup elsewhere").to_string();
+    assert!(error.contains("is the catalogue itself"), "{error}");
     let restored = SqliteCatalogue::open(&backup).expect("the backup");
     // What is written after the backup is not in it: by it nothing is written behind what it knows.
     let full = Volume {

@@ -166,31 +166,61 @@ fn a_delivery_that_is_dropped_leaves_no_file() {
     assert!(names(directory.path()).is_empty());
 }
 
+/// The name under which a file is written.
+fn working_name(of: &str) -> String {
+    let (directory, destination) = destination();
+    let delivery = destination.begin(&path(of), Expected::of(5));
+    let delivery = delivery.expect("a delivery");
+    let name = names(directory.path()).remove(0);
+    drop(delivery);
+    name
+}
+
 #[test]
 fn what_a_killed_delivery_left_is_removed_by_the_next() {
     let (directory, destination) = destination();
-    let delivery = destination
-        .begin(&path("clip"), Expected::of(5))
-        .expect("a delivery");
-    let part = names(directory.path()).remove(0);
+    let delivery = destination.begin(&path("clip"), Expected::of(5));
+    let mut delivery = delivery.expect("a delivery");
+    delivery.write(b"hal").expect("written");
+    // A process that is killed removes nothing, and its locks go.
+    let part = directory.path().join(working_name("clip"));
+    let aside = directory.path().join("aside");
+    fs::hard_link(&part, &aside).expect("a link");
     drop(delivery);
+    fs::rename(&aside, &part).expect("back again");
+    deliver(&destination, "clip", b"whole", &[Kind::Md5]);
+    assert_eq!(names(directory.path()), ["clip"]);
+}
+
+#[test]
+fn a_file_that_is_called_like_a_working_name_is_neither_written_to_nor_removed() {
+    let (directory, destination) = destination();
+    let part = working_name("clip");
     let outside = tempfile::tempdir().expect("a directory");
     let precious = outside.path().join("precious");
     fs::write(&precious, "precious").expect("a file");
-    // A hard link to something precious, which must be let go and not written through.
     fs::hard_link(&precious, directory.path().join(&part)).expect("a link");
     deliver(&destination, "clip", b"whole", &[Kind::Md5]);
-    assert_eq!(names(directory.path()), ["clip"]);
+    assert_eq!(names(directory.path()), [part.as_str(), "clip"]);
     assert_eq!(fs::read(&precious).expect("a file"), b"precious");
-    // The same with a symbolic link.
-    let other = destination
-        .begin(&path("other"), Expected::of(5))
-        .expect("a delivery");
-    let part = names(directory.path()).remove(0);
-    drop(other);
-    std::os::unix::fs::symlink(&precious, directory.path().join(&part)).expect("a link");
+    // The same with a symbolic link, and with one that was itself delivered.
+    let other = working_name("other");
+    std::os::unix::fs::symlink(&precious, directory.path().join(&other)).expect("a link");
     deliver(&destination, "other", b"whole", &[Kind::Md5]);
-    assert_eq!(names(directory.path()), ["clip", "other"]);
+    let third = working_name("third");
+    deliver(&destination, &third, b"film!", &[Kind::Md5]);
+    deliver(&destination, "third", b"whole", &[Kind::Md5]);
+    for name in [
+        part,
+        other,
+        third.clone(),
+        "other".to_owned(),
+        "third".to_owned(),
+    ] {
+        assert!(names(directory.path()).contains(&name), "{name} is gone");
+    }
+    let film = fs::read(directory.path().join(&third)).expect("a file");
+    assert_eq!(film, b"film!");
     assert_eq!(fs::read(&precious).expect("a file"), b"precious");
 }
 

@@ -1,204 +1,92 @@
-//! An archive in a directory: its settings, its catalogue, its cache, and the drives that serve it.
-//!
-//! `archive.toml` says what there is; `catalogue.db` what lies where; `cache/` holds the files in
-//! front of the tapes; `events.jsonl` everything that the drives did. One process moves files at a
-//! time: it holds the lock of the cache.
+//! An archive for a verb: its devices opened, and what was found in it said.
 
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
+use crate::now::now_ns;
 use crate::output::say;
 use crate::person::Terminal;
-use serde::{Deserialize, Serialize};
+use crate::units::count;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
-use tapewise_archive::cache::{Cache, CacheError, Directory, Water};
-use tapewise_archive::catalogue::{CatalogueError, Pattern, SqliteCatalogue};
-use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings, Tier, random_uuid};
+use tapewise_archive::cache::{Cache, CacheError, Recovered};
+use tapewise_archive::catalogue::CatalogueError;
+use tapewise_archive::mover::{MoveError, Mover, Settings};
+use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
+use tapewise_archive::reserve::ReserveState;
+use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::store::StoreError;
-use tapewise_archive::volume::{VolumeError, is_block_length};
+use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Person, Pool, PoolError};
 use tapewise_run::READY_LIMIT;
 
-/// The file that makes a directory an archive.
-const SETTINGS: &str = "archive.toml";
+/// An archive that is open. Nobody has touched its cache or a drive yet.
+pub struct Archive(Opened);
 
-/// What `archive.toml` says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchiveSettings {
-    /// The drives' devices, named as for every verb.
-    pub drives: Vec<String>,
-    /// The robots' devices.
-    #[serde(default)]
-    pub changers: Vec<String>,
-    /// The drives' profile.
-    pub profile: String,
-    /// On how many volumes a file lies unless it is stored otherwise.
-    pub copies: u32,
-    /// The cache never holds more, in bytes.
-    pub cache_high_bytes: u64,
-    /// When it would, files go until it holds no more than this.
-    pub cache_low_bytes: u64,
-    /// Bytes of a block of a new volume: a multiple of 512 from 8 KiB on.
-    pub block_bytes: u32,
-    /// Bytes after which a segment is closed with a filemark.
-    pub segment_bytes: u64,
-    /// Files longer than this are written in parts, which may lie on several volumes.
-    pub part_bytes: u64,
-    /// Bytes after which a volume takes no more; absent: only its end ends it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub volume_bytes: Option<u64>,
-    /// zstd level, 1 to 19, at which files are compressed before they are written; absent: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zstd_level: Option<i32>,
-    /// Seconds that recalls gather before the first of them is served; absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch_window_s: Option<u64>,
-    /// The pools of volumes that files go through as they age; absent: every volume takes every file.
-    #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
-    pub tiers: Vec<TierSettings>,
-}
+impl Deref for Archive {
+    type Target = Opened;
 
-/// One pool of volumes in `archive.toml`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TierSettings {
-    /// What it is called.
-    pub name: String,
-    /// Labels of its volumes: a pattern with * ? [a-z].
-    pub volumes: String,
-    /// Days after which files come to it.
-    pub after_days: u32,
-}
-
-impl From<&TierSettings> for Tier {
-    fn from(tier: &TierSettings) -> Tier {
-        Tier {
-            name: tier.name.clone(),
-            volumes: Pattern::Glob(tier.volumes.clone().into_bytes()),
-            after_ns: i64::from(tier.after_days).saturating_mul(86_400_000_000_000),
-        }
+    fn deref(&self) -> &Opened {
+        &self.0
     }
 }
 
-/// What zstd levels can be asked for: those beyond take memory of whoever restores.
-pub const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=19;
-
-impl ArchiveSettings {
-    /// Whether an archive can work with these.
-    ///
-    /// # Errors
-    /// A sentence that names the key.
-    pub fn check(&self) -> Result<(), String> {
-        let is_wrong = |key: &str, value: &dyn std::fmt::Display, must: &str| {
-            Err(format!("`{key}` is {value}: it must be {must}"))
-        };
-        let (high, low) = (self.cache_high_bytes, self.cache_low_bytes);
-        let (block, segment) = (u64::from(self.block_bytes), self.segment_bytes);
-        if self.drives.is_empty() {
-            return is_wrong("drives", &"empty", "a list of at least one drive");
-        }
-        if !(1..=8).contains(&self.copies) {
-            return is_wrong("copies", &self.copies, "from 1 to 8");
-        }
-        if high == 0 {
-            return is_wrong("cache_high_bytes", &high, "more than 0");
-        }
-        if low > high {
-            let must = format!("at most `cache_high_bytes`, {high}");
-            return is_wrong("cache_low_bytes", &low, &must);
-        }
-        if !is_block_length(self.block_bytes) {
-            let must = "a multiple of 512 from 8192 to 8388608";
-            return is_wrong("block_bytes", &block, must);
-        }
-        if segment < block {
-            return is_wrong("segment_bytes", &segment, "at least `block_bytes`");
-        }
-        if self.part_bytes < block {
-            return is_wrong("part_bytes", &self.part_bytes, "at least `block_bytes`");
-        }
-        if let Some(bytes) = self.volume_bytes.filter(|bytes| *bytes < block) {
-            return is_wrong("volume_bytes", &bytes, "at least `block_bytes`, or absent");
-        }
-        if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
-            return is_wrong("zstd_level", &level, "from 1 to 19, or absent");
-        }
-        if let Err(error) = crate::profiles::load_drive(&self.profile) {
-            return Err(format!("`profile`: {}", error.message()));
-        }
-        for (number, tier) in self.tiers.iter().enumerate() {
-            let before = &self.tiers[..number];
-            if tier.volumes.is_empty() {
-                return is_wrong("tier.volumes", &"empty", "a pattern of labels, as A*L8");
-            }
-            if before.iter().any(|other| other.name == tier.name) {
-                return is_wrong("tier.name", &tier.name, "another one for every tier");
-            }
-            if let Some(last) = before
-                .last()
-                .filter(|last| last.after_days >= tier.after_days)
-            {
-                let must = format!("more than the {} of tier {}", last.after_days, last.name);
-                return is_wrong("tier.after_days", &tier.after_days, &must);
-            }
-        }
-        Ok(())
+impl DerefMut for Archive {
+    fn deref_mut(&mut self) -> &mut Opened {
+        &mut self.0
     }
-}
-
-/// An archive that is open; nobody has touched a drive yet.
-pub struct Archive {
-    directory: PathBuf,
-    /// Its settings.
-    pub settings: ArchiveSettings,
-    /// What lies where.
-    pub catalogue: Arc<SqliteCatalogue>,
 }
 
 impl Archive {
     /// Makes an archive in a directory that does not exist or is empty.
     pub fn create(directory: &Path, settings: &ArchiveSettings) -> Result<Archive, CliError> {
-        settings.check().map_err(CliError::input)?;
-        let failed = |error: std::io::Error| CliError::failed(error).of(directory.display());
-        std::fs::create_dir_all(directory).map_err(failed)?;
-        if directory.read_dir().map_err(failed)?.next().is_some() {
-            return Err(CliError::input("is not empty").of(directory.display()));
-        }
-        let text = toml::to_string(settings).map_err(CliError::failed)?;
-        // The file that makes it an archive comes last, whole.
-        SqliteCatalogue::open(&directory.join("catalogue.db"))?;
-        let mut file = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
-        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(directory.join(SETTINGS))
-            .map_err(|error| failed(error.error))?;
-        Archive::open(directory)
+        check_profile(&settings.profile)?;
+        Ok(Archive(Opened::create(directory, settings)?))
     }
 
-    /// Opens an archive.
+    /// Opens an archive to work on it.
     pub fn open(directory: &Path) -> Result<Archive, CliError> {
-        let path = directory.join(SETTINGS);
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            CliError::input(error)
-                .of(path.display())
-                .hint("`tapewise catalog init DIR --drive DEVICE` makes an archive")
-        })?;
-        let settings: ArchiveSettings =
-            toml::from_str(&text).map_err(|error| CliError::input(error).of(path.display()))?;
-        settings
-            .check()
-            .map_err(|what| CliError::input(what).of(path.display()))?;
-        let catalogue = SqliteCatalogue::open(&directory.join("catalogue.db"))?;
-        Ok(Archive {
-            directory: directory.to_owned(),
-            settings,
-            catalogue: Arc::new(catalogue),
-        })
+        let opened = Opened::open(directory).map_err(|error| hinted(error, directory))?;
+        Archive(opened).checked()
+    }
+
+    /// Opens an archive whose catalogue is to be made again; a lost one is made anew.
+    pub fn open_to_rebuild(directory: &Path) -> Result<Archive, CliError> {
+        Archive(Opened::open_to_rebuild(directory)?).checked()
+    }
+
+    /// Itself, when its drives' profile is known. A full disk is said.
+    fn checked(self) -> Result<Archive, CliError> {
+        let archive = self;
+        archive.check_profile()?;
+        let directory = archive.directory();
+        let full = format!("tapewise: the disk of {} is full", directory.display());
+        match archive.reserve {
+            ReserveState::Kept => {}
+            ReserveState::Released => say(format_args!(
+                "{full}: the room kept for the catalogue was given up, so that this can go on. Make room\n"
+            )),
+            ReserveState::Gone => say(format_args!(
+                "{full}, and the room kept for the catalogue is used up. Make room\n"
+            )),
+        }
+        Ok(archive)
+    }
+
+    /// Opens an archive to look things up: nothing is changed, not even on a full disk.
+    pub fn open_to_read(directory: &Path) -> Result<Archive, CliError> {
+        let opened = Opened::open_to_read(directory).map_err(|error| hinted(error, directory))?;
+        let archive = Archive(opened);
+        archive.check_profile()?;
+        Ok(archive)
+    }
+
+    fn check_profile(&self) -> Result<(), CliError> {
+        let path = self.directory().join("archive.toml");
+        check_profile(&self.settings.profile).map_err(|error| error.of(path.display()))
     }
 
     /// Its cache, which only one process has at a time: busy where another one works.
@@ -211,30 +99,49 @@ impl Archive {
 
     /// Its cache, or who has it; what a killed process left is put right.
     pub fn cache_if_free(&self) -> Result<Result<Cache, std::io::Error>, CliError> {
-        let path = self.directory.join("cache");
-        let disk = match Directory::open(&path) {
-            Err(busy) if busy.kind() == std::io::ErrorKind::ResourceBusy => return Ok(Err(busy)),
-            opened => opened.map_err(|error| CliError::failed(error).of(path.display()))?,
-        };
-        let water = Water {
-            high_bytes: self.settings.cache_high_bytes,
-            low_bytes: self.settings.cache_low_bytes,
-        };
-        let (cache, found) = Cache::open(Box::new(disk), Arc::clone(&self.catalogue) as _, water)?;
+        match self.0.cache() {
+            Err(OpenError::Busy(busy)) => Ok(Err(busy)),
+            Err(error) => Err(hinted(error, self.directory())),
+            Ok((cache, found)) => {
+                self.say_recovered(&found);
+                Ok(Ok(cache))
+            }
+        }
+    }
+
+    /// Ties its cache to the catalogue that there is; cached files that it does not know are set aside.
+    pub fn reconcile(&self) -> Result<(Cache, Recovered), CliError> {
+        let (cache, found) = self.0.reconcile()?;
+        self.say_recovered(&found);
+        Ok((cache, found))
+    }
+
+    /// Says what opening the cache found and put right.
+    fn say_recovered(&self, found: &Recovered) {
+        let cache = self.cache_directory();
         if found.leftovers > 0 {
             say(format_args!(
                 "tapewise: {} of an interrupted run removed from the cache; nothing of them was acknowledged\n",
-                crate::units::count(found.leftovers as usize, "leftover")
+                count(found.leftovers as usize, "leftover")
+            ));
+        }
+        if let Some(set_aside) = &found.set_aside {
+            let directory = cache.join(&set_aside.directory);
+            say(format_args!(
+                "tapewise: the catalogue does not know {} in the cache. They are kept in {}, under the paths they were stored with where the disk remembers those. Look at them, and store them again: `tapewise store --archive {} {}/*`; then remove the directory\n",
+                count(set_aside.files, "file"),
+                directory.display(),
+                self.directory().display(),
+                directory.display()
             ));
         }
         if !found.damaged.is_empty() {
             say(format_args!(
                 "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere; `tapewise catalog check` names them\n",
-                crate::units::count(found.damaged.len(), "file"),
-                path.display()
+                count(found.damaged.len(), "file"),
+                cache.display()
             ));
         }
-        Ok(Ok(cache))
     }
 
     /// Whether a person loads its drives.
@@ -265,6 +172,12 @@ impl Archive {
         self.mover_settings(scale.unwrap_or(1))
     }
 
+    /// How its volumes are written.
+    pub fn mover_settings(&self, byte_scale: u64) -> Result<Settings, CliError> {
+        let profile = crate::profiles::load_drive(&self.settings.profile)?;
+        Ok(self.settings.of_mover(profile, byte_scale))
+    }
+
     /// Opens drives and robots, and lets `work` move files until it has done or is interrupted.
     pub fn with_mover<T>(
         &self,
@@ -274,14 +187,40 @@ impl Archive {
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
         let mut devices = Devices::default();
-        let names = &self.settings.drives;
-        let drives = names.iter().map(|name| devices.tape_alone(name));
+        let mut pool = self.pool(&mut devices, stop, quiet)?;
+        let scale = devices.byte_scale(&self.settings.drives[0])?;
+        let settings = self.mover_settings(scale.unwrap_or(1))?;
+        let path = self.events();
+        let log = crate::log_file::append_private(&path);
+        let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
+        let header = Header {
+            byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
+            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        };
+        let log = EventWriter::new(BufWriter::new(log), &header);
+        let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
+        let machinery = Machinery {
+            pool: &mut pool,
+            settings: &settings,
+            log: &mut log,
+            stop,
+            now_ns: &now_ns,
+        };
+        Ok(self.0.work(cache, machinery, &mut tell, work)?)
+    }
+
+    /// Its drives, with whoever loads them.
+    fn pool(
+        &self,
+        devices: &mut Devices,
+        stop: &Arc<AtomicBool>,
+        quiet: bool,
+    ) -> Result<Pool, CliError> {
+        let names = self.settings.drives.iter();
+        let drives = names.map(|name| devices.tape_alone(name));
         let drives = drives.collect::<Result<_, _>>()?;
-        let robots = self
-            .settings
-            .changers
-            .iter()
-            .map(|name| devices.changer(name));
+        let names = self.settings.changers.iter();
+        let robots = names.map(|name| devices.changer(name));
         let robots = robots.collect::<Result<_, _>>()?;
         let listener = Box::new(move |line: &str| {
             if !quiet {
@@ -292,74 +231,50 @@ impl Archive {
             true => Some(Box::new(Terminal::new(stop))),
             false => None,
         };
-        let pace = match devices.share_a_clock() {
+        let mut pool = Pool::new(drives, robots, person, listener)?;
+        pool.set_pace(match devices.share_a_clock() {
             true => Pace::Turns,
             false => Pace::Threads,
-        };
-        let mut pool = Pool::new(drives, robots, person, listener)?;
-        pool.set_pace(pace);
-        let settings = self.mover_settings(devices.byte_scale(&names[0])?.unwrap_or(1))?;
-        let path = self.directory.join("events.jsonl");
-        let log = crate::log_file::append(&path);
-        let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
-        let header = Header {
-            byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
-            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
-        };
-        let log = EventWriter::new(BufWriter::new(log), &header);
-        let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
-        let mut mover = Mover {
-            catalogue: self.catalogue.as_ref(),
-            cache,
-            pool: &mut pool,
-            settings: &settings,
-            log: &mut log,
-            stop,
-            now_ns: &now_ns,
-            new_uuid: &random_uuid,
-        };
-        let taken_up = mover.take_up()?;
-        if taken_up.writes > 0 || taken_up.recalls > 0 {
-            say(format_args!(
-                "tapewise: an interrupted run is taken up: {} given up of which nothing was acknowledged, {} queued again\n",
-                crate::units::count(taken_up.writes, "write"),
-                crate::units::count(taken_up.recalls as usize, "recall")
-            ));
-        }
-        let done = work(&mut mover);
-        for drive in 0..pool.drives() {
-            if let Err(error) = pool.dismount(drive, &mut log) {
-                say(format_args!("tapewise: {error}\n"));
-            }
-        }
-        Ok(done?)
-    }
-
-    /// How its volumes are written.
-    pub fn mover_settings(&self, byte_scale: u64) -> Result<Settings, CliError> {
-        let profile = crate::profiles::load_drive(&self.settings.profile)?;
-        Ok(Settings {
-            block_bytes: self.settings.block_bytes,
-            segment_bytes: self.settings.segment_bytes,
-            part_bytes: self.settings.part_bytes,
-            volume_bytes: self.settings.volume_bytes,
-            byte_scale,
-            tiers: self.settings.tiers.iter().map(Tier::from).collect(),
-            precompress: self.settings.zstd_level.map(|level| Precompress {
-                level,
-                threads: std::thread::available_parallelism().map_or(1, usize::from),
-            }),
-            ..Settings::of(profile)
-        })
+        });
+        Ok(pool)
     }
 }
 
-/// The time, in nanoseconds since 1970.
-pub fn now_ns() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+fn check_profile(name: &str) -> Result<(), CliError> {
+    let loaded = crate::profiles::load_drive(name);
+    loaded.map(drop).map_err(|error| error.of("`profile`"))
+}
+
+fn tell(notice: Notice) {
+    match notice {
+        Notice::TakenUp(taken_up) => say(format_args!(
+            "tapewise: an interrupted run is taken up: {} given up of which nothing was acknowledged, {} queued again\n",
+            count(taken_up.writes, "write"),
+            count(taken_up.recalls as usize, "recall")
+        )),
+        Notice::NotDismounted(error) => say(format_args!("tapewise: {error}\n")),
+    }
+}
+
+/// An error of opening an archive, with what to do about it there.
+fn hinted(error: OpenError, directory: &Path) -> CliError {
+    let directory = directory.display();
+    let lost = match &error {
+        OpenError::Catalogue(CatalogueError::Lost { .. }) => Some(format!(
+            "put a backup of it in its place, from `tapewise catalog backup`, and remove catalogue.db-wal beside it; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
+        )),
+        OpenError::Cache(CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. }) => {
+            Some(format!(
+                "put the right catalogue.db back, or go on with this one: `tapewise catalog reconcile --archive {directory}` keeps the files that it does not know"
+            ))
+        }
+        _ => None,
+    };
+    let error = CliError::from(error);
+    match lost {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
 impl From<CatalogueError> for CliError {
@@ -367,9 +282,26 @@ impl From<CatalogueError> for CliError {
         match error {
             CatalogueError::Database(_)
             | CatalogueError::Io { .. }
+            | CatalogueError::Lost { .. }
             | CatalogueError::Damaged(_) => CliError::failed(error),
             CatalogueError::OnlyCopy { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::input(error),
+        }
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> CliError {
+        match error {
+            OpenError::NoSettings { .. } => CliError::input(error)
+                .hint("`tapewise catalog init DIR --drive DEVICE` makes an archive"),
+            OpenError::NotSettings { .. }
+            | OpenError::Settings { .. }
+            | OpenError::NotEmpty { .. } => CliError::input(error),
+            OpenError::Busy(_) => CliError::with(Exit::Busy, error),
+            OpenError::Catalogue(error) => error.into(),
+            OpenError::Cache(error) => error.into(),
+            _ => CliError::failed(error),
         }
     }
 }
@@ -378,6 +310,9 @@ impl From<CacheError> for CliError {
     fn from(error: CacheError) -> CliError {
         match error {
             CacheError::TooLarge { .. } => CliError::input(error).hint("raise cache_high_bytes"),
+            CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. } => {
+                CliError::with(Exit::Refused, error)
+            }
             _ => CliError::failed(error),
         }
     }
@@ -438,72 +373,5 @@ impl From<MoveError> for CliError {
             MoveError::Deliver(_) | MoveError::Copy { .. } => CliError::failed(""),
         };
         inner.saying(message)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn usual() -> ArchiveSettings {
-        ArchiveSettings {
-            drives: vec!["emulated:lto8".to_owned()],
-            changers: Vec::new(),
-            profile: "lto8".to_owned(),
-            copies: 1,
-            cache_high_bytes: 1_000_000,
-            cache_low_bytes: 800_000,
-            block_bytes: 262_144,
-            segment_bytes: 1 << 30,
-            part_bytes: 1 << 40,
-            volume_bytes: None,
-            zstd_level: None,
-            batch_window_s: None,
-            tiers: vec![tier("fast", 0), tier("deep", 90)],
-        }
-    }
-
-    fn tier(name: &str, after_days: u32) -> TierSettings {
-        TierSettings {
-            name: name.to_owned(),
-            volumes: "A*".to_owned(),
-            after_days,
-        }
-    }
-
-    #[test]
-    fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
-        assert_eq!(usual().check(), Ok(()));
-        type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 14] = [
-            ("drives", |settings| settings.drives.clear()),
-            ("profile", |settings| settings.profile = "lto99".to_owned()),
-            ("profile", |settings| {
-                settings.profile = "ibm3584".to_owned()
-            }),
-            ("copies", |settings| settings.copies = 0),
-            ("cache_high_bytes", |settings| settings.cache_high_bytes = 0),
-            ("cache_low_bytes", |settings| {
-                settings.cache_low_bytes = 1_000_001
-            }),
-            ("block_bytes", |settings| settings.block_bytes = 8_000),
-            ("segment_bytes", |settings| settings.segment_bytes = 0),
-            ("part_bytes", |settings| settings.part_bytes = 0),
-            ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
-            ("zstd_level", |settings| settings.zstd_level = Some(20)),
-            ("tier.volumes", |settings| settings.tiers[1].volumes.clear()),
-            ("tier.name", |settings| {
-                settings.tiers[1].name = "fast".to_owned()
-            }),
-            ("tier.after_days", |settings| {
-                settings.tiers[1].after_days = 0
-            }),
-        ];
-        for (key, spoil) in cases {
-            let mut settings = usual();
-            spoil(&mut settings);
-            let said = settings.check().expect_err(key);
-            assert!(said.contains(&format!("`{key}`")), "{key}: {said}");
-        }
     }
 }

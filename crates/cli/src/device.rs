@@ -129,8 +129,11 @@ impl Devices {
     }
 }
 
+/// Element addresses of drives, each with the serial number of the drive that is in it.
+type Ties = Vec<(u16, String)>;
+
 /// A robot's name, and the drives that are tied to its elements behind it: `/dev/sg5,257=10WT012345`.
-fn ties(name: &str) -> Result<(&str, Vec<(u16, String)>), CliError> {
+fn ties(name: &str) -> Result<(&str, Ties), CliError> {
     let mut parts = name.split(',');
     let robot = parts.next().unwrap_or(name);
     let tie = |part: &str| {

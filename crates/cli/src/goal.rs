@@ -1,7 +1,7 @@
 //! What an order is to be good for: objective, priorities, deadlines, limits.
 
+use crate::now::now_us;
 use crate::units;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tapewise::{Aim, Batch, Found, Goal, Placed};
 use tapewise_formats::deadline::Timestamp;
 use tapewise_model::Micros;
@@ -87,10 +87,7 @@ impl GoalArgs {
     fn now_us(&self) -> i64 {
         match &self.now {
             Some(now) => now.unix_us(),
-            None => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH);
-                since.map_or(0, |since| since.as_micros() as i64)
-            }
+            None => now_us(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Result, Seek, SeekFrom, prelude::*};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Bytes looked at once, from the end on.
@@ -9,10 +10,20 @@ const STEP: u64 = 64 << 10;
 
 /// Opens a log to go on behind its last whole line: half of one is what a killed program leaves.
 pub fn append(path: &Path) -> Result<File> {
+    append_with_mode(path, 0o666)
+}
+
+/// The same; a log that is made is readable by nobody else.
+pub fn append_private(path: &Path) -> Result<File> {
+    append_with_mode(path, 0o600)
+}
+
+fn append_with_mode(path: &Path, mode: u32) -> Result<File> {
     let mut log = File::options()
         .create(true)
         .read(true)
         .append(true)
+        .mode(mode)
         .open(path)?;
     let mut end = log.metadata()?.len();
     let mut bytes = Vec::new();

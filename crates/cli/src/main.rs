@@ -10,6 +10,7 @@ mod goal;
 mod interrupt;
 mod judge;
 mod log_file;
+mod now;
 mod output;
 mod person;
 mod placement;

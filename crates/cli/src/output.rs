@@ -1,11 +1,13 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use crate::error::CliError;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::fs::{File, Permissions};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_scsi::Report;
@@ -60,6 +62,8 @@ pub fn write(
     }
     file.as_file().sync_all().map_err(|e| bad(&e))?;
     file.persist(target).map_err(|e| bad(&e.error))?;
+    // The name lasts too. Not every file system syncs directories, and the file is there.
+    let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
@@ -99,16 +103,73 @@ pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
     print(&text)
 }
 
-/// Prints a text on standard output.
+/// Prints a text on standard output. A terminal is shown what would mislead it in escapes; a pipe or a file gets
+/// names as they are.
 pub fn print(text: &str) -> Result<(), CliError> {
+    let text = without_secrets(text);
+    let text = match std::io::stdout().is_terminal() {
+        true => harmless(&text),
+        false => text,
+    };
     write(None, |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
     })
 }
 
-/// Says something on standard error; that nobody listens is no error.
+/// Says something on standard error; that nobody listens is no error. What would mislead a terminal is escaped, but
+/// for what takes the cursor to the beginning of the line, at the text's beginning.
 pub fn say(text: impl Display) {
-    let _ = write!(std::io::stderr(), "{text}");
+    let text = text.to_string();
+    let rest = text.strip_prefix(BACK_AND_CLEAR);
+    let rest = rest.or_else(|| text.strip_prefix('\r')).unwrap_or(&text);
+    let lead = &text[..text.len() - rest.len()];
+    let rest = without_secrets(rest);
+    let _ = write!(std::io::stderr(), "{lead}{}", harmless(&rest));
+}
+
+/// What takes the cursor to the beginning of a line, and clears it.
+const BACK_AND_CLEAR: &str = "\r\x1b[K";
+
+/// A text with what misleads a terminal in escapes; lines and tabs stay.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_bad = |character| misleads(character) && !matches!(character, '\n' | '\t');
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_bad(character) {
+            true => safe.extend(character.escape_default()),
+            false => safe.push(character),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// A text without the passwords in addresses of iSCSI devices, `iscsi://USER%PASSWORD@HOST/...`.
+fn without_secrets(text: &str) -> Cow<'_, str> {
+    const SCHEME: &str = "iscsi://";
+    if !text.contains(SCHEME) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut left = text;
+    while let Some(at) = left.find(SCHEME) {
+        let (before, address) = left.split_at(at + SCHEME.len());
+        safe.push_str(before);
+        let end = address.find(|end: char| end == '/' || end.is_whitespace());
+        let (host, rest) = address.split_at(end.unwrap_or(address.len()));
+        let secret = host
+            .rsplit_once('@')
+            .and_then(|(user, host)| Some((user.split_once('%')?.0, host)));
+        match secret {
+            Some((user, host)) => safe.extend([user, "%***@", host]),
+            None => safe.push_str(host),
+        }
+        left = rest;
+    }
+    safe.push_str(left);
+    Cow::Owned(safe)
 }
 
 /// Standard output, where a reader that has seen enough (`head`, `less`) is no error.
@@ -127,5 +188,39 @@ impl Write for StandardOutput {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             flushed => flushed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_not_said() {
+        for (text, safe) in [
+            (
+                "iscsi://me%secret@host:3260/iqn.a:b/1: no",
+                "iscsi://me%***@host:3260/iqn.a:b/1: no",
+            ),
+            (
+                "\"iscsi://me%se@cret@h/t/0\", iscsi://you%x@h/t/1",
+                "\"iscsi://me%***@h/t/0\", iscsi://you%***@h/t/1",
+            ),
+            ("iscsi://me@host/t/0 100%@x", "iscsi://me@host/t/0 100%@x"),
+            ("iscsi://host/t/0", "iscsi://host/t/0"),
+            ("iscsi://me%secret@host", "iscsi://me%***@host"),
+        ] {
+            assert_eq!(without_secrets(text), safe);
+        }
+    }
+
+    #[test]
+    fn what_would_mislead_a_terminal_is_escaped() {
+        let name = "a\u{1b}[2Jb\u{202e}gpj.exe\u{7f}\u{9b}\tc\n";
+        assert_eq!(
+            harmless(name),
+            "a\\u{1b}[2Jb\\u{202e}gpj.exe\\u{7f}\\u{9b}\tc\n"
+        );
+        assert_eq!(harmless("Zürich 東京\n"), "Zürich 東京\n");
     }
 }

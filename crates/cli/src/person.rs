@@ -67,7 +67,8 @@ impl Person for Terminal {
 /// drive instead.
 fn listen() -> Receiver<String> {
     let (tell, lines) = channel();
-    std::thread::spawn(move || {
+    // Without a thread nobody listens, and that is said when the next cartridge is asked for.
+    let _ = std::thread::Builder::new().spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             if tell.send(line).is_err() {
                 return;

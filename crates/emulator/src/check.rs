@@ -41,6 +41,8 @@ impl Check {
     pub const UNRECOVERED_READ: Check = Check::new(SenseKey::MediumError, 0x1100);
     pub const MECHANICAL: Check = Check::new(SenseKey::HardwareError, 0x1501);
     pub const WRITE_ERROR: Check = Check::new(SenseKey::MediumError, 0x0c00);
+    pub const WRITE_PROTECTED: Check = Check::new(SenseKey::DataProtect, 0x2700);
+    pub const WORM_OVERWRITE: Check = Check::new(SenseKey::DataProtect, 0x300c);
     pub const INTERNAL_FAILURE: Check = Check::new(SenseKey::HardwareError, 0x4400);
     pub const DATA_PHASE: Check = Check::new(SenseKey::AbortedCommand, 0x4b00);
     pub const END_OF_DATA: Check = Check::new(SenseKey::BlankCheck, 0x0005);

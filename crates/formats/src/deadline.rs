@@ -1,8 +1,9 @@
 //! When a request has to be done: seconds from now, or a point in time (RFC 3339).
 
-use std::fmt;
-
 use crate::number::excerpt;
+use jiff::civil;
+use jiff::tz::TimeZone;
+use std::fmt;
 
 /// When a request has to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,18 +127,22 @@ pub(crate) fn unix_us(text: &str) -> Option<i64> {
         && matches!(bytes[10], b'T' | b't' | b' ')
         && bytes[13] == b':'
         && bytes[16] == b':';
-    let in_range = (1..=12).contains(&month)
-        && (1..=days_in_month(year, month)).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second <= 60;
-    if !separators || !in_range {
+    if !separators || second > 60 {
         return None;
     }
+    // The calendar is the library's; a leap second is counted below, because it knows none.
+    let minute_began = civil::DateTime::new(
+        i16::try_from(year).ok()?,
+        i8::try_from(month).ok()?,
+        i8::try_from(day).ok()?,
+        i8::try_from(hour).ok()?,
+        i8::try_from(minute).ok()?,
+        0,
+        0,
+    );
+    let minute_began = minute_began.ok()?.to_zoned(TimeZone::UTC).ok()?;
     let (fraction_us, zone) = parse_fraction(&bytes[19..])?;
-    let offset_s = parse_zone(zone)?;
-    let seconds =
-        days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset_s;
+    let seconds = minute_began.timestamp().as_second() + second - parse_zone(zone)?;
     Some(seconds * 1_000_000 + fraction_us)
 }
 
@@ -175,25 +180,6 @@ fn parse_zone(zone: &[u8]) -> Option<i64> {
     }
     let seconds = hours * 3600 + minutes * 60;
     Some(if sign == b'-' { -seconds } else { seconds })
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

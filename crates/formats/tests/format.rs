@@ -11,8 +11,8 @@ fn format(bytes: &[u8], name: Option<&str>) -> &'static Format {
 
 #[test]
 fn content_decides() {
-    let label = &tapewise_house::bytes("ltfs/TST001.label.xml")[..];
-    let index = &tapewise_house::bytes("ltfs/lto8-36files.xml")[..];
+    let label = tapewise_house::bytes("ltfs/TST001.label.xml");
+    let index = tapewise_house::bytes("ltfs/lto8-36files.xml");
     for (bytes, expected) in [
         (&index[..], &ltfs_index::FORMAT),
         (&label[..], &ltfs_label::FORMAT),

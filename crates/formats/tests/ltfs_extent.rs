@@ -40,7 +40,7 @@ fn the_last_block_counts_the_offset_in_the_first() {
 
 #[test]
 fn letters_become_partitions_through_the_label() {
-    let label = &tapewise_house::bytes("ltfs/TST001.label.xml")[..];
+    let label = tapewise_house::bytes("ltfs/TST001.label.xml");
     let mut label = read_ltfs_label(&label[..]).unwrap();
     (label.index_partition, label.data_partition) = ('b', 'a');
     let read = ltfs_requests(
@@ -104,7 +104,7 @@ fn what_cannot_be_placed_is_an_error() {
 #[test]
 fn blocks_of_a_real_volume_lie_below_its_end() {
     // The index before the last lies at block 3522 of the data partition; everything was written before it.
-    let xml = &tapewise_house::bytes("ltfs/TST002-gen4-3001files-3302extents.xml")[..];
+    let xml = tapewise_house::bytes("ltfs/TST002-gen4-3001files-3302extents.xml");
     let (index, files) = read_ltfs_index(&xml[..]).unwrap();
     let read = ltfs_requests(&files, &LtfsLayout::assumed(), Some(&index.volume_uuid)).unwrap();
     assert_eq!(read.requests.len(), 3001);

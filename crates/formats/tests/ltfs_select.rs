@@ -77,7 +77,7 @@ fn a_name_that_is_not_utf8_is_an_error_with_its_line() {
 
 #[test]
 fn every_path_of_a_real_index_finds_itself() {
-    let xml = &tapewise_house::bytes("ltfs/TST002-gen2-2077files.xml")[..];
+    let xml = tapewise_house::bytes("ltfs/TST002-gen2-2077files.xml");
     let (_, files) = read_ltfs_index(&xml[..]).unwrap();
     let list: String = files
         .iter()

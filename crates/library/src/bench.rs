@@ -183,12 +183,21 @@ fn begin_together(changer: &mut Changer, drives: &mut [Tested]) {
 /// A thread for each drive.
 fn side_by_side(mut sessions: Vec<Session>) -> Result<(), RunError> {
     std::thread::scope(|scope| {
-        let work = |session| scope.spawn(move || Session::work_off(session));
+        let work = |session| {
+            let thread = std::thread::Builder::new();
+            thread.spawn_scoped(scope, move || Session::work_off(session))
+        };
         let threads: Vec<_> = sessions.iter_mut().map(work).collect();
-        let ended = threads.into_iter().map(|thread| match thread.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
+        let ended = threads
+            .into_iter()
+            .map(|thread| match thread.map(|thread| thread.join()) {
+                Ok(Ok(done)) => done,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => {
+                    let what = format!("no thread can be started for a drive: {error}");
+                    Err(RunError::Unsuitable(what))
+                }
+            });
         // All are waited for before an error is told.
         let ended: Vec<Result<(), RunError>> = ended.collect();
         ended.into_iter().collect()

@@ -202,9 +202,9 @@ impl Paper {
             let mut stated = Vec::new();
             for (seed, ours) in &mut by_seed {
                 match ours.0.remove(claim.id.as_str()) {
+                    // What is not gated is of the first seed only: the others need not compute all of it.
+                    _ if claim.kind == Kind::Report && !stated.is_empty() => {}
                     Some((value, how)) => stated.push((*seed, value, how)),
-                    // What is not gated is computed with the first seed only.
-                    None if claim.kind == Kind::Report && !stated.is_empty() => {}
                     None => return Err(format!("the claim {} is not computed", claim.id).into()),
                 }
             }
@@ -313,10 +313,11 @@ impl Compared {
 
     /// The least and the largest of ours over the seeds.
     pub fn spread_words(&self) -> String {
-        let [least, most] = self.spread;
-        match least == most {
-            true => "same".to_owned(),
-            false => format!("{} to {}", number(least), number(most)),
+        let [least, most] = self.spread.map(number);
+        if least == most {
+            "same".to_owned()
+        } else {
+            format!("{least} to {most}")
         }
     }
 

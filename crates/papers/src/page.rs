@@ -42,9 +42,8 @@ impl Html {
         self.add(format_args!("<th class=\"n\">fail</th></tr>\n"));
         for report in reports {
             self.add(format_args!(
-                "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td>",
+                "<tr><td><a href=\"#{0}\">{0}</a></td><td>{1}</td>",
                 report.name,
-                escaped(&report.paper),
                 seeds(report)
             ));
             for kind in Kind::ALL {
@@ -98,8 +97,9 @@ impl Html {
             report.seed
         ));
         self.add(format_args!(
-            "<h3>Claims</h3>\n<table class=\"claims\">\n<thead><tr><th>claim</th><th>kind</th><th class=\"n\">theirs</th>\
-             <th class=\"n\">ours</th><th class=\"n\">off</th><th class=\"n\">allowed</th><th>verdict</th></tr></thead>\n"
+            "<h3>Claims</h3>\n<table class=\"claims\">\n<thead><tr><th>claim</th><th>kind</th>\
+             <th class=\"n\">theirs</th><th class=\"n\">ours</th>\
+             <th class=\"n\">off</th><th class=\"n\">allowed</th><th>verdict</th></tr></thead>\n"
         ));
         for claim in &report.claims {
             self.claim(claim, report.seeds.len());
@@ -174,7 +174,8 @@ tr + tr td { border-top: 1px solid #e4e4e4; }
 .n { text-align: right; white-space: nowrap; }
 .wide, figure { overflow-x: auto; margin: .4em 0; }
 .wide td, .wide th { white-space: nowrap; }
-.wide td:first-child { white-space: normal; min-width: 9em; }
+.wide td:first-child { white-space: normal; min-width: 6em; }
+h1 { line-height: 1.2; }
 p { margin: .4em 0; }
 .note, .how, small { color: #555; font-size: 13px; }
 .short { font-style: italic; font-size: 14px; }
@@ -188,10 +189,13 @@ b.fails { color: #b00020; }
 figure svg { max-width: 100%; height: auto; min-width: 640px; }
 .claims { width: 100%; }
 @media (max-width: 760px) {
+  h1 { font-size: 1.5em; }
+  h2 { font-size: 1.2em; }
   .claims thead { display: none; }
   .claims tr { display: block; border-top: 1px solid #999; padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }
-  .claims td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; text-align: left; white-space: normal; }
+  .claims td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; }
+  .claims td { text-align: left; white-space: normal; }
   .claims td::before { content: attr(data-of); color: #555; }
   .claims td[data-of=claim] { display: block; overflow-wrap: anywhere; }
   .claims td[data-of=claim]::before { content: none; }

@@ -45,8 +45,8 @@ impl Table {
         (0..self.columns.len()).map(is_right).collect()
     }
 
-    /// The table as a piece of an HTML page: heading, a table in a block of class `wide`, remarks of class `note`. Cells
-    /// of class `n` are quantities.
+    /// The table as a piece of an HTML page: heading, a table in a block of class `wide`, remarks of class
+    /// `note`. Cells of class `n` are quantities.
     pub fn html(&self) -> String {
         let right = self.right();
         let cells = |row: &[String], of: &str| -> String {

@@ -96,7 +96,8 @@ fn the_smallest_block_that_reaches_the_full_rate_is_that_of_table_4() {
 fn a_cartridge_with_no_room_for_a_filemark_behind_the_last_block_is_measured_all_the_same() {
     // Blocks stand for 16 MB each, so the last one leaves any room between all and nothing.
     for seed in 2..6 {
-        let compression = measured_on(seed, "dlt4000-jm98", SCALE, &[Step::Compression]).compression;
+        let compression =
+            measured_on(seed, "dlt4000-jm98", SCALE, &[Step::Compression]).compression;
         let compression = compression.expect("a drive that compresses");
         near("b", compression.ratio.slope, 0.577);
     }

@@ -1,8 +1,10 @@
 //! Compares the mount policies on scenarios under common random numbers, as a table in Markdown.
 //!
 //! ```text
-//! cargo run --release -p tapewise-sim --example mounts -- [REPLICATIONS] [REQUESTS] [SCENARIO ...]
+//! cargo run --release -p tapewise-sim --example mounts -- REPLICATIONS REQUESTS FACTORS SCENARIO ...
 //! ```
+//!
+//! FACTORS are shares of the rate that the scenario states, with commas between them.
 
 use std::error::Error;
 use tapewise_model::{Micros, profile};
@@ -132,10 +134,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let replications = arguments.next().map_or(Ok(5), |text| text.parse())?;
     let requests: u64 = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
+    let factors = arguments.next().unwrap_or_else(|| "1".to_owned());
+    let factors = factors.split(',').map(str::parse);
+    let factors: Vec<f64> = factors.collect::<Result<_, _>>()?;
     for file in arguments {
         for mut scenario in Scenario::cases(&std::fs::read_to_string(file)?)? {
             scenario.requests = scenario.requests.min(requests);
-            for factor in [0.7, 1.0, 1.2] {
+            for &factor in &factors {
                 table(&scenario, factor, replications)?;
             }
         }

@@ -1,9 +1,10 @@
 //! What each order would take beside the one that was found, and what would make it better: values
 //! only, whoever shows them finds the words.
 
+use crate::effort::Effort;
+use crate::found::{Found, Origin};
 use crate::goal::Aim;
 use crate::place::Placed;
-use crate::search::{Effort, Found, Origin};
 use std::borrow::Cow;
 use tapewise_model::profile::Known;
 use tapewise_model::{Layout, Micros, PositionSource, Profile};

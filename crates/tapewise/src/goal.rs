@@ -1,8 +1,9 @@
 //! What an order is to be good for: objective, priorities, deadlines, limits.
 
 use crate::batch::Batch;
+use crate::effort::Effort;
+use crate::found::{Found, Origin};
 use crate::place::Placed;
-use crate::search::{Effort, Found, Origin};
 use tapewise_formats::deadline::Deadline;
 use tapewise_model::Micros;
 use tapewise_order::{Limits, Objective, Outcome, Wishes, order_for};

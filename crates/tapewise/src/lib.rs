@@ -10,7 +10,7 @@
 //! | what is to be read | [`Batch`] | [`batch`]: requests of any format |
 //! | on which cartridge | [`Cartridge`] | [`cartridge`]: profile, map and layout; which map counts |
 //! | where that is | [`Placed`] | [`Cartridge::place`]: every extent with its position |
-//! | for what | [`Goal`] | [`goal`]: total time, mean completion, deadlines, tape moved |
+//! | for what | [`Goal`] | total time, mean completion, deadlines, tape moved |
 //! | in which order | [`Found`] | [`Placed::search`]: plan, worst case, bound |
 //! | as a document | [`PlanDocument`](formats::plan_json::PlanDocument) | [`Placed::document`] |
 //! | beside other orders | [`Explanation`](explain::Explanation) | [`explain`] |
@@ -53,22 +53,26 @@
 pub mod audit;
 pub mod batch;
 pub mod cartridge;
+mod effort;
 pub mod explain;
-pub mod goal;
+mod found;
+mod goal;
 mod location;
 mod place;
 mod plan_document;
 pub mod rao;
-pub mod search;
+mod search;
 pub mod units;
 mod wear;
 
 pub use batch::Batch;
 pub use cartridge::{Cartridge, CartridgeError, MapOrigin, PartitionLayout};
+pub use effort::Effort;
+pub use found::{Found, Origin};
 pub use goal::{Aim, Goal, GoalError};
 pub use location::{EndLocation, Location, LocationError};
-pub use place::{ExtentOrder, PlaceError, Placed, Placement, PositionError};
-pub use search::{Effort, Found, Origin, SearchError};
+pub use place::{ExtentOrder, Owners, PlaceError, Placed, Placement, PositionError};
+pub use search::SearchError;
 pub use tapewise_formats as formats;
 pub use tapewise_model as model;
 pub use tapewise_order as order;

@@ -124,6 +124,9 @@ pub enum PlaceError {
     },
 }
 
+/// For each request of a problem: its index in the batch, and its first extent there.
+pub type Owners = Vec<(usize, usize)>;
+
 /// A batch on a cartridge, every extent with its position: what orders are made for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -137,7 +140,7 @@ pub struct Placed {
     /// The ordering problem.
     pub problem: Problem,
     /// For each request of the problem: its index in the batch, and its first extent there.
-    pub owners: Vec<(usize, usize)>,
+    pub owners: Owners,
     /// The map that placed the extents; `None` if every position was recorded.
     pub map: Option<BlockMap>,
     /// Other maps as likely as this one.
@@ -344,11 +347,7 @@ impl Placer<'_> {
     }
 
     /// The requests with their positions, and for each which of the batch it is.
-    #[expect(clippy::type_complexity)]
-    fn requests(
-        &self,
-        extents: ExtentOrder,
-    ) -> Result<(Vec<Request>, Vec<(usize, usize)>), PlaceError> {
+    fn requests(&self, extents: ExtentOrder) -> Result<(Vec<Request>, Owners), PlaceError> {
         let (mut requests, mut owners) = (Vec::new(), Vec::new());
         for (owner, request) in self.batch.requests.iter().enumerate() {
             let placed = request.extents.iter().map(|extent| self.placed(extent));

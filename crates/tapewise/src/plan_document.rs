@@ -1,8 +1,9 @@
 //! A plan as the JSON contract has it.
 
+use crate::effort::Effort;
+use crate::found::Found;
 use crate::location::{EndLocation, Location};
 use crate::place::Placed;
-use crate::search::{Effort, Found};
 use tapewise_formats::notice::Notice;
 use tapewise_formats::plan_json::{
     PLAN_FORMAT, PLAN_VERSION, PlanAction, PlanDocument, PlanPlace, PlanPositions, PlanProfile,

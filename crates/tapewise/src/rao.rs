@@ -1,9 +1,9 @@
 //! The drive's own order: the lists to ask it with, and its answers.
 
 use crate::batch::Batch;
+use crate::found::{Found, Origin};
 use crate::location::{EndLocation, Location};
 use crate::place::{ExtentOrder, Placed, Placement};
-use crate::search::{Found, Origin};
 use tapewise_formats::Request;
 use tapewise_formats::rao::{RaoError, RaoList, parameter_list};
 use tapewise_formats::rao_batch::{AnswerError, BlockPlace, RaoBatch, bound};

@@ -1,8 +1,12 @@
 //! The directory under a cache, behind a trait so that tests can pull its plug.
 
-use rustix::fs::FlockOperation;
-use std::fs::{self, File, OpenOptions};
+use crate::reserve;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What a cache does to its directory; all names are relative to it.
@@ -23,13 +27,20 @@ pub trait Disk: Send + Sync {
     fn files(&self) -> io::Result<Vec<(PathBuf, u64)>>;
     /// Makes directories that are not there, and puts their names on the medium.
     fn make_directories(&self, names: &[PathBuf]) -> io::Result<()>;
+    /// Bytes that files may still take; more than anybody wants where that is not known.
+    fn free_bytes(&self) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
 }
 
-/// A directory that belongs to one cache of one process.
+/// A directory that belongs to one cache of one process. Nobody else of the machine's users can look into it.
 pub struct Directory {
     root: PathBuf,
-    /// Locked as long as it is open.
-    _lock: File,
+    /// What is kept free for the catalogue: nothing where the cache has a disk of its own.
+    kept_bytes: u64,
+    /// The file and the directory, both locked as long as they are open: the file can be removed, and network
+    /// file systems lock no directories.
+    _locks: (File, File),
 }
 
 /// The name of the lock in its directory.
@@ -39,30 +50,51 @@ impl Directory {
     /// Takes a directory, making it where it is not; an error of kind `ResourceBusy` when another
     /// process has it.
     pub fn open(root: &Path) -> io::Result<Directory> {
-        fs::create_dir_all(root)?;
+        let is_new = !root.try_exists()?;
+        DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+        let itself = File::open(root)?;
+        if itself.metadata()?.mode() & 0o077 != 0 {
+            itself.set_permissions(Permissions::from_mode(0o700))?;
+        }
+        if let (true, Some(parent)) = (is_new, root.parent()) {
+            let parent = Some(parent).filter(|name| !name.as_os_str().is_empty());
+            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+        }
+        // Not every file system locks directories, so any other answer is left alone: the file is locked too.
+        let locked = flock(&itself, FlockOperation::NonBlockingLockExclusive);
+        if locked == Err(Errno::WOULDBLOCK) {
+            return Err(busy(root));
+        }
         let mut options = OpenOptions::new();
-        let mut lock = options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(root.join(LOCK))?;
-        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-            if error == rustix::io::Errno::WOULDBLOCK {
-                let who = holder(root).map_or("another process".to_owned(), |id| {
-                    format!("process {id}, which works with it")
-                });
-                let text = format!("{} is the cache of {who}", root.display());
-                return io::Error::new(io::ErrorKind::ResourceBusy, text);
-            }
-            io::Error::from(error)
-        })?;
+        let options = options.create(true).truncate(false).write(true).mode(0o600);
+        let mut lock = options.open(root.join(LOCK))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(busy(root)),
+            locked => locked?,
+        }
         lock.set_len(0)?;
         lock.write_all(std::process::id().to_string().as_bytes())?;
+        let beside = root.parent().unwrap_or(Path::new("/")).join(".");
+        let is_shared = beside.metadata().is_ok_and(|beside| {
+            itself
+                .metadata()
+                .is_ok_and(|itself| itself.dev() == beside.dev())
+        });
         Ok(Directory {
             root: root.to_owned(),
-            _lock: lock,
+            kept_bytes: if is_shared { reserve::RESERVE_BYTES } else { 0 },
+            _locks: (lock, itself),
         })
     }
+}
+
+/// Another process has the cache.
+fn busy(root: &Path) -> io::Error {
+    let who = holder(root).map_or("another process".to_owned(), |id| {
+        format!("process {id}, which works with it")
+    });
+    let text = format!("{} is the cache of {who}", root.display());
+    io::Error::new(io::ErrorKind::ResourceBusy, text)
 }
 
 /// Who has the cache, as it wrote into the lock; a process that has just taken it has not yet.
@@ -88,7 +120,9 @@ fn add_files(root: &Path, below: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::
 
 impl Disk for Directory {
     fn create(&self, name: &Path) -> io::Result<File> {
-        File::create(self.root.join(name))
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(true).write(true).mode(0o600);
+        options.open(self.root.join(name))
     }
 
     fn sync(&self, _name: &Path, file: &File) -> io::Result<()> {
@@ -120,8 +154,19 @@ impl Disk for Directory {
 
     fn make_directories(&self, names: &[PathBuf]) -> io::Result<()> {
         for name in names {
-            fs::create_dir_all(self.root.join(name))?;
+            let mut builder = DirBuilder::new();
+            let builder = builder.recursive(true).mode(0o700);
+            builder.create(self.root.join(name))?;
         }
-        self.sync_directory(Path::new(""))
+        let parents: BTreeSet<&Path> = names.iter().filter_map(|name| name.parent()).collect();
+        for parent in parents {
+            self.sync_directory(parent)?;
+        }
+        Ok(())
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let free = reserve::free_bytes(&self.root)?;
+        Ok(free.saturating_sub(self.kept_bytes))
     }
 }

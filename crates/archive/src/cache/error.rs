@@ -1,6 +1,7 @@
 //! What can go wrong with a cache.
 
 use crate::catalogue::{CatalogueError, FileId, Holds};
+use std::fmt;
 use std::path::PathBuf;
 
 /// Why the cache refused or failed.
@@ -47,14 +48,14 @@ pub enum CacheError {
     },
     /// There is no room, and nothing that may go.
     #[error(
-        "the cache is full: {wanted_bytes} bytes wanted, high water is {high_bytes}; {} files with {} bytes are not on tape yet, {} with {} bytes are pinned, {reserved_bytes} bytes are reserved by transfers",
+        "the cache is full: {wanted_bytes} bytes wanted, {limit}; {} files with {} bytes are not on tape yet, {} with {} bytes are pinned, {reserved_bytes} bytes are reserved by transfers",
         .holds.dirty_files, .holds.dirty_bytes, .holds.pinned_files, .holds.pinned_bytes
     )]
     Full {
         /// What was wanted.
         wanted_bytes: u64,
-        /// The high mark.
-        high_bytes: u64,
+        /// What it would exceed.
+        limit: Limit,
         /// What transfers under way have reserved.
         reserved_bytes: u64,
         /// What the rest is.
@@ -73,6 +74,25 @@ pub enum CacheError {
         /// What it should be.
         file_bytes: u64,
     },
+    /// The catalogue is a copy from before: what was acknowledged since is not in it.
+    #[error(
+        "the catalogue is older than the cache: it is at generation {catalogue}, the cache at {cache}. It was \
+         restored from a copy, and files that were stored since may stand in the cache. Nothing was changed"
+    )]
+    OlderCatalogue {
+        /// The catalogue's generation.
+        catalogue: u64,
+        /// The generation of the catalogue that the cache was last used with.
+        cache: u64,
+    },
+    /// The catalogue is a new one, or of another archive.
+    #[error(
+        "the cache belongs to another catalogue, and {files} files stand in it. Nothing was changed"
+    )]
+    OtherCatalogue {
+        /// Files in the cache.
+        files: usize,
+    },
     /// Somebody took it away behind our back.
     #[error("file {} should be in the cache as {path}, and is not: restart, so that the cache is looked through", .file.0)]
     Missing {
@@ -81,6 +101,33 @@ pub enum CacheError {
         /// Where it should be, relative to the cache.
         path: PathBuf,
     },
+}
+
+/// What a cache does not grow beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Its high mark.
+    HighWater {
+        /// The mark.
+        high_bytes: u64,
+    },
+    /// Its disk, less what is kept for the catalogue.
+    Disk {
+        /// What is free on the disk, less what is kept.
+        free_bytes: u64,
+    },
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::HighWater { high_bytes } => write!(f, "high water is {high_bytes}"),
+            Limit::Disk { free_bytes } => write!(
+                f,
+                "its disk has {free_bytes} free beside what is kept for the catalogue"
+            ),
+        }
+    }
 }
 
 impl CacheError {

@@ -1,7 +1,9 @@
 //! The way of a file into the cache: room, contents, its place, its record.
 
+use super::recover::PATH_ATTRIBUTE;
 use super::{CacheError, Inner, place};
 use crate::catalogue::CacheKey;
+use rustix::fs::{Timespec, Timestamps, UTIME_OMIT, XattrFlags};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -82,6 +84,22 @@ impl Write for Incoming {
 }
 
 impl Incoming {
+    /// Notes with the file under what path it is stored, and when it was last written.
+    ///
+    /// That is for whoever finds it in a cache whose catalogue was lost. Not every file system keeps such notes.
+    pub fn note(&self, path: &[u8], modified_ns: i64) {
+        let _ = rustix::fs::fsetxattr(&self.file, PATH_ATTRIBUTE, path, XattrFlags::empty());
+        let at = |tv_nsec| Timespec {
+            tv_sec: modified_ns.div_euclid(1_000_000_000),
+            tv_nsec,
+        };
+        let times = Timestamps {
+            last_access: at(UTIME_OMIT),
+            last_modification: at(modified_ns.rem_euclid(1_000_000_000)),
+        };
+        let _ = rustix::fs::futimens(&self.file, &times);
+    }
+
     /// Opens what was written so far for reading, from its beginning.
     ///
     /// # Errors

@@ -51,11 +51,22 @@ pub struct Holds {
     pub pinned_bytes: u64,
 }
 
+/// Which catalogue it is, and how far it is: the cache keeps the same beside its files, to find out whether it is
+/// the catalogue that they were recorded in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// What no other catalogue has; copies of it have it too.
+    pub id: String,
+    /// Moves on with every acknowledgement, and never back.
+    pub generation: u64,
+}
+
 /// What is known of the disk cache.
 pub trait CacheRecords: Send + Sync {
     /// Makes files live that lie in the cache, and enters the requests to store them: all or none.
     ///
-    /// When this returns they are acknowledged. The cache keeps each until it has its copies.
+    /// When this returns they are acknowledged. The cache keeps each until it has its copies. The same transaction
+    /// moves the generation on.
     fn store_cached(
         &self,
         files: &[(CacheKey, NewStore)],
@@ -64,6 +75,12 @@ pub trait CacheRecords: Send + Sync {
 
     /// Notes that a file of the archive was brought into the cache; it must have the file's length.
     fn stage_cached(&self, key: CacheKey, file: FileId, bytes: u64, at_ns: i64) -> Result<()>;
+
+    /// Which catalogue this is.
+    fn tie(&self) -> Result<Tie>;
+
+    /// Moves the generation on, beyond this one too.
+    fn move_on(&self, beyond: u64) -> Result<Tie>;
 
     /// Where in the cache a file lies.
     fn cached(&self, file: FileId) -> Result<Option<Cached>>;

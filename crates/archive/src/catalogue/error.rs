@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, CatalogueError>;
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// The database itself failed: disk full, locked for too long, damaged.
-    #[error("catalogue's database: {0}")]
+    #[error("{0}")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A file beside the database could not be read or written.
     #[error("{path}: {source}")]
@@ -29,6 +29,37 @@ pub enum CatalogueError {
         path: PathBuf,
         /// What it says it is.
         application_id: i64,
+    },
+    /// There was a catalogue, and it is gone.
+    #[error(
+        "{path} {what}: the catalogue was lost. Nothing was changed, and no new one was made, for it would not know \
+         the files in the cache and on tape"
+    )]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// An older program made it, and it was opened to be read only.
+    #[error(
+        "{path} has schema {found}, this program reads {known}: a command that writes, as `tapewise store`, brings it up to date"
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// Ours.
+        known: u32,
+    },
+    /// A backup replaces what has its name.
+    #[error(
+        "{path} is the catalogue itself: write the backup to another file, better on another disk"
+    )]
+    BackupOntoItself {
+        /// The file.
+        path: PathBuf,
     },
     /// A newer program has worked on it.
     #[error(

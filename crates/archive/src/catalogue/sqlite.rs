@@ -5,6 +5,7 @@
 //! transaction up to [`BUSY_LIMIT`].
 
 mod cached;
+mod failure;
 mod files;
 mod integrity;
 mod rejoin;
@@ -14,8 +15,13 @@ mod volumes;
 mod writes;
 
 use super::{Catalogue, CatalogueError, Result};
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
-use std::ffi::OsString;
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior,
+};
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,14 +33,15 @@ pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/001_archive.sql"),
     include_str!("migrations/002_versions.sql"),
+    include_str!("migrations/003_identity.sql"),
 ];
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
-        CatalogueError::Database(Box::new(error))
+        CatalogueError::Database(Box::new(failure::Failure(error)))
     }
 }
 
@@ -49,6 +56,45 @@ impl SqliteCatalogue {
     /// Fails where the file is a database of something else or of a newer program, and where its
     /// file system allows no write-ahead log.
     pub fn open(path: &Path) -> Result<SqliteCatalogue> {
+        if !path.exists() {
+            // Names of files are nobody else's business. What SQLite makes beside it has its mode.
+            let mut options = OpenOptions::new();
+            let options = options.create(true).append(true).mode(0o600);
+            options.open(path).map_err(|source| CatalogueError::Io {
+                path: path.to_owned(),
+                source,
+            })?;
+        }
+        SqliteCatalogue::of_file(path)
+    }
+
+    /// Opens the catalogue in a file that must be one. Where it is missing or empty it was lost, and a new one
+    /// would not know what the old one knew.
+    pub fn open_existing(path: &Path) -> Result<SqliteCatalogue> {
+        refuse_lost(path)?;
+        SqliteCatalogue::of_file(path)
+    }
+
+    /// Opens a catalogue and changes nothing, not even files beside it, where they cannot be made.
+    pub fn open_to_read(path: &Path) -> Result<SqliteCatalogue> {
+        refuse_lost(path)?;
+        let connection = read_only(path)?;
+        connection.busy_timeout(BUSY_LIMIT)?;
+        check_identity(&connection, path)?;
+        let found = pragma(&connection, "user_version")?;
+        if found < MIGRATIONS.len() as i64 {
+            return Err(CatalogueError::Older {
+                path: path.to_owned(),
+                found,
+                known: MIGRATIONS.len() as u32,
+            });
+        }
+        Ok(SqliteCatalogue {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    fn of_file(path: &Path) -> Result<SqliteCatalogue> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(BUSY_LIMIT)?;
         // Looked at before anything is written: not even the journal mode of another's file changes.
@@ -79,6 +125,17 @@ impl SqliteCatalogue {
         })
     }
 
+    /// Whether a file is that of the catalogue, by whatever name.
+    fn is_in(&self, path: &Path) -> bool {
+        let identity = |path: &Path| {
+            let file = std::fs::metadata(path).ok()?;
+            Some((file.dev(), file.ino()))
+        };
+        let own = self.connection().path().map(PathBuf::from);
+        let own = own.and_then(|own| identity(&own));
+        own.is_some() && identity(path) == own
+    }
+
     /// A thread that panicked has rolled its transaction back: the connection is as good as before.
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection
@@ -102,6 +159,70 @@ impl SqliteCatalogue {
         let transaction = connection.transaction()?;
         work(&transaction)
     }
+}
+
+/// Refuses a file that is missing or holds no catalogue at all.
+fn refuse_lost(path: &Path) -> Result<()> {
+    let lost = |what| CatalogueError::Lost {
+        path: path.to_owned(),
+        what,
+    };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(lost("is missing")),
+        Err(source) => {
+            let path = path.to_owned();
+            return Err(CatalogueError::Io { path, source });
+        }
+        Ok(file) if file.len() == 0 => return Err(lost("is empty")),
+        Ok(_) => {}
+    }
+    let connection = read_only(path)?;
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    match connection.query_row(tables, [], |row| row.get::<_, i64>(0))? {
+        0 => Err(lost("is empty")),
+        _ => Ok(()),
+    }
+}
+
+/// A connection that only reads. On a disk that is full, or that cannot be written to, SQLite cannot make the
+/// files that readers and writers share; without a write-ahead log it needs none, because nobody writes there.
+fn read_only(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let plain = Connection::open_with_flags(path, flags & !OpenFlags::SQLITE_OPEN_URI)?;
+    plain.busy_timeout(BUSY_LIMIT)?;
+    let failed = match plain.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
+        Ok(()) => return Ok(plain),
+        Err(error) => error,
+    };
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let is_unwritable = matches!(
+        failed.sqlite_error_code(),
+        Some(
+            ErrorCode::CannotOpen
+                | ErrorCode::ReadOnly
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::DiskFull
+        )
+    );
+    if has_log || !is_unwritable {
+        return Err(failed.into());
+    }
+    Ok(Connection::open_with_flags(immutable(path), flags)?)
+}
+
+/// The name of a file that nobody writes to, as SQLite takes it.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 fn pragma(connection: &Connection, name: &str) -> Result<i64> {
@@ -146,14 +267,6 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where a file is written before it gets its name.
-fn partial(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".partial");
-    path.with_file_name(name)
-}
-
 /// Says in a backup that no volume takes more: what is written from now on is not in it, and whoever
 /// writes by it would begin on top of that.
 fn take_no_more(backup: &Path) -> Result<()> {
@@ -180,14 +293,22 @@ impl Catalogue for SqliteCatalogue {
             path: path.to_owned(),
             source,
         };
-        let partial = partial(path);
-        // The rest of a backup that was killed; SQLite writes into empty files only.
-        match std::fs::remove_file(&partial) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed(error));
-            }
-            _ => {}
+        if self.is_in(path) {
+            return Err(CatalogueError::BackupOntoItself {
+                path: path.to_owned(),
+            });
         }
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        // Nobody else can read it, and nothing that is there has its name.
+        let partial = tempfile::Builder::new()
+            .prefix(".tapewise-")
+            .suffix(".backup.part")
+            .tempfile_in(directory)
+            .map_err(failed)?
+            .into_temp_path();
         let name = partial.to_str().ok_or_else(|| {
             failed(std::io::Error::new(
                 std::io::ErrorKind::InvalidFilename,
@@ -196,14 +317,10 @@ impl Catalogue for SqliteCatalogue {
         })?;
         self.connection().execute("VACUUM INTO ?1", [name])?;
         take_no_more(&partial)?;
-        let directory = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
         let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
-        sync(&partial)
-            .and_then(|()| std::fs::rename(&partial, path))
-            .and_then(|()| sync(directory.unwrap_or(Path::new("."))))
-            .map_err(failed)
+        sync(&partial).map_err(failed)?;
+        partial.persist(path).map_err(|error| failed(error.error))?;
+        sync(directory).map_err(failed)
     }
 }
 

@@ -110,6 +110,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// How many names are tried for a probe.
+const MOST_PROBES: u32 = 100;
+
 impl Destination {
     /// Looks for what would go wrong with a delivery, and for what of it is there already.
     ///
@@ -212,26 +215,30 @@ impl Destination {
 
     /// Tries whether two names that differ only so are two files here.
     fn keeps_apart(&self, sameness: Sameness) -> Result<bool, DeliverError> {
-        const MADE: &str = ".tapewise-probe-\u{e9}";
-        let asked = match sameness {
-            Sameness::Case => ".TAPEWISE-PROBE-\u{e9}",
-            Sameness::Unicode => ".tapewise-probe-e\u{301}",
-        };
-        let cannot = |error: Errno| DeliverError::io(MADE.as_bytes(), "make a probe", error);
+        let cannot = |error: Errno| DeliverError::io(b".", "make a probe in it", error);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(self.root(), MADE, flags, Mode::from_raw_mode(0o600)) {
-            // A probe that was killed has left it.
-            Ok(_) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(cannot(error)),
+        // A probe that was killed may have left one, and a file may be called so: neither is touched.
+        for number in 0..MOST_PROBES {
+            let made = format!(".tapewise-probe-{number}-\u{e9}");
+            let asked = match sameness {
+                Sameness::Case => format!(".TAPEWISE-PROBE-{number}-\u{e9}"),
+                Sameness::Unicode => format!(".tapewise-probe-{number}-e\u{301}"),
+            };
+            match rustix::fs::openat(self.root(), &made, flags, Mode::from_raw_mode(0o600)) {
+                Ok(_) => {}
+                Err(Errno::EXIST) => continue,
+                Err(error) => return Err(cannot(error)),
+            }
+            let found = rustix::fs::statat(self.root(), &asked, AtFlags::SYMLINK_NOFOLLOW);
+            rustix::fs::unlinkat(self.root(), &made, AtFlags::empty()).map_err(cannot)?;
+            return match found {
+                Ok(_) => Ok(false),
+                Err(Errno::NOENT) => Ok(true),
+                Err(error) => Err(cannot(error)),
+            };
         }
-        let found = rustix::fs::statat(self.root(), asked, AtFlags::SYMLINK_NOFOLLOW);
-        rustix::fs::unlinkat(self.root(), MADE, AtFlags::empty()).map_err(cannot)?;
-        match found {
-            Ok(_) => Ok(false),
-            Err(Errno::NOENT) => Ok(true),
-            Err(error) => Err(cannot(error)),
-        }
+        Err(cannot(Errno::EXIST))
     }
 }
 

@@ -4,13 +4,21 @@ use super::destination::{READ_BYTES, kinds, mismatch};
 use super::{DeliverError, Delivered, Expected, InnerPath};
 use crate::sums::{Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{
+    AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, XattrFlags,
+};
+use rustix::io::{Errno, retry_on_intr};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use xxhash_rust::xxh64::xxh64;
+
+/// The attribute of a file that is being written, and of one that a killed delivery has left.
+const MARK: &str = "user.tapewise.part";
+
+/// How many files that are no leftovers may have the name of one.
+const MOST_NAMESAKES: u32 = 16;
 
 /// A file on its way; dropped before it is finished, nothing of it is left.
 #[derive(Debug)]
@@ -121,11 +129,12 @@ impl Delivery {
         }
         let file = self.part.file.as_fd();
         let not_kept = self.expected.metadata.give(file, self.path.as_bytes())?;
+        self.part.unmark();
         let synced = self.part.file.sync_all();
         synced.map_err(|error| self.cannot("sync it", error))?;
         self.name_it()?;
         self.part.is_named = true;
-        rustix::fs::fsync(&self.parent)
+        retry_on_intr(|| rustix::fs::fsync(&self.parent))
             .map_err(|error| self.cannot("sync its directory", error.into()))?;
         Ok(Delivered {
             path: self.path.clone(),
@@ -218,16 +227,40 @@ impl Part {
     /// Creates the file, and removes what a delivery that was killed has left of it.
     ///
     /// The name follows from that of the file, so that whoever tries again finds the leftover. Nothing that has the
-    /// name is ever written to: it could be a hard link to anything.
+    /// name is ever written to: it could be a hard link to anything. A file may be called like this and be wanted:
+    /// only one that is [marked](MARK) is a leftover. Beside others a number is added to the name.
     fn create(
         parent: &OwnedFd,
         path: &InnerPath,
         expected: &Expected,
     ) -> Result<Part, DeliverError> {
+        let (_, file_name) = path.split();
+        let hash = xxh64(file_name, 0);
+        for number in 0..MOST_NAMESAKES {
+            let name = match number {
+                0 => format!(".tapewise-{hash:016x}.part"),
+                number => format!(".tapewise-{hash:016x}-{number}.part"),
+            };
+            if let Some(part) = Part::create_as(parent, path, expected, name)? {
+                return Ok(part);
+            }
+        }
+        Err(DeliverError::io(
+            path.as_bytes(),
+            "find a name for it that no file has",
+            Errno::EXIST,
+        ))
+    }
+
+    /// The file under a name; none where that is another file's.
+    fn create_as(
+        parent: &OwnedFd,
+        path: &InnerPath,
+        expected: &Expected,
+        name: String,
+    ) -> Result<Option<Part>, DeliverError> {
         let cannot =
             |doing, error: Errno| DeliverError::io(path.as_bytes(), doing, io::Error::from(error));
-        let (_, file_name) = path.split();
-        let name = format!(".tapewise-{:016x}.part", xxh64(file_name, 0));
         let busy = || DeliverError::Busy {
             path: path.to_string(),
             part: name.clone(),
@@ -242,7 +275,8 @@ impl Part {
             Err(Errno::EXIST) => match Leftover::lock(parent, &name)
                 .and_then(|leftover| leftover.remove(parent, &name))
             {
-                Ok(()) => create(),
+                Ok(true) => create(),
+                Ok(false) => return Ok(None),
                 Err(Errno::WOULDBLOCK) => return Err(busy()),
                 Err(error) => return Err(cannot("remove its leftover", error)),
             },
@@ -269,8 +303,20 @@ impl Part {
             file,
             is_named: false,
         };
+        part.mark();
         part.reserve(path, expected)?;
-        Ok(part)
+        Ok(Some(part))
+    }
+
+    /// Says of the file that it is not whole. Where a file system keeps no such notes, what a killed delivery leaves
+    /// stays until somebody removes it.
+    fn mark(&self) {
+        let _ = rustix::fs::fsetxattr(&self.file, MARK, b"1", XattrFlags::empty());
+    }
+
+    /// The file is about to get its name.
+    fn unmark(&self) {
+        let _ = rustix::fs::fremovexattr(&self.file, MARK);
     }
 
     /// Takes the room for the file, so that a disk too small is known before the file is read from tape.
@@ -279,7 +325,7 @@ impl Part {
             return Ok(());
         }
         let flags = FallocateFlags::KEEP_SIZE;
-        match rustix::fs::fallocate(&self.file, flags, 0, expected.bytes) {
+        match retry_on_intr(|| rustix::fs::fallocate(&self.file, flags, 0, expected.bytes)) {
             // Not every file system can: then a full disk is found when it is full.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(DeliverError::io(
@@ -326,15 +372,22 @@ impl Leftover {
         Ok(Leftover { file: Some(file) })
     }
 
-    /// [`Errno::WOULDBLOCK`] where another has removed it before it was locked, and may hold what has its name.
-    fn remove(self, parent: &OwnedFd, name: &str) -> Result<(), Errno> {
-        if let Some(file) = &self.file
-            && !has_name(file, parent, name)?
-        {
+    /// Whether it is gone; false where it is somebody's file and no leftover. [`Errno::WOULDBLOCK`] where another
+    /// has removed it before it was locked, and may hold what has its name.
+    fn remove(self, parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
+        let Some(file) = &self.file else {
+            // Removed meanwhile by whoever left it, or no file and so none of ours.
+            let there = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+            return Ok(matches!(there, Err(Errno::NOENT)));
+        };
+        if !has_name(file, parent, name)? {
             return Err(Errno::WOULDBLOCK);
         }
+        if rustix::fs::fgetxattr(file, MARK, &mut [0; 8]).is_err() {
+            return Ok(false);
+        }
         match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
             Err(error) => Err(error),
         }
     }
@@ -406,6 +459,8 @@ mod tests {
         let name = create().unwrap().name.clone();
         let place = directory.path().join(&name);
         std::fs::write(&place, "half").unwrap();
+        let leftover = File::open(&place).unwrap();
+        rustix::fs::fsetxattr(&leftover, MARK, b"1", XattrFlags::empty()).unwrap();
 
         let theirs = Leftover::lock(&parent, &name).unwrap();
         assert!(matches!(create(), Err(DeliverError::Busy { .. })));

@@ -5,9 +5,9 @@ use super::{DeliverError, Expected, InnerPath, Outcome, shown};
 use crate::sums::{Kind, Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -214,7 +214,7 @@ fn enter(
                     ));
                 }
             }
-            rustix::fs::fsync(at)
+            retry_on_intr(|| rustix::fs::fsync(at))
                 .map_err(|error| DeliverError::io(path.as_bytes(), "sync its directory", error))?;
             open()
         }
@@ -297,9 +297,11 @@ fn sum_of(
     let mut summer = Summer::new(kinds.iter().copied());
     let mut buffer = vec![0; READ_BYTES];
     loop {
-        match file.read(&mut buffer).map_err(cannot)? {
-            0 => return Ok(summer.finish()),
-            bytes => summer.update(&buffer[..bytes]),
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(summer.finish()),
+            Ok(bytes) => summer.update(&buffer[..bytes]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(cannot(error)),
         }
     }
 }

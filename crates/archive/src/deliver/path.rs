@@ -79,14 +79,23 @@ impl fmt::Debug for InnerPath {
     }
 }
 
-/// A name for a message: what would move the cursor, end the line or is no text is escaped, and the end of what is
+/// Whether a character makes a terminal do something else than show it: move the cursor, end the line, turn the
+/// direction of writing, or take no room.
+pub fn misleads(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A name for a message: what would mislead whoever reads it or is no text is escaped, and the end of what is
 /// very long is left out.
 pub fn shown(name: &[u8]) -> String {
     const KEPT: usize = 400;
     let mut text = String::new();
     for chunk in name[..name.len().min(KEPT)].utf8_chunks() {
         for character in chunk.valid().chars() {
-            match character.is_control() {
+            match misleads(character) {
                 true => text.extend(character.escape_default()),
                 false => text.push(character),
             }

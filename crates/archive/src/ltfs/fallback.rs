@@ -1,6 +1,6 @@
 //! Whether a volume is read by its newest index, or by an older one because the newest cannot be read.
 
-use super::volume::Doubt;
+use super::doubt::Doubt;
 use std::fmt;
 
 /// That a volume is read by an index that is older than the newest one, or may be.

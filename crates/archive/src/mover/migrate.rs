@@ -7,6 +7,7 @@
 
 use super::frames::Unsqueezed;
 use super::job::{Job, Parts};
+use super::migrated::Migrated;
 use super::open::LABEL_END;
 use super::session::DriveContext;
 use super::{MoveError, Mover};
@@ -26,66 +27,6 @@ const AT_ONCE: usize = 10_000;
 /// Segments that a further drive takes at least: for less it is quicker to write on with the first one than
 /// to mount another cartridge.
 const LEAST_SHARE_SEGMENTS: u64 = 4;
-
-/// What a migration did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Migrated {
-    /// Files that now have all their copies.
-    pub files: u64,
-    /// Bytes recorded, headers among them.
-    pub bytes: u64,
-    /// Segments that were closed.
-    pub segments: u64,
-    /// Volumes that were mounted for it.
-    pub mounts: u64,
-    /// What was compressed before it was written.
-    pub compressed: Compressed,
-    /// Files that stay in the cache because they cannot be written, and why.
-    pub refused: Vec<(FileId, String)>,
-    /// Volumes that take no more, and cartridges that are not blank though we know nothing of them,
-    /// and why.
-    pub volumes_lost: Vec<(String, String)>,
-}
-
-impl Migrated {
-    /// Adds what another migration did.
-    pub(super) fn add(&mut self, other: Migrated) {
-        self.files += other.files;
-        self.bytes += other.bytes;
-        self.segments += other.segments;
-        self.mounts += other.mounts;
-        self.compressed.copies += other.compressed.copies;
-        self.compressed.file_bytes += other.compressed.file_bytes;
-        self.compressed.frame_bytes += other.compressed.frame_bytes;
-        self.compressed.no_room += other.compressed.no_room;
-        self.refused.extend(other.refused);
-        self.volumes_lost.extend(other.volumes_lost);
-    }
-}
-
-/// Copies that were written as zstd frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compressed {
-    /// How many.
-    pub copies: u64,
-    /// Bytes of their files.
-    pub file_bytes: u64,
-    /// Bytes of their frames.
-    pub frame_bytes: u64,
-    /// Copies that were written as they are because the cache had no room for their frames.
-    pub no_room: u64,
-}
-
-impl Compressed {
-    /// Counts a copy that was written.
-    fn count(&mut self, job: &Job) {
-        if let Some(squeezed) = &job.frame {
-            self.copies += 1;
-            self.file_bytes += job.record.bytes;
-            self.frame_bytes += squeezed.frame.bytes;
-        }
-    }
-}
 
 /// Says what waits to be written, at most so many files.
 pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError> + Sync + 'f;
@@ -143,14 +84,17 @@ impl State {
         self.refused.contains(&file) || self.homeless.contains(&file)
     }
 
-    /// The volumes onto which copies of a file are being written, with their numbers.
-    fn claims_of(&self, file: FileId) -> Vec<(u32, VolumeId)> {
-        let claims = self.claimed.values();
-        let of_file = claims.flat_map(|claim| {
-            let waiting = claim.waiting.iter().filter(|one| one.file == file);
-            waiting.filter_map(|one| Some((one.missing.first()?.number, claim.volume)))
-        });
-        of_file.collect()
+    /// The volumes onto which copies are being written, with their numbers, by file.
+    fn claims(&self) -> HashMap<FileId, Vec<(u32, VolumeId)>> {
+        let mut claims: HashMap<FileId, Vec<(u32, VolumeId)>> = HashMap::new();
+        for claim in self.claimed.values() {
+            for one in &claim.waiting {
+                let number = one.missing.first().map(|missing| missing.number);
+                let of_file = claims.entry(one.file).or_default();
+                of_file.extend(number.map(|number| (number, claim.volume)));
+            }
+        }
+        claims
     }
 
     /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
@@ -222,17 +166,25 @@ impl Writing<'_> {
         let passed = state.refused.len() + state.homeless.len() + claimed;
         let mut batch = (self.waiting)(AT_ONCE + passed)?;
         batch.retain(|migration| !state.is_known(migration.file));
+        let claims = state.claims();
         for migration in &mut batch {
-            let claims = state.claims_of(migration.file);
-            if claims.is_empty() {
-                continue;
-            }
-            let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
-            migration.missing.retain(|missing| is_free(missing.number));
-            let Some(first) = migration.missing.first() else {
+            let Some(claims) = claims.get(&migration.file) else {
                 continue;
             };
             let entry = self.with.catalogue.file(migration.file)?;
+            let is_begun = |number: u32| entry.copies.iter().any(|copy| copy.number == number);
+            let is_listed = |number| migration.missing.iter().any(|one| one.number == number);
+            // Copies that are claimed count as written, though the catalogue may not know of them yet.
+            let taken = claims
+                .iter()
+                .filter(|(number, _)| !is_begun(*number) || is_listed(*number));
+            let lacking = migration.missing.len().saturating_sub(taken.count());
+            let is_free = |number| claims.iter().all(|(claimed, _)| *claimed != number);
+            migration.missing.retain(|missing| is_free(missing.number));
+            migration.missing.truncate(lacking);
+            let Some(first) = migration.missing.first() else {
+                continue;
+            };
             let others = entry
                 .copies
                 .iter()

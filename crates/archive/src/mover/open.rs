@@ -6,7 +6,7 @@ use crate::catalogue::{CopyState, FileState, VolumeId};
 use crate::record::{Volume, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
-use std::time::{Duration, UNIX_EPOCH};
+
 use tapewise_run::Recorder;
 
 /// The block behind the label and its filemark.
@@ -74,6 +74,8 @@ impl DriveContext<'_> {
 
 /// A time as RFC 3339 has it, to the second.
 fn date(at_ns: i64) -> String {
-    let since = Duration::from_nanos(at_ns.max(0).unsigned_abs());
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
+    // Whatever a clock that counts nanoseconds in 64 bits can say is in range.
+    jiff::Timestamp::from_second(at_ns.max(0) / 1_000_000_000)
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+        .to_string()
 }

@@ -77,3 +77,32 @@ pub fn within(order: Vec<Scrub>, budget: Micros) -> Vec<Scrub> {
     }
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrub(number: i64, hours: i64) -> Scrub {
+        Scrub {
+            volume: VolumeId(number),
+            label: format!("A0000{number}L8"),
+            read_ns: 0,
+            loads: None,
+            predicted: Micros(hours * 3_600_000_000),
+        }
+    }
+
+    #[test]
+    fn what_fits_the_budget_is_chosen_in_its_order_and_one_volume_always() {
+        let chosen = |hours: i64| -> Vec<i64> {
+            let order = vec![scrub(1, 5), scrub(2, 9), scrub(3, 2)];
+            let budget = Micros(hours * 3_600_000_000);
+            let chosen = within(order, budget).into_iter();
+            chosen.map(|scrub| scrub.volume.0).collect()
+        };
+        assert_eq!(chosen(1), [1]);
+        assert_eq!(chosen(7), [1, 3]);
+        assert_eq!(chosen(14), [1, 2]);
+        assert_eq!(chosen(16), [1, 2, 3]);
+    }
+}

@@ -64,7 +64,7 @@ impl DriveContext<'_> {
         // What ended it did not fit a cartridge on which nothing else is: no other one takes it.
         let is_too_long =
             written.is_full && is_blank && written.files.is_empty() && written.failed.is_none();
-        let record = self.to_commit(id, jobs, &written, is_too_long)?;
+        let record = self.what_to_commit(id, jobs, &written, is_too_long)?;
         let complete = self.catalogue.commit_write(write.id, &record, self.now())?;
         let mut closed = Closed {
             complete: complete.len() as u64,
@@ -90,7 +90,7 @@ impl DriveContext<'_> {
     }
 
     /// What the catalogue is to note of a segment.
-    fn to_commit(
+    fn what_to_commit(
         &self,
         id: VolumeId,
         jobs: &[Job],

@@ -65,10 +65,9 @@ impl DriveContext<'_> {
         let attributes = command.send(drive.transport()).unwrap_or_default();
         let count = attributes.into_iter().find_map(|one| match one.value {
             AttributeValue::Binary(value) if one.id == LOAD_COUNT_ATTRIBUTE => {
-                let count = value.iter().try_fold(0u64, |count, byte| {
+                value.iter().try_fold(0u64, |count, byte| {
                     Some(count.checked_mul(256)? + u64::from(*byte))
-                });
-                count
+                })
             }
             _ => None,
         });

@@ -38,6 +38,9 @@ pub struct Verified {
     pub took: Micros,
 }
 
+/// A volume, and what a look at it found or why it could not be read.
+pub type VolumeVerified = (VolumeId, Result<Verified, MoveError>);
+
 /// Copies read together: they lie one behind the other, so that there is little to order.
 const AT_ONCE: usize = 256;
 
@@ -84,7 +87,7 @@ impl Mover<'_> {
         &mut self,
         volumes: &[VolumeId],
         budget: Micros,
-    ) -> Result<Vec<(VolumeId, Result<Verified, MoveError>)>, MoveError> {
+    ) -> Result<Vec<VolumeVerified>, MoveError> {
         let mut state = State::default();
         for &id in volumes {
             let label = self.catalogue.volume(id)?.label;
@@ -199,9 +202,9 @@ impl Verifying<'_> {
         };
         let took = drive.now().saturating_sub(began);
         let took = Micros(i64::try_from(took.as_micros()).unwrap_or(i64::MAX));
-        found.took = found.took + took;
+        found.took += took;
         let mut state = self.state();
-        state.took = state.took + took;
+        state.took += took;
         if let (Some(looked), Ok(_)) = (state.volumes.get_mut(label), &read) {
             looked.found = found;
             looked.doubtful = only;

@@ -32,7 +32,19 @@ pub fn read_ahead<T>(
     let (pass, passed) = sync_channel(2 * ring.count);
     let (say, said) = sync_channel(1);
     let (result, unheard, free) = thread::scope(|scope| {
-        let taking = scope.spawn(move || take(sink, &passed, &give_back, &say));
+        let (hand, handed) = sync_channel::<&mut (dyn Sink + Send)>(1);
+        let taking = thread::Builder::new().spawn_scoped(scope, move || {
+            if let Ok(sink) = handed.recv() {
+                take(sink, &passed, &give_back, &say);
+            }
+        });
+        let Ok(taking) = taking else {
+            // No thread can be had: the drive waits for the disk at every block.
+            return (read(sink), Ok(()), free);
+        };
+        // The thread takes it at once.
+        let _ = hand.send(sink);
+        drop(hand);
         let mut ahead = Ahead { free, pass, said };
         let result = read(&mut ahead);
         let Ahead { free, pass, said } = ahead;

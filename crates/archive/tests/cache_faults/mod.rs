@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use tapewise_archive::cache::{Directory, Disk};
 use tapewise_archive::catalogue::{
     CacheKey, CacheRecords, Cached, Catalogue, CatalogueError, Evicted, FileId, Holds, NewStore,
-    RequestId, Result,
+    RequestId, Result, Tie,
 };
 
 /// What happens at the chosen step.
@@ -79,8 +79,8 @@ pub struct Wreck(Arc<Mutex<Unsynced>>);
 struct Unsynced {
     /// Files whose contents are not on the medium.
     contents: Vec<PathBuf>,
-    /// Renames whose directory is not synced: to, from.
-    names: BTreeMap<PathBuf, PathBuf>,
+    /// Renames whose directory is not synced: to, from, and what had the name before.
+    names: BTreeMap<PathBuf, (PathBuf, Option<Vec<u8>>)>,
     /// Files whose removal is not on the medium.
     removed: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -100,9 +100,12 @@ impl Wreck {
                 file.set_len(half).expect("cut");
             }
         }
-        for (to, from) in unsynced.names {
+        for (to, (from, before)) in unsynced.names {
             // It is not there where it was removed since.
-            let _ = fs::rename(root.join(to), root.join(from));
+            let _ = fs::rename(root.join(&to), root.join(from));
+            if let Some(before) = before {
+                fs::write(root.join(to), before).expect("back again");
+            }
         }
     }
 }
@@ -159,7 +162,9 @@ impl Disk for Mortal {
                     *name = to.to_owned();
                 }
             }
-            unsynced.names.insert(to.to_owned(), from.to_owned());
+            let before = fs::read(self.root.join(to)).ok();
+            let undone = || (from.to_owned(), before);
+            unsynced.names.entry(to.to_owned()).or_insert_with(undone);
             self.directory.rename(from, to)
         })
     }
@@ -221,6 +226,14 @@ impl CacheRecords for MortalRecords {
 
     fn stage_cached(&self, key: CacheKey, file: FileId, bytes: u64, at_ns: i64) -> Result<()> {
         self.step(|catalogue| catalogue.stage_cached(key, file, bytes, at_ns))
+    }
+
+    fn tie(&self) -> Result<Tie> {
+        self.step(|catalogue| catalogue.tie())
+    }
+
+    fn move_on(&self, beyond: u64) -> Result<Tie> {
+        self.step(|catalogue| catalogue.move_on(beyond))
     }
 
     fn cached(&self, file: FileId) -> Result<Option<Cached>> {

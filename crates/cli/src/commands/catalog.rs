@@ -7,6 +7,7 @@ mod init;
 mod label;
 mod move_off;
 mod rebuild;
+mod reconcile;
 mod retire;
 mod tend;
 
@@ -35,6 +36,7 @@ enum What {
     Retire(retire::Retire),
     Check(tend::Check),
     Backup(tend::Backup),
+    Reconcile(reconcile::Reconcile),
 }
 
 /// Runs the verb.
@@ -53,5 +55,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Retire(args) => retire::retire(args),
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
+        What::Reconcile(args) => reconcile::run(args),
     }
 }

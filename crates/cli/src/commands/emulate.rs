@@ -5,7 +5,7 @@ mod status;
 
 use crate::error::CliError;
 use crate::{device, output, units};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 
@@ -77,6 +77,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     let Some(directory) = &args.directory else {
         return Err(CliError::input("no directory is named"));
     };
+    let plan = serve::plan(&args.serve)?;
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
     let library = match is_there {
         true => {
@@ -86,14 +87,14 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
         }
         false => create(args, directory)?,
     };
-    match &args.serve.iscsi {
-        Some(address) => serve::run(&args.serve, address, &library, directory),
+    match plan {
+        Some(plan) => serve::run(plan, &library, directory),
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
 /// Makes the library that the options describe.
-fn create(args: &Emulate, directory: &PathBuf) -> Result<Library, CliError> {
+fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
         None => LibrarySpec::one_drive(&args.drive, args.seed),
         Some(robot) => LibrarySpec::with_robot(

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_fit::blind::BlindError;
 use tapewise_fit::log::Records;
-use tapewise_fit::{FitError, FitOptions, FitRefusal, Outcome, Trust, fit_records, fitted_profile};
+use tapewise_fit::{
+    FitError, FitOptions, FitRefusal, Outcome, Places, Trust, fit_records, fitted_profile,
+};
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_model::Profile;
 
@@ -153,6 +155,14 @@ fn map(path: &Path) -> Result<MapFile, CliError> {
 /// A fit that predicts nothing makes no profile.
 fn refuse_hopeless(found: &Outcome) -> Result<(), CliError> {
     let choice = found.comparison.choice();
+    let hint = match found.places {
+        Places::NominalKeyPoints => {
+            "give the key points of the cartridge with --map; `tapewise measure --map FILE` writes them"
+        }
+        _ => {
+            "is --base the profile of this drive and cartridge, and are the positions those of the moves?"
+        }
+    };
     match found.comparison.trust() {
         Trust::Good | Trust::Rough => Ok(()),
         Trust::None => Err(CliError::with(
@@ -165,7 +175,7 @@ fn refuse_hopeless(found: &Outcome) -> Result<(), CliError> {
                 100.0 * choice.overall.bulk_r_squared.max(0.0),
             ),
         )
-        .hint("is --base the profile of this drive and cartridge, and are the positions those of the moves?")),
+        .hint(hint)),
     }
 }
 

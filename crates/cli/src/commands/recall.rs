@@ -10,6 +10,7 @@ mod report;
 use crate::error::CliError;
 use crate::placement::PlacementArgs;
 use crate::search::SearchArgs;
+use crate::units;
 use clap::ArgGroup;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,7 +50,7 @@ pub struct Recall {
     /// With --archive: before a cartridge is mounted, wait until the oldest request is so old, so that
     /// requests of others are read together with it [default: batch_window_s of archive.toml].
     #[arg(long, value_name = "TIME", requires = "archive", conflicts_with_all = ["pull_list", "dry_run"],
-        value_parser = humantime::parse_duration)]
+        value_parser = units::duration)]
     batch_window: Option<Duration>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]

@@ -1,8 +1,9 @@
 //! `tapewise store`: files into the archive, and onto tape.
 
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::cell::Cell;

@@ -54,7 +54,6 @@ impl From<PlaceError> for CliError {
             PlaceError::Request { source, .. } => hint_of_request(source),
             PlaceError::Head(PositionError::SeveralPartitions) => Some(PARTITION),
             PlaceError::Head(PositionError::HeadWithoutMap) => Some("give wrap=W,lpos=L instead"),
-            PlaceError::Cartridge(_) => None,
             _ => None,
         };
         match (error, hint) {

@@ -4,7 +4,6 @@
 use crate::archive::{empty_cache, make_files_of, recall_and_compare};
 use crate::drives::until_free;
 use crate::program::Desk;
-
 use tapewise_house::ltfs_tape;
 use tapewise_scsi::device::Host;
 

@@ -110,8 +110,8 @@ fn when_the_cache_s_disk_is_full_what_fitted_is_safe_and_with_room_the_same_comm
     says(
         &full,
         &[
-            "cache: writing second/",
-            "No space left on device",
+            "the cache is full",
+            "its disk has ",
             "hint: ",
             "make room, then the same command goes on",
         ],
@@ -120,6 +120,71 @@ fn when_the_cache_s_disk_is_full_what_fitted_is_safe_and_with_room_the_same_comm
     desk.done("store --archive A second");
     let files: BTreeMap<_, _> = first.into_iter().chain(second).collect();
     all_is_on_tape(&desk, &files);
+}
+
+/// Others fill the disk to its last byte.
+fn fill(directory: &Path) {
+    use std::io::Write;
+    let mut file = std::fs::File::create(directory.join("others")).expect("a file");
+    let block = [7; 4096];
+    while file.write_all(&block).is_ok() {}
+    let _ = file.sync_all();
+}
+
+#[test]
+fn on_a_full_disk_files_are_found_go_to_tape_and_come_back() {
+    let desk = desk(ROOMY);
+    let at = desk.path().join("disk");
+    let disk = match Disk::mount(&at) {
+        Ok(disk) => disk,
+        Err(why) => return skip("a full disk under the archive", &why),
+    };
+    disk.remount("size=60m");
+    desk.done(
+        "catalog init disk/A --drive emulated:lib#drive0 --drive emulated:lib#drive1 --changer emulated:lib#changer \
+         --profile lto8 --block-size 8192 --segment-size 262144 --cache-gb 1",
+    );
+    let files = make_files_of(&desk, "reel", 20, 60_000);
+    desk.done("store --archive disk/A reel --later");
+    assert!(desk.path().join("disk/A/reserve").exists(), "room is kept");
+    fill(&at);
+    let found = desk.done("catalog find --archive disk/A");
+    assert_eq!(found.lines().len(), 20);
+    desk.done("catalog check --archive disk/A");
+    let more = make_files_of(&desk, "more", 5, 60_000);
+    let full = desk.run("store --archive disk/A more --later");
+    assert_eq!(full.code, 1, "{}", full.err);
+    says(
+        &full,
+        &[
+            "the disk of disk/A is full: the room kept for the catalogue was given up",
+            "the cache is full",
+            "beside what is kept for the catalogue",
+        ],
+    );
+    let stored = desk.done("store --archive disk/A");
+    assert!(
+        stored.text().contains("20 files complete"),
+        "{}",
+        stored.text()
+    );
+    desk.done("catalog find --archive disk/A");
+    // Room again: the reserve is taken anew, and what did not fit is stored.
+    std::fs::remove_file(at.join("others")).expect("removed");
+    desk.done("store --archive disk/A more");
+    assert!(
+        desk.path().join("disk/A/reserve").exists(),
+        "room is kept again"
+    );
+    let names: Vec<&str> = files
+        .keys()
+        .chain(more.keys())
+        .map(String::as_str)
+        .collect();
+    desk.put("list.txt", names.join("\n"));
+    desk.done("recall --archive disk/A --to out --files-from list.txt");
+    same(&desk, &files, "out");
+    same(&desk, &more, "out");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::program::Desk;
 use std::collections::BTreeMap;
 use tapewise_archive::sums::{Kind, Sum};
 
-use tapewise_house::ltfs_tape;
+pub(crate) use tapewise_house::ltfs_tape;
 
 const ALL: &str = "recall --ltfs emulated:lib --to out --all-files";
 

@@ -37,7 +37,7 @@ const COMMANDS: &[Entry<World>] = &[
     Entry {
         service_action: Some(0x0c),
         ..command(0xa3, 12, 5, |world, exchange| {
-            report_supported(COMMANDS, world, exchange)
+            report_supported(COMMANDS, world, &[], exchange)
         })
     },
     command(0xa5, 12, 300, moves::move_medium),

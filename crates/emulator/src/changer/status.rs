@@ -15,7 +15,7 @@ pub(super) fn read_status(world: &mut World, exchange: &mut Exchange<'_>) -> Res
     let start = exchange.number::<2>(2) as u16;
     let most = exchange.number::<2>(4) as usize;
     let with_tags = exchange.bit(1, 4);
-    let with_serials = exchange.bit(6, 0);
+    let with_serials = exchange.bit(6, 0) && !world.spec.faults.no_drive_serials;
     let allocation = exchange.number::<3>(7);
     let mut wanted: Vec<(u8, u16)> = TYPES
         .into_iter()

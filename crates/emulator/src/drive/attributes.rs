@@ -95,7 +95,8 @@ fn attributes(drive: &Drive, loaded: &Loaded, partition: u8) -> Vec<Attribute> {
         Attribute::text::<32>(0x0401, &memory.serial),
         Attribute::number::<4>(0x0402, length_m as u64),
         Attribute::number::<1>(0x0405, density),
-        Attribute::number::<1>(0x0408, 0),
+        // 80h: WORM.
+        Attribute::number::<1>(0x0408, u64::from(drive.is_worm()) << 7),
     ];
     for (id, serial) in (0x020a..=0x020d).zip(&memory.drives) {
         let maker = format!("{:<8}{serial}", drive.kind.identity.vendor);

@@ -191,7 +191,10 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
         12,
         Needs::Device,
         Drive::is_modern,
-        |drive, exchange| report_supported(TABLE, drive, exchange),
+        |drive, exchange| {
+            let hidden = drive.faults.faults.missing_commands.clone();
+            report_supported(TABLE, drive, &hidden, exchange)
+        },
     ),
     action(
         0xa3,

@@ -92,10 +92,11 @@ impl Drive {
             Mechanics::load(&self.kind.mechanism, loaded.tape.clone(), parked, noise);
         loaded.mechanics = Some(mechanics);
         loaded.wrap_ends = end_of_wrap::snapshot(&loaded.tape, &loaded.medium);
-        loaded.state = Threading::Loading(now + motion.time);
+        let time = motion.time + Micros::from_secs_f64(self.faults.faults.slow_load_s);
+        loaded.state = Threading::Loading(now + time);
         loaded.at_beginning();
         self.count(motion);
-        motion.time
+        time
     }
 
     /// Unloads the cartridge, which stays in the drive. Returns the time that takes.

@@ -173,7 +173,8 @@ fn volume_statistics(drive: &Drive) -> Vec<Parameter> {
         Parameter::counter(0x17, 8, full / 1_000_000),
         Parameter::text(0x40, &memory.serial),
         Parameter::text(0x42, &loaded.barcode),
-        Parameter::counter(0x80, 1, 0),
+        Parameter::counter(0x80, 1, u64::from(drive.is_write_protected())),
+        Parameter::counter(0x81, 1, u64::from(drive.is_worm())),
         Parameter::counter(0x101, 4, passes),
         Parameter::counter(0x102, 4, passes),
     ];

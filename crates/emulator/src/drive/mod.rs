@@ -19,11 +19,12 @@ mod sense;
 mod status;
 mod transfer;
 
-use crate::attention::{Attentions, MEDIUM_CHANGED, POWER_ON, UNIT_RESET};
+use crate::attention::{Attentions, MEDIUM_CHANGED, MODE_CHANGED, POWER_ON, UNIT_RESET};
 use crate::check::Check;
 use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
 use crate::faults::{DriveFault, FaultStream};
+use crate::gzip::Gauge;
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
 use crate::mechanics::{Mechanics, Motion};
@@ -63,6 +64,8 @@ pub(crate) struct Drive {
     busy_until: Micros,
     /// Until then the drive is not ready, for reasons of its own.
     not_ready_until: Micros,
+    /// Tells how compressible data is.
+    gauge: Gauge,
     /// What it did last.
     pub history: History,
     /// The last list of segments that a host wanted ordered, in the order found.
@@ -146,6 +149,7 @@ impl Drive {
             loaded: None,
             busy_until: Micros::ZERO,
             not_ready_until: Micros::ZERO,
+            gauge: Gauge::default(),
             history: History::default(),
             access_order: Vec::new(),
             last_check: None,
@@ -235,6 +239,45 @@ impl Drive {
         loaded.is_some_and(|loaded| loaded.state != Threading::Unloaded)
     }
 
+    /// From when on the drive is ready, or has finished what it was told to do.
+    pub fn ready_at(&self) -> Micros {
+        let state = self.loaded.as_ref().map(|loaded| loaded.state);
+        let loaded = match state {
+            Some(Threading::Loading(ready) | Threading::Cleaning(ready)) => ready,
+            _ => Micros::ZERO,
+        };
+        loaded.max(self.busy_until).max(self.not_ready_until)
+    }
+
+    /// The cartridge's barcode, if it is in this list.
+    fn is_among(&self, barcodes: &[String]) -> bool {
+        let loaded = self.loaded.as_ref();
+        loaded.is_some_and(|loaded| barcodes.contains(&loaded.barcode))
+    }
+
+    /// Whether the cartridge is write-protected.
+    fn is_write_protected(&self) -> bool {
+        self.is_among(&self.faults.faults.write_protected)
+    }
+
+    /// Whether the cartridge can be written only once.
+    fn is_worm(&self) -> bool {
+        self.is_among(&self.faults.faults.worm)
+    }
+
+    /// Whether what is under the head may be written on.
+    fn require_writable(&mut self) -> Result<(), Check> {
+        if self.is_write_protected() {
+            return Err(Check::WRITE_PROTECTED);
+        }
+        let is_worm = self.is_worm();
+        let loaded = self.ready()?;
+        match is_worm && loaded.object < loaded.current()?.end_of_data() {
+            true => Err(Check::WORM_OVERWRITE),
+            false => Ok(()),
+        }
+    }
+
     /// Whether an initiator wants the cartridge to stay.
     pub fn is_removal_prevented(&self) -> bool {
         self.loaded.is_some() && !self.prevented.is_empty()
@@ -258,6 +301,12 @@ impl Drive {
         const TEST_UNIT_READY: u8 = 0x00;
         self.settle(exchange.now());
         let entry = find(commands::TABLE, self, exchange)?;
+        if self.faults.faults.missing_commands.contains(&entry.opcode) {
+            return Err(Check::INVALID_OPCODE.into());
+        }
+        if entry.needs != Needs::Nothing && self.faults.attention() {
+            self.attentions.raise_for(MODE_CHANGED, exchange.nexus);
+        }
         let is_silent = self.faults.faults.late_attentions && entry.opcode == TEST_UNIT_READY;
         if entry.needs != Needs::Nothing
             && !is_silent

@@ -74,11 +74,11 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
         true => Vec::new(),
         false => block_descriptor(drive),
     };
-    // Buffered mode 1, and nothing write-protected.
-    const BUFFERED: u8 = 0x10;
+    // Buffered mode 1, and whether the cartridge is write-protected.
+    let specific = 0x10 | u8::from(drive.is_write_protected()) << 7;
     let mut answer = match is_long {
-        true => vec![0, 0, 0, BUFFERED, 0, 0, 0, descriptor.len() as u8],
-        false => vec![0, 0, BUFFERED, descriptor.len() as u8],
+        true => vec![0, 0, 0, specific, 0, 0, 0, descriptor.len() as u8],
+        false => vec![0, 0, specific, descriptor.len() as u8],
     };
     answer.extend(descriptor);
     answer.extend(bodies);

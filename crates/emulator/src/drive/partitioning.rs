@@ -20,6 +20,7 @@ pub(super) fn format_medium(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
         1 | 2 => Some(drive.mode.partitions.clone().ok_or(Check::SEQUENCE)?),
         _ => return Err(Check::invalid_cdb_bits(2, 3).into()),
     };
+    drive.require_writable()?;
     let loaded = drive.ready()?;
     if loaded.partition != 0 || loaded.object != 0 {
         // Only at the beginning of partition 0.

@@ -108,9 +108,7 @@ pub(super) fn rewind(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
 
 /// LOCATE(10) (SSC-4, 6.5).
 pub(super) fn locate_10(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
-    if exchange.bit(1, 2) {
-        return Err(Check::invalid_cdb_bits(1, 2).into());
-    }
+    // BT, the vendor's own kind of block address, is the logical one here as on LTO: Linux's st sets it.
     let partition = drive.partition_asked(exchange.bit(1, 1), exchange.byte(8), 8)?;
     let target = drive.object_asked(partition, exchange.number::<4>(3))?;
     drive.go_to(partition, target, exchange.bit(1, 0), exchange)
@@ -244,7 +242,8 @@ pub(super) fn read_position(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
         flags |= POSITION_UNKNOWN;
     }
     match exchange.service_action() {
-        0x00 => {
+        // 01h asks for the vendor's own kind of block address, which is the logical one: Linux's st does.
+        0x00 | 0x01 => {
             let mut answer = [0; 20];
             answer[0] = flags | BYTES_UNKNOWN;
             answer[1] = loaded.partition;

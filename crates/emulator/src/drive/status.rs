@@ -27,11 +27,12 @@ pub(super) fn request_sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     Ok(())
 }
 
-/// INQUIRY; drives of this century add page B0h (no WORM) and B1h (manufacturer's serial number).
+/// INQUIRY; drives of this century add page B0h (WORM from LTO-3 on) and B1h (manufacturer's serial number).
 pub(super) fn inquire(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let mut pages = Vec::new();
     if drive.is_modern() {
-        pages.push((0xb0, vec![0; 2]));
+        let has_worm = !["lto1", "lto2", "ibm3580"].contains(&drive.kind.name.as_str());
+        pages.push((0xb0, vec![u8::from(has_worm), 0]));
         pages.push((0xb1, padded::<12>(&drive.serial).to_vec()));
     }
     inquiry::answer(&drive.identity(), &pages, exchange)

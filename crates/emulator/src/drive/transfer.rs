@@ -4,7 +4,6 @@
 use super::Drive;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
-use crate::gzip;
 use crate::mechanics::{Mechanics, Motion, Stretch};
 use crate::medium::{MediumError, Object};
 use std::ops::Range;
@@ -161,11 +160,11 @@ impl Drive {
     }
 
     /// What a block of `bytes` takes on tape, and what gzip makes of it when the drive compresses.
-    fn recorded_bytes(&self, block: &[u8]) -> (u64, Option<f64>) {
+    fn recorded_bytes(&mut self, block: &[u8]) -> (u64, Option<f64>) {
         let bytes = block.len() as u64;
         match self.kind.compression {
             Some(compression) if self.mode.compresses => {
-                let ratio = gzip::ratio(block);
+                let ratio = self.gauge.ratio(block);
                 (compression.recorded_bytes(bytes, ratio).max(1), Some(ratio))
             }
             _ => (bytes, None),
@@ -311,6 +310,7 @@ pub(super) fn write(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     if request.length == 0 {
         return Ok(());
     }
+    drive.require_writable()?;
     let block_length = request.block_length.unwrap_or(request.length);
     drive.require_block_length(block_length)?;
     let blocks = request.block_length.map_or(1, |_| request.length);
@@ -334,6 +334,9 @@ pub(super) fn write_filemarks(drive: &mut Drive, exchange: &mut Exchange<'_>) ->
     let immediate = exchange.bit(1, 0);
     if exchange.bit(1, 1) {
         return Err(Check::invalid_cdb_bits(1, 1).into());
+    }
+    if count > 0 {
+        drive.require_writable()?;
     }
     for done in 0..count {
         drive.require_room(count - done)?;

@@ -131,7 +131,7 @@ impl Session<'_> {
         match Request::decode(&pdu.header) {
             Request::NopOut(nop) => self.in_turn(nop.order, |session| session.nop(&nop, &pdu)),
             Request::Command(command) => {
-                self.in_turn(command.order, |session| session.command(command, &pdu))
+                self.in_turn(command.order, |session| session.command(command, pdu))
             }
             Request::TaskManagement(request) => {
                 self.in_turn(request.order, |session| session.manage(&request))
@@ -251,17 +251,21 @@ impl Session<'_> {
         }
     }
 
-    fn command(&mut self, command: Command, pdu: &Received) -> Result<(), Ended> {
+    fn command(&mut self, command: Command, mut pdu: Received) -> Result<(), Ended> {
         if self.agreed.is_discovery {
-            return self.reject(PROTOCOL_ERROR, pdu, "a SCSI command in a discovery session");
+            return self.reject(
+                PROTOCOL_ERROR,
+                &pdu,
+                "a SCSI command in a discovery session",
+            );
         }
         if command.reads && command.writes {
-            return self.reject(NOT_SUPPORTED, pdu, "a command that moves data both ways");
+            return self.reject(NOT_SUPPORTED, &pdu, "a command that moves data both ways");
         }
         if self.incomplete.contains_key(&command.task)
             || lock(&self.running).contains_key(&command.task)
         {
-            return self.reject(INVALID_FIELD, pdu, "a command whose tag is in use");
+            return self.reject(INVALID_FIELD, &pdu, "a command whose tag is in use");
         }
         if command.expected > MOST_DATA || self.connection.outgoing().is_full() {
             let refused = Response::Scsi {
@@ -289,7 +293,11 @@ impl Session<'_> {
         let expected = command.expected as usize;
         let is_allowed = pdu.data.is_empty() || (command.writes && self.agreed.immediate_data);
         if !is_allowed || pdu.data.len() > expected.min(self.agreed.first_burst) {
-            return self.reject(PROTOCOL_ERROR, pdu, "immediate data that was not agreed to");
+            return self.reject(
+                PROTOCOL_ERROR,
+                &pdu,
+                "immediate data that was not agreed to",
+            );
         }
         let is_aborted = Arc::new(AtomicBool::new(false));
         lock(&self.running).insert(command.task, (command.lun, Arc::clone(&is_aborted)));
@@ -297,7 +305,7 @@ impl Session<'_> {
         if !command.writes || pdu.data.len() == expected {
             return self.start(Task {
                 command,
-                data: pdu.data.clone(),
+                data: std::mem::take(&mut pdu.data),
                 is_aborted,
             });
         }

@@ -6,7 +6,7 @@ use crate::library::Library;
 use crate::transport::{EmulatedTransport, LibraryUnit};
 use std::sync::Mutex;
 use std::time::Duration;
-use tapewise_scsi::{Cdb, Completion, Data, SenseBytes, Transport, TransportError};
+use tapewise_scsi::{Cdb, Completion, Data, SenseBytes, SenseKey, Transport, TransportError};
 
 /// No command of ours is too slow: who waits for it is at the other end.
 const ANY_TIME: Duration = Duration::from_secs(u32::MAX as u64);
@@ -83,7 +83,16 @@ impl Units {
         let unit = self.units.get(number);
         let turn = unit.filter(|_| !AT_ONCE.contains(&cdb.opcode()));
         let _turn = turn.map(|unit| lock(&unit.turn));
-        nexus.transport.execute(cdb, data, ANY_TIME)
+        let done = nexus.transport.execute(cdb, data, ANY_TIME);
+        let is_waiting = done
+            .as_ref()
+            .ok()
+            .and_then(Completion::sense)
+            .is_some_and(|sense| sense.key == SenseKey::NotReady && sense.asc == 0x04);
+        if let Some(unit) = unit.filter(|_| is_waiting) {
+            self.library.finish_waiting(unit.what);
+        }
+        done
     }
 
     /// Resets a unit, or all of them.

@@ -148,13 +148,19 @@ impl Pool {
             Pace::Threads => {
                 let log = Mutex::new(log);
                 std::thread::scope(|scope| {
+                    let (shift, log) = (&shift, &log);
+                    // The first drive is worked on here, so that work goes on where no thread can be had.
+                    let mut free = free;
+                    let first = free.next();
                     for (index, bay) in free {
-                        let (shift, log) = (&shift, &log);
-                        scope.spawn(move || {
-                            while let Some(volume) = shift.wait_for(index, bay) {
-                                shift.carry_out(&volume, index, bay, &mut Shared(log));
-                            }
-                        });
+                        let name = bay.name();
+                        let work = move || shift.work_on(index, bay, log);
+                        if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                            shift.leave_out(index, &name, &error);
+                        }
+                    }
+                    if let Some((index, bay)) = first {
+                        shift.work_on(index, bay, log);
                     }
                 });
             }
@@ -254,6 +260,21 @@ impl<'a> Shift<'a> {
             drop(self.changed.wait_timeout(floor, limit));
         }
         None
+    }
+
+    /// Works on one drive until nothing is left for it.
+    fn work_on(&self, index: usize, bay: &mut Bay, log: &Mutex<&mut (dyn Log + Send)>) {
+        while let Some(volume) = self.wait_for(index, bay) {
+            self.carry_out(&volume, index, bay, &mut Shared(log));
+        }
+    }
+
+    /// A drive is not worked on, because there is no thread for it.
+    fn leave_out(&self, index: usize, name: &str, error: &std::io::Error) {
+        self.floor().holds[index] = None;
+        lock(self.desk).say(&format!(
+            "{name} is not used this time: no thread can be started for it ({error})"
+        ));
     }
 
     fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {

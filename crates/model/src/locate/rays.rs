@@ -122,7 +122,7 @@ impl Rays<'_> {
 }
 
 /// `fixed + slope * (along - pivot)`, brought to the form of [`Look::below`].
-fn base(fixed: Micros, slope: i64, pivot: i32) -> i64 {
+pub(super) fn base(fixed: Micros, slope: i64, pivot: i32) -> i64 {
     const HALF_A_MICROSECOND: i64 = 1 << (Pace::FRACTION_BITS - 1);
     (fixed.0 << Pace::FRACTION_BITS) + HALF_A_MICROSECOND - slope * i64::from(pivot)
 }

@@ -22,7 +22,7 @@ complete && exit 0
 [ "$(id -u)" = 0 ] || skip "only root installs ${packages[*]}"
 echo "installing ${packages[*]} and a kernel for the tests against real SCSI targets"
 # A network that swallows everything must not hold up the tests.
-apt=(timeout 600 apt-get -o Acquire::http::Timeout=20 -o Acquire::Retries=1)
+apt=(timeout 600 apt-get -o Acquire::http::Timeout=20 -o Acquire::Retries=1 -o DPkg::Lock::Timeout=300)
 log=$(mktemp)
 trap 'rm -rf "$log" "${work:-}"' EXIT
 {

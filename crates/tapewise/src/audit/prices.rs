@@ -3,9 +3,10 @@
 use super::mounts::{Mount, Read, place as recorded_place};
 use crate::batch::Batch;
 use crate::cartridge::Cartridge;
+use crate::effort::Effort;
+use crate::found::Origin;
 use crate::location::{EndLocation, Location};
 use crate::place::{PlaceError, Placed, Placement};
-use crate::search::{Effort, Origin};
 use std::collections::BTreeMap;
 use tapewise_formats::event::Spot;
 use tapewise_formats::{Extent, Request};

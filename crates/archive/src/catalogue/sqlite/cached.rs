@@ -5,7 +5,7 @@ use super::files::{insert_store, settle};
 use super::rows::{all, one, run};
 use crate::catalogue::{
     CacheKey, CacheRecords, Cached, CatalogueError, Evicted, FileId, FileState, Holds, NewStore,
-    RequestId, Result,
+    RequestId, Result, Tie,
 };
 use rusqlite::{Row, Transaction, params};
 
@@ -70,6 +70,21 @@ fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> 
     Ok(found)
 }
 
+fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
+    let row = |row: &Row<'_>| {
+        let (id, generation) = (row.get(0)?, row.get(1)?);
+        Ok(Tie { id, generation })
+    };
+    let found = one(transaction, "SELECT id, generation FROM identity", [], row)?;
+    found.ok_or_else(|| CatalogueError::Damaged("it does not say which catalogue it is".to_owned()))
+}
+
+fn move_on(transaction: &Transaction<'_>, beyond: u64) -> Result<()> {
+    let sql = "UPDATE identity SET generation = max(generation, ?1) + 1";
+    run(transaction, sql, [beyond])?;
+    Ok(())
+}
+
 impl CacheRecords for SqliteCatalogue {
     fn store_cached(
         &self,
@@ -77,6 +92,7 @@ impl CacheRecords for SqliteCatalogue {
         at_ns: i64,
     ) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
+            move_on(transaction, 0)?;
             let stored = files.iter().map(|(key, store)| {
                 let ids = insert_store(transaction, store, FileState::Live, at_ns)?;
                 insert(transaction, *key, ids.0, at_ns)?;
@@ -97,6 +113,17 @@ impl CacheRecords for SqliteCatalogue {
                 return Err(CatalogueError::Impossible { path, what });
             }
             insert(transaction, key, file, at_ns)
+        })
+    }
+
+    fn tie(&self) -> Result<Tie> {
+        self.read(tie)
+    }
+
+    fn move_on(&self, beyond: u64) -> Result<Tie> {
+        self.write(|transaction| {
+            move_on(transaction, beyond)?;
+            tie(transaction)
         })
     }
 

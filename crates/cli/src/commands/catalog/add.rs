@@ -1,10 +1,11 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
-use super::blocks::of_blocks;
+use super::blocks::{Found, of_blocks};
 use super::label;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::collections::HashSet;
@@ -100,13 +101,6 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         mover.read_in(&args.tapes, Others::Add, copies)
     })?;
     super::rebuild::told(&rebuilt)
-}
-
-/// A volume that is to be added: what is on it, and what is left out and why.
-pub(super) struct Found {
-    pub volume: Volume,
-    pub recorded: Vec<Recorded>,
-    pub left_out: Vec<(Vec<u8>, String)>,
 }
 
 /// Refuses volumes that are known before anything is written, and before a tape is read.

@@ -1,6 +1,5 @@
 //! Cartridges of which only a list is known: which file lies in which blocks.
 
-use super::add::Found;
 use crate::error::CliError;
 use crate::output::say;
 use std::collections::BTreeMap;
@@ -13,6 +12,13 @@ use tapewise_archive::record::{self, Owner, Segment, Volume, VolumeFormat, Volum
 use tapewise_formats::csv_requests::read_csv;
 use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::request::{Extent, Request};
+
+/// A volume that is to be added: what is on it, and what is left out and why.
+pub struct Found {
+    pub volume: Volume,
+    pub recorded: Vec<Recorded>,
+    pub left_out: Vec<(Vec<u8>, String)>,
+}
 
 /// The cartridges of a list in the CSV of requests. A row without a volume is of the cartridge that the list
 /// is named like.

@@ -29,7 +29,7 @@ pub struct Find {
 
 /// Runs it.
 pub fn run(args: &Find) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     let bytes = args.pattern.as_bytes().to_vec();
     let pattern = match (
         args.pattern.contains(['*', '?', '[']),
@@ -95,7 +95,7 @@ pub struct VolumesArgs {
 
 /// Runs it.
 pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     let mut table = Table::new(
         "",
         &[

@@ -1,11 +1,12 @@
 //! `tapewise catalog init`: an archive in a directory.
 
-use crate::archive::{Archive, ArchiveSettings, TierSettings};
+use crate::archive::Archive;
 use crate::error::CliError;
 use crate::output::print;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::mover::Settings;
+use tapewise_archive::settings::{ArchiveSettings, TierSettings};
 
 /// Make an archive in a new directory: settings, an empty catalogue, a cache.
 #[derive(clap::Args, Debug)]

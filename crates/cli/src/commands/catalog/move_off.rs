@@ -1,9 +1,10 @@
 //! `tapewise catalog migrate` and `repack`: files go from where they are to where they belong.
 
 use super::tend::volume;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::path::PathBuf;

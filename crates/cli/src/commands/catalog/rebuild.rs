@@ -5,19 +5,20 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output::{print, say};
 use crate::units;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Rejoined, SqliteCatalogue};
+use tapewise_archive::catalogue::Rejoined;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Others, ReadIn, Rebuilt};
 
 /// Read all cartridges of the library and make the catalogue again from what is on them.
 ///
-/// Every cartridge of ours is read from end to end, on all drives. Names, times, checksums, versions and the
+/// A catalogue that is missing or empty is made anew. Every cartridge of ours is read from end to end, on all drives. Names, times, checksums, versions and the
 /// number of copies stand on the tape. What is found is joined to what the catalogue knows: nothing that it
 /// knows is lost, so an older catalogue, or a restored backup, is brought up to date in the same way. Files
 /// that span cartridges are joined when all of their parts have been read; parts that are missing are listed.
-/// Blank cartridges and those of others are passed over.
+/// Blank cartridges and those of others are passed over. Files in the cache that the catalogue does not know are
+/// kept in cache/quarantine of the archive.
 #[derive(clap::Args, Debug)]
 pub struct Rebuild {
     /// The archive.
@@ -33,9 +34,8 @@ pub struct Rebuild {
 
 /// Runs it.
 pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
-    make_if_lost(&args.archive)?;
-    let archive = Archive::open(&args.archive)?;
-    let cache = archive.cache()?;
+    let archive = Archive::open_to_rebuild(&args.archive)?;
+    let (cache, _) = archive.reconcile()?;
     let stop = stop_on_interrupt()?;
     let copies = archive.settings.copies;
     let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
@@ -46,15 +46,6 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
         mover.read_in(&labels, Others::Pass, copies)
     })?;
     told(&rebuilt)
-}
-
-/// Makes a new catalogue in an archive whose own is missing: a directory without settings is no archive.
-fn make_if_lost(directory: &Path) -> Result<(), CliError> {
-    let path = directory.join("catalogue.db");
-    if directory.join("archive.toml").exists() && !path.exists() {
-        SqliteCatalogue::open(&path)?;
-    }
-    Ok(())
 }
 
 /// Says what was read in, and what could not be joined: then a part is done.

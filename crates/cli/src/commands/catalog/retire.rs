@@ -1,8 +1,9 @@
 //! `tapewise catalog forget` and `retire`: volumes that are gone, and volumes that take no more.
 
 use super::tend::volume;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::CliError;
+use crate::now::now_ns;
 use crate::output::print;
 use crate::units;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! `tapewise catalog verify`, `scrub`, `check`, `backup`: that what is kept stays right.
 
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::collections::BTreeSet;
@@ -189,7 +190,7 @@ pub struct Check {
 
 /// Runs it.
 pub fn check(args: &Check) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     let findings = archive.catalogue.integrity()?;
     for finding in &findings {
         print(&format!("{finding}\n"))?;
@@ -216,7 +217,7 @@ pub struct Backup {
 
 /// Runs it.
 pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
+    let archive = Archive::open_to_read(&args.archive)?;
     archive.catalogue.backup(&args.file)?;
     Ok(ExitCode::SUCCESS)
 }

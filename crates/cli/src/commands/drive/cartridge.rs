@@ -1,8 +1,7 @@
 //! What a drive knows of its cartridge and of itself: memory, logs, alerts.
 
-use super::status::optional;
 use crate::error::CliError;
-use crate::units;
+use crate::{output, units};
 use serde::Serialize;
 use tapewise_model::profile::{self, Kind};
 use tapewise_model::{Measure, Profile, Used, Wear};
@@ -10,7 +9,7 @@ use tapewise_scsi::commands::{
     Attribute, AttributeValue, DeviceStatistics, LogPage, LogSense, ModeData, ModePage,
     ReadAttributes, TapeAlerts, TapeCapacity, VolumeStatistics,
 };
-use tapewise_scsi::{Command, Report, TapeDrive};
+use tapewise_scsi::{Command, Report, ScsiError, TapeDrive};
 
 /// Attributes of a cartridge's memory (SPC-5, 7.4).
 const BARCODE: u16 = 0x0806;
@@ -284,4 +283,17 @@ fn profile_with_density(density: u8) -> Option<Profile> {
             let code = profile.cartridge.density_code.as_ref();
             profile.kind == Kind::Drive && code.is_some_and(|code| code.value == u16::from(density))
         })
+}
+
+/// An answer, or none from a drive that does not know the command, or whose answer is cut short.
+pub fn optional<T>(answer: Result<T, ScsiError>) -> Result<Option<T>, CliError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_unsupported() => Ok(None),
+        Err(error @ ScsiError::Decode { .. }) => {
+            output::say(format_args!("tapewise: left out: {error}\n"));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -8,8 +8,8 @@ mod sample;
 mod verified;
 mod walk;
 
+use super::cartridge::optional;
 use super::map;
-use super::status::optional;
 use crate::error::CliError;
 use crate::{device, output, units};
 use answers::Answers;

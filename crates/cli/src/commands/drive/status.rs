@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 use tapewise_scsi::device::Host;
 use tapewise_scsi::holders::{Holder, Holders};
-use tapewise_scsi::{Owner, Report, ScsiError, TapeDrive};
+use tapewise_scsi::{Owner, Report, TapeDrive};
 
 /// Say who a drive is, who uses it, and, with --active, what it is doing.
 ///
@@ -226,18 +226,5 @@ impl fmt::Display for Reservation {
             (_, _, Some(holder)) => write!(f, "by {holder}"),
             _ => f.write_str("none"),
         }
-    }
-}
-
-/// An answer, or none from a drive that does not know the command, or whose answer is cut short.
-pub fn optional<T>(answer: Result<T, ScsiError>) -> Result<Option<T>, CliError> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.is_unsupported() => Ok(None),
-        Err(error @ ScsiError::Decode { .. }) => {
-            output::say(format_args!("tapewise: left out: {error}\n"));
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tapewise_emulator::Library;
 use tapewise_emulator::iscsi::{Chap, IscsiTarget, TargetOptions};
 use tapewise_model::Micros;
@@ -42,36 +42,57 @@ const SWITCHED_ON: Micros = Micros(600_000_000);
 /// How often the state of the library is written down for `tapewise emulate status`.
 const LIVE: Duration = Duration::from_millis(250);
 
+/// How a library is to be served, checked before there is one.
+pub(super) struct Plan<'a> {
+    address: SocketAddr,
+    chap: Option<Chap>,
+    commands: Option<&'a Path>,
+}
+
+/// What the options ask for; nothing without `--iscsi`.
+pub(super) fn plan(args: &Serve) -> Result<Option<Plan<'_>>, CliError> {
+    let Some(address) = &args.iscsi else {
+        return Ok(None);
+    };
+    let plan = Plan {
+        address: resolve(address)?,
+        chap: chap(args)?,
+        commands: args.commands.as_deref(),
+    };
+    let ip = plan.address.ip();
+    if !ip.is_loopback() {
+        let who = if plan.chap.is_some() {
+            "the user's secret"
+        } else {
+            "this address"
+        };
+        output::say(format_args!(
+            "tapewise: warning: other machines can reach {ip}: whoever knows {who} can read and overwrite every \
+             cartridge\n"
+        ));
+    }
+    Ok(Some(plan))
+}
+
 /// Serves until the first Ctrl-C or a SIGTERM.
 pub(super) fn run(
-    args: &Serve,
-    address: &str,
+    plan: Plan<'_>,
     library: &Library,
     directory: &Path,
 ) -> Result<ExitCode, CliError> {
-    let address = resolve(address)?;
-    let chap = chap(args)?;
-    if !address.ip().is_loopback() {
-        let who = if chap.is_some() {
-            "the user's secret"
-        } else {
-            "the address"
-        };
-        output::say(format_args!(
-            "tapewise: warning: {address} can be reached from other machines: whoever knows {who} can read and \
-             overwrite every cartridge\n"
-        ));
-    }
     library.skip(SWITCHED_ON);
-    if let Some(path) = &args.commands {
+    if let Some(path) = plan.commands {
         log_commands(library, path)?;
     }
     let stop = interrupt::stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let address = plan.address;
     let options = TargetOptions {
-        chap,
+        chap: plan.chap,
         log: Arc::new(|line| {
-            let now = humantime::format_rfc3339_seconds(SystemTime::now());
+            let now = jiff::Timestamp::now()
+                .round(jiff::Unit::Second)
+                .unwrap_or_default();
             output::say(format_args!("{now} {line}\n"));
         }),
     };

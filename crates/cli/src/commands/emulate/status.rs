@@ -2,13 +2,13 @@
 
 use crate::error::{CliError, Exit};
 use crate::output;
-use tapewise_plot::Table;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 use tapewise_emulator::{Library, Snapshot};
+use tapewise_plot::Table;
 
 /// Show what the drives of a library that is being served are doing: cartridge, head and last commands.
 #[derive(clap::Args, Debug)]

@@ -3,7 +3,7 @@
 mod choice;
 mod tape;
 
-use super::report::{self, Report};
+use super::report::Report;
 use super::{Recall, common};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
@@ -285,7 +285,7 @@ impl Work<'_> {
         check: Check,
         say: Say<'_>,
     ) -> Result<ExitCode, CliError> {
-        let start_ns = report::now_ns();
+        let start_ns = crate::now::now_ns();
         let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
         let mut failed = self.left_out.clone();
         let bar = Bar::new(self.args.quiet);

@@ -1,7 +1,7 @@
 //! `recall --ltfs-mount`: a copy from a mounted LTFS, in our order.
 
 use super::copy::{self, Item};
-use super::report::{self, Report};
+use super::report::Report;
 use super::{Recall, common};
 use crate::batch::{self, Input};
 use crate::error::{CliError, Exit};
@@ -54,7 +54,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
         return Err(CliError::failed("the destination was not opened"));
     };
     let stop = interrupt::stop_on_interrupt()?;
-    let start_ns = report::now_ns();
+    let start_ns = crate::now::now_ns();
     let ordered: Vec<&Item> = order.iter().map(|&at| &items[at]).collect();
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
     copy::copy(&ordered, &destination, &stop, &mut report, &say);

@@ -2,13 +2,14 @@
 
 use super::copy::Took;
 use crate::error::{CliError, Exit};
+use crate::now::now_ns;
 use crate::units;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tapewise_archive::deliver::{
     DeliverError, Delivered, Destination, Expected, InnerPath, Outcome,
 };
@@ -26,14 +27,6 @@ pub struct Report {
     other_failures: usize,
     positioning: Duration,
     reading: Duration,
-}
-
-/// Now, in nanoseconds since 1970.
-pub fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-    })
 }
 
 impl Report {

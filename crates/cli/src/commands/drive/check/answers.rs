@@ -2,8 +2,8 @@
 
 use super::hidden::{self, Hidden};
 use super::report::{Answer, Opcode};
+use crate::commands::drive::cartridge::optional;
 use crate::commands::drive::question::{Page, Question};
-use crate::commands::drive::status::optional;
 use crate::error::CliError;
 use tapewise_scsi::commands::{ReportSupportedOpcodes, SupportedOpcode, VpdPage};
 use tapewise_scsi::{Command, TapeDrive, hex};

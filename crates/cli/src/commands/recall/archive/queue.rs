@@ -5,9 +5,10 @@
 //! answer, the next of them goes on with the work.
 
 use super::pull_list;
-use crate::archive::{Archive, now_ns};
+use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::is_set;
+use crate::now::now_ns;
 use crate::output::say;
 use crate::units;
 use std::collections::HashSet;

@@ -1,0 +1,219 @@
+//! What opening a cache finds, and what it does about it.
+
+use super::tie::{self, NEW_TIE, TIE};
+use super::{CacheError, Disk, INCOMING, Recovered, SetAside, State, incoming, io_error, place};
+use crate::catalogue::{CacheKey, CacheRecords};
+use crate::deliver::InnerPath;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where files go that no record knows.
+const QUARANTINE: &str = "quarantine";
+
+/// The attribute of a cached file that says what path it was stored with.
+pub(super) const PATH_ATTRIBUTE: &str = "user.tapewise.path";
+
+/// No path of a file is longer.
+const MOST_PATH_BYTES: usize = 1 << 16;
+
+/// What to do with a catalogue that is older than the cache, or another than it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reconcile {
+    /// Refuse: the right catalogue may yet be put back.
+    No,
+    /// Go on with it. Cached files that it does not know are set aside.
+    Yes,
+}
+
+/// What a name in the directory is.
+enum Name {
+    Incoming,
+    Place(CacheKey),
+    Ours,
+    Stranger,
+}
+
+fn name_of(path: &Path) -> Name {
+    if path == Path::new(TIE) || path == Path::new(NEW_TIE) || path.starts_with(QUARANTINE) {
+        return Name::Ours;
+    }
+    let digits = path.file_name().and_then(|name| name.to_str());
+    let key = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    // The catalogue has no greater ones.
+    let key = key.filter(|&key| key < i64::MAX as u64);
+    match key.map(CacheKey) {
+        Some(key) if path == place(key) => Name::Place(key),
+        Some(key) if path == incoming::incoming(key) => Name::Incoming,
+        _ => Name::Stranger,
+    }
+}
+
+/// What stands in the directory.
+struct Standing {
+    /// Files in their place, with their lengths.
+    places: HashMap<CacheKey, u64>,
+    /// Files that never got one.
+    incoming: Vec<PathBuf>,
+    strangers: Vec<PathBuf>,
+}
+
+impl Standing {
+    fn look(disk: &dyn Disk) -> Result<Standing, CacheError> {
+        let files = disk.files().map_err(io_error("listing", Path::new(".")))?;
+        let mut standing = Standing {
+            places: HashMap::new(),
+            incoming: Vec::new(),
+            strangers: Vec::new(),
+        };
+        for (path, bytes) in files {
+            match name_of(&path) {
+                Name::Incoming => standing.incoming.push(path),
+                Name::Place(key) => {
+                    standing.places.insert(key, bytes);
+                }
+                Name::Ours => {}
+                Name::Stranger => standing.strangers.push(path),
+            }
+        }
+        Ok(standing)
+    }
+}
+
+/// Compares directory and records, puts right what a killed process left, and ties the two together anew.
+pub(super) fn recover(
+    disk: &dyn Disk,
+    records: &dyn CacheRecords,
+    reconcile: Reconcile,
+) -> Result<(State, Recovered), CacheError> {
+    let standing = Standing::look(disk)?;
+    let (tied, catalogue) = (tie::read(disk)?, records.tie()?);
+    if let (Some(tied), Reconcile::No) = (&tied, reconcile) {
+        if tied.id != catalogue.id && !standing.places.is_empty() {
+            return Err(CacheError::OtherCatalogue {
+                files: standing.places.len(),
+            });
+        }
+        if tied.id == catalogue.id && tied.generation > catalogue.generation {
+            return Err(CacheError::OlderCatalogue {
+                catalogue: catalogue.generation,
+                cache: tied.generation,
+            });
+        }
+    }
+    // Only such a catalogue knows everything that was acknowledged.
+    let knows_all = tied
+        .as_ref()
+        .is_some_and(|tied| tied.id == catalogue.id && tied.generation <= catalogue.generation);
+    let mut recovered = Recovered {
+        strangers: standing.strangers,
+        ..Recovered::default()
+    };
+    let (state, kept) = compare(records, &standing.places, &mut recovered)?;
+    let unknown = standing.places.keys().filter(|key| !kept.contains(key));
+    let mut unknown: Vec<CacheKey> = unknown.copied().collect();
+    unknown.sort_unstable();
+    let beyond = tied.map_or(0, |tied| tied.generation);
+    let mut leftovers = standing.incoming;
+    if knows_all {
+        leftovers.extend(unknown.into_iter().map(place));
+    } else if !unknown.is_empty() {
+        let generation = beyond.max(catalogue.generation).saturating_add(1);
+        recovered.set_aside = set_aside(disk, &unknown, generation)?;
+    }
+    for path in leftovers {
+        disk.remove(&path).map_err(io_error("removing", &path))?;
+        recovered.leftovers += 1;
+    }
+    tie::write(disk, &records.move_on(beyond)?)?;
+    Ok((state, recovered))
+}
+
+/// Looks for the file of every record; the keys of those that stay.
+fn compare(
+    records: &dyn CacheRecords,
+    places: &HashMap<CacheKey, u64>,
+    recovered: &mut Recovered,
+) -> Result<(State, HashSet<CacheKey>), CacheError> {
+    let mut state = State::default();
+    let mut kept: HashSet<CacheKey> = HashSet::new();
+    for cached in records.all_cached()? {
+        state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
+        let whole = places.get(&cached.key) == Some(&cached.bytes);
+        let damaged = !whole && records.forget_cached(cached.file)?;
+        if damaged {
+            recovered.damaged.push(cached.file);
+        } else if !whole {
+            recovered.forgotten += 1;
+            continue;
+        }
+        kept.insert(cached.key);
+        state.held_bytes = state.held_bytes.saturating_add(cached.bytes);
+    }
+    Ok((state, kept))
+}
+
+/// Moves files that no record knows out of the way, under the paths that they were stored with.
+fn set_aside(
+    disk: &dyn Disk,
+    keys: &[CacheKey],
+    generation: u64,
+) -> Result<Option<SetAside>, CacheError> {
+    let directory = Path::new(QUARANTINE).join(generation.to_string());
+    for &key in keys {
+        let from = place(key);
+        let numbered = directory.join(format!("{:016x}", key.0));
+        let to = match path_of(disk, &from) {
+            Some(path) => directory.join(OsStr::from_bytes(path.as_bytes())),
+            None => numbered.clone(),
+        };
+        // A path too long for this file system, or one that two files had.
+        let to = match put(disk, &from, &to) {
+            Ok(()) => to,
+            Err(_) => {
+                put(disk, &from, &numbered).map_err(io_error("setting aside", &from))?;
+                numbered
+            }
+        };
+        for parent in [to.parent(), from.parent()].into_iter().flatten() {
+            disk.sync_directory(parent)
+                .map_err(io_error("syncing", parent))?;
+        }
+    }
+    Ok(Some(SetAside {
+        files: keys.len(),
+        directory,
+    }))
+}
+
+/// The path that a file was stored with, as far as its file system keeps attributes.
+fn path_of(disk: &dyn Disk, name: &Path) -> Option<InnerPath> {
+    let file = disk.open(name).ok()?;
+    let mut path = vec![0; MOST_PATH_BYTES];
+    let bytes = rustix::fs::fgetxattr(&file, PATH_ATTRIBUTE, &mut path[..]).ok()?;
+    InnerPath::new(&path[..bytes]).ok()
+}
+
+/// Moves a file to a place where nothing stands yet; directories on the way are made, and are there for good.
+fn put(disk: &dyn Disk, from: &Path, to: &Path) -> std::io::Result<()> {
+    match disk.open(to) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+        Ok(_) => return Err(std::io::ErrorKind::AlreadyExists.into()),
+    }
+    let parents = to.ancestors().skip(1);
+    let mut parents: Vec<PathBuf> = parents
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .map(Path::to_owned)
+        .collect();
+    parents.reverse();
+    disk.make_directories(&parents)?;
+    disk.rename(from, to)
+}
+
+/// The directories that a cache needs.
+pub(super) fn directories() -> Vec<PathBuf> {
+    let places = (0..=0xffu32).map(|byte| PathBuf::from(format!("{byte:02x}")));
+    places.chain([PathBuf::from(INCOMING)]).collect()
+}

@@ -1,0 +1,329 @@
+//! An archive in a directory, from the outside in: settings, catalogue, cache, and what a killed run left.
+//!
+//! `archive.toml` says what there is, `catalogue.db` what lies where, `cache/` holds the files in front of the
+//! tapes, `events.jsonl` everything that the drives did, `reserve` room for the catalogue on a full disk. One
+//! process moves files at a time: it has the cache.
+//!
+//! Opening never makes a catalogue. Beside `archive.toml` a catalogue that is missing or empty was lost, and a
+//! new one would know nothing of the files in the cache.
+//!
+//! Nothing here prints: what was found and put right is a value.
+
+use crate::cache::{Cache, CacheError, Directory, Recovered, Water};
+use crate::catalogue::{CatalogueError, SqliteCatalogue};
+use crate::mover::{MoveError, Mover, Settings, TakenUp, random_uuid};
+use crate::reserve::{Reserve, ReserveState};
+use crate::settings::{ArchiveSettings, SettingsError};
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tapewise_library::pool::{Pool, PoolError};
+use tapewise_run::Log;
+
+/// The file that makes a directory an archive.
+const SETTINGS: &str = "archive.toml";
+
+/// The file of the catalogue.
+const CATALOGUE: &str = "catalogue.db";
+
+/// Why an archive cannot be opened or made. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// `archive.toml` cannot be read.
+    #[error("{path}: {source}")]
+    NoSettings {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// `archive.toml` is no TOML, or has keys that are unknown or of another type.
+    #[error("{path}: {source}")]
+    NotSettings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+    /// No archive can work with a setting.
+    #[error("{}{source}", .path.as_ref().map_or(String::new(), |path| format!("{}: ", path.display())))]
+    Settings {
+        /// The file; none where the settings were not read from one.
+        path: Option<PathBuf>,
+        /// The key, and what it must be.
+        source: SettingsError,
+    },
+    /// The settings cannot be written as TOML.
+    #[error("the settings cannot be written: {0}")]
+    Unwritable(#[from] toml::ser::Error),
+    /// A new archive belongs in a new directory.
+    #[error("{path}: is not empty")]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The catalogue is missing, empty, damaged, or of something else.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// Another process has the cache.
+    #[error("{0}")]
+    Busy(io::Error),
+    /// The cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// An archive that is open. Nobody has touched its cache or a drive yet.
+pub struct Archive {
+    directory: PathBuf,
+    /// Its settings.
+    pub settings: ArchiveSettings,
+    /// What lies where.
+    pub catalogue: Arc<SqliteCatalogue>,
+    /// Whether there is room for the catalogue.
+    pub reserve: ReserveState,
+}
+
+/// What works for an archive: drives and robots, how volumes are written, where events go, and the time.
+pub struct Machinery<'a> {
+    /// Drives and robots.
+    pub pool: &'a mut Pool,
+    /// How volumes are written.
+    pub settings: &'a Settings,
+    /// Where events go.
+    pub log: &'a mut (dyn Log + Send),
+    /// Set by whoever wants the work to stop.
+    pub stop: &'a AtomicBool,
+    /// The time, nanoseconds since 1970.
+    pub now_ns: &'a (dyn Fn() -> i64 + Sync),
+}
+
+/// What a person should hear of while an archive is worked on.
+#[derive(Debug)]
+pub enum Notice {
+    /// A run that was killed had left something open; it is put right.
+    TakenUp(TakenUp),
+    /// After the work a drive did not give its cartridge back.
+    NotDismounted(PoolError),
+}
+
+impl Archive {
+    /// Makes an archive in a directory that does not exist or is empty.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn create(directory: &Path, settings: &ArchiveSettings) -> Result<Archive, OpenError> {
+        let wrong = |source| OpenError::Settings { path: None, source };
+        settings.check().map_err(wrong)?;
+        let failed = at(directory);
+        std::fs::create_dir_all(directory).map_err(&failed)?;
+        if directory.read_dir().map_err(&failed)?.next().is_some() {
+            let path = directory.to_owned();
+            return Err(OpenError::NotEmpty { path });
+        }
+        let text = toml::to_string(settings)?;
+        SqliteCatalogue::open(&directory.join(CATALOGUE))?;
+        // The file that makes the directory an archive comes last, and whole. A device's name may hold a secret.
+        let mut file = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o600))
+            .tempfile_in(directory)
+            .map_err(&failed)?;
+        io::Write::write_all(&mut file, text.as_bytes()).map_err(&failed)?;
+        file.as_file().sync_all().map_err(&failed)?;
+        file.persist(directory.join(SETTINGS))
+            .map_err(|error| failed(error.error))?;
+        sync_directory(directory).map_err(&failed)?;
+        let parent = directory
+            .parent()
+            .filter(|name| !name.as_os_str().is_empty());
+        sync_directory(parent.unwrap_or(Path::new("."))).map_err(&failed)?;
+        Archive::open(directory)
+    }
+
+    /// Opens an archive to work on it.
+    ///
+    /// # Errors
+    /// [`OpenError`]; a catalogue that is missing or empty is one.
+    pub fn open(directory: &Path) -> Result<Archive, OpenError> {
+        Archive::open_with(directory, SqliteCatalogue::open_existing)
+    }
+
+    /// Opens an archive whose catalogue is to be made again from its cartridges. One that is missing or empty is
+    /// made anew; its cache must then be [reconciled](Archive::reconcile).
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open_to_rebuild(directory: &Path) -> Result<Archive, OpenError> {
+        Archive::open_with(directory, SqliteCatalogue::open)
+    }
+
+    fn open_with(
+        directory: &Path,
+        open: impl FnOnce(&Path) -> Result<SqliteCatalogue, CatalogueError>,
+    ) -> Result<Archive, OpenError> {
+        let settings = read_settings(directory)?;
+        // Room comes first: on a full disk not even an empty write-ahead log could be made.
+        let reserve = Reserve::of(directory).prepare();
+        let catalogue = open(&directory.join(CATALOGUE))?;
+        Ok(Archive {
+            directory: directory.to_owned(),
+            settings,
+            catalogue: Arc::new(catalogue),
+            reserve,
+        })
+    }
+
+    /// Opens an archive to look things up: nothing in it is changed, and a disk that is full or cannot be
+    /// written to does not matter.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open_to_read(directory: &Path) -> Result<Archive, OpenError> {
+        let settings = read_settings(directory)?;
+        let catalogue = SqliteCatalogue::open_to_read(&directory.join(CATALOGUE))?;
+        Ok(Archive {
+            directory: directory.to_owned(),
+            settings,
+            catalogue: Arc::new(catalogue),
+            reserve: ReserveState::Kept,
+        })
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where its cache is.
+    pub fn cache_directory(&self) -> PathBuf {
+        self.directory.join("cache")
+    }
+
+    /// Where its event log is.
+    pub fn events(&self) -> PathBuf {
+        self.directory.join("events.jsonl")
+    }
+
+    /// Its cache, which one process has at a time. What a killed process left in it is put right.
+    ///
+    /// # Errors
+    /// [`OpenError::Busy`] where another process has it; [`CacheError::OlderCatalogue`] and
+    /// [`CacheError::OtherCatalogue`] where the catalogue is not the one that the cache belongs to.
+    pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
+        let records = Arc::clone(&self.catalogue) as _;
+        Ok(Cache::open(self.disk()?, records, self.water())?)
+    }
+
+    /// Its cache, with a catalogue that was restored or made anew: see [`Cache::reconcile`].
+    ///
+    /// # Errors
+    /// [`OpenError::Busy`] where another process has it.
+    pub fn reconcile(&self) -> Result<(Cache, Recovered), OpenError> {
+        let records = Arc::clone(&self.catalogue) as _;
+        Ok(Cache::reconcile(self.disk()?, records, self.water())?)
+    }
+
+    fn disk(&self) -> Result<Box<Directory>, OpenError> {
+        let path = self.cache_directory();
+        let disk = Directory::open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::ResourceBusy => OpenError::Busy(source),
+            _ => OpenError::Io { path, source },
+        })?;
+        Ok(Box::new(disk))
+    }
+
+    fn water(&self) -> Water {
+        Water {
+            high_bytes: self.settings.cache_high_bytes,
+            low_bytes: self.settings.cache_low_bytes,
+        }
+    }
+
+    /// Lets `work` move files, after what a killed run left open was put right. Then every drive gives its
+    /// cartridge back.
+    ///
+    /// # Errors
+    /// [`MoveError`]; what was done until then is kept.
+    pub fn work<T>(
+        &self,
+        cache: &Cache,
+        machinery: Machinery<'_>,
+        tell: &mut dyn FnMut(Notice),
+        work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
+    ) -> Result<T, MoveError> {
+        let Machinery {
+            pool,
+            settings,
+            log,
+            stop,
+            now_ns,
+        } = machinery;
+        let mut mover = Mover {
+            catalogue: self.catalogue.as_ref(),
+            cache,
+            pool: &mut *pool,
+            settings,
+            log: &mut *log,
+            stop,
+            now_ns,
+            new_uuid: &random_uuid,
+        };
+        let taken_up = mover.take_up()?;
+        if taken_up != TakenUp::default() {
+            tell(Notice::TakenUp(taken_up));
+        }
+        let done = work(&mut mover);
+        for drive in 0..pool.drives() {
+            if let Err(error) = pool.dismount(drive, log) {
+                tell(Notice::NotDismounted(error));
+            }
+        }
+        done
+    }
+}
+
+fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {
+    let path = directory.join(SETTINGS);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(OpenError::NoSettings { path, source }),
+    };
+    let settings: ArchiveSettings = match toml::from_str(&text) {
+        Ok(settings) => settings,
+        Err(source) => {
+            let source = Box::new(source);
+            return Err(OpenError::NotSettings { path, source });
+        }
+    };
+    match settings.check() {
+        Ok(()) => Ok(settings),
+        Err(source) => Err(OpenError::Settings {
+            path: Some(path),
+            source,
+        }),
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> OpenError {
+    let path = path.to_owned();
+    move |source| OpenError::Io {
+        path: path.clone(),
+        source,
+    }
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    std::fs::File::open(path)?.sync_all()
+}

@@ -1,0 +1,230 @@
+//! What `archive.toml` says of an archive: its drives, how full its cache gets, how its volumes are written.
+
+use crate::catalogue::Pattern;
+use crate::mover::{Precompress, Settings, Tier};
+use crate::volume::is_block_length;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use tapewise_model::Profile;
+
+/// The settings of an archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveSettings {
+    /// The drives' devices, named as for every verb.
+    pub drives: Vec<String>,
+    /// The robots' devices.
+    #[serde(default)]
+    pub changers: Vec<String>,
+    /// The drives' profile.
+    pub profile: String,
+    /// On how many volumes a file lies unless it is stored otherwise.
+    pub copies: u32,
+    /// The cache never holds more, in bytes.
+    pub cache_high_bytes: u64,
+    /// When it would, files go until it holds no more than this.
+    pub cache_low_bytes: u64,
+    /// Bytes of a block of a new volume: a multiple of 512 from 8 KiB on.
+    pub block_bytes: u32,
+    /// Bytes after which a segment is closed with a filemark.
+    pub segment_bytes: u64,
+    /// Files longer than this are written in parts, which may lie on several volumes.
+    pub part_bytes: u64,
+    /// Bytes after which a volume takes no more; absent: only its end ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume_bytes: Option<u64>,
+    /// zstd level, 1 to 19, at which files are compressed before they are written; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zstd_level: Option<i32>,
+    /// Seconds that recalls gather before the first of them is served; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_window_s: Option<u64>,
+    /// The pools of volumes that files go through as they age; absent: every volume takes every file.
+    #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<TierSettings>,
+}
+
+/// One pool of volumes in `archive.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TierSettings {
+    /// What it is called.
+    pub name: String,
+    /// Labels of its volumes: a pattern with * ? [a-z].
+    pub volumes: String,
+    /// Days after which files come to it.
+    pub after_days: u32,
+}
+
+/// No archive can work with a setting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` is {value}: it must be {must}")]
+pub struct SettingsError {
+    /// The key in `archive.toml`.
+    pub key: &'static str,
+    /// What it is.
+    pub value: String,
+    /// What it must be.
+    pub must: String,
+}
+
+impl From<&TierSettings> for Tier {
+    fn from(tier: &TierSettings) -> Tier {
+        Tier {
+            name: tier.name.clone(),
+            volumes: Pattern::Glob(tier.volumes.clone().into_bytes()),
+            after_ns: i64::from(tier.after_days).saturating_mul(86_400_000_000_000),
+        }
+    }
+}
+
+/// The zstd levels that can be asked for: higher ones take memory of whoever restores.
+pub const ZSTD_LEVELS: RangeInclusive<i32> = 1..=19;
+
+impl ArchiveSettings {
+    /// Whether an archive can work with these. The profile is only a name here.
+    ///
+    /// # Errors
+    /// The first key that is wrong.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let (high, low) = (self.cache_high_bytes, self.cache_low_bytes);
+        let (block, segment) = (u64::from(self.block_bytes), self.segment_bytes);
+        if self.drives.is_empty() {
+            return wrong("drives", &"empty", "a list of at least one drive");
+        }
+        if !(1..=8).contains(&self.copies) {
+            return wrong("copies", &self.copies, "from 1 to 8");
+        }
+        if high == 0 {
+            return wrong("cache_high_bytes", &high, "more than 0");
+        }
+        if low > high {
+            let must = format!("at most `cache_high_bytes`, {high}");
+            return wrong("cache_low_bytes", &low, &must);
+        }
+        if !is_block_length(self.block_bytes) {
+            let must = "a multiple of 512 from 8192 to 8388608";
+            return wrong("block_bytes", &block, must);
+        }
+        if segment < block {
+            return wrong("segment_bytes", &segment, "at least `block_bytes`");
+        }
+        if self.part_bytes < block {
+            return wrong("part_bytes", &self.part_bytes, "at least `block_bytes`");
+        }
+        if let Some(bytes) = self.volume_bytes.filter(|bytes| *bytes < block) {
+            return wrong("volume_bytes", &bytes, "at least `block_bytes`, or absent");
+        }
+        if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
+            return wrong("zstd_level", &level, "from 1 to 19, or absent");
+        }
+        self.check_tiers()
+    }
+
+    fn check_tiers(&self) -> Result<(), SettingsError> {
+        for (number, tier) in self.tiers.iter().enumerate() {
+            let before = &self.tiers[..number];
+            if tier.volumes.is_empty() {
+                return wrong("tier.volumes", &"empty", "a pattern of labels, as A*L8");
+            }
+            if before.iter().any(|other| other.name == tier.name) {
+                return wrong("tier.name", &tier.name, "another one for every tier");
+            }
+            let last = before.last();
+            if let Some(last) = last.filter(|last| last.after_days >= tier.after_days) {
+                let must = format!("more than the {} of tier {}", last.after_days, last.name);
+                return wrong("tier.after_days", &tier.after_days, &must);
+            }
+        }
+        Ok(())
+    }
+
+    /// How volumes are written by drives of this profile, on cartridges where a byte stands for so many.
+    pub fn of_mover(&self, profile: Profile, byte_scale: u64) -> Settings {
+        Settings {
+            block_bytes: self.block_bytes,
+            segment_bytes: self.segment_bytes,
+            part_bytes: self.part_bytes,
+            volume_bytes: self.volume_bytes,
+            byte_scale,
+            tiers: self.tiers.iter().map(Tier::from).collect(),
+            precompress: self.zstd_level.map(|level| Precompress {
+                level,
+                threads: std::thread::available_parallelism().map_or(1, usize::from),
+            }),
+            ..Settings::of(profile)
+        }
+    }
+}
+
+fn wrong(key: &'static str, value: &dyn Display, must: &str) -> Result<(), SettingsError> {
+    Err(SettingsError {
+        key,
+        value: value.to_string(),
+        must: must.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usual() -> ArchiveSettings {
+        ArchiveSettings {
+            drives: vec!["emulated:lto8".to_owned()],
+            changers: Vec::new(),
+            profile: "lto8".to_owned(),
+            copies: 1,
+            cache_high_bytes: 1_000_000,
+            cache_low_bytes: 800_000,
+            block_bytes: 262_144,
+            segment_bytes: 1 << 30,
+            part_bytes: 1 << 40,
+            volume_bytes: None,
+            zstd_level: None,
+            batch_window_s: None,
+            tiers: vec![tier("fast", 0), tier("deep", 90)],
+        }
+    }
+
+    fn tier(name: &str, after_days: u32) -> TierSettings {
+        TierSettings {
+            name: name.to_owned(),
+            volumes: "A*".to_owned(),
+            after_days,
+        }
+    }
+
+    #[test]
+    fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
+        assert_eq!(usual().check(), Ok(()));
+        type Spoil = fn(&mut ArchiveSettings);
+        let cases: [(&str, Spoil); 12] = [
+            ("drives", |settings| settings.drives.clear()),
+            ("copies", |settings| settings.copies = 0),
+            ("cache_high_bytes", |settings| settings.cache_high_bytes = 0),
+            ("cache_low_bytes", |settings| {
+                settings.cache_low_bytes = 1_000_001
+            }),
+            ("block_bytes", |settings| settings.block_bytes = 8_000),
+            ("segment_bytes", |settings| settings.segment_bytes = 0),
+            ("part_bytes", |settings| settings.part_bytes = 0),
+            ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
+            ("zstd_level", |settings| settings.zstd_level = Some(20)),
+            ("tier.volumes", |settings| settings.tiers[1].volumes.clear()),
+            ("tier.name", |settings| {
+                settings.tiers[1].name = "fast".to_owned()
+            }),
+            ("tier.after_days", |settings| {
+                settings.tiers[1].after_days = 0
+            }),
+        ];
+        for (key, spoil) in cases {
+            let mut settings = usual();
+            spoil(&mut settings);
+            let said = settings.check().expect_err(key).to_string();
+            assert!(said.contains(&format!("`{key}`")), "{key}: {said}");
+        }
+    }
+}

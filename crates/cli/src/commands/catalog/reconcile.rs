@@ -1,0 +1,33 @@
+//! `tapewise catalog reconcile`: go on after a catalogue was restored.
+
+use crate::archive::Archive;
+use crate::error::CliError;
+use crate::output::print;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Go on with a catalogue that was restored from a backup, or made anew.
+///
+/// Files in the cache that this catalogue does not know may have been acknowledged after the backup. They are kept
+/// in cache/quarantine of the archive, under the paths they were stored with, for `tapewise store` to store them
+/// again. Nothing is removed. Files that went to tape after the backup are on the cartridges, and
+/// `tapewise catalog rebuild` reads those.
+#[derive(clap::Args, Debug)]
+pub struct Reconcile {
+    /// The archive.
+    #[arg(long, value_name = "DIR")]
+    archive: PathBuf,
+}
+
+/// Runs it.
+pub fn run(args: &Reconcile) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let (_, found) = archive.reconcile()?;
+    print(match found.set_aside {
+        Some(_) => {
+            "the cache goes with this catalogue now; files that it does not know are set aside\n"
+        }
+        None => "the cache goes with this catalogue now; it knows every file in the cache\n",
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

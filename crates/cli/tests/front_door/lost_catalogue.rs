@@ -1,0 +1,189 @@
+//! The catalogue is missing, empty, or restored from a copy: no file in the cache is lost by that, whatever
+//! command comes next.
+
+use crate::archive::{desk, make_files_of};
+use crate::program::{Desk, Ran};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+type Contents = BTreeMap<String, Vec<u8>>;
+
+fn says(ran: &Ran, words: &[&str]) {
+    for word in words {
+        assert!(ran.err.contains(word), "{word:?} not in\n{}", ran.err);
+    }
+}
+
+/// Every file below a directory that holds one of these contents.
+fn holding(directory: &Path, contents: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => found.extend(holding(&path, contents)),
+            false if std::fs::read(&path).expect("a file") == contents => found.push(path),
+            false => {}
+        }
+    }
+    found
+}
+
+/// The contents of all files are still somewhere in the cache.
+fn all_are_in_the_cache(desk: &Desk, files: &Contents) {
+    for (name, contents) in files {
+        let found = holding(&desk.path().join("A/cache"), contents);
+        assert!(!found.is_empty(), "{name} is gone");
+    }
+}
+
+/// Files that are acknowledged, and in the cache only.
+fn stored_later(desk: &Desk, directory: &str) -> Contents {
+    let mut files = make_files_of(desk, directory, 6, 6_000);
+    // Nothing tells an empty file from others.
+    std::fs::remove_file(desk.path().join(format!("{directory}/0.bin"))).expect("removed");
+    files.remove(&format!("{directory}/0.bin"));
+    let stored = desk.done(&format!("store --archive A {directory} --later"));
+    assert!(stored.text().contains("5 files in the cache, acknowledged"));
+    files
+}
+
+#[test]
+fn a_catalogue_that_is_missing_or_empty_is_an_error_and_the_cache_stays_as_it_is() {
+    let desk = desk();
+    let files = stored_later(&desk, "reel");
+    let database = desk.path().join("A/catalogue.db");
+    let kept = desk.path().join("kept.db");
+    std::fs::rename(&database, &kept).expect("moved");
+    for command in [
+        "store --archive A",
+        "catalog find --archive A",
+        "catalog check --archive A",
+        "catalog reconcile --archive A",
+    ] {
+        let missing = desk.run(command);
+        assert_eq!(missing.code, 1, "{command}: {}", missing.err);
+        says(
+            &missing,
+            &["A/catalogue.db is missing", "hint: put a backup"],
+        );
+        assert!(!database.exists(), "{command} made a new one");
+        std::fs::write(&database, "").expect("an empty file");
+        let empty = desk.run(command);
+        assert_eq!(empty.code, 1, "{command}: {}", empty.err);
+        says(&empty, &["A/catalogue.db is empty"]);
+        std::fs::remove_file(&database).expect("removed");
+    }
+    all_are_in_the_cache(&desk, &files);
+    std::fs::rename(&kept, &database).expect("back again");
+    desk.done("store --archive A");
+}
+
+#[test]
+fn with_a_restored_older_catalogue_cached_files_are_kept_and_can_be_stored_again() {
+    let desk = desk();
+    let first = stored_later(&desk, "first");
+    desk.done("catalog backup --archive A backup.db");
+    let second = stored_later(&desk, "second");
+    std::fs::rename(
+        desk.path().join("A/catalogue.db"),
+        desk.path().join("newer.db"),
+    )
+    .expect("moved");
+    let copied = std::fs::copy(
+        desk.path().join("backup.db"),
+        desk.path().join("A/catalogue.db"),
+    );
+    copied.expect("restored");
+
+    let refused = desk.run("store --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    says(
+        &refused,
+        &[
+            "the catalogue is older than the cache",
+            "Nothing was changed",
+            "catalog reconcile --archive A",
+        ],
+    );
+    all_are_in_the_cache(&desk, &first);
+    all_are_in_the_cache(&desk, &second);
+
+    // Whoever finds the right one puts it back, and nothing has happened.
+    let right = desk.path().join("A/catalogue.db");
+    std::fs::rename(desk.path().join("newer.db"), &right).expect("put back");
+    desk.done("catalog check --archive A");
+    desk.done("store --archive A --later");
+    std::fs::copy(desk.path().join("backup.db"), &right).expect("restored");
+
+    let reconciled = desk.done("catalog reconcile --archive A");
+    says(
+        &reconciled,
+        &["does not know 5 files in the cache", "A/cache/quarantine/"],
+    );
+    all_are_in_the_cache(&desk, &first);
+    for (name, contents) in &second {
+        let found = holding(&desk.path().join("A/cache/quarantine"), contents);
+        assert!(
+            found.len() == 1 && found[0].ends_with(name),
+            "{name}: {found:?}"
+        );
+    }
+    let quarantine = std::fs::read_dir(desk.path().join("A/cache/quarantine"));
+    let numbered = quarantine
+        .expect("it")
+        .next()
+        .expect("one")
+        .expect("an entry");
+    let again = format!(
+        "store --archive A {}/second --later",
+        numbered.path().display()
+    );
+    let stored = desk.done(&again);
+    assert!(
+        stored.text().contains("5 files in the cache"),
+        "{}",
+        stored.text()
+    );
+    let found = desk.done("catalog find --archive A second/");
+    assert_eq!(found.lines().len(), 5, "{}", found.text());
+}
+
+#[test]
+fn a_catalogue_of_another_archive_is_refused() {
+    let desk = desk();
+    let files = stored_later(&desk, "reel");
+    desk.done("catalog init B --drive emulated:lto8 --profile lto8");
+    let copied = std::fs::copy(
+        desk.path().join("B/catalogue.db"),
+        desk.path().join("A/catalogue.db"),
+    );
+    copied.expect("copied");
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(desk.path().join(format!("A/catalogue.db{suffix}")));
+    }
+    let refused = desk.run("store --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    says(
+        &refused,
+        &["the cache belongs to another catalogue, and 5 files stand in it"],
+    );
+    all_are_in_the_cache(&desk, &files);
+    desk.done("catalog reconcile --archive A");
+    all_are_in_the_cache(&desk, &files);
+}
+
+#[test]
+fn a_cache_that_does_not_say_whose_it_is_keeps_what_no_record_knows() {
+    let desk = desk();
+    let files = stored_later(&desk, "reel");
+    desk.done("catalog init B --drive emulated:lto8 --profile lto8");
+    std::fs::remove_file(desk.path().join("A/cache/catalogue-id")).expect("removed");
+    let copied = std::fs::copy(
+        desk.path().join("B/catalogue.db"),
+        desk.path().join("A/catalogue.db"),
+    );
+    copied.expect("copied");
+    let stored = desk.done("store --archive A");
+    says(&stored, &["does not know 5 files in the cache"]);
+    all_are_in_the_cache(&desk, &files);
+}

@@ -1,0 +1,164 @@
+//! Event logs of drives that tell no positions: placed, fitted, made into a profile.
+
+use tapewise_fit::log::{LogError, Records};
+use tapewise_fit::{
+    Candidate, FitOptions, FitRefusal, Outcome, Places, Trust, fit_records, fitted_profile,
+};
+use tapewise_formats::map_file::MapFile;
+use tapewise_model::profile::{self, Locate};
+use tapewise_model::{NominalLayout, Profile, Random};
+
+const BLOCK_BYTES: u64 = 32_768;
+
+/// A log of moves between blocks in the times of the profile's own model, times `noise` of something else.
+fn log(drive: &Profile, moves: usize, noise: f64) -> String {
+    let map = drive
+        .nominal_map(NominalLayout::Single, BLOCK_BYTES)
+        .unwrap();
+    let model = drive.locate_model(None).unwrap();
+    let mut random = Random::new(5, 0);
+    let mut text = "{\"tapewise_events\":1,\"tool\":\"test\",\"byte_scale\":512}\n".to_owned();
+    text += "{\"action\":\"read\",\"at_us\":0,\"took_us\":1,\"blocks\":10,\"bytes\":640}\n";
+    for _ in 0..moves {
+        let [from, to, other] = [0; 3].map(|_| random.below(map.end_block(0)));
+        let place = |block| map.position(0, block).unwrap();
+        let seconds = |to| model.locate(&place(from), &place(to)).as_secs_f64();
+        let took_us = 1e6 * ((1.0 - noise) * seconds(to) + noise * seconds(other));
+        text += &format!(
+            "{{\"action\":\"locate\",\"at_us\":0,\"took_us\":{took_us:.0},\"from\":{{\"block\":{from}}},\
+             \"to\":{{\"block\":{to}}}}}\n"
+        );
+    }
+    text
+}
+
+fn fit(drive: &Profile, text: &str, options: FitOptions<'_>) -> Result<Outcome, FitRefusal> {
+    let mut records = Records::default();
+    records.read("log", text.as_bytes(), None).unwrap();
+    fit_records(records, drive, options)
+}
+
+#[test]
+fn blocks_are_placed_by_what_the_profile_knows_and_give_its_model_back() {
+    for (name, places, candidate) in [
+        ("dat-4mm", Places::Nominal, Candidate::HelicalLinear),
+        ("dlt7000", Places::Nominal, Candidate::FourRegion),
+        ("dlt4000", Places::NominalKeyPoints, Candidate::KeyPoint),
+    ] {
+        let drive = profile::find(name).unwrap();
+        let found = fit(&drive, &log(&drive, 300, 0.0), FitOptions::default()).unwrap();
+        let choice = found.comparison.choice();
+        assert_eq!(
+            (found.places, choice.candidate),
+            (places, candidate),
+            "{name}"
+        );
+        assert!(
+            choice.overall.residual_s < 0.5,
+            "{name}: {}",
+            choice.overall.residual_s
+        );
+        assert_eq!(found.comparison.trust(), Trust::Good);
+
+        let mine = fitted_profile(&drive, &found, "mine");
+        let text = mine.to_toml("").unwrap();
+        assert_eq!(Profile::from_toml("mine.toml", &text).unwrap(), mine);
+        match (mine.locate.unwrap(), drive.locate.unwrap()) {
+            (
+                Locate::HelicalLinear {
+                    startup_s,
+                    short_s_per_gb,
+                    ..
+                },
+                Locate::HelicalLinear {
+                    startup_s: was_s,
+                    short_s_per_gb: was_per_gb,
+                    ..
+                },
+            ) => {
+                assert!((startup_s.value - was_s.value).abs() < 0.1, "{startup_s:?}");
+                assert_eq!(short_s_per_gb, was_per_gb, "the line for short seeks stays");
+            }
+            (
+                Locate::FourRegion { behind_s, .. },
+                Locate::FourRegion {
+                    behind_s: was_s, ..
+                },
+            ) => {
+                assert!((behind_s.value - was_s.value).abs() < 1.0, "{behind_s:?}");
+            }
+            (
+                Locate::KeyPoint {
+                    read_s_per_section,
+                    case_s,
+                    segment_kb,
+                    ..
+                },
+                Locate::KeyPoint {
+                    case_s: was_s,
+                    segment_kb: was_kb,
+                    ..
+                },
+            ) => {
+                assert!(
+                    (read_s_per_section.value - 15.5).abs() < 0.1,
+                    "{read_s_per_section:?}"
+                );
+                for (found, was) in case_s.value.iter().zip(was_s.value) {
+                    assert!((found - was).abs() < 0.2, "{case_s:?}");
+                }
+                assert_eq!(segment_kb, was_kb);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_map_that_is_given_counts_and_one_that_does_not_fit_is_refused() {
+    let drive = profile::find("dlt4000").unwrap();
+    let text = log(&drive, 200, 0.0);
+    let map = MapFile::KeyPoints(drive.nominal_key_points().unwrap());
+    let given = |map| FitOptions {
+        map: Some(map),
+        ..FitOptions::default()
+    };
+    let found = fit(&drive, &text, given(&map)).unwrap();
+    assert_eq!(found.places, Places::Map);
+    let other = profile::find("dlt7000").unwrap();
+    let refused = fit(&other, &text, given(&map)).unwrap_err();
+    assert!(matches!(refused, FitRefusal::MapUnused { .. }), "{refused}");
+}
+
+#[test]
+fn a_log_whose_times_are_of_other_moves_is_not_trusted() {
+    let drive = profile::find("dlt7000").unwrap();
+    let found = fit(&drive, &log(&drive, 300, 1.0), FitOptions::default()).unwrap();
+    assert_eq!(found.comparison.trust(), Trust::None);
+    let drive = profile::find("dat-4mm").unwrap();
+    let found = fit(&drive, &log(&drive, 300, 0.4), FitOptions::default()).unwrap();
+    assert_eq!(found.comparison.trust(), Trust::Rough);
+}
+
+#[test]
+fn what_is_not_a_move_is_left_out_and_counted() {
+    let drive = profile::find("dat-4mm").unwrap();
+    let mut text = log(&drive, 120, 0.0);
+    text += "{\"action\":\"mount\",\"at_us\":0,\"took_us\":9}\n\
+        {\"action\":\"locate\",\"at_us\":0,\"took_us\":9,\"from\":{\"block\":5},\"to\":{\"block\":9}}\n\
+        {\"action\":\"locate\",\"at_us\":0,\"took_us\":9,\"from\":{\"block\":9},\"to\":{\"block\":9}}\n\
+        {\"action\":\"locate\",\"at_us\":0,\"took_us\":9,\"from\":{\"block\":1},\"to\":{\"block\":2},\"outcome\":\"failed\"}\n\
+        {\"action\":\"locate\",\"at_us\":0,\"took_us\":9,\"from\":{\"block\":1},\"to\":{\"block\":99999999}}\n";
+    let mut records = Records::default();
+    let read = records.read("log", text.as_bytes(), None).unwrap();
+    assert_eq!((read.moves, read.unplaced, read.failed), (121, 2, 1));
+    let (_, twice) = records.read("log", text.as_bytes(), None).unwrap_err();
+    assert!(matches!(twice, LogError::Twice));
+    let found = fit_records(records, &drive, FitOptions::default()).unwrap();
+    assert_eq!((found.beyond, found.records.samples.len()), (1, 120));
+    let few = fit(&drive, &log(&drive, 90, 0.0), FitOptions::default()).unwrap_err();
+    assert!(
+        few.to_string().starts_with("90 locates are too few"),
+        "{few}"
+    );
+}
