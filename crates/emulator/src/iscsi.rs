@@ -14,6 +14,7 @@ mod pdu;
 mod session;
 mod text;
 mod units;
+mod worker;
 
 pub use login::Chap;
 
