@@ -2,6 +2,8 @@
 
 CARGO ?= cargo
 TAPEWISE := target/release/tapewise
+# The program as the tests have it: of the same profile, so that nothing is compiled twice.
+TESTED := target/debug/tapewise
 PAPERS := hillyer cern johnson-miller nersc gniewek
 SEEDS ?= 1..3
 
@@ -19,7 +21,7 @@ demo: build ## the main job, without hardware
 test: check packages unit reproduce ## everything that must hold: style, lints, tests, the papers' claims
 
 build: ## the program, optimised
-	@echo "building tapewise (release; a minute or two the first time)"
+	@echo "building tapewise (release; some minutes the first time)"
 	@$(CARGO) build --release --quiet --package tapewise-cli
 
 check: python ## formatting and lints
@@ -46,11 +48,12 @@ targets: ## real SCSI targets for the tests, from Debian's packages (as root; sk
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet
 
-reproduce: build ## the papers' tables on three seeds; fails when a claim that is to hold does not
+reproduce: ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce
+	@$(CARGO) build --quiet --package tapewise-cli
 	@for paper in $(PAPERS); do \
 	    echo "reproduce $$paper --seeds $(SEEDS) -> target/reproduce/$$paper.txt"; \
-	    $(TAPEWISE) reproduce $$paper --seeds $(SEEDS) > target/reproduce/$$paper.txt \
+	    $(TESTED) reproduce $$paper --seeds $(SEEDS) > target/reproduce/$$paper.txt \
 	        || { grep -E '^claim|FAILS' target/reproduce/$$paper.txt; exit 1; }; \
 	done
 
