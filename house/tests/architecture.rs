@@ -316,6 +316,20 @@ fn the_checks_can_fail() {
 }
 
 #[test]
+fn modules_have_one_style() {
+    // `name.rs` beside `name/`: an editor shows which file it is. Tests must have `common/mod.rs`, which cargo asks for.
+    for Rule { name, .. } in HOUSE {
+        for (path, _) in sources(name) {
+            assert!(
+                !path.ends_with("mod.rs"),
+                "{}: name it after its folder",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
 fn files_fit_on_a_few_screens() {
     const MOST_LINES: usize = 600;
     for Rule { name, .. } in HOUSE {

@@ -171,9 +171,10 @@ impl<'a> TapeRead<'a> {
             read_through: true,
         };
         // Orders of others are carried out as they were made.
-        let policy = match learn && cartridge.algorithm == Algorithm::Best {
-            true => Policy::Learn,
-            false => Policy::Fixed,
+        let policy = if learn && cartridge.algorithm == Algorithm::Best {
+            Policy::Learn
+        } else {
+            Policy::Fixed
         };
         let mut recall = Recall::new(cartridge.tape.clone(), options, map, policy);
         for (want, segments) in wants.iter().enumerate() {

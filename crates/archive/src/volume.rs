@@ -67,6 +67,12 @@ pub enum VolumeError {
         /// What is on it.
         what: String,
     },
+    /// A cartridge that is to be labelled can be written only once.
+    #[error(
+        "the cartridge is WORM: what is written on it can never be written over, so tapewise makes no volume of it. \
+         Nothing was written"
+    )]
+    WriteOnce,
     /// The cartridge does not begin with a label of ours.
     #[error("the cartridge has no tapewise label: {why}")]
     NoLabel {

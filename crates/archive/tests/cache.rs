@@ -28,9 +28,10 @@ impl Desk {
     fn new() -> Desk {
         // In memory where that can be had: hundreds of directories are made for each case.
         let memory = Path::new("/dev/shm");
-        let directory = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory),
-            false => tempfile::tempdir(),
+        let directory = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
         };
         Desk {
             directory: directory.expect("a directory"),

@@ -148,7 +148,11 @@ fn a_file_that_is_gone_from_the_cache_keeps_no_other_one_from_tape() {
 struct Full(Directory);
 
 impl Disk for Full {
-    fn create(&self, _name: &Path) -> io::Result<fs::File> {
+    fn create(&self, name: &Path) -> io::Result<fs::File> {
+        // Whose cache it is was written while there was room.
+        if name.starts_with("catalogue-id.new") {
+            return self.0.create(name);
+        }
         fs::File::options().write(true).open("/dev/full")
     }
 
@@ -254,6 +258,33 @@ fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
         let found = (verified.right, verified.parts, verified.lost.len());
         assert_eq!(found, (42, 0, 0), "{}", volume.label);
     }
+}
+
+#[test]
+fn a_worm_cartridge_is_never_taken_for_a_blank() {
+    let faults = Faults {
+        worm: vec!["TW0001".to_owned()],
+        ..Faults::none()
+    };
+    let mut site = Site::new(1, 2, faults);
+    let files = site.store(8, 1, 3);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    let (label, why) = &migrated.volumes_lost[0];
+    assert_eq!(label, "TW0001");
+    assert!(
+        why.contains("WORM") && why.contains("Nothing was written"),
+        "{why}"
+    );
+    let volumes = site.catalogue.volumes().expect("volumes");
+    let labels: Vec<&str> = volumes
+        .iter()
+        .map(|(_, volume)| volume.label.as_str())
+        .collect();
+    assert_eq!(labels, ["TW0002"]);
+    site.empty_cache();
+    site.assert_comes_back(&files, "back");
 }
 
 #[test]

@@ -269,9 +269,10 @@ fn what_one_destination_does_not_take_keeps_no_other_request_from_the_cache_or_f
         }
         for (path, bytes) in &files {
             let found = std::fs::read(to.join(path)).expect("there");
-            match taken.contains(&path) {
-                true => assert_eq!(found, b"of somebody else"),
-                false => assert_eq!(&found, bytes, "{path}"),
+            if taken.contains(&path) {
+                assert_eq!(found, b"of somebody else")
+            } else {
+                assert_eq!(&found, bytes, "{path}")
             }
         }
     }

@@ -294,10 +294,7 @@ proptest! {
     ) {
         let place = Place::new();
         let name = parts.join(&b'/');
-        let destination = match replaces {
-            true => place.destination.clone().replacing(),
-            false => place.destination.clone(),
-        };
+        let destination = if replaces { place.destination.clone().replacing() } else { place.destination.clone() };
         let delivered = place.deliver(&name, &destination);
         let climbs = parts.iter().any(|part| part.split(|&b| b == b'/').any(|part| part == b".."));
         prop_assert!(!(climbs && delivered.is_ok()));

@@ -227,14 +227,16 @@ impl Archive {
                 say(format_args!("{line}\n"));
             }
         });
-        let person: Option<Box<dyn Person>> = match self.is_loaded_by_hand() {
-            true => Some(Box::new(Terminal::new(stop))),
-            false => None,
+        let person: Option<Box<dyn Person>> = if self.is_loaded_by_hand() {
+            Some(Box::new(Terminal::new(stop)))
+        } else {
+            None
         };
         let mut pool = Pool::new(drives, robots, person, listener)?;
-        pool.set_pace(match devices.share_a_clock() {
-            true => Pace::Turns,
-            false => Pace::Threads,
+        pool.set_pace(if devices.share_a_clock() {
+            Pace::Turns
+        } else {
+            Pace::Threads
         });
         Ok(pool)
     }
@@ -359,7 +361,9 @@ impl From<MoveError> for CliError {
             MoveError::Run { source, .. } => source.into(),
             MoveError::Volume { label, source } => match source {
                 VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source.into(),
-                VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } => {
+                VolumeError::NotBlank { .. }
+                | VolumeError::OtherVolume { .. }
+                | VolumeError::WriteOnce => {
                     CliError::with(Exit::Refused, "")
                 }
                 VolumeError::Ahead { .. } => CliError::with(Exit::Refused, "").hint(format!(

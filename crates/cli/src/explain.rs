@@ -205,9 +205,10 @@ pub fn verdict(chosen: &Found, bound: Option<Micros>, search: &SearchArgs) -> St
         return "proven: no order is shorter with these times".to_owned();
     }
     let proof = if search.prove && chosen.origin == Origin::BEST {
-        match chosen.cut_short {
-            true => format!("; not proven in {} s", search.budget_s()),
-            false => "; not proven".to_owned(),
+        if chosen.cut_short {
+            format!("; not proven in {} s", search.budget_s())
+        } else {
+            "; not proven".to_owned()
         }
     } else {
         String::new()
@@ -239,9 +240,10 @@ fn percent_above(total: Micros, bound: Micros) -> String {
 
 fn held_back_line(chosen: &Found, shortest: &HeldBack) -> String {
     let HeldBack { likely, worst, .. } = shortest;
-    let instead = match chosen.is_sorted() {
-        true => "sorted order is given",
-        false => "the order given is the one of least regret",
+    let instead = if chosen.is_sorted() {
+        "sorted order is given"
+    } else {
+        "the order given is the one of least regret"
     };
     format!(
         "an order that would likely take {likely}, but up to {worst} if the map is off, and then longer than sorting; {instead}"
@@ -365,9 +367,12 @@ fn better_line(better: BetterMap) -> &'static str {
 }
 
 fn worth_line(worth: Worth) -> String {
-    let against = |saved: Micros, what: &str| match saved >= Micros::ZERO {
-        true => format!("{saved} against {what}"),
-        false => format!("{} longer than {what}", Micros(-saved.0)),
+    let against = |saved: Micros, what: &str| {
+        if saved >= Micros::ZERO {
+            format!("{saved} against {what}")
+        } else {
+            format!("{} longer than {what}", Micros(-saved.0))
+        }
     };
     let passes = |many: f64, more: &str| {
         let noun = if many == 1.0 { "pass" } else { "passes" };

@@ -138,9 +138,10 @@ pub fn line(aim: &Aim, placed: &Placed) -> String {
         }
         None => String::new(),
     };
-    let spared = match aim.spare_tape {
-        true => "; a ten-thousandth given for less tape",
-        false => "",
+    let spared = if aim.spare_tape {
+        "; a ten-thousandth given for less tape"
+    } else {
+        ""
     };
     format!("{}: {wanted}{limit}{spared}", aim.objective.name())
 }

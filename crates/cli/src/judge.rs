@@ -155,16 +155,11 @@ fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
         answer.status,
         answer.segments.len()
     ));
-    table.note(match is_emulated {
-        true => {
-            "an emulated drive: its answer is our own stand-in and says nothing of any drive; it \
+    table.note(if is_emulated {             "an emulated drive: its answer is our own stand-in and says nothing of any drive; it \
              leaves these bytes zero"
-        }
-        false => {
-            "how these bytes are to be read is in no public text that we know, so they are shown as they \
+         } else {             "how these bytes are to be read is in no public text that we know, so they are shown as they \
              came, in hex; with `tapewise drive show access-order DEVICE --hex` right after this, the \
              whole answer can be sent to us"
-        }
-    });
+         });
     table.to_string()
 }

@@ -88,17 +88,14 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
 
 /// Prints lines of label and value, or the same as one JSON object with `_` for blanks in its keys.
 pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
-    let text = match as_json {
-        true => {
-            let lines = report.lines().iter();
-            let object: serde_json::Map<String, serde_json::Value> = lines
-                .map(|(label, value)| {
-                    (label.to_lowercase().replace(' ', "_"), value.clone().into())
-                })
-                .collect();
-            format!("{:#}\n", serde_json::Value::Object(object))
-        }
-        false => report.to_string(),
+    let text = if as_json {
+        let lines = report.lines().iter();
+        let object: serde_json::Map<String, serde_json::Value> = lines
+            .map(|(label, value)| (label.to_lowercase().replace(' ', "_"), value.clone().into()))
+            .collect();
+        format!("{:#}\n", serde_json::Value::Object(object))
+    } else {
+        report.to_string()
     };
     print(&text)
 }
@@ -107,9 +104,10 @@ pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
 /// names as they are.
 pub fn print(text: &str) -> Result<(), CliError> {
     let text = without_secrets(text);
-    let text = match std::io::stdout().is_terminal() {
-        true => harmless(&text),
-        false => text,
+    let text = if std::io::stdout().is_terminal() {
+        harmless(&text)
+    } else {
+        text
     };
     write(None, |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
@@ -138,9 +136,10 @@ fn harmless(text: &str) -> Cow<'_, str> {
     }
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        match is_bad(character) {
-            true => safe.extend(character.escape_default()),
-            false => safe.push(character),
+        if is_bad(character) {
+            safe.extend(character.escape_default())
+        } else {
+            safe.push(character)
         }
     }
     Cow::Owned(safe)

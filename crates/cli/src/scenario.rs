@@ -83,9 +83,10 @@ fn setting(text: &str) -> Result<Setting, String> {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     let percent: f64 = number.parse().map_err(|_| "expected a percentage, as 5%")?;
-    match percent > 0.0 && percent <= 100.0 {
-        true => Ok(percent / 100.0),
-        false => Err(format!("{text} is not between 0 and 100 %")),
+    if percent > 0.0 && percent <= 100.0 {
+        Ok(percent / 100.0)
+    } else {
+        Err(format!("{text} is not between 0 and 100 %"))
     }
 }
 
@@ -186,9 +187,10 @@ fn read(path: &Path) -> Result<String, CliError> {
     let name = path.display();
     let bad = |why: &dyn std::fmt::Display| CliError::input(format!("{name}: {why}"));
     let mut bytes = Vec::new();
-    let input: Box<dyn Read> = match path.as_os_str() == "-" {
-        true => Box::new(std::io::stdin()),
-        false => Box::new(File::open(path).map_err(|error| bad(&error))?),
+    let input: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(path).map_err(|error| bad(&error))?)
     };
     let taken = input.take(MAX_BYTES + 1).read_to_end(&mut bytes);
     taken.map_err(|error| bad(&error))?;

@@ -14,12 +14,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: serve DIRECTORY ADDRESS".into());
     };
     let directory = Path::new(&directory);
-    let library = match LibrarySpec::path(directory).is_file() {
-        true => Library::open(directory, LibrarySpec::read(directory)?.clock())?,
-        false => {
-            let spec = LibrarySpec::with_robot("ibm3584", "lto8", 2, 10, 4, 1);
-            Library::create(directory, &spec, spec.clock())?
-        }
+    let library = if LibrarySpec::path(directory).is_file() {
+        Library::open(directory, LibrarySpec::read(directory)?.clock())?
+    } else {
+        let spec = LibrarySpec::with_robot("ibm3584", "lto8", 2, 10, 4, 1);
+        Library::create(directory, &spec, spec.clock())?
     };
     library.skip(Micros(600_000_000));
     let options = TargetOptions {

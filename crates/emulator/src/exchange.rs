@@ -202,9 +202,10 @@ pub(crate) fn find<D>(
             }
         }
     }
-    Err(match known_opcode {
-        true => Check::invalid_cdb_bits(1, 4),
-        false => Check::INVALID_OPCODE,
+    Err(if known_opcode {
+        Check::invalid_cdb_bits(1, 4)
+    } else {
+        Check::INVALID_OPCODE
     })
 }
 

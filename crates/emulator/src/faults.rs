@@ -219,9 +219,10 @@ impl FaultStream {
     /// What happens to a move of the robot.
     pub fn on_move(&mut self) -> Option<RobotFault> {
         let (fails, drops) = (self.random.unit(), self.random.unit());
-        (fails < self.faults.robot_error).then_some(match drops < self.faults.dropped {
-            true => RobotFault::Dropped,
-            false => RobotFault::Stays,
+        (fails < self.faults.robot_error).then_some(if drops < self.faults.dropped {
+            RobotFault::Dropped
+        } else {
+            RobotFault::Stays
         })
     }
 }

@@ -67,13 +67,14 @@ impl EmulatedTransport {
             Data::In(room) => room.len(),
             Data::Out(bytes) => bytes.len(),
         };
-        match bytes as u64 > most {
-            true => Err(TransportError::TooLarge {
+        if bytes as u64 > most {
+            Err(TransportError::TooLarge {
                 device: self.name.clone(),
                 bytes,
                 limit_bytes: most as usize,
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

@@ -89,9 +89,10 @@ fn send(transport: &mut EmulatedTransport, sent: &Sent) -> Status {
         _ => Cdb::new(c),
     };
     let mut room = vec![0; 4096];
-    let data = match sent.is_input {
-        true => Data::In(&mut room),
-        false => Data::Out(&sent.data),
+    let data = if sent.is_input {
+        Data::In(&mut room)
+    } else {
+        Data::Out(&sent.data)
     };
     let done = transport.execute(&cdb, data, Duration::from_secs(100_000));
     let done = done.unwrap();

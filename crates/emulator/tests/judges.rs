@@ -52,9 +52,10 @@ fn shim(directory: &Path) -> Result<PathBuf, String> {
         .args(["-liscsi", "-ldl", "-lpthread"])
         .output()
         .map_err(|error| format!("cc: {error}"))?;
-    match compiled.status.success() {
-        true => Ok(shim),
-        false => Err("the shim cannot be compiled; it needs libiscsi's headers".to_owned()),
+    if compiled.status.success() {
+        Ok(shim)
+    } else {
+        Err("the shim cannot be compiled; it needs libiscsi's headers".to_owned())
     }
 }
 

@@ -156,9 +156,10 @@ impl Records {
     /// [`LogError::Mixed`].
     pub fn check(&self) -> Result<(), LogError> {
         let has_places = !self.samples.is_empty() || !self.block_locates.is_empty();
-        match !self.moves.is_empty() && has_places {
-            true => Err(LogError::Mixed),
-            false => Ok(()),
+        if !self.moves.is_empty() && has_places {
+            Err(LogError::Mixed)
+        } else {
+            Ok(())
         }
     }
 

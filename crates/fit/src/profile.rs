@@ -20,9 +20,10 @@ pub fn fitted_profile(base: &Profile, found: &Outcome, name: &str) -> Profile {
     let files = found.records.files.join(", ");
     let mut profile = base.clone();
     profile.name = name.to_owned();
-    profile.status = match found.records.emulated {
-        true => Status::Emulated,
-        false => Status::Estimate,
+    profile.status = if found.records.emulated {
+        Status::Emulated
+    } else {
+        Status::Estimate
     };
     profile.summary = summary(found);
     profile
@@ -39,9 +40,10 @@ fn summary(found: &Outcome) -> String {
         Folding::Cartridges => "cartridges held out",
         Folding::Blocks => "records held out",
     };
-    let origin = match found.records.emulated {
-        true => "emulated drives",
-        false => "the log",
+    let origin = if found.records.emulated {
+        "emulated drives"
+    } else {
+        "the log"
     };
     let placed = match found.places {
         Places::Recorded => "",

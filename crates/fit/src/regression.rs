@@ -148,9 +148,10 @@ fn four_region_row(sample: &Sample, geometry: &Geometry, offset: f64) -> [f64; 4
     let turns = (sample.from.wrap ^ sample.to.wrap) & 1 == 1;
     let target = if turns { 1.0 - start } else { start };
     let ahead = along(sample.to.lpos, sample.to.wrap) - target;
-    match ahead > 0.0 {
-        true => [1.0, ahead, 0.0, 0.0],
-        false => [0.0, 0.0, 1.0, -ahead],
+    if ahead > 0.0 {
+        [1.0, ahead, 0.0, 0.0]
+    } else {
+        [0.0, 0.0, 1.0, -ahead]
     }
 }
 

@@ -14,9 +14,10 @@ const ROUNDS: usize = 10;
 pub(crate) fn standard_error(errors: &[f64]) -> f64 {
     let mut off: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
     let middle = off.len() / 2;
-    let median = match off.is_empty() {
-        true => 0.0,
-        false => *off.select_nth_unstable_by(middle, f64::total_cmp).1,
+    let median = if off.is_empty() {
+        0.0
+    } else {
+        *off.select_nth_unstable_by(middle, f64::total_cmp).1
     };
     (1.4826 * median).max(LEAST_SCALE_S)
 }

@@ -168,8 +168,9 @@ pub(crate) fn check(samples: &[Sample], geometry: &Geometry) -> Result<(), FitEr
     }
     let distance = |sample: &Sample| sample.from.lpos.abs_diff(sample.to.lpos);
     let first = distance(&samples[0]);
-    match samples.iter().all(|sample| distance(sample) == first) {
-        true => Err(FitError::OnePlace { found }),
-        false => Ok(()),
+    if samples.iter().all(|sample| distance(sample) == first) {
+        Err(FitError::OnePlace { found })
+    } else {
+        Ok(())
     }
 }

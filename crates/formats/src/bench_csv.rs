@@ -193,9 +193,10 @@ pub fn write_stocked_header(out: &mut impl Write) -> io::Result<()> {
 /// What the output says.
 pub fn write_stocked(out: &mut impl Write, one: &Stocked) -> io::Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let label = match one.label.chars().all(is_plain) {
-        true => one.label.clone(),
-        false => format!("\"{}\"", one.label.replace('"', "\"\"")),
+    let label = if one.label.chars().all(is_plain) {
+        one.label.clone()
+    } else {
+        format!("\"{}\"", one.label.replace('"', "\"\""))
     };
     writeln!(
         out,

@@ -200,9 +200,10 @@ pub fn read_cta_log(input: impl BufRead) -> Result<CtaLog, CtaLogError> {
             continue;
         }
         // Only lines that may matter are taken apart: a log has a hundred others for each of them.
-        let fields = match may_matter(text) {
-            true => Fields::of(text),
-            false => Ok(Fields(Vec::new())),
+        let fields = if may_matter(text) {
+            Fields::of(text)
+        } else {
+            Ok(Fields(Vec::new()))
         };
         let fields = fields.unwrap_or_else(|what| {
             notices.push("damaged-line", Some(line), || {

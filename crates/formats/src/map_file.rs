@@ -281,9 +281,10 @@ fn push_key_point(starts: &mut Vec<Vec<u64>>, track: usize, segment: u64) -> Res
             "every track must have {wanted} key points, as track 0 has"
         ));
     }
-    match is_next {
-        true => starts.push(vec![segment]),
-        false => starts[track].push(segment),
+    if is_next {
+        starts.push(vec![segment])
+    } else {
+        starts[track].push(segment)
     }
     Ok(())
 }

@@ -154,13 +154,14 @@ fn file<R: BufRead>(xml: &mut XmlCursor<R>, notices: &mut Notices) -> Result<Mhl
             }
         }
     }
-    match has_path {
-        true => Ok(file),
-        false => Err(XmlError::Missing {
+    if has_path {
+        Ok(file)
+    } else {
+        Err(XmlError::Missing {
             line,
             element: "hash",
             missing: "file",
-        }),
+        })
     }
 }
 

@@ -98,13 +98,14 @@ impl Dump {
     fn check_offset(&self, column: usize, word: &str, line: usize) -> Result<(), DumpError> {
         let digits = word.trim_end_matches(':');
         let offset = usize::from_str_radix(digits, 16).map_err(|_| not_hex(line, column, word))?;
-        match offset == self.data.len() {
-            true => Ok(()),
-            false => Err(DumpError::Offset {
+        if offset == self.data.len() {
+            Ok(())
+        } else {
+            Err(DumpError::Offset {
                 line,
                 offset,
                 found: self.data.len(),
-            }),
+            })
         }
     }
 

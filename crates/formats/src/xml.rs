@@ -314,9 +314,10 @@ impl<R: BufRead> XmlCursor<R> {
         match event {
             Event::Start(start) => {
                 let open = describe(&start, line, self.stack.len())?;
-                self.attributes = match start.attributes_raw().is_empty() {
-                    true => Attributes::default(),
-                    false => Attributes::of(&start, line)?,
+                self.attributes = if start.attributes_raw().is_empty() {
+                    Attributes::default()
+                } else {
+                    Attributes::of(&start, line)?
                 };
                 self.stack.push(open);
                 Ok(Token::Open)

@@ -115,9 +115,10 @@ fn deep(levels: usize, name_bytes: usize, files: usize, own_directory: bool) -> 
     let open = format!("<directory><name>{name}</name><contents>");
     let close = "</contents></directory>";
     let file = "<file><name>f</name><length>0</length></file>";
-    let file = match own_directory {
-        true => format!("<directory><name>d</name><contents>{file}{close}"),
-        false => file.to_string(),
+    let file = if own_directory {
+        format!("<directory><name>d</name><contents>{file}{close}")
+    } else {
+        file.to_string()
     };
     format!(
         "<ltfsindex version=\"2.4.0\"><volumeuuid>U</volumeuuid><directory><name>v</name><contents>{}{}{}{close}\

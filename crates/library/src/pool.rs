@@ -455,9 +455,10 @@ fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), 
         bay.unload(&volume, log)?;
         lock(desk).put_back(bay, &volume, log)?;
     }
-    match bay.is_dirty {
-        true => clean(bay, desk),
-        false => Ok(()),
+    if bay.is_dirty {
+        clean(bay, desk)
+    } else {
+        Ok(())
     }
 }
 

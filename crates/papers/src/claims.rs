@@ -236,10 +236,12 @@ impl Claim {
     fn compare(&self, stated: Vec<(u64, f64, String)>) -> Result<Compared, PaperError> {
         let values = || stated.iter().map(|(_, value, _)| *value);
         // NaN fails, so it is worse than every number.
-        let worse = |a: f64, b: f64| match a.is_nan() || (!b.is_nan() && self.off(a) >= self.off(b))
-        {
-            true => a,
-            false => b,
+        let worse = |a: f64, b: f64| {
+            if a.is_nan() || (!b.is_nan() && self.off(a) >= self.off(b)) {
+                a
+            } else {
+                b
+            }
         };
         let nothing = || PaperError::from(format!("the claim {} has no seed", self.id));
         let ours = values().reduce(worse).ok_or_else(nothing)?;
@@ -290,9 +292,10 @@ impl Compared {
     /// How far ours is off theirs, in per cent.
     pub fn off_words(&self) -> String {
         let off = (self.ours / self.theirs - 1.0) * 100.0;
-        match off.is_finite() {
-            true => format!("{off:+.1} %"),
-            false => "-".to_owned(),
+        if off.is_finite() {
+            format!("{off:+.1} %")
+        } else {
+            "-".to_owned()
         }
     }
 
@@ -368,10 +371,7 @@ impl Report {
     /// The claims as a table.
     pub fn claim_table(&self) -> Table {
         let several = self.seeds.len() > 1;
-        let ours = match several {
-            true => "ours, worst",
-            false => "ours",
-        };
+        let ours = if several { "ours, worst" } else { "ours" };
         let mut columns = vec!["claim", "where", "kind", "theirs", ours];
         columns.extend(several.then_some("over the seeds"));
         columns.extend(["unit", "off", "allowed", "verdict", "how"]);

@@ -59,9 +59,12 @@ impl Cartridge {
     fn section(&self, track: u16, section: usize) -> Option<std::ops::Range<u64>> {
         let starts = self.key_points.track(track);
         let start = *starts.get(section)?;
-        let next_track = || match track + 1 == self.key_points.tracks() {
-            true => self.key_points.segments(),
-            false => self.key_points.track(track + 1)[0],
+        let next_track = || {
+            if track + 1 == self.key_points.tracks() {
+                self.key_points.segments()
+            } else {
+                self.key_points.track(track + 1)[0]
+            }
         };
         Some(start..starts.get(section + 1).copied().unwrap_or_else(next_track))
     }

@@ -120,17 +120,19 @@ impl Html {
 
     fn claim(&mut self, claim: &Compared, seeds: usize) {
         let kind = claim.kind.name();
-        let ours = match seeds > 1 && claim.spread[0] != claim.spread[1] {
-            true => format!(
+        let ours = if seeds > 1 && claim.spread[0] != claim.spread[1] {
+            format!(
                 "{} <small>({})</small>",
                 number(claim.ours),
                 claim.spread_words()
-            ),
-            false => number(claim.ours),
+            )
+        } else {
+            number(claim.ours)
         };
-        let short = match claim.short.is_empty() {
-            true => String::new(),
-            false => format!("<p class=\"short\">{}</p>", escaped(&claim.short)),
+        let short = if claim.short.is_empty() {
+            String::new()
+        } else {
+            format!("<p class=\"short\">{}</p>", escaped(&claim.short))
         };
         let verdict = match claim.verdict {
             Verdict::Fails => "<b class=\"fails\">",

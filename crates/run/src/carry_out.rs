@@ -176,9 +176,10 @@ fn read_piece(
     let count = (piece.last_block - piece.first_block).saturating_add(1);
     recorder.read(Action::Read, count, &mut |block, item| {
         sink.item(piece, block, item)?;
-        match block == piece.last_block {
-            true => sink.end(piece),
-            false => Ok(()),
+        if block == piece.last_block {
+            sink.end(piece)
+        } else {
+            Ok(())
         }
     })?;
     let to = recorder.head().ok_or(RunError::Lost)?;

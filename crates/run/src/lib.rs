@@ -8,19 +8,18 @@
 //! use std::sync::atomic::AtomicBool;
 //! use tapewise_emulator::{Clock, Library};
 //! use tapewise_formats::event::Event;
-//! use tapewise_run::Recorder;
+//! use tapewise_run::{READY_LIMIT, Recorder};
 //! use tapewise_scsi::TapeDrive;
 //!
 //! let directory = tempfile::tempdir()?;
 //! let library = Library::fresh_drive("lto8", 1, &directory.path().join("d"), Clock::virtual_time())?;
 //! let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
+//! drive.wait_until_ready(READY_LIMIT)?;
 //! let (mut log, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
 //! let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
-//! let mount = recorder.mount()?;
-//! println!("ready after {mount}");
-//! recorder.rewind()?;
-//! drop(recorder);
-//! assert_eq!(log.len(), 2);
+//! let took = recorder.rewind()?;
+//! println!("rewound in {took}");
+//! assert_eq!(log.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -118,9 +118,10 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// [`RunError::Interrupted`].
     pub fn go_on(&self) -> Result<(), RunError> {
-        match self.stop.load(Ordering::Relaxed) {
-            true => Err(RunError::Interrupted),
-            false => Ok(()),
+        if self.stop.load(Ordering::Relaxed) {
+            Err(RunError::Interrupted)
+        } else {
+            Ok(())
         }
     }
 

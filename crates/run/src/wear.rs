@@ -62,9 +62,10 @@ impl<'a> Odometer<'a> {
     }
 
     fn way(&self, from: (u16, u32), to: (u16, u32), streaming: bool) -> u64 {
-        match streaming {
-            true => self.geometry.streamed_lpos(from, to),
-            false => u64::from(from.1.abs_diff(to.1)),
+        if streaming {
+            self.geometry.streamed_lpos(from, to)
+        } else {
+            u64::from(from.1.abs_diff(to.1))
         }
     }
 }

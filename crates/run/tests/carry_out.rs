@@ -12,15 +12,16 @@ use tapewise_scsi::TapeDrive;
 /// Writes 200 blocks whose bytes are their number, a filemark at every 50th place.
 fn write(drive: &mut TapeDrive) {
     for block in 0..200u64 {
-        match block % 50 == 49 {
-            true => drive
+        if block % 50 == 49 {
+            drive
                 .write_filemarks(1, false)
                 .map(|_| ())
-                .expect("written"),
-            false => drive
+                .expect("written")
+        } else {
+            drive
                 .write(&[block as u8; 700])
                 .map(|_| ())
-                .expect("written"),
+                .expect("written")
         }
     }
     drive.rewind().expect("rewound");

@@ -89,12 +89,13 @@ impl Host {
     pub fn owner_of(&self, key: u64) -> Owner {
         let pid = (key & 0x00ff_ffff) as u32;
         if key >> 48 == OURS {
-            return match key == self.key_of_process(pid) {
-                true => Owner::Process {
+            return if key == self.key_of_process(pid) {
+                Owner::Process {
                     pid,
                     runs: self.path(&format!("proc/{pid}")).exists(),
-                },
-                false => Owner::OtherHost,
+                }
+            } else {
+                Owner::OtherHost
             };
         }
         let bytes = key.to_be_bytes();
@@ -119,12 +120,13 @@ impl Host {
                     .to_owned();
                 let own = self.read("proc/sys/kernel/hostname");
                 let own: String = own.trim().chars().take(7).collect();
-                match name.is_empty() || !name.chars().all(|c| c.is_ascii_graphic()) {
-                    true => Owner::Unknown,
-                    false => Owner::Ltfs {
+                if name.is_empty() || !name.chars().all(|c| c.is_ascii_graphic()) {
+                    Owner::Unknown
+                } else {
+                    Owner::Ltfs {
                         is_this_host: name == own,
                         on: name,
-                    },
+                    }
                 }
             }
             _ => Owner::Unknown,

@@ -27,9 +27,10 @@ fn drive(script: Script, is_keeping: bool) -> (TapeDrive, Arc<Mutex<Script>>) {
         match cdb.opcode() {
             0x12 => inquiry(cdb, 1, "FAKE000001", data),
             0x03 => {
-                let told = match script.senses.is_empty() {
-                    true => script.keeps,
-                    false => Some(script.senses.remove(0)),
+                let told = if script.senses.is_empty() {
+                    script.keeps
+                } else {
+                    Some(script.senses.remove(0))
                 };
                 sense_data(told, data)
             }

@@ -204,10 +204,13 @@ impl Placed {
     /// Why there are no times for an order; `None` if nobody would expect any.
     pub fn why_not(&self, origin: Origin) -> Option<NotThere> {
         Some(match origin {
-            Origin::Drive => match is_true(&self.profile.features.rao)? {
-                true => NotThere::AskTheDrive,
-                false => NotThere::NoRao,
-            },
+            Origin::Drive => {
+                if is_true(&self.profile.features.rao)? {
+                    NotThere::AskTheDrive
+                } else {
+                    NotThere::NoRao
+                }
+            }
             Origin::Algorithm(Algorithm::Opt) => NotThere::TooManyVisits(OPT_MAX_VISITS),
             Origin::Algorithm(Algorithm::Cta) => NotThere::LtoOnly,
             _ => NotThere::DoesNotApply,

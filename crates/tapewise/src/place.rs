@@ -359,9 +359,10 @@ impl Placer<'_> {
                         source,
                     })?;
             let together = extents == ExtentOrder::Together || placed.is_empty();
-            let parts = match together {
-                true => vec![placed],
-                false => placed.into_iter().map(|extent| vec![extent]).collect(),
+            let parts = if together {
+                vec![placed]
+            } else {
+                placed.into_iter().map(|extent| vec![extent]).collect()
             };
             for (first, extents) in parts.into_iter().enumerate() {
                 requests.push(Request { extents });
@@ -379,9 +380,10 @@ impl Placer<'_> {
             Some(at) => self.recorded(partition, at),
             None => {
                 let map = self.map.ok_or(PositionError::NoMap)?;
-                let found = match after {
-                    true => map.position_after(partition, last_block),
-                    false => map.position(partition, first_block),
+                let found = if after {
+                    map.position_after(partition, last_block)
+                } else {
+                    map.position(partition, first_block)
                 };
                 found.map_err(|source| not_on(map, source))
             }

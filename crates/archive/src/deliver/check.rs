@@ -205,9 +205,10 @@ impl Destination {
             };
             apart.insert(is_case, is_apart);
             let alike = Problem::Alike(first.clone(), path.clone(), sameness);
-            match is_apart {
-                true => check.elsewhere.push(alike),
-                false => check.problems.push(alike),
+            if is_apart {
+                check.elsewhere.push(alike)
+            } else {
+                check.problems.push(alike)
             }
         }
         Ok(())
@@ -280,8 +281,9 @@ fn folded(path: &InnerPath) -> Vec<u8> {
 
 fn sameness(first: &InnerPath, second: &InnerPath) -> Sameness {
     let composed = |path: &InnerPath| shown(path.as_bytes()).nfc().collect::<String>();
-    match composed(first) == composed(second) {
-        true => Sameness::Unicode,
-        false => Sameness::Case,
+    if composed(first) == composed(second) {
+        Sameness::Unicode
+    } else {
+        Sameness::Case
     }
 }

@@ -175,9 +175,10 @@ impl Delivery {
     fn name_it(&self) -> Result<(), DeliverError> {
         let (_, name) = self.path.split();
         let (parent, part) = (&self.parent, self.part.name.as_str());
-        let named = match self.replace {
-            true => rustix::fs::renameat(parent, part, parent, name),
-            false => rustix::fs::renameat_with(parent, part, parent, name, RenameFlags::NOREPLACE),
+        let named = if self.replace {
+            rustix::fs::renameat(parent, part, parent, name)
+        } else {
+            rustix::fs::renameat_with(parent, part, parent, name, RenameFlags::NOREPLACE)
         };
         let named = match named {
             // Some file systems, NFS among them, cannot rename so; a hard link does not replace anything either.

@@ -130,9 +130,10 @@ impl Destination {
             ));
         }
         let kinds = kinds(expected);
-        let sums = match kinds.is_empty() {
-            true => Vec::new(),
-            false => sum_of(&parent, name, path, &kinds)?,
+        let sums = if kinds.is_empty() {
+            Vec::new()
+        } else {
+            sum_of(&parent, name, path, &kinds)?
         };
         match mismatch(&expected.sums, &sums) {
             Some((wanted, found)) => Ok(Presence::Other(format!(
@@ -185,9 +186,10 @@ impl Destination {
 
 impl Expected {
     pub(super) fn outcome(&self) -> Outcome {
-        match self.sums.is_empty() {
-            true => Outcome::Unverified,
-            false => Outcome::Verified,
+        if self.sums.is_empty() {
+            Outcome::Unverified
+        } else {
+            Outcome::Verified
         }
     }
 }

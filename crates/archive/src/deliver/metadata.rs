@@ -95,15 +95,16 @@ impl Metadata {
     fn give_attributes(&self, file: BorrowedFd<'_>) -> Vec<NotKept> {
         let mut not_kept = Vec::new();
         for (name, value) in &self.attributes {
-            let given = match name.starts_with(b"user.") {
-                true => rustix::fs::fsetxattr(
+            let given = if name.starts_with(b"user.") {
+                rustix::fs::fsetxattr(
                     file,
                     name.as_slice(),
                     value,
                     rustix::fs::XattrFlags::empty(),
                 )
-                .map_err(|error| error.to_string()),
-                false => Err("only attributes of users (user.*) are taken".to_owned()),
+                .map_err(|error| error.to_string())
+            } else {
+                Err("only attributes of users (user.*) are taken".to_owned())
             };
             if let Err(why) = given {
                 not_kept.push(NotKept {

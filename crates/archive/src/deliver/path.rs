@@ -95,9 +95,10 @@ pub fn shown(name: &[u8]) -> String {
     let mut text = String::new();
     for chunk in name[..name.len().min(KEPT)].utf8_chunks() {
         for character in chunk.valid().chars() {
-            match misleads(character) {
-                true => text.extend(character.escape_default()),
-                false => text.push(character),
+            if misleads(character) {
+                text.extend(character.escape_default())
+            } else {
+                text.push(character)
             }
         }
         text.push_str(&chunk.invalid().escape_ascii().to_string());

@@ -86,9 +86,10 @@ impl Wanted {
 /// stands.
 fn attributes(file: &LtfsFile) -> Vec<(Vec<u8>, Vec<u8>)> {
     let own = file.attributes.iter().map(|attribute| {
-        let decoded = match attribute.base64 {
-            true => base64_decoded(&attribute.value),
-            false => None,
+        let decoded = if attribute.base64 {
+            base64_decoded(&attribute.value)
+        } else {
+            None
         };
         let value = decoded.unwrap_or_else(|| attribute.value.clone().into_bytes());
         (format!("user.{}", attribute.name).into_bytes(), value)
@@ -165,9 +166,10 @@ impl<'a> Deliveries<'a> {
         let full = error.is_full();
         let words = error.to_string();
         (self.said)(Err(error.into()));
-        match full {
-            true => Err(io::Error::new(io::ErrorKind::StorageFull, words)),
-            false => Ok(()),
+        if full {
+            Err(io::Error::new(io::ErrorKind::StorageFull, words))
+        } else {
+            Ok(())
         }
     }
 }

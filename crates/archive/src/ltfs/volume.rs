@@ -160,9 +160,10 @@ impl LtfsVolume {
         }
         let in_data = newest_or_doubt(&mut blocks, 1, &label, &mut doubts)?;
         // Partition 0 of the tape need not be the index partition.
-        let (in_index, in_data) = match label.partition == label.index_partition {
-            true => (in_index, in_data),
-            false => (in_data, in_index),
+        let (in_index, in_data) = if label.partition == label.index_partition {
+            (in_index, in_data)
+        } else {
+            (in_data, in_index)
         };
         compare(in_index.as_ref(), in_data.as_ref(), &label, &mut doubts);
         let index = newer(in_index, in_data).ok_or_else(|| LtfsError::NoIndex {
@@ -187,9 +188,10 @@ impl LtfsVolume {
     pub fn title(&self) -> String {
         let root = &self.index.head.volume_name;
         let uuid = &self.label.volume_uuid;
-        let inner = match root.is_empty() {
-            true => uuid.clone(),
-            false => format!("{root}, {uuid}"),
+        let inner = if root.is_empty() {
+            uuid.clone()
+        } else {
+            format!("{root}, {uuid}")
         };
         match &self.name {
             Some(name) => format!("{name} ({inner})"),
@@ -489,9 +491,10 @@ fn compare(
 /// The index of the higher generation; that of the index partition where both are alike.
 fn newer(in_index: Option<TapeIndex>, in_data: Option<TapeIndex>) -> Option<TapeIndex> {
     match (in_index, in_data) {
-        (Some(index), Some(data)) => Some(match data.head.generation > index.head.generation {
-            true => data,
-            false => index,
+        (Some(index), Some(data)) => Some(if data.head.generation > index.head.generation {
+            data
+        } else {
+            index
         }),
         (index, data) => index.or(data),
     }

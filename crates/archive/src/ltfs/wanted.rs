@@ -25,9 +25,12 @@ impl FromStr for ByteRange {
 
     fn from_str(text: &str) -> Result<ByteRange, NoRange> {
         let wrong = || NoRange(text.chars().take(60).collect());
-        let number = |digits: &str| match digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            true => digits.parse::<u64>().ok(),
-            false => None,
+        let number = |digits: &str| {
+            if digits.bytes().all(|digit| digit.is_ascii_digit()) {
+                digits.parse::<u64>().ok()
+            } else {
+                None
+            }
         };
         let (offset, bytes) = text.split_once('+').ok_or_else(wrong)?;
         let range = ByteRange {

@@ -194,9 +194,10 @@ impl Reading<'_> {
             uuid: on_tape.uuid.clone(),
             format: VolumeFormat::Tapewise,
             // What could not be read may have been more than the end.
-            state: match found.troubles.is_empty() {
-                true => VolumeState::Filling,
-                false => VolumeState::Full,
+            state: if found.troubles.is_empty() {
+                VolumeState::Filling
+            } else {
+                VolumeState::Full
             },
             block_bytes: on_tape.block_bytes,
             next_block: scanned.next_block,

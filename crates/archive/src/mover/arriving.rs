@@ -73,9 +73,10 @@ impl Arriving {
     }
 
     fn new(place: Place, is_frame: bool) -> Result<Arriving> {
-        Ok(Arriving(match is_frame {
-            true => Form::Frame(Expander::new(place)?),
-            false => Form::Plain(place),
+        Ok(Arriving(if is_frame {
+            Form::Frame(Expander::new(place)?)
+        } else {
+            Form::Plain(place)
         }))
     }
 

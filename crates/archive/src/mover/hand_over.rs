@@ -154,9 +154,10 @@ impl DriveContext<'_> {
     fn damaged(&self, id: FileId, error: MoveError) -> Result<Handed, MoveError> {
         let is_of_the_place =
             matches!(&error, MoveError::Deliver(error) if !error.is_of_contents());
-        match error.is_of_a_file() && !is_of_the_place && self.cache.discard(id)? {
-            true => Ok(Handed::Gone),
-            false => Err(error),
+        if error.is_of_a_file() && !is_of_the_place && self.cache.discard(id)? {
+            Ok(Handed::Gone)
+        } else {
+            Err(error)
         }
     }
 }

@@ -76,9 +76,10 @@ impl Job {
             None => {
                 let opened = cache.read(self.file, None).map_err(Error::other)?;
                 let contents = opened.ok_or_else(|| Error::from(ErrorKind::NotFound))?;
-                match self.is_whole() {
-                    true => Box::new(contents),
-                    false => Box::new(OfPart::new(contents, self, sum)?),
+                if self.is_whole() {
+                    Box::new(contents)
+                } else {
+                    Box::new(OfPart::new(contents, self, sum)?)
                 }
             }
         };
@@ -141,12 +142,11 @@ pub(super) struct Parts(Mutex<HashMap<(FileId, u32), SumSoFar>>);
 impl Parts {
     /// Where the sum of a job's file goes on. A file that is not cut needs none.
     pub fn of(&self, job: &Job) -> SumSoFar {
-        match job.is_whole() {
-            true => SumSoFar::default(),
-            false => {
-                let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(sums.entry((job.file, job.number)).or_default())
-            }
+        if job.is_whole() {
+            SumSoFar::default()
+        } else {
+            let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(sums.entry((job.file, job.number)).or_default())
         }
     }
 }

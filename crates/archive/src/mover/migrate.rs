@@ -259,9 +259,10 @@ impl Writing<'_> {
         };
         let mut blanks = self.present.iter().filter(is_blank).peekable();
         if blanks.peek().is_none() {
-            return Ok(match writable.is_empty() {
-                true => Choice::Nobody,
-                false => Choice::Later,
+            return Ok(if writable.is_empty() {
+                Choice::Nobody
+            } else {
+                Choice::Later
             });
         }
         let blank = blanks.find(|label| fits(label) != Fit::Not);
@@ -460,7 +461,11 @@ impl Writing<'_> {
         let is_new = catalogue.volume(id)?.state == VolumeState::Empty;
         match why {
             // Somebody else's cartridge, or one of ours that was given up: nothing was written.
-            VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } if is_new => {
+            VolumeError::NotBlank { .. }
+            | VolumeError::OtherVolume { .. }
+            | VolumeError::WriteOnce
+                if is_new =>
+            {
                 catalogue.forget_volume(id, Loss::Refused, self.with.now())?;
             }
             _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,

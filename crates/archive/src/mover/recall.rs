@@ -212,9 +212,10 @@ impl<'a> Deliverer<'a> {
             .catalogue
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
-        match copies.iter().any(|copy| copy.state == CopyState::Whole) {
-            true => Ok(self.with.catalogue.requeue(&[waiting.request])?),
-            false => self.fail(want, failure),
+        if copies.iter().any(|copy| copy.state == CopyState::Whole) {
+            Ok(self.with.catalogue.requeue(&[waiting.request])?)
+        } else {
+            self.fail(want, failure)
         }
     }
 

@@ -47,15 +47,16 @@ impl Mover<'_> {
                 Err(VolumeError::Run(error)) => return Err(error),
                 found => found,
             };
-            let relabelled = found.and_then(|found| match found.uuid == forgotten.uuid {
-                true => {
+            let relabelled = found.and_then(|found| {
+                if found.uuid == forgotten.uuid {
                     VolumeWriter::label(&mut recorder, &with.label_of(&volume), Blank::Overwritten)
+                } else {
+                    Err(VolumeError::OtherVolume {
+                        expected: forgotten.uuid.clone(),
+                        found: found.uuid,
+                        found_barcode: found.barcode,
+                    })
                 }
-                false => Err(VolumeError::OtherVolume {
-                    expected: forgotten.uuid.clone(),
-                    found: found.uuid,
-                    found_barcode: found.barcode,
-                }),
             });
             Ok(relabelled.map(|_| ()))
         };
@@ -95,15 +96,14 @@ impl Mover<'_> {
             .collect();
         let mut moved = Moved::default();
         self.move_off(live, &|id, _| id != volume, &mut moved)?;
-        let forgotten = match moved.failed.is_empty() && moved.migrated.refused.is_empty() {
-            true => {
-                let now_ns = (self.now_ns)();
-                Some(
-                    self.catalogue
-                        .forget_volume(volume, Loss::Refused, now_ns)?,
-                )
-            }
-            false => None,
+        let forgotten = if moved.failed.is_empty() && moved.migrated.refused.is_empty() {
+            let now_ns = (self.now_ns)();
+            Some(
+                self.catalogue
+                    .forget_volume(volume, Loss::Refused, now_ns)?,
+            )
+        } else {
+            None
         };
         Ok(Repacked { moved, forgotten })
     }

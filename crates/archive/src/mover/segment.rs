@@ -110,13 +110,11 @@ impl DriveContext<'_> {
             parts: parts.collect(),
             next_block: written.next_block,
             // An empty archive is nothing: the cartridge is as good as blank.
-            bytes: match is_too_long {
-                true => 0,
-                false => written.bytes,
-            },
-            state: match (written.is_full && !is_too_long) || is_long {
-                true => VolumeState::Full,
-                false => VolumeState::Filling,
+            bytes: if is_too_long { 0 } else { written.bytes },
+            state: if (written.is_full && !is_too_long) || is_long {
+                VolumeState::Full
+            } else {
+                VolumeState::Filling
             },
         })
     }

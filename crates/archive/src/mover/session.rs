@@ -216,13 +216,14 @@ fn check_label(record: &Volume, recorder: &mut Recorder<'_>) -> Result<(), Volum
         }
         VolumeFormat::Tar | VolumeFormat::Blocks => return Ok(()),
     };
-    match found.eq_ignore_ascii_case(&record.uuid) {
-        true => Ok(()),
-        false => Err(VolumeError::OtherVolume {
+    if found.eq_ignore_ascii_case(&record.uuid) {
+        Ok(())
+    } else {
+        Err(VolumeError::OtherVolume {
             expected: record.uuid.clone(),
             found,
             found_barcode,
-        }),
+        })
     }
 }
 

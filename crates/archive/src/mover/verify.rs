@@ -371,12 +371,11 @@ impl Checker<'_> {
         self.found.bytes += bytes;
         self.found.right += 1;
         let (catalogue, now_ns) = (self.with.catalogue, self.with.now());
-        match copy.lost {
-            true => {
-                self.found.taken_back += 1;
-                catalogue.take_back(copy.file, copy.number, now_ns)
-            }
-            false => catalogue.note_verified(copy.file, copy.number, now_ns),
+        if copy.lost {
+            self.found.taken_back += 1;
+            catalogue.take_back(copy.file, copy.number, now_ns)
+        } else {
+            catalogue.note_verified(copy.file, copy.number, now_ns)
         }
     }
 

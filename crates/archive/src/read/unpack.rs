@@ -143,9 +143,10 @@ impl<'a> Unpack<'a> {
         block: u64,
         data: &'d [u8],
     ) -> Result<&'d [u8], Lost> {
-        let from = match block == segment.first_block {
-            true => segment.byte_offset,
-            false => 0,
+        let from = if block == segment.first_block {
+            segment.byte_offset
+        } else {
+            0
         };
         let to = from.saturating_add(segment.bytes - passed);
         // Blocks of equal length are full but for the last one.

@@ -50,9 +50,10 @@ impl Ledger {
     pub fn add_list(&mut self, source: &str, directory: &[u8], list: &[Listed]) -> Added {
         let mut added = Added::default();
         for listed in list {
-            let full = match directory.is_empty() {
-                true => listed.name.clone(),
-                false => [directory, b"/", &listed.name].concat(),
+            let full = if directory.is_empty() {
+                listed.name.clone()
+            } else {
+                [directory, b"/", &listed.name].concat()
             };
             let Ok(path) = InnerPath::new(&full) else {
                 added.outside.push(listed.name.clone());
@@ -168,9 +169,10 @@ pub fn ltfs_sum(name: &str, value: &[u8]) -> Option<Sum> {
 
 /// The sum that an index stores with a file; `None` as [`ltfs_sum`].
 pub fn ltfs_index_sum(hash: &LtfsHash) -> Option<Sum> {
-    match hash.base64 {
-        true => ltfs_sum(&hash.name, &base64_decoded(&hash.value)?),
-        false => ltfs_sum(&hash.name, hash.value.as_bytes()),
+    if hash.base64 {
+        ltfs_sum(&hash.name, &base64_decoded(&hash.value)?)
+    } else {
+        ltfs_sum(&hash.name, hash.value.as_bytes())
     }
 }
 

@@ -185,11 +185,10 @@ impl Hints {
             .strip_prefix(b"  ")
             .or_else(|| rest.strip_prefix(b" *"))
             .ok_or("a sum is followed by two blanks, or by a blank and a star")?;
-        let name = match is_escaped {
-            true => {
-                unescaped(name).ok_or("a backslash in the name is followed by no n, r or \\")?
-            }
-            false => name.to_vec(),
+        let name = if is_escaped {
+            unescaped(name).ok_or("a backslash in the name is followed by no n, r or \\")?
+        } else {
+            name.to_vec()
         };
         let digits = std::str::from_utf8(digits).map_err(|_| "the sum is no text")?;
         Ok((name, self.sum(digits)?))
@@ -261,11 +260,10 @@ fn bsd(line: &[u8]) -> Option<Result<(Vec<u8>, Sum), &'static str>> {
     let read = || {
         let kind = kind_named(&algorithm.to_ascii_lowercase());
         let kind = kind.ok_or("its kind of sum is none that is known here")?;
-        let name = match is_escaped {
-            true => {
-                unescaped(name).ok_or("a backslash in the name is followed by no n, r or \\")?
-            }
-            false => name.to_vec(),
+        let name = if is_escaped {
+            unescaped(name).ok_or("a backslash in the name is followed by no n, r or \\")?
+        } else {
+            name.to_vec()
         };
         let sum = Sum::from_hex(kind, digits);
         let sum = sum.ok_or("the sum has other than the hexadecimal digits of its kind")?;
@@ -282,9 +280,10 @@ fn kind_named(name: &str) -> Option<Kind> {
 
 fn from_mhl(mhl: Mhl) -> Result<SumList, SumListError> {
     let mut list = SumList {
-        form: match mhl.version.starts_with('2') {
-            true => format!("ASC MHL {}", mhl.version),
-            false => format!("MHL {}", mhl.version),
+        form: if mhl.version.starts_with('2') {
+            format!("ASC MHL {}", mhl.version)
+        } else {
+            format!("MHL {}", mhl.version)
         },
         notices: mhl.notices,
         ..SumList::default()

@@ -54,12 +54,13 @@ pub(super) fn require_end(recorder: &mut Recorder<'_>, next_block: u64) -> Resul
         Err(error) => return Err(error.into()),
     }
     let position = recorder.drive().position().map_err(RunError::from)?;
-    match position.partition == 0 && position.block == next_block {
-        true => Ok(()),
-        false => Err(not_at_end(format!(
+    if position.partition == 0 && position.block == next_block {
+        Ok(())
+    } else {
+        Err(not_at_end(format!(
             "after the filemark the drive says it is at block {}",
             position.block
-        ))),
+        )))
     }
 }
 

@@ -124,13 +124,14 @@ impl Label {
         let text = text.ok_or_else(|| format!("{LABEL_NAME} is longer than the first block"))?;
         let text = std::str::from_utf8(text).map_err(|error| format!("{LABEL_NAME}: {error}"))?;
         let label = Label::parse(text)?;
-        match label.block_bytes as usize == block.len() {
-            true => Ok(label),
-            false => Err(format!(
+        if label.block_bytes as usize == block.len() {
+            Ok(label)
+        } else {
+            Err(format!(
                 "its first block has {} bytes, its label says {}",
                 block.len(),
                 label.block_bytes
-            )),
+            ))
         }
     }
 }

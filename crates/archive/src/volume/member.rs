@@ -83,9 +83,10 @@ impl Member {
 
     /// XXH3 of the whole file, if the tape says it.
     pub fn sum_of_file(&self) -> Option<u64> {
-        match self.part.is_some() || self.zstd_of.is_some() {
-            true => self.file_xxh3,
-            false => self.xxh3,
+        if self.part.is_some() || self.zstd_of.is_some() {
+            self.file_xxh3
+        } else {
+            self.xxh3
         }
     }
 
@@ -235,9 +236,10 @@ pub fn parts(bytes: u64, first_room_bytes: u64, part_bytes: u64) -> Vec<Range<u6
     let mut ranges = Vec::new();
     let mut from = 0;
     while from < bytes || ranges.is_empty() {
-        let room = match ranges.is_empty() {
-            true => first_room_bytes,
-            false => part_bytes,
+        let room = if ranges.is_empty() {
+            first_room_bytes
+        } else {
+            part_bytes
         };
         let to = from.saturating_add(room.max(1)).min(bytes);
         ranges.push(from..to);

@@ -124,10 +124,7 @@ impl Scan<'_> {
                 held.push(found);
             }
         });
-        match has_label {
-            true => Ok(()),
-            false => self.hand_on(),
-        }
+        if has_label { Ok(()) } else { self.hand_on() }
     }
 
     fn hand_on(&mut self) -> std::io::Result<()> {

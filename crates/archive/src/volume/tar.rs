@@ -235,10 +235,7 @@ impl TarReader {
         self.break_off(here, each);
         self.records = Records::default();
         // The end of an archive is usually followed by padding, then by a filemark.
-        self.state = match has_ended {
-            true => State::Ended,
-            false => State::Lost,
-        };
+        self.state = if has_ended { State::Ended } else { State::Lost };
     }
 
     fn break_off(&mut self, here: Place, each: Each<'_>) {

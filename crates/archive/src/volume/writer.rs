@@ -85,6 +85,7 @@ impl VolumeWriter {
     /// Makes the cartridge in the drive a new volume: writes its label and reads it back.
     ///
     /// # Errors
+    /// [`VolumeError::WriteOnce`] if the cartridge is WORM,
     /// [`VolumeError::NotBlank`] when something is recorded and is not to be overwritten,
     /// [`VolumeError::BlockLength`], those of the drive.
     pub fn label(
@@ -93,6 +94,9 @@ impl VolumeWriter {
         blank: Blank,
     ) -> Result<VolumeWriter, VolumeError> {
         let block = label.block()?;
+        if recorder.drive().is_write_once().map_err(RunError::from)? == Some(true) {
+            return Err(VolumeError::WriteOnce);
+        }
         if blank == Blank::Required {
             require_blank(recorder)?;
         }
@@ -229,9 +233,10 @@ impl VolumeWriter {
         let mut whole = within(blocks * block_bytes);
         while blocks > 0 {
             let end = members[..whole].last().map_or(0, |packed| packed.ends_at);
-            let ended = match is_ended {
-                true => Ok(blocks),
-                false => self.end_archive(recorder, end),
+            let ended = if is_ended {
+                Ok(blocks)
+            } else {
+                self.end_archive(recorder, end)
             };
             let closed = ended.and_then(|blocks| {
                 let mark = self.next_block + blocks;
@@ -293,13 +298,14 @@ impl VolumeWriter {
 }
 
 fn require_uuid(found: &Label, expected: &str) -> Result<(), VolumeError> {
-    match found.uuid == expected {
-        true => Ok(()),
-        false => Err(VolumeError::OtherVolume {
+    if found.uuid == expected {
+        Ok(())
+    } else {
+        Err(VolumeError::OtherVolume {
             expected: expected.to_owned(),
             found: found.uuid.clone(),
             found_barcode: found.barcode.clone(),
-        }),
+        })
     }
 }
 

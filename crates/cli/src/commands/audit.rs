@@ -84,9 +84,10 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
     }
-    let text = match args.json {
-        true => format!("{:#}\n", report.json()),
-        false => report.text(args.all),
+    let text = if args.json {
+        format!("{:#}\n", report.json())
+    } else {
+        report.text(args.all)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -68,9 +68,10 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
     if let Some(directory) = &args.plot {
         plot::write(directory, &picture::pictures(&found)?)?;
     }
-    let text = match args.json {
-        true => format!("{:#}\n", document::document(&found)),
-        false => report::text(&found),
+    let text = if args.json {
+        format!("{:#}\n", document::document(&found))
+    } else {
+        report::text(&found)
     };
     output::write(args.output.as_deref(), |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)

@@ -531,9 +531,10 @@ fn clear(directory: &Path) -> Result<(), CliError> {
             .hint("give another directory with --into"));
         }
         let path = entry.path();
-        match path.is_dir() {
-            true => std::fs::remove_dir_all(&path).map_err(bad)?,
-            false => std::fs::remove_file(&path).map_err(bad)?,
+        if path.is_dir() {
+            std::fs::remove_dir_all(&path).map_err(bad)?
+        } else {
+            std::fs::remove_file(&path).map_err(bad)?
         }
     }
     Ok(())

@@ -71,14 +71,13 @@ pub fn run(args: &Doctor) -> Result<ExitCode, CliError> {
     findings.push(iscsi());
     let is_missing = |finding: &&Finding| finding.state == State::Missing;
     let missing = findings.iter().filter(is_missing).count();
-    match args.json {
-        true => {
-            let findings = &findings;
-            let document = Document { missing, findings };
-            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-            output::print(&(text + "\n"))?;
-        }
-        false => output::print(&text(&findings, missing))?,
+    if args.json {
+        let findings = &findings;
+        let document = Document { missing, findings };
+        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+        output::print(&(text + "\n"))?;
+    } else {
+        output::print(&text(&findings, missing))?
     }
     Ok(ExitCode::from(u8::from(missing > 0)))
 }
@@ -285,12 +284,13 @@ fn transfer(root: &Path, device: &Found, about: &str) -> Option<Finding> {
         "blocks of up to {} KiB go in one command for sure",
         sure / 1024
     );
-    Some(match sure < USUAL_BLOCK_BYTES {
-        true => Finding::new(about, State::Note, found).hint(
+    Some(if sure < USUAL_BLOCK_BYTES {
+        Finding::new(about, State::Note, found).hint(
             "longer ones need memory in one piece; where they fail, it is said: another adapter, \
              or smaller blocks",
-        ),
-        false => Finding::new(about, State::Fine, found),
+        )
+    } else {
+        Finding::new(about, State::Fine, found)
     })
 }
 

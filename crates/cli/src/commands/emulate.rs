@@ -79,13 +79,12 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     };
     let plan = serve::plan(&args.serve)?;
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
-    let library = match is_there {
-        true => {
-            let mut spec = LibrarySpec::read(directory)?;
-            spec.clock_scale = args.clock_scale.or(spec.clock_scale);
-            Library::open(directory, spec.clock())?
-        }
-        false => create(args, directory)?,
+    let library = if is_there {
+        let mut spec = LibrarySpec::read(directory)?;
+        spec.clock_scale = args.clock_scale.or(spec.clock_scale);
+        Library::open(directory, spec.clock())?
+    } else {
+        create(args, directory)?
     };
     match plan {
         Some(plan) => serve::run(plan, &library, directory),

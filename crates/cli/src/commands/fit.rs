@@ -94,12 +94,11 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     if let Some(directory) = &args.plot {
         pictures::draw(directory, samples, &found.ground.geometry, comparison)?;
     }
-    let text = match args.json {
-        true => report::json(&found)?,
-        false => {
-            let maps = found.maps.as_ref().map(maps_report::text);
-            maps.unwrap_or_default() + &report::text(&found)
-        }
+    let text = if args.json {
+        report::json(&found)?
+    } else {
+        let maps = found.maps.as_ref().map(maps_report::text);
+        maps.unwrap_or_default() + &report::text(&found)
     };
     output::print(&text)?;
     refuse_hopeless(&found)?;

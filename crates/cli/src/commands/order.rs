@@ -261,12 +261,13 @@ fn no_answer() -> CliError {
 fn remarks(args: &OrderArgs, placed: &Placed, found: &Found) -> Vec<String> {
     let mut remarks = Vec::new();
     if args.search.prove || found.cut_short {
-        let cut_short = match found.cut_short {
-            true => format!(
+        let cut_short = if found.cut_short {
+            format!(
                 "{}, another run may give another order; ",
                 explain::cut_short(&args.search)
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         };
         remarks.push(format!(
             "{cut_short}{}",

@@ -40,14 +40,12 @@ pub fn run(args: &SenseArgs) -> Result<ExitCode, CliError> {
 
 /// Bytes in hex from a file or standard input.
 pub fn hex_file(path: &std::path::Path) -> Result<Vec<u8>, CliError> {
-    let bytes = match path == std::path::Path::new("-") {
-        true => {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
-                .map_err(CliError::input)?;
-            bytes
-        }
-        false => crate::batch::read_bytes(path)?,
+    let bytes = if path == std::path::Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes).map_err(CliError::input)?;
+        bytes
+    } else {
+        crate::batch::read_bytes(path)?
     };
     let text =
         String::from_utf8(bytes).map_err(|_| CliError::input("not text").of(path.display()))?;

@@ -74,9 +74,12 @@ pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
         write(args, &text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answers = args.scenario.on_threads(|| match args.merge.is_empty() {
-        true => answer::all(&cases),
-        false => shards::merge(&cases, &args.merge),
+    let answers = args.scenario.on_threads(|| {
+        if args.merge.is_empty() {
+            answer::all(&cases)
+        } else {
+            shards::merge(&cases, &args.merge)
+        }
     })?;
     if args.trace.is_some() || args.events.is_some() || args.plot.is_some() {
         aside(args, &cases, &answers)?;
@@ -84,9 +87,10 @@ pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
     if !args.json {
         alone(&answers)?;
     }
-    let text = match args.json {
-        true => format!("{:#}\n", document::document(&answers)),
-        false => report::text(&answers),
+    let text = if args.json {
+        format!("{:#}\n", document::document(&answers))
+    } else {
+        report::text(&answers)
     };
     write(args, &text)?;
     verdict(&answers)
@@ -148,8 +152,9 @@ fn alone(answers: &[Answer]) -> Result<(), CliError> {
 /// Unstable is a failure where nothing else could be said.
 fn verdict(answers: &[Answer]) -> Result<ExitCode, CliError> {
     alone(answers)?;
-    match answers.iter().any(|answer| answer.steady().is_some()) {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(CliError::failed("every case is unstable")),
+    if answers.iter().any(|answer| answer.steady().is_some()) {
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Err(CliError::failed("every case is unstable"))
     }
 }

@@ -93,9 +93,12 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         refused.set(refused.get() || !migrated.refused.is_empty());
         Ok(())
     };
-    let make_room = || match args.later {
-        true => Ok(false),
-        false => on_tape(true).map(|()| true),
+    let make_room = || {
+        if args.later {
+            Ok(false)
+        } else {
+            on_tape(true).map(|()| true)
+        }
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let stored = in_portions(&cache, &sources, &how, portion, &stop, &make_room)?;
@@ -121,9 +124,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     on_tape(false)?;
-    Ok(match refused.get() {
-        true => ExitCode::from(Exit::Partial as u8),
-        false => ExitCode::SUCCESS,
+    Ok(if refused.get() {
+        ExitCode::from(Exit::Partial as u8)
+    } else {
+        ExitCode::SUCCESS
     })
 }
 
@@ -136,9 +140,10 @@ fn to_tape(
     all: bool,
 ) -> Result<Migrated, CliError> {
     let migrated = archive.with_mover(cache, stop, args.quiet, |mover| {
-        mover.migrate(match all {
-            true => now_ns(),
-            false => mover.settings.due_until_ns(now_ns()),
+        mover.migrate(if all {
+            now_ns()
+        } else {
+            mover.settings.due_until_ns(now_ns())
         })
     });
     migrated.map_err(|error| {
@@ -146,12 +151,9 @@ fn to_tape(
         let safe = format!(
             "what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape"
         );
-        error.or_hint(&match archive.is_loaded_by_hand() {
-            true => format!(
+        error.or_hint(&if archive.is_loaded_by_hand() { format!(
                 "{safe}, where `changers` in archive.toml names a robot: by hand tapes are read, not written"
-            ),
-            false => safe,
-        })
+            ) } else { safe })
     })
 }
 
@@ -199,12 +201,13 @@ fn together(sources: &[Source], portion_bytes: u64) -> Result<usize, CliError> {
 fn unstored(error: StoreError, stored: usize) -> CliError {
     let is_of_the_cache = matches!(error, StoreError::Cache(_));
     let error = CliError::from(error);
-    match is_of_the_cache {
-        true => error.or_hint(&format!(
+    if is_of_the_cache {
+        error.or_hint(&format!(
             "{} before it were acknowledged and are safe, nothing else was: make room, then the same command goes on",
             units::count(stored, "file")
-        )),
-        false => error,
+        ))
+    } else {
+        error
     }
 }
 
@@ -280,9 +283,10 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
             file.0
         ));
     }
-    Ok(match migrated.refused.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(Exit::Partial as u8),
+    Ok(if migrated.refused.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(Exit::Partial as u8)
     })
 }
 

@@ -104,9 +104,10 @@ impl Libraries {
 
     fn add(&mut self, place: &str, library: Library) -> Library {
         library.skip(SWITCHED_ON);
-        let library = match self.is_apart {
-            true => library.apart(),
-            false => library,
+        let library = if self.is_apart {
+            library.apart()
+        } else {
+            library
         };
         self.open.push((place.to_owned(), library.clone()));
         library

@@ -98,12 +98,13 @@ pub fn cannot_open(name: &str, error: DeviceError) -> CliError {
 /// Who uses a drive on this host, as far as this user can see.
 pub fn host_holders(name: &str) -> Result<Holders, CliError> {
     let host = Host::local();
-    let path = match name.starts_with("emulated:") {
-        true => None,
-        false => match host.resolve(name)?.0 {
+    let path = if name.starts_with("emulated:") {
+        None
+    } else {
+        match host.resolve(name)?.0 {
             Address::Sg(path) | Address::St(path) => Some(path),
             Address::Iscsi(_) | Address::Replay(_) => None,
-        },
+        }
     };
     let Some(path) = path else {
         return Ok(Holders::default());

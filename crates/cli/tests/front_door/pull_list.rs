@@ -93,9 +93,10 @@ fn a_person_puts_in_what_the_list_says_and_a_wrong_cartridge_comes_out_again() {
         if line.contains("(the drive is watched") {
             let volume = volumes(&line).remove(0);
             // The first time by mistake the last one of the list.
-            let given = match asked.is_empty() {
-                true => expected.last().expect("a volume"),
-                false => &volume,
+            let given = if asked.is_empty() {
+                expected.last().expect("a volume")
+            } else {
+                &volume
             };
             desk.put("lib/insert-0", given);
             asked.push(volume.clone());

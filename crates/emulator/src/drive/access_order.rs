@@ -82,9 +82,10 @@ pub(super) fn generate(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result
             return Err(Check::invalid_parameter((8 + number * DESCRIPTOR) as u16).into());
         }
     }
-    let ordered = match reorders {
-        true => order(drive, segments)?,
-        false => segments,
+    let ordered = if reorders {
+        order(drive, segments)?
+    } else {
+        segments
     };
     let mut answer = vec![exchange.byte(2) & 7, 0, 0, 0];
     answer.extend(((ordered.len() * DESCRIPTOR) as u32).to_be_bytes());

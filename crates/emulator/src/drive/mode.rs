@@ -70,15 +70,17 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
         }
         bodies.extend(body);
     }
-    let descriptor = match no_block_descriptor {
-        true => Vec::new(),
-        false => block_descriptor(drive),
+    let descriptor = if no_block_descriptor {
+        Vec::new()
+    } else {
+        block_descriptor(drive)
     };
     // Buffered mode 1, and whether the cartridge is write-protected.
     let specific = 0x10 | u8::from(drive.is_write_protected()) << 7;
-    let mut answer = match is_long {
-        true => vec![0, 0, 0, specific, 0, 0, 0, descriptor.len() as u8],
-        false => vec![0, 0, specific, descriptor.len() as u8],
+    let mut answer = if is_long {
+        vec![0, 0, 0, specific, 0, 0, 0, descriptor.len() as u8]
+    } else {
+        vec![0, 0, specific, descriptor.len() as u8]
     };
     answer.extend(descriptor);
     answer.extend(bodies);
@@ -168,21 +170,23 @@ fn partition_page(drive: &Drive) -> Vec<u8> {
 /// MODE SELECT(6) and (10).
 pub(super) fn select(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let is_long = exchange.opcode() == 0x55;
-    let length = match is_long {
-        true => exchange.number::<2>(7),
-        false => exchange.number::<1>(4),
+    let length = if is_long {
+        exchange.number::<2>(7)
+    } else {
+        exchange.number::<1>(4)
     };
     if length == 0 {
         return Ok(());
     }
     let list = exchange.received(length)?;
-    let (header, descriptor_length) = match is_long {
-        true => (
+    let (header, descriptor_length) = if is_long {
+        (
             8,
             list.get(6..8)
                 .map(|l| usize::from(l[0]) << 8 | usize::from(l[1])),
-        ),
-        false => (4, list.get(3).map(|&length| usize::from(length))),
+        )
+    } else {
+        (4, list.get(3).map(|&length| usize::from(length)))
     };
     let descriptor_length = descriptor_length.ok_or(Check::PARAMETER_LIST_LENGTH)?;
     let mut at = header + descriptor_length;

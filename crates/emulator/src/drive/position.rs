@@ -84,9 +84,10 @@ impl Drive {
         let loaded = self.ready()?;
         let partition = loaded.medium.partition(partition);
         let end = partition.ok_or(Check::INTERNAL_FAILURE)?.end_of_data();
-        Ok(match object <= end {
-            true => Target::reached(object),
-            false => Target::but(end, Check::END_OF_DATA),
+        Ok(if object <= end {
+            Target::reached(object)
+        } else {
+            Target::but(end, Check::END_OF_DATA)
         })
     }
 }

@@ -257,9 +257,10 @@ fn read_one(drive: &mut Drive, request: Request, exchange: &mut Exchange<'_>) ->
     exchange.sent(copied);
     drive.stream_read(object.recorded, object.length, object.gzip_ratio, exchange)?;
     let overlength = object.length > wanted;
-    let complain = match request.ignore_length {
-        true => overlength && drive.mode.block_length != 0,
-        false => object.length != wanted,
+    let complain = if request.ignore_length {
+        overlength && drive.mode.block_length != 0
+    } else {
+        object.length != wanted
     };
     if complain {
         let residue = wanted as i64 - object.length as i64;

@@ -135,9 +135,10 @@ impl Connection {
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
                 {
-                    return Err(match is_beginning && filled == 0 {
-                        true => Ended::Silent,
-                        false => Ended::Protocol("a PDU that was not finished in time".to_owned()),
+                    return Err(if is_beginning && filled == 0 {
+                        Ended::Silent
+                    } else {
+                        Ended::Protocol("a PDU that was not finished in time".to_owned())
                     });
                 }
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {

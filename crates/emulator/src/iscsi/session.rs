@@ -9,9 +9,9 @@ use super::pdu::{
 use super::worker::{Running, Task, Worker};
 use super::{Entered, Shared, text};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::Arc;
 use std::thread;
 
 /// Most bytes that one command may move: more than the largest block of any drive.
@@ -387,9 +387,10 @@ impl Session<'_> {
             .workers
             .get(&lun)
             .is_some_and(|(tasks, _)| tasks.send(task).is_ok());
-        match sent {
-            true => Ok(()),
-            false => Err(Ended::Protocol("the thread of a unit has ended".to_owned())),
+        if sent {
+            Ok(())
+        } else {
+            Err(Ended::Protocol("the thread of a unit has ended".to_owned()))
         }
     }
 

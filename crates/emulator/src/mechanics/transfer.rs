@@ -252,9 +252,10 @@ impl Streaming {
     /// compressed data exceed what the tolerated delays of plain data would allow.
     fn paces(&self, request: &Request, [a, b]: [f64; 2]) -> (f64, f64) {
         // A filemark is nothing to the host, but the tape runs past it no faster than past data.
-        let bytes = match request.host_bytes > 0.0 {
-            true => request.host_bytes,
-            false => request.recorded_bytes,
+        let bytes = if request.host_bytes > 0.0 {
+            request.host_bytes
+        } else {
+            request.recorded_bytes
         };
         let native_s = bytes / 1e6 / self.rate_mb_s;
         let tape_s = match request.gzip_ratio {

@@ -142,9 +142,10 @@ impl FoundVolume {
             partition: 0,
             wrap: place.wrap,
             lpos: place.lpos.round() as u32,
-            source: match self.support.is_found() {
-                true => PositionSource::Timed,
-                false => PositionSource::Nominal,
+            source: if self.support.is_found() {
+                PositionSource::Timed
+            } else {
+                PositionSource::Nominal
             },
             error_lpos: error_lpos.round() as u32,
         }
@@ -185,9 +186,10 @@ impl<C: LinearCost + ?Sized> Search<'_, C> {
 
     fn volume(&self, searched: &Searched, given: &Volume) -> FoundVolume {
         let trace = searched.trace.clone();
-        let certainty = match searched.support.is_found() {
-            true => trace.certainty(self.cost, self.geometry, &self.estimate),
-            false => None,
+        let certainty = if searched.support.is_found() {
+            trace.certainty(self.cost, self.geometry, &self.estimate)
+        } else {
+            None
         };
         let stands = given.moves.iter().filter(|m| m.from_block == m.to_block);
         let mut read_on: Vec<Micros> = stands.map(|m| m.time).collect();

@@ -98,9 +98,10 @@ impl Track {
         let (mut low, mut high) = (0.0, 2.0 * along.max(1.0));
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            match self.along(middle) < along {
-                true => low = middle,
-                false => high = middle,
+            if self.along(middle) < along {
+                low = middle
+            } else {
+                high = middle
             }
         }
         0.5 * (low + high)

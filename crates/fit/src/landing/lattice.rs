@@ -80,9 +80,10 @@ fn clues(moves: &Moves, mechanics: &Mechanics, forward: bool) -> Vec<Clue> {
         } else {
             each.to > each.from
         };
-        let gain_s = match behind {
-            true => read_s + travel_s,
-            false => (read_s - travel_s).max(0.0),
+        let gain_s = if behind {
+            read_s + travel_s
+        } else {
+            (read_s - travel_s).max(0.0)
         };
         Clue {
             order: each.in_reading_order(),

@@ -88,9 +88,10 @@ impl Mechanics {
         } else {
             ahead > 0.0
         });
-        match each.same_wrap {
-            true => SAME_WRAP + behind,
-            false => OTHER_WRAP + 2 * usize::from(each.turns) + behind,
+        if each.same_wrap {
+            SAME_WRAP + behind
+        } else {
+            OTHER_WRAP + 2 * usize::from(each.turns) + behind
         }
     }
 
@@ -404,9 +405,10 @@ impl System {
         if travel {
             self.add(&[(OUTSIDE, 1.0), (TRAVEL, -1.0)], 0.0, heavy);
         }
-        match crossing || travel {
-            true => self.least(&[MID_CROSS]),
-            false => values,
+        if crossing || travel {
+            self.least(&[MID_CROSS])
+        } else {
+            values
         }
     }
 

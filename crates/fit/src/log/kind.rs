@@ -84,9 +84,10 @@ fn is_cta(text: &str) -> bool {
 fn by_columns(text: &str) -> LogKind {
     let header = first_line(text).to_lowercase();
     let names = |wanted: &[&str]| wanted.iter().any(|name| header.contains(name));
-    match names(&["from_block", "to_block"]) && !names(&["from_lpos", "to_lpos"]) {
-        true => LogKind::BlockMoves,
-        false => LogKind::Locates,
+    if names(&["from_block", "to_block"]) && !names(&["from_lpos", "to_lpos"]) {
+        LogKind::BlockMoves
+    } else {
+        LogKind::Locates
     }
 }
 

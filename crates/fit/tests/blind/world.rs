@@ -162,9 +162,10 @@ impl World {
         let spacing = f64::from(geometry.wrap_lpos()) / 100.0;
         let into = to.lpos - f64::from(geometry.lpos_min);
         let forward = geometry.direction(to.wrap) == Direction::Forward;
-        let landing = match forward {
-            true => (into / spacing).floor() * spacing,
-            false => (into / spacing).ceil() * spacing,
+        let landing = if forward {
+            (into / spacing).floor() * spacing
+        } else {
+            (into / spacing).ceil() * spacing
         } + f64::from(geometry.lpos_min);
         let travel = (landing - from.lpos).abs();
         let travel_s = if travel < 8_000.0 {

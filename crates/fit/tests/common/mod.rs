@@ -197,9 +197,10 @@ pub fn place(wrap: u16, lpos: u32) -> Position {
 /// Reading a file moves the head on along its wrap.
 fn ahead(from: &Position, lpos: u32) -> Position {
     let forward = from.wrap & 1 == 0;
-    let lpos = match forward {
-        true => (from.lpos + lpos).min(171_097),
-        false => from.lpos.saturating_sub(lpos).max(2_696),
+    let lpos = if forward {
+        (from.lpos + lpos).min(171_097)
+    } else {
+        from.lpos.saturating_sub(lpos).max(2_696)
     };
     place(from.wrap, lpos)
 }

@@ -57,9 +57,10 @@ impl<'a> Queue<'a> {
                 return Next::Take(*one);
             }
         }
-        match self.waiting.is_empty() {
-            true => Next::Nothing,
-            false => Next::Wait(now + POLL),
+        if self.waiting.is_empty() {
+            Next::Nothing
+        } else {
+            Next::Wait(now + POLL)
         }
     }
 

@@ -416,12 +416,16 @@ impl<'a, T> List<'a, T> {
 
     /// What came of each volume; what nobody could take has no drive left, or was not begun.
     fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
-        let left = |volume: &String| match is_stopped {
-            true => WorkError::Run(RunError::Interrupted),
-            false => WorkError::Pool(PoolError::NoDriveLeft {
-                volume: volume.clone(),
-                reasons: "all drives that could take it are in use, set aside or left alone".into(),
-            }),
+        let left = |volume: &String| {
+            if is_stopped {
+                WorkError::Run(RunError::Interrupted)
+            } else {
+                WorkError::Pool(PoolError::NoDriveLeft {
+                    volume: volume.clone(),
+                    reasons: "all drives that could take it are in use, set aside or left alone"
+                        .into(),
+                })
+            }
         };
         let state = self
             .state

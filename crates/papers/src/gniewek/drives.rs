@@ -100,9 +100,10 @@ fn cell(bench: &Bench, rate: &Runs, drives: u32) -> Result<String, PaperError> {
             .map(|summary| summary.quarters[number].as_secs_f64())
             .sum()
     };
-    let grows = match quarter(3) > GROWTH * quarter(1) {
-        true => ", grows",
-        false => "",
+    let grows = if quarter(3) > GROWTH * quarter(1) {
+        ", grows"
+    } else {
+        ""
     };
     Ok(format!("{mean_s:.1} / {p95_s:.0}{grows}"))
 }

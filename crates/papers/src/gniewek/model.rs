@@ -41,12 +41,13 @@ pub fn utilisations(bench: &Bench, ours: &mut Ours) -> Result<Table, PaperError>
     let mut claim = |id, name: &str, robot: bool| -> Result<(), PaperError> {
         let runs = &bench.case(name)?.runs;
         let formula = bench.predict(runs.per_hour, runs.drives, RobotArrivals::Poisson)?;
-        let (value, how) = match robot {
-            true => (
+        let (value, how) = if robot {
+            (
                 formula.steady.robot_utilisation,
                 "put and get, 10 s a mount",
-            ),
-            false => (formula.drive_utilisation, "Table 4 summed, 53 s a mount"),
+            )
+        } else {
+            (formula.drive_utilisation, "Table 4 summed, 53 s a mount")
         };
         ours.set(id, value, how);
         Ok(())
@@ -124,9 +125,10 @@ pub fn means(bench: &Bench, ours: &mut Ours) -> Result<Table, PaperError> {
         farthest_s,
         "the farthest of nine; Table 4 and no fitted constant",
     );
-    let outside = match outside.is_empty() {
-        true => "all inside".to_owned(),
-        false => format!("outside: {}", outside.join(", ")),
+    let outside = if outside.is_empty() {
+        "all inside".to_owned()
+    } else {
+        format!("outside: {}", outside.join(", "))
     };
     ours.set(
         "experiment",

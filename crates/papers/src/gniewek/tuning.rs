@@ -48,9 +48,10 @@ pub fn table(bench: &Bench) -> Result<(Table, Drawn), PaperError> {
                     &made
                 }
             };
-            let [mean, variance] = match is_stated {
-                true => printed(theirs),
-                false => ["-", "-"].map(str::to_owned),
+            let [mean, variance] = if is_stated {
+                printed(theirs)
+            } else {
+                ["-", "-"].map(str::to_owned)
             };
             table.row([
                 order.to_owned(),

@@ -221,9 +221,10 @@ fn row(name: &str, tally: &Tally) -> Vec<String> {
 }
 
 fn range([low, high]: [f64; 2]) -> String {
-    match low.fract() == 0.0 && high.fract() == 0.0 {
-        true => format!("{low:.0}-{high:.0}"),
-        false => format!("{low:.1}-{high:.1}"),
+    if low.fract() == 0.0 && high.fract() == 0.0 {
+        format!("{low:.0}-{high:.0}")
+    } else {
+        format!("{low:.1}-{high:.1}")
     }
 }
 

@@ -218,8 +218,9 @@ pub(super) fn seek(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunErr
 /// Brings the head to the beginning of tape, unless it is there.
 pub(super) fn to_beginning(recorder: &mut Recorder<'_>) -> Result<(), RunError> {
     let there = recorder.head().and_then(|head: Spot| head.block) == Some(0);
-    match there && recorder.head().is_some_and(|head| head.partition == 0) {
-        true => Ok(()),
-        false => recorder.rewind().map(|_| ()),
+    if there && recorder.head().is_some_and(|head| head.partition == 0) {
+        Ok(())
+    } else {
+        recorder.rewind().map(|_| ())
     }
 }

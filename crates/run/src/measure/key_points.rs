@@ -101,9 +101,10 @@ pub fn search(
         }
         starts.push(points);
         let end = at + lengths[usize::from(nominal.sections) - 1];
-        first = match track + 1 < nominal.tracks {
-            true => search.fall_near(end)?,
-            false => segments,
+        first = if track + 1 < nominal.tracks {
+            search.fall_near(end)?
+        } else {
+            segments
         };
     }
     let probes = search.probes;
@@ -115,9 +116,10 @@ pub fn search(
 fn lengths(nominal: &NominalSections, track: u16) -> Vec<u64> {
     let mut lengths = vec![u64::from(nominal.section_segments); usize::from(nominal.sections)];
     let short = u64::from(nominal.last_section_segments);
-    match track.is_multiple_of(2) {
-        true => lengths[usize::from(nominal.sections) - 1] = short,
-        false => lengths[0] = short,
+    if track.is_multiple_of(2) {
+        lengths[usize::from(nominal.sections) - 1] = short
+    } else {
+        lengths[0] = short
     }
     lengths
 }

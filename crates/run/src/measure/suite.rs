@@ -267,9 +267,10 @@ fn planned(step: Step, subject: &Subject) -> Planned {
 fn corpus_time(subject: &Subject) -> Micros {
     let gb = subject.profile.cartridge.capacity_gb.as_ref();
     let whole = || subject.reading(subject.blocks_of_mb(gb.map_or(20.0, |gb| gb.value) * 1e3));
-    let written = match subject.tells_place {
-        true => Micros::from_secs_f64(writing::MARKED_STRETCH_S),
-        false => whole(),
+    let written = if subject.tells_place {
+        Micros::from_secs_f64(writing::MARKED_STRETCH_S)
+    } else {
+        whole()
     };
     let read = Micros::from_secs_f64(writing::STRETCH_S);
     written + subject.expected().rewind + read

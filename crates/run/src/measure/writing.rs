@@ -51,9 +51,10 @@ pub(super) fn compression(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
     let subject = bench.subject;
     let block_bytes = corpus_block_bytes(subject);
     let stretch = subject.blocks_of_s(STRETCH_S, block_bytes as u64);
-    let written = match subject.tells_place {
-        true => subject.blocks_of_s(MARKED_STRETCH_S, block_bytes as u64),
-        false => u64::MAX,
+    let written = if subject.tells_place {
+        subject.blocks_of_s(MARKED_STRETCH_S, block_bytes as u64)
+    } else {
+        u64::MAX
     };
     for sample in 0..samples {
         if !bench.has_time() {

@@ -39,13 +39,14 @@ pub struct LtfsVolume {
 /// # Errors
 /// [`BatchError::OtherVolume`].
 pub fn check_label(name: &str, label: &LtfsLabel, volume_uuid: &str) -> Result<(), BatchError> {
-    match label.volume_uuid == volume_uuid {
-        true => Ok(()),
-        false => Err(BatchError::OtherVolume {
+    if label.volume_uuid == volume_uuid {
+        Ok(())
+    } else {
+        Err(BatchError::OtherVolume {
             label: name.to_owned(),
             labelled: label.volume_uuid.clone(),
             indexed: volume_uuid.to_owned(),
-        }),
+        })
     }
 }
 

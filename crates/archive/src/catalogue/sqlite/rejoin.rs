@@ -46,9 +46,10 @@ fn renew(
     let known = volume(transaction, id)?;
     // Nothing new on it: what made it full or suspect holds.
     let takes_more = matches!(known.state, VolumeState::Empty | VolumeState::Filling);
-    let state = match known.next_block == read.next_block && !takes_more {
-        true => known.state,
-        false => read.state,
+    let state = if known.next_block == read.next_block && !takes_more {
+        known.state
+    } else {
+        read.state
     };
     let sql = "UPDATE volume SET label = ?2, state = ?3, next_block = ?4, written_bytes = ?5 WHERE id = ?1";
     let (next, bytes) = (read.next_block, read.written_bytes);

@@ -36,13 +36,12 @@ pub fn read(
         if paths[..number].contains(path) {
             return Err(CliError::input("given twice; each hour counts once").of(&name));
         }
-        let input: Box<dyn BufRead> = match path == Path::new("-") {
-            true => Box::new(std::io::stdin().lock()),
-            false => {
-                let file = File::open(path);
-                let file = file.map_err(|error| CliError::input(error).of(&name))?;
-                Box::new(BufReader::new(file))
-            }
+        let input: Box<dyn BufRead> = if path == Path::new("-") {
+            Box::new(std::io::stdin().lock())
+        } else {
+            let file = File::open(path);
+            let file = file.map_err(|error| CliError::input(error).of(&name))?;
+            Box::new(BufReader::new(file))
         };
         logs.read(&name, input, format, close)
             .map_err(|error| error.of(&name))?;

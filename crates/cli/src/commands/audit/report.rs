@@ -295,14 +295,9 @@ impl Sums {
         table.note("saved: against the order as read, both by the model");
         let mut both = ORDERS.iter().zip(self.orders);
         let has_stand_in = both.any(|(&origin, time)| origin == Origin::StandIn && time.is_some());
-        table.note(match has_stand_in {
-            true => {
-                "RAO is a stand-in: no log tells what the drive would have recommended; `order --judge` asks it"
-            }
-            false => {
-                "- : the drive has no order of its own, or the order does not apply to its tape"
-            }
-        });
+        table.note(if has_stand_in {                 "RAO is a stand-in: no log tells what the drive would have recommended; `order --judge` asks it"
+             } else {                 "- : the drive has no order of its own, or the order does not apply to its tape"
+             });
         table
     }
 

@@ -192,9 +192,10 @@ fn least(row: &mut [Cell], target: &Target) -> Result<usize, CliError> {
     while least < most {
         simulate(&mut row[next])?;
         let met = row[next].meets(target) == Some(Meets::Yes);
-        match met {
-            true => most = next,
-            false => least = next + 1,
+        if met {
+            most = next
+        } else {
+            least = next + 1
         }
         // A formula is near: one step. Without one, halves.
         next = match (knows, met) {

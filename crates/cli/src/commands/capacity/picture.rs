@@ -16,9 +16,10 @@ const FAR: f64 = 4.0;
 pub fn pictures(found: &Found) -> Result<Vec<Drawn>, NothingToDraw> {
     let rows = found.rows.iter().map(|row| (row, simulated(found, row)));
     let rows: Vec<(&Vec<Cell>, Vec<Place>)> = rows.filter(|(_, near)| !near.is_empty()).collect();
-    let groups = match rows.is_empty() {
-        true => vec![&rows[..]],
-        false => rows.chunks(TOLD_APART).collect(),
+    let groups = if rows.is_empty() {
+        vec![&rows[..]]
+    } else {
+        rows.chunks(TOLD_APART).collect()
     };
     let name = |number: usize| match groups.len() {
         1 => "capacity".to_owned(),

@@ -86,9 +86,10 @@ fn time_s(text: &str) -> Result<f64, String> {
         }
     };
     let number: f64 = (number.trim().parse()).map_err(|_| format!("`{text}` is not a time"))?;
-    match number.is_finite() && number >= 0.0 {
-        true => Ok(number * unit_s),
-        false => Err(format!("{text}: a time is 0 or more")),
+    if number.is_finite() && number >= 0.0 {
+        Ok(number * unit_s)
+    } else {
+        Err(format!("{text}: a time is 0 or more"))
     }
 }
 
@@ -104,9 +105,10 @@ fn per_hour(text: &str) -> Result<f64, String> {
         _ => return Err(form()),
     };
     let number: f64 = number.trim().parse().map_err(|_| form())?;
-    match number.is_finite() && number > 0.0 {
-        true => Ok(number * an_hour),
-        false => Err(form()),
+    if number.is_finite() && number > 0.0 {
+        Ok(number * an_hour)
+    } else {
+        Err(form())
     }
 }
 

@@ -60,24 +60,26 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         return Err(CliError::input("give INDEX.xml, LIST.csv or --tape LABEL"));
     }
     let archive = Archive::open(&args.archive)?;
-    let library = match args.indexes.is_empty() {
-        true => Vec::new(),
-        false => archive.labels_in_libraries().unwrap_or_else(|error| {
+    let library = if args.indexes.is_empty() {
+        Vec::new()
+    } else {
+        archive.labels_in_libraries().unwrap_or_else(|error| {
             say(format_args!(
                 "tapewise: {}; labels are taken as the files are named\n",
                 error.message()
             ));
             Vec::new()
-        }),
+        })
     };
     let mut found = Vec::new();
     for index in &args.indexes {
         let is_list = index
             .extension()
             .is_some_and(|extension| extension == "csv");
-        let read = match is_list {
-            true => of_blocks(index, args.block_size),
-            false => of_index(args, index, &library).map(|found| vec![found]),
+        let read = if is_list {
+            of_blocks(index, args.block_size)
+        } else {
+            of_index(args, index, &library).map(|found| vec![found])
         };
         found.extend(read.map_err(|error| error.of(index.display()))?);
     }

@@ -11,9 +11,10 @@ const KIND: usize = 2;
 
 /// Whether two labels are of one cartridge.
 pub fn is_same(one: &str, other: &str) -> bool {
-    let (short, long) = match one.len() <= other.len() {
-        true => (one, other),
-        false => (other, one),
+    let (short, long) = if one.len() <= other.len() {
+        (one, other)
+    } else {
+        (other, one)
     };
     one == other || short.len() == NAME && long.len() == NAME + KIND && long.starts_with(short)
 }

@@ -138,8 +138,9 @@ fn told(moved: &Moved) -> Result<ExitCode, CliError> {
         ));
     }
     let written = super::super::store::told(&moved.migrated)?;
-    Ok(match moved.failed.is_empty() {
-        true => written,
-        false => ExitCode::from(Exit::Partial as u8),
+    Ok(if moved.failed.is_empty() {
+        written
+    } else {
+        ExitCode::from(Exit::Partial as u8)
     })
 }

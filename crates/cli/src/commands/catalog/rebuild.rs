@@ -39,9 +39,10 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
     let stop = stop_on_interrupt()?;
     let copies = archive.settings.copies;
     let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        let labels = match args.volumes.is_empty() {
-            true => mover.cartridges(),
-            false => args.volumes.clone(),
+        let labels = if args.volumes.is_empty() {
+            mover.cartridges()
+        } else {
+            args.volumes.clone()
         };
         mover.read_in(&labels, Others::Pass, copies)
     })?;

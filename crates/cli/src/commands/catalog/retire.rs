@@ -32,9 +32,10 @@ pub struct Forget {
 pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let _cache = archive.cache()?;
-    let loss = match args.accept_loss {
-        true => Loss::Accepted,
-        false => Loss::Refused,
+    let loss = if args.accept_loss {
+        Loss::Accepted
+    } else {
+        Loss::Refused
     };
     for label in &args.volumes {
         let id = volume(&archive, label)?;

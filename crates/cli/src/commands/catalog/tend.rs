@@ -195,12 +195,11 @@ pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     for finding in &findings {
         print(&format!("{finding}\n"))?;
     }
-    match findings.is_empty() {
-        true => {
-            print("the catalogue does not contradict itself\n")?;
-            Ok(ExitCode::SUCCESS)
-        }
-        false => Ok(ExitCode::from(1)),
+    if findings.is_empty() {
+        print("the catalogue does not contradict itself\n")?;
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Ok(ExitCode::from(1))
     }
 }
 

@@ -117,9 +117,10 @@ fn check(
     let density = mode.and_then(|mode| Some(mode.block?.density));
     let chosen = judge::choose(args.profile.as_deref(), density, drive)?;
     let partitions = map::partitions(drive)?;
-    let (most, minutes) = match args.quick {
-        true => (QUICK_LOCATES, QUICK_MINUTES),
-        false => (LOCATES, args.minutes),
+    let (most, minutes) = if args.quick {
+        (QUICK_LOCATES, QUICK_MINUTES)
+    } else {
+        (LOCATES, args.minutes)
     };
     let mut events: Vec<Event> = Vec::new();
     let mut recorder = Recorder::new(drive, &mut events, &STOP);

@@ -36,9 +36,10 @@ pub fn run(args: &Position) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(&args.device)?;
     drive.wait_until_ready(super::READY_LIMIT)?;
     let place = Place::of(&mut drive)?;
-    match args.json {
-        true => output::json(&place),
-        false => output::print(&place.report().to_string()),
+    if args.json {
+        output::json(&place)
+    } else {
+        output::print(&place.report().to_string())
     }
 }
 

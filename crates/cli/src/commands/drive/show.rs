@@ -84,13 +84,14 @@ pub fn run(args: &Show) -> Result<(), CliError> {
             None => CliError::failed(error).hint(hint),
         }
     })?;
-    match args.json {
-        true => json(&Document {
+    if args.json {
+        json(&Document {
             command,
             hex: hex::plain(&answer),
             lines: report.lines(),
-        }),
-        false => output::print(&report.to_string()),
+        })
+    } else {
+        output::print(&report.to_string())
     }
 }
 

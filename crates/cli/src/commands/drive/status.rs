@@ -52,25 +52,23 @@ struct Document {
 
 /// Runs the verb.
 pub fn run(args: &Status) -> Result<(), CliError> {
-    let document = match args.active {
-        false => {
-            let drive = device::tape(&args.device)?;
-            Document::of(&drive, &device::host_holders(&args.device)?)
+    let document = if args.active {
+        let mut drive = device::tape_unless_held(&args.device)?;
+        let mut document = Document::of(&drive, &Holders::default());
+        let reservation = Reservation::ask(&args.device, &mut drive)?;
+        document.reservation = Some(reservation);
+        if document.may_be_asked() {
+            document.ask(&mut drive)?;
         }
-        true => {
-            let mut drive = device::tape_unless_held(&args.device)?;
-            let mut document = Document::of(&drive, &Holders::default());
-            let reservation = Reservation::ask(&args.device, &mut drive)?;
-            document.reservation = Some(reservation);
-            if document.may_be_asked() {
-                document.ask(&mut drive)?;
-            }
-            document
-        }
+        document
+    } else {
+        let drive = device::tape(&args.device)?;
+        Document::of(&drive, &device::host_holders(&args.device)?)
     };
-    match args.json {
-        true => output::json(&document),
-        false => output::print(&document.report().to_string()),
+    if args.json {
+        output::json(&document)
+    } else {
+        output::print(&document.report().to_string())
     }
 }
 
@@ -143,9 +141,10 @@ impl Document {
         if let Some(reservation) = &self.reservation {
             report.line("reservation", reservation);
         }
-        let not_asked = match self.may_be_asked() {
-            true => not_asked,
-            false => "not asked, because the drive is reserved",
+        let not_asked = if self.may_be_asked() {
+            not_asked
+        } else {
+            "not asked, because the drive is reserved"
         };
         report.line("state", self.state.as_deref().unwrap_or(not_asked));
         for message in &self.messages {
@@ -158,9 +157,10 @@ impl Document {
             life.describe(&mut report);
         }
         if let Some(alerts) = &self.alerts {
-            match alerts.is_empty() {
-                true => report.line("alerts", "none"),
-                false => report.line("alerts", alerts.join("; ")),
+            if alerts.is_empty() {
+                report.line("alerts", "none")
+            } else {
+                report.line("alerts", alerts.join("; "))
             }
         }
         if let Some(place) = &self.position {

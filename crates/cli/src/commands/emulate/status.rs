@@ -70,9 +70,10 @@ pub(super) fn run(args: &Status) -> Result<ExitCode, CliError> {
         let text = read(&args.directory)?;
         if text != last {
             let snapshot: Snapshot = serde_json::from_str(&text).map_err(CliError::failed)?;
-            match args.json {
-                true => output::print(&format!("{text}\n"))?,
-                false => output::print(&show(&snapshot))?,
+            if args.json {
+                output::print(&format!("{text}\n"))?
+            } else {
+                output::print(&show(&snapshot))?
             }
             last = text;
         }

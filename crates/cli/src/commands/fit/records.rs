@@ -14,13 +14,12 @@ pub fn read(paths: &[PathBuf], format: LogFormat) -> Result<(Records, Vec<String
     let mut notices = Vec::new();
     for path in paths {
         let name = path.display().to_string();
-        let input: Box<dyn BufRead> = match path == Path::new("-") {
-            true => Box::new(std::io::stdin().lock()),
-            false => {
-                let file = File::open(path);
-                let file = file.map_err(|error| CliError::input(error).of(&name))?;
-                Box::new(BufReader::new(file))
-            }
+        let input: Box<dyn BufRead> = if path == Path::new("-") {
+            Box::new(std::io::stdin().lock())
+        } else {
+            let file = File::open(path);
+            let file = file.map_err(|error| CliError::input(error).of(&name))?;
+            Box::new(BufReader::new(file))
         };
         let read = records.read(&name, input, format.given());
         let read = read.map_err(|(kind, error)| {

@@ -66,9 +66,10 @@ fn placed(found: &Outcome) -> String {
 /// A path as `--profile` takes it: with a slash or the ending that tells it from a name.
 fn as_argument(path: &Path) -> String {
     let shown = path.display().to_string();
-    match shown.contains('/') || shown.ends_with(".toml") {
-        true => shown,
-        false => format!("./{shown}"),
+    if shown.contains('/') || shown.ends_with(".toml") {
+        shown
+    } else {
+        format!("./{shown}")
     }
 }
 

@@ -113,12 +113,11 @@ pub fn run(args: &Inventory) -> Result<(), CliError> {
         stations: places(&inventory.stations),
         slots: places(&inventory.slots),
     };
-    match args.json {
-        true => {
-            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-            output::print(&(text + "\n"))
-        }
-        false => output::print(&text(&document, args.all)),
+    if args.json {
+        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+        output::print(&(text + "\n"))
+    } else {
+        output::print(&text(&document, args.all))
     }
 }
 

@@ -129,12 +129,11 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         .collect::<Result<Vec<_>, _>>()?;
     let cartridges = Cartridge::all(&inventory);
     let mut log = events(args.events.as_deref(), args.seed)?;
-    let inventory_s = match args.inventory {
-        true => {
-            output::say("the robot looks at every label\n");
-            Some(time_of_inventory(&mut changer)?.as_secs_f64())
-        }
-        false => None,
+    let inventory_s = if args.inventory {
+        output::say("the robot looks at every label\n");
+        Some(time_of_inventory(&mut changer)?.as_secs_f64())
+    } else {
+        None
     };
     output::say(format_args!(
         "the robot moves for {} h: {} cartridges, {} drives, {} at once\n",
@@ -157,12 +156,11 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         &stop,
     )?;
     let document = document(args, &tally, inventory_s);
-    match args.json {
-        true => {
-            let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-            output::print(&(text + "\n"))?;
-        }
-        false => output::print(&text(&document, &tally))?,
+    if args.json {
+        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+        output::print(&(text + "\n"))?;
+    } else {
+        output::print(&text(&document, &tally))?
     }
     verdict(&tally)
 }
@@ -295,11 +293,12 @@ fn verdict(tally: &Tally) -> Result<(), CliError> {
         let what = format!("{} failures; all cartridges are back", tally.failures.len());
         return Err(CliError::with(Exit::Hardware, what));
     }
-    match tally.interrupted {
-        true => Err(CliError::with(
+    if tally.interrupted {
+        Err(CliError::with(
             Exit::Interrupted,
             "interrupted; all cartridges are back in their slots",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

@@ -139,11 +139,12 @@ impl Desk<'_> {
             let chosen = chosen.filter(move |one| self.is_forward(one.to.0) == forward);
             chosen.map(|one| (one.to.1, one.seconds))
         };
-        match self.subject.is_serpentine() {
-            true => figure
+        if self.subject.is_serpentine() {
+            figure
                 .dots("to wraps read away from the beginning", of(true))
-                .dots("to wraps read towards it", of(false)),
-            false => figure.dots("seek", of(true)),
+                .dots("to wraps read towards it", of(false))
+        } else {
+            figure.dots("seek", of(true))
         }
     }
 

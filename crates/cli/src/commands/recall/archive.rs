@@ -57,9 +57,10 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
 fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
-    let separator = match args.null {
-        true => Separator::Nul,
-        false => Separator::Newline,
+    let separator = if args.null {
+        Separator::Nul
+    } else {
+        Separator::Newline
     };
     let (name, list) = match args.files_from.as_deref() {
         Some(path) if path != Path::new("-") => {
@@ -221,9 +222,10 @@ fn ended(
     if missing.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let exit = match missing.len() < asked.len() {
-        true => Exit::Partial,
-        false => of_causes(archive, &missing)?,
+    let exit = if missing.len() < asked.len() {
+        Exit::Partial
+    } else {
+        of_causes(archive, &missing)?
     };
     let said = format!("{} not delivered", units::count(missing.len(), "file"));
     Err(CliError::with(exit, said).hint("the same command tries those again, and only those"))

@@ -62,9 +62,10 @@ pub fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
     std::fs::create_dir_all(&args.to)
         .map_err(|error| CliError::input(format!("{}: {error}", args.to.display())))?;
     let destination = Destination::open(&args.to).map_err(CliError::input)?;
-    Ok(Some(match args.replace {
-        true => destination.replacing(),
-        false => destination,
+    Ok(Some(if args.replace {
+        destination.replacing()
+    } else {
+        destination
     }))
 }
 
@@ -93,9 +94,10 @@ pub fn checked<'a>(
     let said = format!("nothing was read: {}", said.join("\n  "));
     let error = CliError::with(Exit::Refused, said);
     let is_there = |problem: &Problem| matches!(problem, Problem::Exists(..));
-    Err(match check.problems.iter().any(is_there) {
-        true => error.hint("--replace lets files that are others make way; or deliver elsewhere"),
-        false => error,
+    Err(if check.problems.iter().any(is_there) {
+        error.hint("--replace lets files that are others make way; or deliver elsewhere")
+    } else {
+        error
     })
 }
 

@@ -156,9 +156,10 @@ fn described(volume: &LtfsVolume) -> String {
 fn check_index(args: &Recall, index: &LtfsIndex, volume: &LtfsVolume) -> Result<(), CliError> {
     let on_tape = &volume.index.head;
     if index.volume_uuid != on_tape.volume_uuid {
-        let wanted = match index.volume_name.is_empty() {
-            true => index.volume_uuid.clone(),
-            false => format!("{} ({})", index.volume_name, index.volume_uuid),
+        let wanted = if index.volume_name.is_empty() {
+            index.volume_uuid.clone()
+        } else {
+            format!("{} ({})", index.volume_name, index.volume_uuid)
         };
         let said = format!(
             "the index is of {wanted}, in the drive is {}",

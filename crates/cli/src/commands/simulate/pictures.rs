@@ -140,9 +140,10 @@ fn percentiles(answers: &[Answer]) -> Result<Vec<Drawn>, CliError> {
     let several = groups.len() > 1;
     let mut drawn = Vec::new();
     for (number, group) in groups.enumerate() {
-        let name = match several {
-            true => format!("percentiles-{}", number + 1),
-            false => "percentiles".to_owned(),
+        let name = if several {
+            format!("percentiles-{}", number + 1)
+        } else {
+            "percentiles".to_owned()
         };
         let title = "Responses that are not longer";
         let mut figure = Figure::new(name, title, "response, s", "% of responses");
@@ -231,9 +232,10 @@ fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
     }
     let there = rows.len();
     rows.truncate(ROWS);
-    let shown = match there > ROWS {
-        true => format!(", {ROWS} of {there} drives and robots"),
-        false => String::new(),
+    let shown = if there > ROWS {
+        format!(", {ROWS} of {there} drives and robots")
+    } else {
+        String::new()
     };
     let title = format!(
         "{}, {library}, replication {}: around the slowest response ({}, asked for at {}){shown}",

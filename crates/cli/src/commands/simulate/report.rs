@@ -106,9 +106,10 @@ pub fn caution(results: &Results) -> Option<String> {
 fn one(scenario: &Scenario, simulated: &Simulated) -> String {
     let results = &simulated.results;
     let mut lines = vec![
-        match scenario.about.is_empty() {
-            true => scenario.name.clone(),
-            false => format!("{}: {}", scenario.name, scenario.about),
+        if scenario.about.is_empty() {
+            scenario.name.clone()
+        } else {
+            format!("{}: {}", scenario.name, scenario.about)
         },
         format!("made        {}", made(scenario, results)),
         format!(
@@ -302,9 +303,10 @@ fn notes(table: &mut Table, answers: &[Answer], of: impl Fn(&Answer) -> Option<S
         }
     }
     for (note, names) in said {
-        match names.len() == steady.clone().count() {
-            true => table.note(note),
-            false => table.note(format!("{}: {note}", names.join(", "))),
+        if names.len() == steady.clone().count() {
+            table.note(note)
+        } else {
+            table.note(format!("{}: {note}", names.join(", ")))
         }
     }
 }

@@ -29,9 +29,10 @@ impl Crossover {
         });
         let mut compared: Vec<(f64, f64, f64)> = compared.collect();
         compared.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mb = match subject.is_serpentine() {
-            true => least_loss(&compared),
-            false => meeting(&compared),
+        let mb = if subject.is_serpentine() {
+            least_loss(&compared)
+        } else {
+            meeting(&compared)
         };
         Some(Crossover { mb: mb?, compared })
     }

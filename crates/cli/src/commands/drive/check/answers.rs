@@ -62,15 +62,16 @@ impl Answers {
                 hex: None,
                 refused: None,
             };
-            match question.is_known_to(drive)? {
-                false => answer.refused = Some("not asked: the drive does not list it".to_owned()),
-                true => match question.send(drive.transport()) {
+            if question.is_known_to(drive)? {
+                match question.send(drive.transport()) {
                     Ok(bytes) => answer.hex = Some(self.shown(name, bytes)),
                     Err(error) if error.is_unsupported() => {
                         answer.refused = Some(error.to_string());
                     }
                     Err(error) => return Err(error.into()),
-                },
+                }
+            } else {
+                answer.refused = Some("not asked: the drive does not list it".to_owned())
             }
             self.list.push(answer);
         }

@@ -118,16 +118,15 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
 /// How many bytes an object has on the medium; on an emulated one a byte may stand for many.
 fn on_the_medium(args: &Prepare, scale: u64) -> Result<u32, CliError> {
     let object_bytes = u64::from(args.object_bytes);
-    match object_bytes.is_multiple_of(scale) {
-        true => Ok((object_bytes / scale) as u32),
-        false => {
-            let what = format!(
-                "--object-bytes {object_bytes}: not a multiple of {scale}, what a byte of {} stands for",
-                args.drive
-            );
-            let nearest = object_bytes.next_multiple_of(scale);
-            Err(CliError::input(what).hint(format!("--object-bytes {nearest} is one")))
-        }
+    if object_bytes.is_multiple_of(scale) {
+        Ok((object_bytes / scale) as u32)
+    } else {
+        let what = format!(
+            "--object-bytes {object_bytes}: not a multiple of {scale}, what a byte of {} stands for",
+            args.drive
+        );
+        let nearest = object_bytes.next_multiple_of(scale);
+        Err(CliError::input(what).hint(format!("--object-bytes {nearest} is one")))
     }
 }
 
@@ -157,15 +156,14 @@ fn done(args: &Prepare) -> Result<Vec<Stocked>, CliError> {
     }
     let done = read_stocked(&args.output)?;
     let labels = done.iter().map(|one| &one.label);
-    match labels.eq(args.cartridges.iter().take(done.len())) {
-        true => Ok(done),
-        false => {
-            let what = format!(
-                "{} is of other cartridges, or of the same in another order",
-                args.output.display()
-            );
-            Err(CliError::input(what))
-        }
+    if labels.eq(args.cartridges.iter().take(done.len())) {
+        Ok(done)
+    } else {
+        let what = format!(
+            "{} is of other cartridges, or of the same in another order",
+            args.output.display()
+        );
+        Err(CliError::input(what))
     }
 }
 

@@ -56,11 +56,12 @@ pub fn run(args: &Report) -> Result<(), CliError> {
 
 /// As text or JSON.
 pub fn shown(measured: &Measured, as_json: bool) -> Result<String, CliError> {
-    match as_json {
-        true => serde_json::to_string_pretty(measured)
+    if as_json {
+        serde_json::to_string_pretty(measured)
             .map(|text| text + "\n")
-            .map_err(CliError::failed),
-        false => Ok(text(measured)),
+            .map_err(CliError::failed)
+    } else {
+        Ok(text(measured))
     }
 }
 

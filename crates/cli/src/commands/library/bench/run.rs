@@ -104,9 +104,10 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         units::count(shelved.len(), "cartridge"),
         units::count(drives.len(), "drive")
     ));
-    let pace = match devices.share_a_clock() {
-        true => Pace::Turns,
-        false => Pace::Threads,
+    let pace = if devices.share_a_clock() {
+        Pace::Turns
+    } else {
+        Pace::Threads
     };
     let tally = bench(
         &mut changer,
@@ -158,11 +159,12 @@ fn verdict(tally: &Tally) -> Result<(), CliError> {
         );
         return Err(CliError::with(Exit::Hardware, what));
     }
-    match tally.interrupted {
-        true => Err(CliError::with(
+    if tally.interrupted {
+        Err(CliError::with(
             Exit::Interrupted,
             "interrupted; all cartridges are back in their slots",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

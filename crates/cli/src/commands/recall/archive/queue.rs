@@ -129,12 +129,13 @@ fn gather(archive: &Archive, window: Duration, stop: &AtomicBool) -> Result<(), 
 }
 
 fn go_on(stop: &AtomicBool) -> Result<(), CliError> {
-    match is_set(stop) {
-        false => Ok(()),
-        true => Err(CliError::with(
+    if is_set(stop) {
+        Err(CliError::with(
             Exit::Interrupted,
             "interrupted; what was asked for stays in the archive's queue",
         )
-        .hint("the same command goes on from here")),
+        .hint("the same command goes on from here"))
+    } else {
+        Ok(())
     }
 }

@@ -51,9 +51,10 @@ impl Choice {
             }
             _ => ("standard input".to_owned(), Box::new(std::io::stdin())),
         };
-        let separator = match args.null {
-            true => Separator::Nul,
-            false => Separator::Newline,
+        let separator = if args.null {
+            Separator::Nul
+        } else {
+            Separator::Newline
         };
         let list = read_list(BufReader::with_capacity(1 << 20, input), separator);
         let names = list

@@ -203,11 +203,12 @@ impl<'a, C: LinearCost + ?Sized> Search<'a, C> {
         let searched = volumes.iter().map(|volume| {
             let moves = moving(volume);
             let trace = Trace::new(&moves, options);
-            let support = match trace.len() >= options.least_moves.max(1) {
-                true => Support::Found {
+            let support = if trace.len() >= options.least_moves.max(1) {
+                Support::Found {
                     margin: f64::INFINITY,
-                },
-                false => Support::FewMoves,
+                }
+            } else {
+                Support::FewMoves
             };
             Searched { trace, support }
         });

@@ -272,9 +272,10 @@ impl Drive {
         }
         let is_worm = self.is_worm();
         let loaded = self.ready()?;
-        match is_worm && loaded.object < loaded.current()?.end_of_data() {
-            true => Err(Check::WORM_OVERWRITE),
-            false => Ok(()),
+        if is_worm && loaded.object < loaded.current()?.end_of_data() {
+            Err(Check::WORM_OVERWRITE)
+        } else {
+            Ok(())
         }
     }
 

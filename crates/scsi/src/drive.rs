@@ -17,9 +17,9 @@ pub use travel::SpaceOutcome;
 
 use crate::command::Command;
 use crate::commands::{
-    BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6, PreventAllow,
-    ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes, RequestSense, SupportedOpcode,
-    Write6, WriteFilemarks, WriteOutcome,
+    AttributeValue, BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6,
+    PreventAllow, ReadAttributes, ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes,
+    RequestSense, SupportedOpcode, Write6, WriteFilemarks, WriteOutcome,
 };
 use crate::error::ScsiError;
 use crate::identity::Identity;
@@ -361,6 +361,26 @@ impl TapeDrive {
     }
 
     /// Sends a command that the drive may not have.
+    /// Whether the cartridge can be written only once (WORM), by its memory (attribute 0408h, MEDIUM TYPE, SPC-5);
+    /// none if the drive or the cartridge does not tell.
+    ///
+    /// # Errors
+    /// Those of READ ATTRIBUTE, except that a drive may not have it.
+    pub fn is_write_once(&mut self) -> Result<Option<bool>, ScsiError> {
+        const MEDIUM_TYPE: u16 = 0x0408;
+        const WORM: u8 = 0x80;
+        let command = ReadAttributes {
+            partition: 0,
+            first: MEDIUM_TYPE,
+        };
+        let attributes = self.if_supported(&command)?.unwrap_or_default();
+        let medium_type = attributes.iter().find(|found| found.id == MEDIUM_TYPE);
+        Ok(medium_type.and_then(|found| match &found.value {
+            AttributeValue::Binary(bytes) => bytes.first().map(|&kind| kind == WORM),
+            _ => None,
+        }))
+    }
+
     fn if_supported<C: Command>(&mut self, command: &C) -> Result<Option<C::Answer>, ScsiError> {
         match self.perform(command) {
             Ok(answer) => Ok(Some(answer)),
