@@ -31,7 +31,11 @@ pub(super) fn snapshot(tape: &Tape, medium: &Medium) -> Vec<WrapEnd> {
             let Some((_, end)) = tape.end_of_wrap(wrap) else {
                 continue;
             };
-            let object = if wrap == last_wrap { end_of_data } else { partition.object_at(end).saturating_sub(1) };
+            let object = if wrap == last_wrap {
+                end_of_data
+            } else {
+                partition.object_at(end).saturating_sub(1)
+            };
             ends.push(WrapEnd {
                 wrap,
                 partition: number,
