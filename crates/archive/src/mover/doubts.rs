@@ -26,7 +26,7 @@ impl Doubts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a wrong read of a copy that is to be read so many times.
+    /// Counts a wrong read of a copy, out of the number of times that it is read.
     pub fn wrong(&self, copy: CopyKey, reads: u32) -> Next {
         let mut counts = self.counts();
         let count = counts.entry(copy).or_insert(0);

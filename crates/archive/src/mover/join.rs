@@ -184,7 +184,7 @@ pub(super) fn whole(
     })
 }
 
-/// The file of a member, of so many bytes.
+/// The file of a member, with its length in bytes.
 pub(super) fn file_of(member: &Member, bytes: u64) -> Result<File, String> {
     let path = InnerPath::new(&member.path).map_err(|error| error.to_string())?;
     let sum = member.sum_of_file().map(|sum| Sum {

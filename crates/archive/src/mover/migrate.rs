@@ -28,7 +28,7 @@ const AT_ONCE: usize = 10_000;
 /// to mount another cartridge.
 const LEAST_SHARE_SEGMENTS: u64 = 4;
 
-/// Says what waits to be written, at most so many files.
+/// Lists what waits to be written, up to a number of files.
 pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError> + Sync + 'f;
 
 /// What all drives of a migration share.

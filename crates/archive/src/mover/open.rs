@@ -9,7 +9,7 @@ use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
 
 use tapewise_run::Recorder;
 
-/// The block behind the label and its filemark.
+/// The block after the label and its filemark.
 pub(super) const LABEL_END: u64 = 2;
 
 impl DriveContext<'_> {

@@ -85,6 +85,10 @@ pub(super) fn run(args: &Status) -> Result<ExitCode, CliError> {
 }
 
 fn read(directory: &Path) -> Result<String, CliError> {
+    if !directory.join("library.toml").is_file() {
+        let message = format!("{}: not an emulated library", directory.display());
+        return Err(CliError::input(message).hint("`tapewise emulate DIR` makes one"));
+    }
     let path = directory.join(LIVE);
     let is_served = Library::is_in_use(directory)?;
     match fs::read_to_string(&path) {
