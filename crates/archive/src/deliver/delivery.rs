@@ -325,8 +325,18 @@ impl Part {
         if expected.sparse || expected.bytes == 0 {
             return Ok(());
         }
-        let flags = FallocateFlags::KEEP_SIZE;
-        match retry_on_intr(|| rustix::fs::fallocate(&self.file, flags, 0, expected.bytes)) {
+        // ext4 takes all that is free before it says that this is too little, and everyone else on the disk finds it
+        // full meanwhile: so ask first.
+        let fits = || {
+            let space = rustix::fs::fstatvfs(&self.file)?;
+            let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+            if free_bytes < expected.bytes {
+                return Err(Errno::NOSPC);
+            }
+            let flags = FallocateFlags::KEEP_SIZE;
+            retry_on_intr(|| rustix::fs::fallocate(&self.file, flags, 0, expected.bytes))
+        };
+        match fits() {
             // Not every file system can: then a full disk is found when it is full.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(DeliverError::io(
