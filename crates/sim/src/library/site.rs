@@ -1,8 +1,8 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
-use super::demand::{mean_drawn, running_sums, zipf};
 use super::estimate::Estimate;
 use super::mechanics::Mechanics;
+use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
 use crate::mounts::{FreeDrive, MountPolicy, Waiting};
 use crate::scenario::{
