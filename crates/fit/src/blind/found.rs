@@ -2,10 +2,11 @@
 
 use super::cost::{LinearCost, Place};
 use super::estimate::Placed;
+use super::given::{Options, Volume, moving};
 use super::solve::Factor;
 use super::trace::Trace;
 use super::track::place;
-use super::{Options, Search, Searched, Volume, moving};
+use super::{Search, Searched};
 use crate::sample::Sample;
 use tapewise_model::{EndOfWrap, Geometry, Micros, Position, PositionSource};
 
