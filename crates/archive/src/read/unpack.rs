@@ -4,7 +4,8 @@
 //! read takes nothing of those behind it and does not end, and of a segment that a reset of the drive
 //! broke off only what had not come yet is handed on.
 
-use super::{Cartridge, Lost, Receiver};
+use super::cartridge::Cartridge;
+use super::receiver::{Lost, Receiver};
 use crate::record::{Segment, VolumeFormat};
 use crate::volume::{RECORD_BYTES, is_header, printable};
 use tapewise_run::{Item, Piece, Sink};

@@ -5,6 +5,7 @@
 //! damaged the next one that is whole is looked for, as GNU tar does, and that is said.
 
 use super::member::{Member, RECORD_BYTES};
+use super::tar_kind::{Kind, kind_of};
 use super::tar_records::Records;
 use crate::record::Segment;
 use tapewise_formats::WrapLpos;
@@ -12,23 +13,6 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The longest extended header that is read: names of 4 KiB and attributes fit many times.
 pub(super) const MOST_EXTENDED_BYTES: u64 = 1 << 20;
-
-/// What a member is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A file; the segment is its contents.
-    File,
-    /// A file with holes, whose contents on tape only tar can unfold.
-    Sparse,
-    /// Another name of a file that came before.
-    HardLink,
-    /// A symbolic link.
-    Symlink,
-    /// A directory.
-    Directory,
-    /// A device, a pipe, a volume's name, a part of another tar's: by the letter of its header.
-    Other(u8),
-}
 
 /// A member of an archive on the tape, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -474,19 +458,6 @@ pub(crate) fn is_header(record: &[u8; RECORD_BYTES]) -> bool {
         signed += i32::from(byte as i8);
     }
     told == unsigned || i64::from(told) == i64::from(signed)
-}
-
-fn kind_of(letter: u8, name: &[u8], is_sparse: bool) -> Kind {
-    match letter {
-        b'0' | 0 | b'7' if is_sparse => Kind::Sparse,
-        b'0' | 0 if name.ends_with(b"/") => Kind::Directory,
-        b'0' | 0 | b'7' => Kind::File,
-        b'1' => Kind::HardLink,
-        b'2' => Kind::Symlink,
-        b'5' => Kind::Directory,
-        b'S' => Kind::Sparse,
-        other => Kind::Other(other),
-    }
 }
 
 /// A name for people.
