@@ -23,7 +23,7 @@ mod solve;
 mod trace;
 mod track;
 
-pub use cost::{ApproachCost, CernCost, LinearCost, MAX_TERMS, Place, Term};
+pub use cost::{ApproachCost, CernCost, FinePosition, LinearCost, MAX_TERMS, Term};
 pub use found::{Coefficient, Fit, FoundVolume, Support};
 pub use given::{Move, Options, Volume};
 pub use held_out::{Comparison, Errors, HeldOut, held_out};

@@ -52,7 +52,6 @@
 
 pub mod blind;
 mod candidate;
-mod distributions;
 mod fitted;
 mod held_out;
 mod kind;
@@ -68,7 +67,6 @@ mod robust;
 mod sample;
 
 pub use candidate::Candidate;
-pub use distributions::{f_tail, student_t_tails};
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;
