@@ -7,15 +7,15 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `cartridge` | where blocks lie and where the head is, and whence that is known |
+//! | `mapped_tape` | where blocks lie and where the head is, and where that knowledge comes from |
 //! | `receiver` | who takes the bytes, and why some cannot be had |
 //! | `unpack` | from blocks to the bytes of files |
 
-mod cartridge;
+mod mapped_tape;
 mod receiver;
 mod unpack;
 
-pub use cartridge::{Cartridge, Known, NoMap, Whence};
+pub use mapped_tape::{Known, MapSource, MappedTape, NoMap};
 pub use receiver::{Lost, Receiver};
 
 use crate::record::Segment;
@@ -64,7 +64,7 @@ pub struct Outcome {
 /// A batch that is to be read from a tape.
 pub struct TapeRead<'a> {
     wants: &'a [Vec<Segment>],
-    cartridge: &'a Cartridge,
+    cartridge: &'a MappedTape,
     recall: Recall,
     head: Position,
     ring: Ring,
@@ -90,7 +90,7 @@ impl<'a> TapeRead<'a> {
     /// # Errors
     /// [`NoSuchPartition`].
     pub fn new(
-        cartridge: &'a Cartridge,
+        cartridge: &'a MappedTape,
         head: Position,
         wants: &'a [Vec<Segment>],
         learn: bool,
@@ -348,7 +348,7 @@ impl<'a> TapeRead<'a> {
 }
 
 /// The order of what is left, by the map believed.
-fn ordered(problem: &Problem, cartridge: &Cartridge) -> Order {
+fn ordered(problem: &Problem, cartridge: &MappedTape) -> Order {
     let alternatives = Alternatives::new(problem, Some(&cartridge.map));
     let found = cartridge
         .algorithm

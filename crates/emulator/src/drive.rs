@@ -39,7 +39,7 @@ use std::path::Path;
 use tapewise_model::Micros;
 
 /// A cartridge on its way into a drive.
-pub(crate) struct Cartridge {
+pub(crate) struct InsertedCartridge {
     pub barcode: String,
     /// The kind of drive it is made for.
     pub kind: String,
