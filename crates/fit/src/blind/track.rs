@@ -18,7 +18,7 @@
 //! with `w_k` half the width of the hat, `sigma` how much one wrap differs from the next, `tau` how
 //! much tapes differ as a whole.
 
-use super::cost::Place;
+use super::cost::FinePosition;
 use tapewise_model::{Direction, Geometry};
 
 /// The half width, in wraps, below which hats are not divided: within a wrap there is nothing to find.
