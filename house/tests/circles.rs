@@ -8,16 +8,6 @@ use tapewise_house::root;
 
 /// Siblings that are one idea in two files, and may know each other.
 const ONE_IDEA: &[(&str, &[&str])] = &[
-    // A drive, and the commands that change it, each of which keeps its part of the drive's state.
-    (
-        "emulator",
-        &[
-            "drive",
-            "drive/end_of_wrap",
-            "drive/mode",
-            "drive/reservation",
-        ],
-    ),
     // The factors of a basis, and what is left of it to factor.
     ("order", &["solve/simplex/kernel", "solve/simplex/lu"]),
     ("papers", &["gniewek", "gniewek/bench"]),

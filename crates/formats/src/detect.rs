@@ -8,7 +8,6 @@ use crate::{bsr, csv_requests, cta_tapefile, hsi, jsonl, list, ltfs_index, ltfs_
 
 /// Every format that we read, in the order in which they are tried: what is nothing else is a list of names.
 pub const FORMATS: &[&Format] = &[
-    &crate::pairs::FORMAT,
     &csv_requests::FORMAT,
     &jsonl::FORMAT,
     &ltfs_index::FORMAT,

@@ -92,7 +92,6 @@ pub mod ltfs_xattr;
 pub mod map_file;
 pub mod mhl;
 pub mod notice;
-pub mod pairs;
 pub mod plan_json;
 pub mod rao;
 pub mod rao_batch;
