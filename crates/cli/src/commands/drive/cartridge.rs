@@ -21,7 +21,7 @@ const WORM: u8 = 0x80;
 
 /// The cartridge in a drive. What the drive does not tell is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct CartridgeFacts {
+pub struct Cartridge {
     barcode: Option<String>,
     serial_number: Option<String>,
     made_by: Option<String>,
@@ -61,10 +61,10 @@ pub struct DriveLife {
     tape_moved_m: Option<u64>,
 }
 
-impl CartridgeFacts {
+impl Cartridge {
     /// Asks the drive.
-    pub fn ask(drive: &mut TapeDrive) -> Result<CartridgeFacts, CliError> {
-        let mut cartridge = CartridgeFacts::default();
+    pub fn ask(drive: &mut TapeDrive) -> Result<Cartridge, CliError> {
+        let mut cartridge = Cartridge::default();
         cartridge.ask_memory(drive)?;
         let volume = page(drive, VolumeStatistics::PAGE)?;
         if let Some(volume) = volume.as_ref().and_then(VolumeStatistics::of) {

@@ -13,7 +13,7 @@ use super::map;
 use crate::error::CliError;
 use crate::{device, output, units};
 use answers::Answers;
-use report::{CheckedCartridge, DriveName, DriveReport, Ended, VERSION, Way};
+use report::{Cartridge, DriveName, DriveReport, Ended, VERSION, Way};
 use sample::Move;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -150,7 +150,7 @@ fn check(
                 .as_deref()
                 .map(|serial| hidden::pseudonym("drive", serial)),
         },
-        cartridge: CheckedCartridge {
+        cartridge: Cartridge {
             pseudonym: cartridge,
             density: density.map(|code| format!("{code:02x}")),
             blocks,

@@ -1,7 +1,7 @@
 //! `tapewise drive status`: what a drive is and what it is doing.
 
-use super::cartridge::{self, CartridgeFacts, DriveLife};
-use super::position::HeadPlace;
+use super::cartridge::{self, Cartridge, DriveLife};
+use super::position::Place;
 use crate::error::CliError;
 use crate::{device, output, units};
 use serde::Serialize;
@@ -44,10 +44,10 @@ struct Document {
     state: Option<String>,
     is_ready: Option<bool>,
     messages: Vec<String>,
-    cartridge: Option<CartridgeFacts>,
+    cartridge: Option<Cartridge>,
     drive_life: Option<DriveLife>,
     alerts: Option<Vec<&'static str>>,
-    position: Option<HeadPlace>,
+    position: Option<Place>,
 }
 
 /// Runs the verb.
@@ -117,10 +117,10 @@ impl Document {
         self.is_ready = Some(true);
         let notices = drive.take_notices();
         self.messages = notices.iter().map(ToString::to_string).collect();
-        self.cartridge = Some(CartridgeFacts::ask(drive)?);
+        self.cartridge = Some(Cartridge::ask(drive)?);
         self.drive_life = Some(DriveLife::ask(drive)?);
         self.alerts = cartridge::alerts(drive)?;
-        match HeadPlace::of(drive) {
+        match Place::of(drive) {
             Ok(place) => self.position = Some(place),
             Err(error) => self
                 .messages

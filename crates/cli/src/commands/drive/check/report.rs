@@ -34,7 +34,7 @@ pub struct DriveReport {
     /// Which drive.
     pub drive: DriveName,
     /// Which cartridge, and how much is on it.
-    pub cartridge: CheckedCartridge,
+    pub cartridge: Cartridge,
     /// Answers as the drive sent them, names struck out.
     pub answers: Vec<Answer>,
     /// Commands that the drive says it has; none when it cannot say.
@@ -80,7 +80,7 @@ pub struct DriveName {
 /// Which cartridge, without its name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CheckedCartridge {
+pub struct Cartridge {
     /// Pseudonym of its serial number, or else of its label, where sense has either.
     pub pseudonym: Option<String>,
     /// Density code in hex, of the block descriptor of MODE SENSE.
