@@ -571,8 +571,11 @@ fn is_of_the_volume(error: &VolumeError) -> bool {
     use tapewise_scsi::Condition::{DataProtect, Medium};
     let run = match error {
         VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
-        // The archive is older than the tape: who keeps it has to know before anything is written.
-        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } => return false,
+        // The archive is older than the tape: who keeps it has to know before anything is written. Without threads
+        // no volume can be written.
+        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } | VolumeError::NoThread(_) => {
+            return false;
+        }
         _ => return true,
     };
     match run {
