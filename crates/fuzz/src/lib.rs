@@ -35,7 +35,7 @@ pub const TARGETS: &[Target] = targets![
     catalogue: catalogue_file catalogue_steps;
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
-    volumes: coherency inner_path label sums tar;
+    volumes: archive_settings byte_range coherency inner_path label sums tar;
 ];
 
 /// The target of that name.

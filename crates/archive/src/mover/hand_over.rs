@@ -44,7 +44,7 @@ impl Recalled {
     /// What another drive did as well.
     pub(super) fn add(&mut self, other: Recalled) {
         self.delivered += other.delivered;
-        self.bytes += other.bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.at_hand += other.at_hand;
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
@@ -88,7 +88,7 @@ impl DriveContext<'_> {
                 self.catalogue.answer(request, &Answer::Delivered, now_ns)?;
                 done.delivered += 1;
                 done.at_hand += 1;
-                done.bytes += entry.file.bytes;
+                done.bytes = done.bytes.saturating_add(entry.file.bytes);
                 Ok(())
             }
             // It is asked of the tape next.
