@@ -143,7 +143,11 @@ mod tests {
     fn results_come_in_the_order_of_the_files_whichever_is_done_first() {
         let mut finishing = Finishing::new(|number: u64| {
             // Every third takes longest.
-            std::thread::sleep(Duration::from_millis(if number % 3 == 0 { 5 } else { 0 }));
+            std::thread::sleep(Duration::from_millis(if number.is_multiple_of(3) {
+                5
+            } else {
+                0
+            }));
             number * 2
         });
         let mut told = Vec::new();
