@@ -339,7 +339,8 @@ impl<'a> TapeRead<'a> {
     fn ended(&mut self, id: u64) {
         self.done += 1;
         let segments = self.wants.get(id as usize).into_iter().flatten();
-        self.bytes += segments.map(|segment| segment.bytes).sum::<u64>();
+        let bytes = segments.map(|segment| segment.bytes);
+        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
     }
 
     fn solve(&self, problem: &Problem) -> Order {

@@ -168,4 +168,9 @@ pub enum VolumeError {
         /// The block.
         block: u64,
     },
+    /// Blocks are made on a thread of their own, and the system starts no more threads.
+    #[error(
+        "no thread can be started that makes the blocks ({0}); nothing was written. The machine has too many          processes, or too little memory: try again when others have ended"
+    )]
+    NoThread(#[source] std::io::Error),
 }

@@ -181,6 +181,22 @@ impl Pool {
         self.pace
     }
 
+    /// Leaves cartridges where they are that are in drives now and that somebody else wants there. Such a drive
+    /// takes no other cartridge. One that is asked for is mounted as any other, and goes to its slot afterwards.
+    pub fn leave(&mut self, is_others: &dyn Fn(&str) -> bool) {
+        for bay in &mut self.bays {
+            bay.is_left = bay.volume().is_some_and(is_others);
+        }
+    }
+
+    /// Whether a drive's cartridge is left where it is: see [`Pool::leave`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn is_left(&self, index: usize) -> bool {
+        self.bays[index].is_left
+    }
+
     /// Drives, counted from 0.
     pub fn drives(&self) -> usize {
         self.bays.len()
@@ -288,7 +304,8 @@ impl Pool {
         self.bays[index].release();
     }
 
-    /// Unloads a drive and brings its cartridge back to its slot. Nothing happens when it is empty.
+    /// Unloads a drive and brings its cartridge back to its slot. Nothing happens when it is empty, or when its
+    /// cartridge is [left](Pool::leave) there.
     ///
     /// # Errors
     /// [`PoolError`]; a drive that does not give its cartridge is set aside.
@@ -311,6 +328,7 @@ impl Pool {
                 State::InUse | State::Aside { .. } => false,
             };
             if is_due
+                && !bay.is_left
                 && bay.volume().is_some()
                 && let Err(error) = self.dismount(index, log)
             {
@@ -380,8 +398,10 @@ impl Pool {
             .min_by_key(|&index| (self.bays[index].mounts, index));
         let idle = || {
             let since = |index: usize| match self.bays[index].state {
-                State::Idle { since } => self.bays[index].volume().map(|_| (since, index)),
-                State::InUse | State::Aside { .. } => None,
+                State::Idle { since } if !self.bays[index].is_left => {
+                    self.bays[index].volume().map(|_| (since, index))
+                }
+                State::Idle { .. } | State::InUse | State::Aside { .. } => None,
             };
             left().filter_map(since).min().map(|(_, index)| index)
         };
@@ -435,6 +455,11 @@ impl Pool {
                     reasons.push(format!("{} is set aside: {why}", bay.name()));
                 }
                 _ if is_passed(index) => {}
+                _ if bay.is_left => reasons.push(format!(
+                    "{} holds {}, which somebody else has loaded: take it out if nobody needs it there",
+                    bay.name(),
+                    bay.volume().unwrap_or("a cartridge")
+                )),
                 _ if bay.holds == Holds::Unlabelled => reasons.push(format!(
                     "{} holds a cartridge without a readable label",
                     bay.name()
@@ -462,7 +487,10 @@ fn mount_in(
     log: &mut dyn Log,
 ) -> Result<(), PoolError> {
     bay.check_reservation()?;
-    if bay.volume() != Some(volume) {
+    if bay.volume() == Some(volume) {
+        // It was asked for: from now on it is ours to bring back.
+        bay.is_left = false;
+    } else {
         match dismount(bay, desk, log) {
             // What was in the drive is lost, but the drive is empty. It was said.
             Err(PoolError::Missing { .. }) => {}
@@ -477,6 +505,9 @@ fn mount_in(
 
 /// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
 fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
+    if bay.is_left {
+        return Ok(());
+    }
     if let Some(volume) = bay.volume().map(str::to_owned) {
         bay.unload(&volume, log)?;
         lock(desk).put_back(bay, &volume, log)?;

@@ -187,7 +187,7 @@ pub trait Files: Send + Sync {
     /// Takes a whole or lost copy out of the catalogue; an error where fewer others are whole than wanted.
     fn drop_copy(&self, id: FileId, number: u32) -> Result<()>;
 
-    /// Notes that a lost copy, all of which is on tape, was read and found right: it is whole again.
+    /// Notes that a lost copy was read and found right: it is whole again. An error if not all of it is on tape.
     fn take_back(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 
     /// Notes that a copy could not be read. If the file lies in the cache it is migrated again.

@@ -42,7 +42,10 @@ const MIGRATIONS: [&str; 3] = [
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
-        CatalogueError::Database(Box::new(failure::Failure(error)))
+        match error {
+            rusqlite::Error::ToSqlConversionFailure(_) => CatalogueError::NumberTooLarge,
+            error => CatalogueError::Database(Box::new(failure::Failure(error))),
+        }
     }
 }
 

@@ -46,6 +46,8 @@ enum Form {
 pub(super) enum Arrived {
     /// It is in its place.
     Whole,
+    /// All of it has come; what is left is to compare it, to sync it, and to give it its name.
+    Unnamed(Box<Delivery>),
     /// Its contents are not what they should be; nothing is left of it.
     Wrong(String),
 }
@@ -88,7 +90,8 @@ impl Arriving {
         }
     }
 
-    /// All bytes have come: gives the file its place if they are right.
+    /// All bytes have come: gives the file its place in the cache if they are right. What goes into a directory
+    /// is given back, for whoever can wait for the disk.
     pub fn finish(
         self,
         cache: &Cache,
@@ -104,11 +107,7 @@ impl Arriving {
             },
         };
         match place {
-            Target::Directory(delivery) => match delivery.finish() {
-                Ok(_) => Ok(Arrived::Whole),
-                Err(error) if error.is_of_contents() => Ok(Arrived::Wrong(error.to_string())),
-                Err(error) => Err(error.into()),
-            },
+            Target::Directory(delivery) => Ok(Arrived::Unnamed(Box::new(delivery))),
             Target::Cache(incoming, summer) => {
                 let found = summer.finish();
                 if let Some(known) = file.sums.iter().find(|known| !found.contains(known)) {

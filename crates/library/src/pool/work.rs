@@ -235,7 +235,7 @@ impl<'a> Shift<'a> {
                 Fit::Not
             } else if is_in(&floor.holds[index]) {
                 Fit::Here
-            } else if floor.holds.iter().any(is_in) || !serves() {
+            } else if bay.is_left || floor.holds.iter().any(is_in) || !serves() {
                 Fit::Not
             } else {
                 Fit::Fetch
