@@ -25,6 +25,7 @@ mod position;
 pub mod profile;
 mod random;
 mod transfer;
+pub mod units;
 mod wear;
 
 pub use geometry::{Direction, Geometry, Layout};

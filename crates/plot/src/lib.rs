@@ -26,6 +26,7 @@
 
 pub mod axis;
 pub mod bars;
+mod capacity;
 pub mod chart;
 pub mod colours;
 mod figure;
@@ -34,11 +35,14 @@ mod legs;
 pub mod page;
 mod panel;
 mod path;
+mod simulation;
 mod table;
 pub mod timeline;
 
 pub use axis::{metres, tape_moved};
+pub use capacity::capacity_pictures;
 pub use figure::{Drawn, Figure, NothingToDraw, TOLD_APART};
 pub use fit::{Picture, fit_pictures};
 pub use path::{Panel, head_paths};
+pub use simulation::{SimulationPictureError, simulation_pictures};
 pub use table::Table;

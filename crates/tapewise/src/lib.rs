@@ -62,7 +62,6 @@ mod place;
 mod plan_document;
 pub mod rao;
 mod search;
-pub mod units;
 mod wear;
 
 pub use batch::Batch;

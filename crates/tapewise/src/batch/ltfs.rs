@@ -2,13 +2,13 @@
 
 use super::error::{not_found, shown};
 use super::{Batch, BatchError};
-use crate::units;
 use std::io::BufRead;
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_label::LtfsLabel;
 use tapewise_formats::ltfs_select::select;
+use tapewise_model::units;
 
 /// Which files of a volume are wanted.
 #[derive(Clone, Copy, Debug)]
