@@ -1,11 +1,10 @@
 //! Scenario files: read, changed from the command line, and joined with the profiles they name.
 
 use crate::error::CliError;
-use crate::output::say;
 use crate::profiles;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use tapewise_model::Profile;
 use tapewise_model::profile::{ProfileError, find};
@@ -195,28 +194,12 @@ pub fn ready(scenario: &Scenario) -> Result<Result<Site, Overload>, CliError> {
     }
 }
 
-/// Shows on a terminal how far a simulation has come.
-pub struct Bar;
-
-impl Bar {
-    pub fn show(&self, before: &str, made: Made) {
-        self.line(format_args!(
-            "{before}{} of {} replications of {} requests",
-            made.made, made.of, made.requests
-        ));
-    }
-
-    fn line(&self, line: std::fmt::Arguments) {
-        if std::io::stderr().is_terminal() {
-            say(format_args!("\r\x1b[K{line}"));
-        }
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.line(format_args!(""));
-    }
+/// How far a simulation has come, in words.
+pub fn progress(made: Made) -> String {
+    format!(
+        "{} of {} replications of {} requests",
+        made.made, made.of, made.requests
+    )
 }
 
 fn read(path: &Path) -> Result<String, CliError> {

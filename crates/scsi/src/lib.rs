@@ -27,6 +27,7 @@ mod error;
 pub mod hex;
 pub mod holders;
 mod identity;
+pub mod question;
 mod ready;
 mod report;
 mod reservation_key;

@@ -141,8 +141,17 @@ pub struct Made {
 /// use tapewise_model::profile;
 /// use tapewise_sim::{Outcome, Scenario, simulate};
 ///
-/// let scenario = Scenario::from_toml(tapewise_sim::scenario::builtin::BUILTIN[1].1)?;
-/// let scenario = Scenario { seed: 7, replications: 2, requests: 200, ..scenario };
+/// let scenario = Scenario::from_toml(r#"
+///     name = "two drives"
+///     requests = 200
+///     arrivals = { pattern = "poisson", per_hour = 30 }
+///     [[library]]
+///     name = "small"
+///     robot = { get_s = 10, put_s = 10 }
+///     drive = [{ count = 2, profile = "lto9" }]
+///     cartridge = [{ count = 100 }]
+/// "#)?;
+/// let scenario = Scenario { seed: 7, replications: 4, ..scenario };
 /// match simulate(&scenario, profile::find, &mut |_| ())? {
 ///     Outcome::Steady(simulated) => println!("{:.0} s", simulated.results.mean_s.estimate),
 ///     Outcome::Unstable(why) => println!("{why}"),

@@ -3,10 +3,11 @@
 mod counts;
 mod report;
 
+use crate::bar::Bar;
 use crate::error::CliError;
 use crate::output;
 use crate::plot;
-use crate::scenario::{self, Bar, Profiles, ScenarioArgs};
+use crate::scenario::{self, Profiles, ScenarioArgs, progress};
 use counts::Counts;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,10 +60,10 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         windows_s: args.window.clone(),
     };
     let found = args.scenario.on_threads(|| {
-        let bar = Bar;
+        let bar = Bar::new();
         let find = |name: &str| profiles.find(name);
         capacity(&scenario, args.target, &choices, find, &mut |one, made| {
-            bar.show(&format!("{}: ", one.name()), made);
+            bar.show(format_args!("{}: {}", one.name(), progress(made)));
         })
         .map_err(not_found)
     })?;

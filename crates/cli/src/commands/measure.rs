@@ -1,15 +1,15 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
-mod bar;
 mod pictures;
+mod progress;
 mod table;
 
+use crate::bar::Bar;
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
 use crate::interrupt;
 use crate::output::say;
 use crate::plot;
-use bar::Bar;
 use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal};
@@ -182,9 +182,8 @@ fn measure(
     robot: Option<Robot<'_>>,
 ) -> Result<Option<Measured>, CliError> {
     let args = asked.args;
-    let bar = Bar::new();
     let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
-    write(asked, wanted, recorder, &bar)?;
+    write(asked, wanted, recorder)?;
     let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
     let limit = args.quick.then(|| QUICK - subject.expected().explore);
@@ -193,10 +192,11 @@ fn measure(
     if args.dry_run {
         return Ok(None);
     }
+    let bar = Bar::new();
     let result = suite.run(recorder, &subject, robot, asked.past, &mut |now| {
-        bar.show(now)
+        bar.show(progress::line(now))
     });
-    bar.clear();
+    drop(bar);
     Ok(Some(Measured {
         cut_short: result?,
         took: recorder.clock() - began,
@@ -328,7 +328,6 @@ fn write(
     asked: &Asked,
     wanted: Option<&[Step]>,
     recorder: &mut Recorder<'_>,
-    bar: &Bar,
 ) -> Result<(), CliError> {
     let args = asked.args;
     if (asked.new.is_none() && !args.write) || !may_write(asked, recorder)? {
@@ -343,9 +342,10 @@ fn write(
         let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
         say(table::plan(&suite));
         if !args.dry_run {
-            let result = suite.run(recorder, &blank, None, asked.past, &mut |now| bar.show(now));
-            bar.clear();
-            result?;
+            let bar = Bar::new();
+            suite.run(recorder, &blank, None, asked.past, &mut |now| {
+                bar.show(progress::line(now))
+            })?;
         }
     }
     // A dry run looks at the cartridge as it is, but a new emulated one must first hold something.

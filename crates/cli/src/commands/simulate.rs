@@ -2,10 +2,11 @@
 
 pub mod report;
 
+use crate::bar::Bar;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
-use crate::scenario::{self, Bar, Profiles, ScenarioArgs};
+use crate::scenario::{self, Profiles, ScenarioArgs, progress};
 use clap::ArgGroup;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -109,8 +110,8 @@ fn all(cases: &[Scenario]) -> Result<Vec<Simulation>, CliError> {
             of => format!("case {} of {of}, {}: ", number + 1, case.name),
         };
         let profiles = Profiles::of(case)?;
-        let bar = Bar;
-        let mut show = |made| bar.show(&before, made);
+        let bar = Bar::new();
+        let mut show = |made| bar.show(format_args!("{before}{}", progress(made)));
         let outcome = simulate(case, |name| profiles.find(name), &mut show);
         answers.push(Simulation {
             scenario: case.clone(),
