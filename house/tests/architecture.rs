@@ -54,10 +54,10 @@ const HOUSE: &[Rule] = &[
     pure("fit", &["model", "formats"], &[]),
     pure("tapewise", &["model", "order", "formats"], &[]),
     pure("sim", &["model", "order", "formats"], &[]),
-    pure("plot", &["model", "order", "fit", "sim"], &[]),
+    pure("plot", &["model", "order", "fit", "tapewise", "sim"], &[]),
     acting("scsi", &[], &[]),
     acting("emulator", &["model", "scsi"], &[]),
-    acting("run", &["model", "order", "formats", "scsi"], &["emulator", "fit"]),
+    acting("run", &["model", "order", "formats", "plot", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
     acting("archive", &["model", "order", "formats", "tapewise", "scsi", "run", "library"], &["emulator"]),
     acting(

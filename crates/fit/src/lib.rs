@@ -53,6 +53,7 @@
 pub mod blind;
 mod candidate;
 mod distributions;
+mod document;
 mod fitted;
 mod held_out;
 mod kind;
@@ -68,6 +69,7 @@ mod sample;
 
 pub use candidate::Candidate;
 pub use distributions::{f_tail, student_t_tails};
+pub use document::document;
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;

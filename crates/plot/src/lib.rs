@@ -24,6 +24,7 @@
 //! times too large and their sizes patched in the text, and every line of drawing could fail. [`page`] writes the five
 //! elements that we need, cannot fail, and makes smaller files.
 
+mod audit;
 pub mod axis;
 pub mod bars;
 mod capacity;
@@ -39,6 +40,7 @@ mod simulation;
 mod table;
 pub mod timeline;
 
+pub use audit::audit_picture;
 pub use axis::{metres, tape_moved};
 pub use capacity::capacity_pictures;
 pub use figure::{Drawn, Figure, NothingToDraw, TOLD_APART};

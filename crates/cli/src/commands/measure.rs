@@ -1,6 +1,5 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
-mod pictures;
 mod progress;
 mod table;
 
@@ -18,6 +17,7 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
+use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::Summary;
 use tapewise_run::measure::{Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points};
 use tapewise_run::{READY_LIMIT, Recorder};
@@ -129,7 +129,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     table::cut_short(&mut table, &measured.cut_short);
     crate::output::print(&table.to_string())?;
     if let Some(directory) = &args.plot {
-        let drawn = pictures::all(&summary, subject, key_points.as_ref(), emulated)?;
+        let drawn = pictures(&summary, subject, key_points.as_ref(), emulated)?;
         plot::write(directory, &drawn)?;
         for picture in &drawn {
             say(format_args!(

@@ -1,7 +1,7 @@
 //! Mean locate times, and startup and full seek of drives that were published with a model only.
 
-use tapewise_model::profile::{Locate, Profile};
-use tapewise_model::{Geometry, Point, Position, PositionSource, Random};
+use super::{Locate, Profile};
+use crate::{Geometry, Point, Position, PositionSource, Random};
 
 /// Places of the midpoint rule for the mean from the beginning of tape, all wraps together.
 const PLACES: u32 = 1 << 18;
@@ -138,7 +138,7 @@ pub fn startup_and_full_s(profile: &Profile) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tapewise_model::profile;
+    use crate::profile;
 
     fn of(name: &str) -> Profile {
         profile::find(name).unwrap()
