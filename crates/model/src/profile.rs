@@ -6,6 +6,7 @@ pub mod comparison;
 mod drive;
 mod limits;
 pub mod means;
+mod near;
 pub mod text;
 mod write;
 
@@ -15,6 +16,7 @@ use std::fmt;
 
 pub use builtin::{BUILTIN, find, names};
 pub use check::Fault;
+pub use near::near;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! The audit against the emulator, and against its own sums.
 
-use super::report::text;
-use super::{Audit, By, Findings, audit, picture};
+use super::{Audit, By, Findings, audit, picture, report};
 use crate::commands::fit::fit;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::output;
@@ -228,21 +227,21 @@ fn what_the_log_of_one_order_says_of_others_is_what_the_emulator_takes_for_them(
         Some(span(&real[0]).0),
         "hours with idle ones are the clock's"
     );
-    let text = text(&report, false);
+    let text = report::text(&report, false);
     assert!(text.contains("it proves nothing about hardware"), "{text}");
 }
 
 #[test]
 fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
     let trust = |seconds: f64| {
-        let text = audit_csv(
+        let found = audit_csv(
             &format!(
                 "volume,action,from_block,to_block,bytes,duration_s\n\
                  A,locate,0,400000,,{seconds}\nA,read,400000,400100,30000000,1\n"
             ),
             Some("lto8"),
-        )
-        .text(false);
+        );
+        let text = report::text(&found, false);
         let line = text.lines().find(|line| line.starts_with("trust"));
         line.unwrap_or_else(|| panic!("{text}")).to_owned()
     };
@@ -425,7 +424,7 @@ fn what_cannot_be_priced_is_said() {
     let read = "A,read,0,100,30000000,1\n";
     let said = |text: &str, profile, reason: &str| {
         let report = audit_csv(&format!("{head}{text}"), profile);
-        let text = text(&report, false);
+        let text = report::text(&report, false);
         assert!(text.contains("left out"), "{text}");
         assert!(text.contains(reason), "{text}");
         assert_eq!(report.sums().mounts, 0);
