@@ -11,7 +11,7 @@ use crate::output::say;
 use crate::plot;
 use clap::Args;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal};
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
@@ -393,20 +393,17 @@ fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliErro
 
 fn fill_up(asked: &Asked, recorder: &mut Recorder<'_>, host_bytes: usize) -> Result<(), CliError> {
     let most = Subject::most_blocks(asked.profile, host_bytes as u64 * asked.scale);
-    let terminal = std::io::stderr().is_terminal();
+    let bar = Bar::new();
     let filled = fill(recorder, host_bytes, most, asked.args.seed, &mut |now| {
-        if terminal {
-            say(format_args!(
-                "\rfilling: {} blocks, {} of drive time",
-                now.blocks, now.took
-            ));
-        }
+        bar.show(format_args!(
+            "filling: {} blocks, {} of drive time",
+            now.blocks, now.took
+        ));
     })?;
+    drop(bar);
     say(format_args!(
-        "{}filled with {} blocks in {} of drive time\n",
-        if terminal { "\r" } else { "" },
-        filled.blocks,
-        filled.took
+        "filled with {} blocks in {} of drive time\n",
+        filled.blocks, filled.took
     ));
     Ok(())
 }
