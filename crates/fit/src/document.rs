@@ -47,7 +47,10 @@ pub fn document(found: &Outcome) -> Value {
     json!({
         "records": records.samples.len(),
         "cartridges": comparison.cartridges,
-        "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
+        "held_out": match comparison.folding {
+            Folding::Cartridges => "cartridges",
+            Folding::Blocks => "blocks of records",
+        },
         "emulated": records.emulated,
         "outliers": comparison.outliers,
         "maps": found.maps.as_ref().map(maps),

@@ -1,4 +1,4 @@
-//! Orders files of an LTFS volume: `order_ltfs PROFILE INDEX.xml LIST`, one path in the volume on each line of the list.
+//! Orders files of an LTFS volume: `order_ltfs PROFILE INDEX.xml LIST`, one path in the volume on each line.
 //! Prints the paths in the order to read them; total, bound and worst case go to standard error.
 
 use std::{error::Error, fs::File, io::BufReader};

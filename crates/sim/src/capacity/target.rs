@@ -36,7 +36,7 @@ pub enum TargetError {
         text: String,
     },
     /// There is no such metric.
-    #[error("no metric `{name}`; there are: mean, median, {}", PERCENTILES.map(|percent| format!("p{percent}")).join(", "))]
+    #[error("no metric `{name}`; there are: mean, median, {}", percentiles())]
     Metric {
         /// What was asked for.
         name: String,
@@ -125,6 +125,10 @@ impl Target {
         }
         true
     }
+}
+
+fn percentiles() -> String {
+    PERCENTILES.map(|percent| format!("p{percent}")).join(", ")
 }
 
 fn metric_of(name: &str) -> Result<Metric, TargetError> {
