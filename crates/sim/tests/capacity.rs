@@ -80,8 +80,9 @@ fn a_target_that_work_alone_takes_too_long_for_names_what_takes_longest() {
     };
     assert!(20.0 < *left_s && left_s <= mean_s);
     assert!(longest.len() <= 3 && longest.is_sorted_by(|a, b| a.s.estimate >= b.s.estimate));
-    let met = found.combinations().filter_map(|one| one.meets(&target));
-    assert!(met.clone().count() > 0 && met.clone().all(|meets| meets == Meets::No));
+    let meets = found.combinations().filter_map(|one| one.meets(&target));
+    let meets: Vec<Meets> = meets.collect();
+    assert!(!meets.is_empty() && meets.iter().all(|meets| *meets == Meets::No));
 }
 
 #[test]
