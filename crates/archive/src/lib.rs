@@ -22,6 +22,7 @@ pub mod cache;
 pub mod catalogue;
 pub mod deliver;
 mod finishing;
+pub mod foreign;
 pub mod ltfs;
 pub mod mover;
 pub mod open;

@@ -1,7 +1,7 @@
 //! Files come into the archive: read once, summed on the way, and safe in the cache when they are acknowledged.
 
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
-use crate::catalogue::{FileId, NewFile, NewStore, RequestId, Terms};
+use crate::catalogue::{CatalogueError, FileId, Files, NewFile, NewStore, RequestId, Terms};
 use crate::deliver::{BadPath, InnerPath, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};
@@ -9,7 +9,7 @@ use crate::sums::{Kind, Summer};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file that is to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,15 @@ pub enum StoreError {
     /// The cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The archive has another file of this path.
+    #[error("{path}: another file of this path is in the archive; nothing was stored")]
+    Another {
+        /// The path in the archive.
+        path: InnerPath,
+    },
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
 }
 
 /// Stores files, all of them or none: when this returns each is on disk with its directory, its sums
@@ -82,6 +91,89 @@ pub fn store(
     let arrived = arrived.into_iter().map(|(_, arrived)| arrived);
     let arrived: Vec<Arrived> = arrived.collect::<Result<_, _>>()?;
     Ok(cache.store(arrived.into_iter().zip(stores).collect(), at_ns)?)
+}
+
+/// How many of the first files are stored together: no more than `most`, and, unless it is one file, than these bytes.
+///
+/// # Errors
+/// [`StoreError::Unreadable`].
+pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> Result<usize, StoreError> {
+    let mut bytes = 0u64;
+    for (number, source) in sources.iter().take(most).enumerate() {
+        let file = std::fs::metadata(&source.from)
+            .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
+        bytes = bytes.saturating_add(file.len());
+        if number > 0 && bytes > most_bytes {
+            return Ok(number);
+        }
+    }
+    Ok(sources.len().min(most))
+}
+
+/// Those that are not in the archive, so that storing can go on after it was killed.
+///
+/// # Errors
+/// [`StoreError::Another`] for another file of the same path, unless it is replaced.
+pub fn not_stored_yet(
+    catalogue: &dyn Files,
+    sources: Vec<Source>,
+    replace: bool,
+) -> Result<Vec<Source>, StoreError> {
+    let mut new = Vec::with_capacity(sources.len());
+    for source in sources {
+        let Some(known) = catalogue.live_file(source.path.as_bytes())? else {
+            new.push(source);
+            continue;
+        };
+        let known = catalogue.file(known)?.file;
+        let now = std::fs::metadata(&source.from)
+            .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
+        let is_known = known.bytes == now.len() && known.modified_ns == modified_ns(&now);
+        if !is_known && !replace {
+            return Err(StoreError::Another {
+                path: source.path.clone(),
+            });
+        }
+        if !is_known {
+            new.push(source);
+        }
+    }
+    Ok(new)
+}
+
+/// Regular files below a path, in the order of their names, to be stored below `inner`; `other` is told of links and
+/// devices, which are not stored.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] and [`StoreError::BadPath`].
+pub fn find(
+    path: &Path,
+    inner: &Path,
+    sources: &mut Vec<Source>,
+    other: &mut dyn FnMut(&Path),
+) -> Result<(), StoreError> {
+    let failed = |error: std::io::Error| unreadable(&path.display().to_string(), &error);
+    let kind = std::fs::symlink_metadata(path).map_err(failed)?.file_type();
+    if kind.is_dir() {
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
+            .map_err(failed)?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
+        entries.sort();
+        for entry in entries {
+            let name = entry.file_name().unwrap_or_default();
+            find(&entry, &inner.join(name), sources, other)?;
+        }
+    } else if kind.is_file() {
+        sources.push(Source {
+            from: path.to_owned(),
+            path: InnerPath::new(inner.as_os_str().as_bytes())?,
+        });
+    } else {
+        other(path);
+    }
+    Ok(())
 }
 
 /// When a file was last written, in nanoseconds since 1970.

@@ -346,6 +346,9 @@ impl From<StoreError> for CliError {
     fn from(error: StoreError) -> CliError {
         match error {
             StoreError::Cache(error) => error.into(),
+            StoreError::Catalogue(error) => error.into(),
+            StoreError::Another { .. } => CliError::input(error)
+                .hint("--replace stores the new one, or --under puts it elsewhere"),
             _ => CliError::input(error),
         }
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::process::ExitCode;
 use tapewise_run::RunError;
 use tapewise_scsi::ScsiError;
+use tapewise_scsi::question::AskError;
 
 /// The exit codes of this program; docs/reference/exit-codes.md is their contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,15 @@ impl From<RunError> for CliError {
 impl From<ScsiError> for CliError {
     fn from(error: ScsiError) -> CliError {
         CliError::with(exit_of(&error), error)
+    }
+}
+
+impl From<AskError> for CliError {
+    fn from(error: AskError) -> CliError {
+        match error {
+            AskError::Scsi(error) => error.into(),
+            _ => CliError::with(Exit::Refused, error),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `tapewise order --judge`: the drive's own estimate of our order, beside our prediction.
 
-use crate::commands::drive::{READY_LIMIT, question::refuse_unless_supported};
+use crate::commands::drive::READY_LIMIT;
 use crate::device;
 use crate::error::CliError;
 use tapewise::rao::head_block;
@@ -13,6 +13,7 @@ use tapewise_scsi::commands::{
     AccessOrder, AccessOrderProcess, GenerateAccessOrder, OrderedSegment, ReceiveAccessOrder,
     ReceiveAccessOrderLimits, Segment,
 };
+use tapewise_scsi::question::require;
 use tapewise_scsi::{Command, TapeDrive, hex};
 
 /// A read of an order.
@@ -110,8 +111,8 @@ fn ask(drive: &mut TapeDrive, segments: &[Segment]) -> Result<AccessOrder, CliEr
     let receive = ReceiveAccessOrder {
         segments: segments.len(),
     };
-    refuse_unless_supported(drive, generate.name(), GenerateAccessOrder::CODE)?;
-    refuse_unless_supported(drive, receive.name(), ReceiveAccessOrder::CODE)?;
+    require(drive, generate.name(), GenerateAccessOrder::CODE)?;
+    require(drive, receive.name(), ReceiveAccessOrder::CODE)?;
     let limits = ReceiveAccessOrderLimits.send(drive.transport())?;
     let most = usize::from(limits.most_segments);
     if segments.len() > most {

@@ -1,6 +1,7 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
 mod archive;
+mod bar;
 mod batch;
 mod commands;
 mod device;

@@ -114,19 +114,15 @@ pub fn print(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// Says something on standard error; that nobody listens is no error. What would mislead a terminal is escaped, but
-/// for what takes the cursor to the beginning of the line, at the text's beginning.
+/// Says something on standard error; that nobody listens is no error.
 pub fn say(text: impl Display) {
-    let text = text.to_string();
-    let rest = text.strip_prefix(BACK_AND_CLEAR);
-    let rest = rest.or_else(|| text.strip_prefix('\r')).unwrap_or(&text);
-    let lead = &text[..text.len() - rest.len()];
-    let rest = without_secrets(rest);
-    let _ = write!(std::io::stderr(), "{lead}{}", harmless(&rest));
+    let _ = write!(std::io::stderr(), "{}", for_terminal(&text.to_string()));
 }
 
-/// What takes the cursor to the beginning of a line, and clears it.
-const BACK_AND_CLEAR: &str = "\r\x1b[K";
+/// A text as a terminal may be shown it: what would mislead it is escaped, and passwords are left out.
+pub fn for_terminal(text: &str) -> String {
+    harmless(&without_secrets(text)).into_owned()
+}
 
 /// A text with what misleads a terminal in escapes; lines and tabs stay.
 fn harmless(text: &str) -> Cow<'_, str> {

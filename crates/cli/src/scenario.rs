@@ -8,11 +8,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tapewise_model::Profile;
-use tapewise_model::profile::find;
+use tapewise_model::profile::{ProfileError, find};
 use tapewise_sim::library::Site;
-use tapewise_sim::scenario::Precision;
-use tapewise_sim::{Scenario, ScenarioError};
-use toml::{Table, Value};
+use tapewise_sim::scenario::{Overload, Precision, Setting, SettingError};
+use tapewise_sim::{Made, Scenario, ScenarioError, SimulationError, StudyError};
 
 /// Which scenario, and how much of it.
 #[derive(clap::Args, Clone, Debug)]
@@ -23,7 +22,7 @@ pub struct ScenarioArgs {
     /// Set a value of the scenario, in all its cases: `--set drives=6`, `--set policy.window_s=60`.
     /// `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
     /// arrivals.per_hour and policy.window_s. Where there are several, `library.0.drive.1.count`.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
     /// Only the case of this name; may be given several times.
     #[arg(long, value_name = "NAME")]
@@ -42,44 +41,11 @@ pub struct ScenarioArgs {
     pub threads: Option<usize>,
 }
 
-/// A value for a key.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
-    key: String,
-    value: Value,
-}
-
-/// Longer keys that are asked for often.
-const SHORT: [(&str, &str); 4] = [
-    ("drives", "library.drive.count"),
-    ("robots", "library.robot.count"),
-    ("rate", "arrivals.per_hour"),
-    ("window", "policy.window_s"),
-];
-
 /// A trace of a million requests takes 80 MB; more than this is a mistake, or never ends.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Replications at most, when as many are made as it takes.
 const MOST_REPLICATIONS: u64 = 10_000;
-
-fn setting(text: &str) -> Result<Setting, String> {
-    let (key, value) = text
-        .split_once('=')
-        .filter(|(key, _)| !key.trim().is_empty())
-        .ok_or("expected KEY=VALUE")?;
-    let key = key.trim();
-    let long = SHORT.iter().find(|(short, _)| *short == key);
-    // What is no TOML value is a word.
-    let value = match format!("v = {value}").parse::<Table>() {
-        Ok(mut table) => table.remove("v").ok_or("expected KEY=VALUE")?,
-        Err(_) => Value::String(value.trim().to_owned()),
-    };
-    Ok(Setting {
-        key: long.map_or(key, |(_, long)| long).to_owned(),
-        value,
-    })
-}
 
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
@@ -102,8 +68,7 @@ impl ScenarioArgs {
         // First as it stands: what is wrong in it has a line there.
         let mut cases = Scenario::cases(&text).map_err(|error| refused(error).of(&name))?;
         if !self.set.is_empty() {
-            let changed = changed(&text, &self.set)?;
-            cases = Scenario::cases(&changed).map_err(|error| refused(error).of("--set"))?;
+            cases = Scenario::cases_with(&text, &self.set).map_err(not_set)?;
         }
         for wanted in &self.case {
             if !cases.iter().any(|scenario| scenario.name == *wanted) {
@@ -147,35 +112,89 @@ pub fn refused(error: ScenarioError) -> CliError {
             "docs/reference/scenario.md lists every key with its unit"
         }
         ScenarioError::Profile { .. } => "`tapewise profile list` shows what there is",
-        ScenarioError::Cases { .. } | ScenarioError::Unstable { .. } => {
+        ScenarioError::Cases { .. } | ScenarioError::Unstable(_) => {
             return CliError::input(error);
         }
     };
     CliError::input(error).hint(hint)
 }
 
+/// Why values of a scenario cannot be set.
+fn not_set(error: SettingError) -> CliError {
+    match error {
+        SettingError::Scenario(error) => refused(error).of("--set"),
+        SettingError::WhichItem { .. } | SettingError::Below { .. } => {
+            CliError::input(format!("--set {error}"))
+        }
+        SettingError::Write(_) => CliError::failed(error),
+        _ => CliError::input(error),
+    }
+}
+
+/// Why a scenario was not simulated.
+pub fn not_simulated(error: SimulationError) -> CliError {
+    match error {
+        SimulationError::Scenario(error) => refused(error),
+        SimulationError::Study(error) => not_made(error),
+        _ => CliError::input(error),
+    }
+}
+
+/// Why a study was not made: what was asked for, or what came of it.
+pub fn not_made(error: StudyError) -> CliError {
+    match &error {
+        StudyError::NoSuchShard { .. }
+        | StudyError::Undivided { .. }
+        | StudyError::Apart { .. } => CliError::input(error),
+        StudyError::Stalled(_) | StudyError::Statistics(_) => CliError::failed(error),
+    }
+}
+
+/// The profiles that a scenario names, in files among them.
+pub struct Profiles(BTreeMap<String, Profile>);
+
+impl Profiles {
+    /// # Errors
+    /// Bad input: a profile that is not there.
+    pub fn of(scenario: &Scenario) -> Result<Profiles, CliError> {
+        let mut profiles = BTreeMap::new();
+        for library in &scenario.libraries {
+            let drives = library.drives.iter().map(|group| &group.profile);
+            for name in drives.chain([&library.robot.profile]).flatten() {
+                if !profiles.contains_key(name) {
+                    let place = format!("scenario {}, library {}", scenario.name, library.name);
+                    let profile = profiles::load(name).map_err(|error| error.of(place))?;
+                    profiles.insert(name.clone(), profile);
+                }
+            }
+        }
+        Ok(Profiles(profiles))
+    }
+
+    pub fn find(&self, name: &str) -> Result<Profile, ProfileError> {
+        self.0.get(name).cloned().map_or_else(|| find(name), Ok)
+    }
+}
+
 /// A scenario made ready, or why it cannot be stable.
 ///
 /// # Errors
 /// Bad input, but for [`ScenarioError::Unstable`], which is an answer.
-pub fn ready(scenario: &Scenario) -> Result<Result<Site, ScenarioError>, CliError> {
-    let mut profiles: BTreeMap<String, Profile> = BTreeMap::new();
-    for library in &scenario.libraries {
-        let drives = library.drives.iter().map(|group| &group.profile);
-        for name in drives.chain([&library.robot.profile]).flatten() {
-            if !profiles.contains_key(name) {
-                let place = format!("scenario {}, library {}", scenario.name, library.name);
-                let profile = profiles::load(name).map_err(|error| error.of(place))?;
-                profiles.insert(name.clone(), profile);
-            }
-        }
-    }
-    let by_name = |name: &str| profiles.get(name).cloned().map_or_else(|| find(name), Ok);
-    match Site::new(scenario, by_name) {
-        Err(error @ ScenarioError::Unstable { .. }) => Ok(Err(error)),
+pub fn ready(scenario: &Scenario) -> Result<Result<Site, Overload>, CliError> {
+    let profiles = Profiles::of(scenario)?;
+    match Site::new(scenario, |name| profiles.find(name)) {
+        Err(ScenarioError::Unstable(overload)) => Ok(Err(overload)),
         Err(error) => Err(refused(error)),
         Ok(site) => Ok(Ok(site)),
     }
+}
+
+/// How far a simulation has come, in words.
+pub fn progress(made: Made) -> String {
+    format!(
+        "{} of {} replications of {} requests",
+        made.made, made.of, made.requests
+    )
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
@@ -203,136 +222,9 @@ fn read(path: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// The text with values set, in what its cases have in common and in each of them.
-fn changed(text: &str, settings: &[Setting]) -> Result<String, CliError> {
-    let mut whole: Table = text.parse().map_err(CliError::input)?;
-    let mut cases = match whole.remove("case") {
-        Some(Value::Array(cases)) => cases,
-        _ => Vec::new(),
-    };
-    for setting in settings {
-        let refuse = |why: String| CliError::input(format!("--set {}: {why}", setting.key));
-        let path = resolved(&Value::Table(whole.clone()), &setting.key).map_err(refuse)?;
-        let mut common = Value::Table(whole);
-        lay(&mut common, &path, &setting.value).map_err(refuse)?;
-        for case in &mut cases {
-            lay(case, &path, &setting.value).map_err(refuse)?;
-        }
-        let Value::Table(table) = common else {
-            return Err(refuse("is not a key".to_owned()));
-        };
-        whole = table;
-    }
-    if !cases.is_empty() {
-        whole.insert("case".to_owned(), Value::Array(cases));
-    }
-    toml::to_string(&whole).map_err(CliError::failed)
-}
-
-/// A step of a key's path.
-#[derive(Clone, Debug)]
-enum Step {
-    Key(String),
-    Item(usize),
-}
-
-/// The path of a key, with the numbers of lists that have one item only put in.
-fn resolved(whole: &Value, key: &str) -> Result<Vec<Step>, String> {
-    let mut path = Vec::new();
-    let mut here = Some(whole);
-    for word in key.split('.') {
-        if let Some(Value::Array(list)) = here {
-            let item = match (word.parse::<usize>(), list.len()) {
-                (Ok(item), there) if item < there => Ok(item),
-                (Err(_), 1) => Ok(0),
-                (_, there) => Err(format!(
-                    "which of the {there} before `{word}`? Put its number there, from 0"
-                )),
-            }?;
-            path.push(Step::Item(item));
-            here = list.get(item);
-            if word.parse::<usize>().is_ok() {
-                continue;
-            }
-        }
-        path.push(Step::Key(word.to_owned()));
-        here = here.and_then(|table| table.get(word));
-    }
-    Ok(path)
-}
-
-/// Sets a value at a path, making tables and items of lists on the way.
-fn lay(here: &mut Value, path: &[Step], value: &Value) -> Result<(), String> {
-    let Some((step, rest)) = path.split_first() else {
-        *here = value.clone();
-        return Ok(());
-    };
-    let next = match (step, here) {
-        (Step::Key(key), Value::Table(table)) => {
-            let empty = match rest.first() {
-                Some(Step::Item(_)) => Value::Array(Vec::new()),
-                _ => Value::Table(Table::new()),
-            };
-            table.entry(key.clone()).or_insert(empty)
-        }
-        (Step::Item(item), Value::Array(list)) => {
-            while list.len() <= *item {
-                list.push(Value::Table(Table::new()));
-            }
-            &mut list[*item]
-        }
-        (Step::Key(key), _) => return Err(format!("`{key}` stands below what is no table")),
-        (Step::Item(item), _) => return Err(format!("`{item}` stands below what is no list")),
-    };
-    lay(next, rest, value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TEXT: &str = "
-        arrivals = { per_hour = 50 }
-        library = [{ drive = [{ count = 2 }], robot = {} }]
-        [[case]]
-        name = \"a\"
-        [[case]]
-        name = \"b\"
-        library = [{ drive = [{ count = 9 }] }]
-    ";
-
-    fn set(settings: &[&str]) -> Result<Table, String> {
-        let settings: Vec<Setting> = settings.iter().map(|s| setting(s).expect("one")).collect();
-        let text = changed(TEXT, &settings).map_err(|error| error.message().to_owned())?;
-        Ok(text.parse().expect("TOML"))
-    }
-
-    #[test]
-    fn a_value_is_set_in_what_cases_have_in_common_and_in_each() {
-        let table = set(&["drives=6", "policy.order=best", "rate=1.5"]).expect("set");
-        let count = |from: &Value| from["library"][0]["drive"][0]["count"].as_integer();
-        assert_eq!(count(&Value::Table(table.clone())), Some(6));
-        for case in table["case"].as_array().expect("cases") {
-            assert_eq!(count(case), Some(6));
-            assert_eq!(case["policy"]["order"].as_str(), Some("best"));
-        }
-        assert_eq!(table["arrivals"]["per_hour"].as_float(), Some(1.5));
-    }
-
-    #[test]
-    fn a_number_chooses_among_several() {
-        let table = set(&["library.0.drive.0.count=7"]).expect("set");
-        assert_eq!(
-            table["library"][0]["drive"][0]["count"].as_integer(),
-            Some(7)
-        );
-        let refused = set(&["library.3.share=7"]).expect_err("there is one");
-        assert_eq!(
-            refused,
-            "--set library.3.share: which of the 1 before `3`? Put its number there, from 0"
-        );
-        assert!(set(&["arrivals.per_hour.x=1"]).is_err());
-    }
 
     #[test]
     fn a_width_is_a_percentage() {

@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 use std::time::Duration;
-pub use tapewise::units::{bytes, count};
 use tapewise_model::Micros;
+pub use tapewise_model::units::{bytes, count};
 pub use tapewise_plot::{metres, tape_moved};
 
 /// A part in per cent, without the sign: a small one keeps its digits.

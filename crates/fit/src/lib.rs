@@ -52,6 +52,7 @@
 
 pub mod blind;
 mod candidate;
+mod document;
 mod fitted;
 mod held_out;
 mod kind;
@@ -67,6 +68,7 @@ mod robust;
 mod sample;
 
 pub use candidate::Candidate;
+pub use document::document;
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;

@@ -1,11 +1,11 @@
 //! Maps of cartridges found from times, where a log has block numbers only.
 
-use crate::blind::{self, ApproachCost, BlindError, HeldOut, Options, Volume};
+use crate::blind::{self, ApproachCost, BlindError, FoundVolume, HeldOut, Options, Volume};
 use crate::refusal::FitRefusal;
 use crate::regression::lto_coefficients;
 use crate::sample::{Ground, Sample};
 use tapewise_model::locate::LtoCoefficients;
-use tapewise_model::{Geometry, Layout, Position, PositionSource, Profile, Random};
+use tapewise_model::{Geometry, Layout, Micros, Position, PositionSource, Profile, Random};
 
 /// Moves that stand for a model whose coefficients are not those of the regression.
 const MODEL_MOVES: usize = 2_000;
@@ -107,5 +107,21 @@ fn anywhere(random: &mut Random, geometry: &Geometry) -> Position {
         lpos: geometry.lpos_min + random.below(span) as u32,
         source: PositionSource::Nominal,
         error_lpos: 0,
+    }
+}
+
+impl Maps {
+    /// How much more than nominally a wrap holds.
+    pub fn share(&self, volume: &FoundVolume) -> f64 {
+        volume.wrap_blocks() / self.wrap_blocks - 1.0
+    }
+
+    /// Moves to where the head stood, and the median of the volumes' median times, counted by moves.
+    pub fn read_on(&self) -> Option<(usize, Micros)> {
+        let stands = self.volumes.iter().flat_map(|volume| &volume.moves);
+        let stands = stands.filter(|each| each.from_block == each.to_block);
+        let mut times: Vec<Micros> = stands.map(|each| each.time).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).map(|&time| (times.len(), time))
     }
 }

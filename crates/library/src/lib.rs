@@ -31,6 +31,7 @@
 //! ```
 
 pub mod bench;
+pub mod errand;
 pub mod pool;
 pub mod stress;
 #[cfg(test)]

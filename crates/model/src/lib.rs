@@ -26,6 +26,7 @@ mod position;
 pub mod profile;
 mod random;
 mod transfer;
+pub mod units;
 mod wear;
 
 pub use distributions::{f_tail, student_t_quantile, student_t_tails};

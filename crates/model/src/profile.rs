@@ -1,8 +1,13 @@
 //! What we know of a drive or a library: one TOML file each, every value with its source.
 
 mod builtin;
+mod check;
+pub mod comparison;
 mod drive;
 mod limits;
+pub mod means;
+mod near;
+pub mod text;
 mod write;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +15,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use builtin::{BUILTIN, find, names};
+pub use check::Fault;
+pub use near::near;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,8 +24,10 @@
 //! times too large and their sizes patched in the text, and every line of drawing could fail. [`page`] writes the five
 //! elements that we need, cannot fail, and makes smaller files.
 
+mod audit;
 pub mod axis;
 pub mod bars;
+mod capacity;
 pub mod chart;
 pub mod colours;
 mod figure;
@@ -34,11 +36,15 @@ mod legs;
 pub mod page;
 mod panel;
 mod path;
+mod simulation;
 mod table;
 pub mod timeline;
 
+pub use audit::audit_picture;
 pub use axis::{metres, tape_moved};
+pub use capacity::capacity_pictures;
 pub use figure::{Drawn, Figure, NothingToDraw, TOLD_APART};
 pub use fit::{Picture, fit_pictures};
 pub use path::{Panel, head_paths};
+pub use simulation::{SimulationPictureError, simulation_pictures};
 pub use table::Table;

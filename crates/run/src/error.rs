@@ -34,6 +34,12 @@ pub enum RunError {
     /// The cartridge does not hold what a measurement needs.
     #[error("{0}")]
     Unsuitable(String),
+    /// A map was to be made of what the drive tells.
+    #[error("the drive has no table of wrap ends and does not tell where its head is")]
+    HeadUntold,
+    /// A map was to be made of data.
+    #[error("the cartridge has no data: there is nothing to map")]
+    NoData,
     /// The drive time that was allowed is used up.
     #[error("the drive time is used up")]
     OutOfTime,

@@ -25,8 +25,11 @@
 
 mod buffer;
 mod carry_out;
+pub mod check;
 mod error;
+mod facts;
 pub mod measure;
+mod probe_map;
 mod recorder;
 mod step;
 mod wear;
@@ -35,6 +38,11 @@ mod wrap_ends;
 pub use buffer::Buffer;
 pub use carry_out::{Report, Sink, Unread, carry_on};
 pub use error::RunError;
+pub use facts::{
+    CartridgeFacts, DriveLife, Heed, Notice, Rated, alerts, optional, partitions,
+    profile_of_density,
+};
+pub use probe_map::probe_map;
 pub use recorder::{Item, Log, Met, NoLog, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};
 pub use wear::Odometer;

@@ -10,6 +10,7 @@ mod corpus;
 mod delays;
 mod fill;
 pub mod key_points;
+pub mod pictures;
 mod robot;
 mod seeks;
 mod short;

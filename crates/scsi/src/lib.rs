@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod access;
 mod bytes;
 mod cdb;
 mod changer;
@@ -30,6 +31,7 @@ pub mod hex;
 mod holder;
 pub mod holders;
 mod identity;
+pub mod question;
 mod ready;
 mod report;
 mod reservation_key;

@@ -1,8 +1,9 @@
 //! Predicts how a tape library responds under load: an event simulation, replications with
 //! intervals, and queueing formulas beside them.
 //!
-//! A [`Scenario`] is read from TOML, made ready with its profiles as a [`library::Site`], and run as
-//! a [`Study`] of replications, of which [`Results`] are the estimates.
+//! A [`Scenario`] is read from TOML. [`simulate`] answers how its library responds, and
+//! [`capacity`](capacity::capacity) how large the library has to be. In between, the scenario is made ready with its
+//! profiles as a [`library::Site`], and run as a [`Study`] of replications, of which [`Results`] are the estimates:
 //!
 //! ```
 //! use tapewise_model::profile;
@@ -24,20 +25,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod capacity;
 mod distribution;
+pub mod document;
 mod kernel;
 pub mod library;
+mod logged;
 pub mod mounts;
 pub mod queue;
 mod results;
 pub mod scenario;
+mod shard_file;
+mod simulate;
 pub mod statistics;
 mod stream;
 mod study;
 
 pub use distribution::{Distribution, Way};
 pub use kernel::Agenda;
+pub use logged::{Logged, responses_csv};
 pub use results::{LibraryUse, PartMean, Percentile, Results, Steady};
 pub use scenario::{Scenario, ScenarioError};
+pub use shard_file::{ShardFile, ShardFileError};
+pub use simulate::{
+    Busy, Formula, Made, Outcome, Simulated, Simulation, SimulationError, Unstable, simulate,
+};
 pub use stream::{Purpose, stream};
 pub use study::{LEVEL, PERCENTILES, Shard, Study, StudyError, Summary};

@@ -151,6 +151,14 @@ impl Results {
     }
 }
 
+impl Results {
+    /// One of the [`PERCENTILES`] of the responses.
+    pub fn percentile(&self, percent: u8) -> Option<Interval> {
+        let mut all = self.percentiles.iter();
+        all.find(|at| at.percent == percent).map(|at| at.s)
+    }
+}
+
 impl LibraryUse {
     fn new(name: &str, place: usize, all: &[Summary]) -> Result<LibraryUse, StatisticsError> {
         let interval = |of: &dyn Fn(&Summary) -> f64| {

@@ -8,11 +8,13 @@ mod cases;
 mod check;
 mod demand;
 mod error;
+mod setting;
 mod site;
 
 pub use crate::mounts::{MountPolicy, MountRules};
 pub use demand::{Arrivals, CartridgePick, Listed, PlacePick, PriorityClass, Requests};
-pub use error::ScenarioError;
+pub use error::{Overload, ScenarioError};
+pub use setting::{SHORT_KEYS, Setting, SettingError};
 pub use site::{
     Cache, CartridgeGroup, Cleaning, Dismount, DriveGroup, Failures, Library, Policy, Rewind,
     RobotGroup, Software,

@@ -2,6 +2,7 @@
 
 use tapewise_model::profile;
 use tapewise_sim::library::Site;
+use tapewise_sim::scenario::Overload;
 use tapewise_sim::scenario::builtin::BUILTIN;
 use tapewise_sim::{Results, Scenario, ScenarioError, Shard};
 
@@ -170,7 +171,7 @@ fn load_that_robots_cannot_bear_is_refused_before_it_is_simulated() {
         .replace("per_hour = 30", "per_hour = 400");
     let scenario = Scenario::from_toml(&text).expect("a scenario");
     let error = Site::new(&scenario, profile::find).err();
-    let Some(ScenarioError::Unstable { what, load, .. }) = error else {
+    let Some(ScenarioError::Unstable(Overload { what, load, .. })) = error else {
         panic!("not refused: {error:?}");
     };
     assert_eq!(what, "robots");
@@ -289,7 +290,7 @@ fn a_load_is_weighed_by_the_places_and_cartridges_that_are_drawn() {
     let load = |text: &str| {
         let scenario = Scenario::from_toml(text).expect("a scenario");
         match Site::new(&scenario, profile::find) {
-            Err(ScenarioError::Unstable { load, .. }) => load,
+            Err(ScenarioError::Unstable(overload)) => overload.load,
             other => panic!("not refused: {:?}", other.err()),
         }
     };

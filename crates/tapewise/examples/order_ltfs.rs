@@ -1,54 +1,23 @@
-//! Orders files of an LTFS volume: `order_ltfs PROFILE INDEX.xml LIST`.
-//!
-//! The list has one path in the volume per line. The paths come out in the order to read them; the
-//! total, what no order falls below, and the worst case go to standard error.
+//! Orders files of an LTFS volume: `order_ltfs PROFILE INDEX.xml LIST`, one path in the volume on each line.
+//! Prints the paths in the order to read them; total, bound and worst case go to standard error.
 
-use std::error::Error;
-use std::fs::File;
-use std::io::BufReader;
-use tapewise::batch::{Chosen, LtfsVolume};
-use tapewise::formats::list::{Separator, read_list};
-use tapewise::formats::ltfs_extent::LtfsLayout;
-use tapewise::model::profile;
-use tapewise::{Cartridge, Effort, EndLocation, Goal, Placement};
+use std::{error::Error, fs::File, io::BufReader};
+use tapewise::{Cartridge, Effort, Goal, Placement, batch::LtfsVolume, model::profile};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [drive, index, list] = &arguments[..] else {
         return Err("usage: order_ltfs PROFILE INDEX.xml LIST".into());
     };
-    let volume = LtfsVolume::read(index, BufReader::new(File::open(index)?))?;
-    let names = read_list(BufReader::new(File::open(list)?), Separator::Newline)?.names;
-    let (names, ignore_missing) = (names.as_slice(), false);
-    let chosen = Chosen::Names {
-        list,
-        names,
-        ignore_missing,
-    };
-    let batch = volume.batch(chosen, &LtfsLayout::assumed())?;
-
+    let open = |path: &String| File::open(path).map(BufReader::new);
+    let batch = LtfsVolume::read(index, open(index)?)?.listed(list, open(list)?)?;
     let cartridge = Cartridge::new(profile::find(drive)?)?;
-    let end = EndLocation::Rewound;
-    let placed = cartridge.place(
-        batch,
-        &Placement {
-            end,
-            ..Placement::default()
-        },
-    )?;
+    let placed = cartridge.place(batch, &Placement::rewound())?;
     let found = placed.search(&Goal::default(), &Effort::usual())?;
-
-    for at in placed.reading_order(&found.plan) {
-        println!("{}", placed.batch.requests[at].id);
+    for id in placed.ids(&found.plan) {
+        println!("{id}");
     }
-    let bound = found
-        .bound
-        .map_or("not known".to_owned(), |bound| bound.to_string());
-    eprintln!(
-        "total {}, bound {bound}, worst {}",
-        found.total(),
-        found.worst
-    );
+    eprintln!("{found}");
     eprintln!("positions: {}", placed.provenance);
     Ok(())
 }

@@ -12,9 +12,9 @@ pub use error::{BatchError, OneVolumeError};
 pub use ltfs::{Chosen, LtfsVolume, check_label};
 pub use source::Source;
 
-use crate::units;
 use std::collections::BTreeSet;
 use tapewise_formats::{Extent, Request};
+use tapewise_model::units;
 
 /// Requests with what is known about their source.
 #[derive(Clone, Debug, Default)]

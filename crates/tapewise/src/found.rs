@@ -1,5 +1,6 @@
 //! An order that was found: how it came about, and what it takes.
 
+use std::fmt;
 use tapewise_model::Micros;
 use tapewise_order::{Algorithm, Objective, Plan};
 
@@ -87,5 +88,17 @@ impl Found {
     /// Whether it reads in the order of blocks.
     pub fn is_sorted(&self) -> bool {
         self.plan.order.visits().is_sorted()
+    }
+}
+
+impl fmt::Display for Found {
+    /// The total, what no order falls below, and the worst case.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "total {}, bound ", self.total())?;
+        match self.bound {
+            Some(bound) => write!(f, "{bound}")?,
+            None => f.write_str("not known")?,
+        }
+        write!(f, ", worst {}", self.worst)
     }
 }

@@ -32,16 +32,12 @@
 //! let placed = cartridge.place(batch, &Placement::default())?;
 //! let found = placed.search(&Goal::default(), &Effort::usual())?;
 //!
-//! let ids: Vec<&str> = placed
-//!     .reading_order(&found.plan)
-//!     .iter()
-//!     .map(|&at| placed.batch.requests[at].id.as_str())
-//!     .collect();
+//! let ids: Vec<&str> = placed.ids(&found.plan).collect();
 //! assert_eq!(ids.len(), 8);
 //! let sorted = placed.order(tapewise::order::Algorithm::Sort, &Effort::usual())?;
 //! assert!(found.worst <= sorted.worst);
 //! assert!(found.bound.unwrap() <= found.total());
-//! println!("{ids:?} in {}, at worst {}", found.total(), found.worst);
+//! println!("{ids:?}: {found}");
 //! println!("{}", placed.provenance);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -62,7 +58,6 @@ mod place;
 mod plan_document;
 pub mod rao;
 mod search;
-pub mod units;
 mod wear;
 
 pub use batch::Batch;

@@ -191,6 +191,22 @@ impl Placed {
         let read = read.map(|request| self.owners[request as usize].0);
         empty.chain(read).collect()
     }
+
+    /// The ids of the batch's requests as a plan reads them.
+    pub fn ids(&self, plan: &Plan) -> impl Iterator<Item = &str> {
+        let order = self.reading_order(plan).into_iter();
+        order.map(|at| self.batch.requests[at].id.as_str())
+    }
+}
+
+impl Placement {
+    /// From the beginning of tape, which is rewound at the end.
+    pub fn rewound() -> Placement {
+        Placement {
+            end: EndLocation::Rewound,
+            ..Placement::default()
+        }
+    }
 }
 
 impl Cartridge {

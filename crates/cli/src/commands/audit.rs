@@ -2,7 +2,6 @@
 
 mod cartridges;
 mod input;
-mod picture;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -12,11 +11,11 @@ use crate::error::CliError;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
-use picture::By;
-use report::{Priced, Report};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise::audit::Mount;
+use tapewise::audit::{Findings, Hours, Mount, PricedMount};
+use tapewise_plot::audit_picture;
 
 /// Say where the drive-hours of a log went, and what other orders would have cost.
 ///
@@ -74,36 +73,67 @@ fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
 
 /// Runs the verb.
 pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
-    let report = audit(args)?;
-    for notice in &report.notices {
+    let found = audit(args)?;
+    for notice in &found.notices {
         say(format_args!("tapewise: {notice}\n"));
     }
     if let Some(path) = &args.plot {
-        let svg = picture::draw(&report, args.plot_by)?;
+        let svg = picture(&found, args.plot_by)?;
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
     }
     let text = if args.json {
-        format!("{:#}\n", report.json())
+        format!("{:#}\n", found.to_json())
     } else {
-        report.text(args.all)
+        report::text(&found, args.all)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// By whom or what the hours are divided.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum By {
+    /// Drive.
+    Drive,
+    /// Cartridge.
+    #[default]
+    Volume,
+    /// Who it was done for.
+    User,
+}
+
+fn picture(found: &Findings, by: By) -> Result<String, CliError> {
+    let ledger = &found.ledger;
+    let (what, rows): (&str, &BTreeMap<String, Hours>) = match by {
+        By::Drive => ("drive", &ledger.drives),
+        By::Volume => ("volume", &ledger.volumes),
+        By::User => ("user", &ledger.users),
+    };
+    audit_picture(found, what, rows).ok_or_else(|| {
+        CliError::input("nothing in the logs took any time: there is nothing to draw")
+    })
+}
+
 /// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
-fn audit(args: &Audit) -> Result<Report, CliError> {
+fn audit(args: &Audit) -> Result<Findings, CliError> {
     let mut cartridges = Cartridges::new(args.profile.as_deref(), &args.map)?;
     let effort = args.search.effort();
-    let mut mounts: Vec<Priced> = Vec::new();
+    let mut mounts: Vec<PricedMount> = Vec::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
             let prices = cartridges.price(&mount, &effort);
-            mounts.push(Priced::new(mount, prices));
+            mounts.push(PricedMount::new(mount, prices));
         }
     };
-    let read = input::read(&args.logs, args.log_format, &mut close)?;
-    Ok(Report::new(read, mounts))
+    let logs = input::read(&args.logs, args.log_format, &mut close)?;
+    let mut found = Findings {
+        ledger: logs.mounts.ledger,
+        emulated: logs.emulated,
+        notices: logs.notices,
+        mounts,
+    };
+    found.sort();
+    Ok(found)
 }

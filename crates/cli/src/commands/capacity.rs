@@ -1,21 +1,19 @@
 //! `tapewise capacity`: what it takes to meet a target.
 
-mod document;
-mod grid;
-mod picture;
+mod counts;
 mod report;
-mod target;
 
+use crate::bar::Bar;
 use crate::error::CliError;
 use crate::output;
 use crate::plot;
-use crate::scenario::ScenarioArgs;
-use grid::{Found, Grid};
+use crate::scenario::{self, Profiles, ScenarioArgs, progress};
+use counts::Counts;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_sim::Scenario;
-use tapewise_sim::scenario::Arrivals;
-use target::{Counts, Target, Window};
+use tapewise_plot::capacity_pictures;
+use tapewise_sim::capacity::{CapacityError, Choices, Target, capacity, time_s};
+use tapewise_sim::{Scenario, document};
 
 /// Find how many drives and robots, and which batch window, meet a target of response times.
 ///
@@ -29,7 +27,7 @@ pub struct Capacity {
     scenario: ScenarioArgs,
     /// What is to hold: `mean`, `median` or p5, p10, p25, p75, p90, p95, p99, a time, and the rate if
     /// it is not the scenario's: `p95 < 60 s at 200/h`.
-    #[arg(long, value_name = "TARGET", value_parser = Target::parse)]
+    #[arg(long, value_name = "TARGET")]
     target: Target,
     /// Numbers of drives: `6`, `1..12`, `2,4,8`.
     #[arg(long, value_name = "COUNTS", default_value = "1..12", value_parser = Counts::parse)]
@@ -39,8 +37,8 @@ pub struct Capacity {
     robots: Option<Counts>,
     /// How long the first request for a cartridge waits for others: `0s,60s,5min` [default: the
     /// scenario's].
-    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = Window::parse)]
-    window: Vec<Window>,
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = time_s)]
+    window: Vec<f64>,
     /// Draw into this directory: the target's metric against drives.
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -55,31 +53,38 @@ pub struct Capacity {
 /// Runs the verb.
 pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
     let scenario = scenario(args)?;
-    let library = &scenario.libraries[0];
-    let robots = args.robots.as_ref().map(|counts| counts.0.clone());
-    let robots = robots.unwrap_or_else(|| vec![library.robot.count]);
-    let mut windows: Vec<f64> = args.window.iter().map(|window| window.0).collect();
-    if windows.is_empty() {
-        windows.push(scenario.policy.window_s);
-    }
+    let profiles = Profiles::of(&scenario)?;
+    let choices = Choices {
+        drives: args.drives.0.clone(),
+        robots: (args.robots.as_ref()).map_or_else(Vec::new, |counts| counts.0.clone()),
+        windows_s: args.window.clone(),
+    };
     let found = args.scenario.on_threads(|| {
-        Grid::new(&scenario, args.target, &args.drives.0, &robots, &windows)?.search()
+        let bar = Bar::new();
+        let find = |name: &str| profiles.find(name);
+        capacity(&scenario, args.target, &choices, find, &mut |one, made| {
+            bar.show(format_args!("{}: {}", one.name(), progress(made)));
+        })
+        .map_err(not_found)
     })?;
     if let Some(directory) = &args.plot {
-        plot::write(directory, &picture::pictures(&found)?)?;
+        plot::write(directory, &capacity_pictures(&found)?)?;
     }
     let text = if args.json {
-        format!("{:#}\n", document::document(&found))
+        format!("{:#}\n", document::capacity(&found))
     } else {
         report::text(&found)
     };
     output::write(args.output.as_deref(), |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
     })?;
-    Ok(verdict(&found))
+    Ok(match found.answer() {
+        Some(_) => ExitCode::SUCCESS,
+        None => ExitCode::from(1),
+    })
 }
 
-/// The one scenario that is sized, at the target's rate.
+/// The one scenario that is sized.
 fn scenario(args: &Capacity) -> Result<Scenario, CliError> {
     let mut cases = args.scenario.cases()?;
     if cases.len() != 1 {
@@ -92,31 +97,19 @@ fn scenario(args: &Capacity) -> Result<Scenario, CliError> {
         );
         return Err(CliError::input(what).hint(hint));
     }
-    let mut scenario = cases.remove(0);
-    if let Some(rate) = args.target.per_hour {
-        match &mut scenario.arrivals {
-            Arrivals::Poisson { per_hour }
-            | Arrivals::Renewal { per_hour, .. }
-            | Arrivals::Daily { per_hour, .. } => *per_hour = rate,
-            Arrivals::Bursts { .. } | Arrivals::Closed { .. } | Arrivals::Trace { .. } => {
-                let what = "--target: these arrivals have no single rate to set with `at`";
-                return Err(CliError::input(what).hint("change the scenario, or use --set"));
-            }
-        }
-    }
-    let refuse = |what: &str| CliError::input(format!("scenario {}: {what}", scenario.name));
-    match &scenario.libraries[..] {
-        [library] if library.drives.len() == 1 => Ok(scenario),
-        [_] => Err(refuse(
-            "drives of several kinds; --drives counts those of one",
-        )),
-        _ => Err(refuse("several libraries; size one at a time")),
-    }
+    Ok(cases.remove(0))
 }
 
-fn verdict(found: &Found) -> ExitCode {
-    match found.answer() {
-        Some(_) => ExitCode::SUCCESS,
-        None => ExitCode::from(1),
+fn not_found(error: CapacityError) -> CliError {
+    match error {
+        CapacityError::NoRate => {
+            CliError::input(format!("--target: {error}")).hint("change the scenario, or use --set")
+        }
+        CapacityError::SeveralKinds { .. } => {
+            CliError::input(format!("{error}; --drives counts those of one"))
+        }
+        CapacityError::SeveralLibraries { .. } => CliError::input(error),
+        CapacityError::Simulation(error) => scenario::not_simulated(error),
+        _ => CliError::failed(error),
     }
 }

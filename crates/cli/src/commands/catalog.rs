@@ -1,10 +1,8 @@
 //! `tapewise catalog`: what lies where, and whether it is still right.
 
 mod add;
-mod blocks;
 mod find;
 mod init;
-mod label;
 mod move_off;
 mod rebuild;
 mod reconcile;

@@ -3,9 +3,9 @@
 use crate::error::CliError;
 use crate::{output, units};
 use serde::Serialize;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
+use tapewise_scsi::access::{Access, User, sure_bytes};
 use tapewise_scsi::device::{Found, Host, Kind};
 use tapewise_scsi::transports::Iscsi;
 
@@ -183,103 +183,38 @@ fn kernel_driver(root: &Path, device: &Found, about: &str) -> Finding {
     }
 }
 
-/// Who runs this program.
-struct User {
-    id: u32,
-    groups: Vec<u32>,
-}
-
-impl User {
-    fn of(root: &Path) -> std::io::Result<User> {
-        let status = std::fs::read_to_string(root.join("proc/self/status"))?;
-        let numbers = |label: &str| -> Vec<u32> {
-            let line = status.lines().find_map(|line| line.strip_prefix(label));
-            let words = line.unwrap_or_default().split_whitespace();
-            words.filter_map(|word| word.parse().ok()).collect()
-        };
-        // Real, effective, saved, file system: what counts for opening is the last.
-        let of_files = |label: &str| numbers(label).get(3).copied();
-        let mut groups = numbers("Groups:");
-        groups.extend(of_files("Gid:"));
-        let unknown = || std::io::Error::other("/proc/self/status does not say who we are");
-        Ok(User {
-            id: of_files("Uid:").ok_or_else(unknown)?,
-            groups,
-        })
-    }
-
-    /// Whether this user may read and write a file of that owner, group and mode.
-    fn may_use(&self, owner: u32, group: u32, mode: u32) -> bool {
-        const READ_WRITE: u32 = 0o6;
-        let shift = match () {
-            () if self.id == 0 => return true,
-            () if self.id == owner => 6,
-            () if self.groups.contains(&group) => 3,
-            () => 0,
-        };
-        mode >> shift & READ_WRITE == READ_WRITE
-    }
-}
-
 /// Whether the node that would be opened may be.
 fn permission(root: &Path, device: &Found, user: &User, about: &str) -> Finding {
-    let path: &PathBuf = &device.path;
-    let node = shown(root, path);
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
+    let node = shown(root, &device.path);
+    let access = match Access::of(root, device, user) {
+        Ok(access) => access,
         Err(error) => {
             return Finding::new(about, State::Missing, format!("{node}: {error}"))
                 .hint("the kernel knows the device: is udev running?");
         }
     };
-    let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
-    if user.may_use(owner, group, mode) {
+    if access.is_allowed {
         return Finding::new(
             about,
             State::Fine,
             format!("{node} may be read and written by this user"),
         );
     }
-    let group = group_name(root, group);
-    let kind = if metadata.file_type().is_char_device() {
-        "c"
-    } else {
-        "-"
-    };
+    let kind = if access.is_character_device { "c" } else { "-" };
+    let Access { group, mode, .. } = access;
     let found = format!(
-        "{node} may not be read and written by this user: it is of group {group}, mode {kind}{:03o}",
-        mode & 0o777
+        "{node} may not be read and written by this user: it is of group {group}, mode {kind}{mode:03o}"
     );
     Finding::new(about, State::Missing, found).hint(format!(
         "be a member of the group: sudo usermod -aG {group} $USER, and log in again"
     ))
 }
 
-fn group_name(root: &Path, id: u32) -> String {
-    let groups = std::fs::read_to_string(root.join("etc/group")).unwrap_or_default();
-    let name = groups.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(id)).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| id.to_string())
-}
-
-/// What one command carries for sure: as many pages as the adapter takes pieces of memory.
+/// What one command carries for sure.
 fn transfer(root: &Path, device: &Found, about: &str) -> Option<Finding> {
-    /// Linux has no smaller pages.
-    const PAGE_BYTES: u64 = 4096;
     /// The blocks that LTFS writes.
     const USUAL_BLOCK_BYTES: u64 = 512 * 1024;
-    let node = device.generic.as_ref()?.file_name()?;
-    let class = root.join("sys/class/scsi_generic").join(node);
-    // .../hostN/targetN:0:0/N:0:0:0
-    let target = class.join("device").canonicalize().ok()?;
-    let host = target.parent()?.parent()?;
-    let name = host.file_name()?;
-    let pieces = std::fs::read_to_string(host.join("scsi_host").join(name).join("sg_tablesize"));
-    let pieces: u64 = pieces.ok()?.trim().parse().ok()?;
-    let sure = pieces * PAGE_BYTES;
+    let sure = sure_bytes(root, device)?;
     let found = format!(
         "blocks of up to {} KiB go in one command for sure",
         sure / 1024

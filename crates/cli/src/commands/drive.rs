@@ -2,9 +2,8 @@
 
 mod cartridge;
 mod check;
-pub mod map;
+mod map;
 mod position;
-pub mod question;
 mod release;
 mod show;
 mod status;
@@ -13,6 +12,7 @@ use crate::error::CliError;
 use crate::{device, output};
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise_run::Notice;
 
 /// Look at a tape drive, load and unload it, map its cartridge, check it, show its answers.
 #[derive(clap::Args, Debug)]
@@ -53,6 +53,11 @@ struct Unload {
 /// How long a cartridge may take to be ready: an LTO-9 one that is new is measured for up to two
 /// hours, and the drive says only that it is not ready yet.
 pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
+
+/// Says what is worth a word while a drive is asked.
+fn heed(notice: Notice) {
+    output::say(format_args!("tapewise: {notice}\n"));
+}
 
 /// Runs the verb.
 pub fn run(args: &Drive) -> Result<ExitCode, CliError> {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use tapewise_fit::blind::BlindError;
 use tapewise_fit::log::Records;
 use tapewise_fit::{
-    FitError, FitOptions, FitRefusal, Outcome, Places, Trust, fit_records, fitted_profile,
+    FitError, FitOptions, FitRefusal, Outcome, Places, Trust, document, fit_records, fitted_profile,
 };
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_model::Profile;
@@ -96,7 +96,7 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
         pictures::draw(directory, samples, &found.ground.geometry, comparison)?;
     }
     let text = if args.json {
-        report::json(&found)?
+        format!("{:#}\n", document(&found))
     } else {
         let maps = found.maps.as_ref().map(maps_report::text);
         maps.unwrap_or_default() + &report::text(&found)

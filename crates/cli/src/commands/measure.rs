@@ -1,23 +1,23 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
-mod bar;
-mod pictures;
+mod progress;
 mod table;
 
+use crate::bar::Bar;
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
 use crate::interrupt;
 use crate::output::say;
 use crate::plot;
-use bar::Bar;
 use clap::Args;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal};
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
+use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::Summary;
 use tapewise_run::measure::{Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points};
 use tapewise_run::{READY_LIMIT, Recorder};
@@ -129,7 +129,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     table::cut_short(&mut table, &measured.cut_short);
     crate::output::print(&table.to_string())?;
     if let Some(directory) = &args.plot {
-        let drawn = pictures::all(&summary, subject, key_points.as_ref(), emulated)?;
+        let drawn = pictures(&summary, subject, key_points.as_ref(), emulated)?;
         plot::write(directory, &drawn)?;
         for picture in &drawn {
             say(format_args!(
@@ -182,9 +182,8 @@ fn measure(
     robot: Option<Robot<'_>>,
 ) -> Result<Option<Measured>, CliError> {
     let args = asked.args;
-    let bar = Bar::new();
     let wanted = (!args.only.is_empty()).then_some(args.only.as_slice());
-    write(asked, wanted, recorder, &bar)?;
+    write(asked, wanted, recorder)?;
     let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
     let limit = args.quick.then(|| QUICK - subject.expected().explore);
@@ -193,10 +192,11 @@ fn measure(
     if args.dry_run {
         return Ok(None);
     }
+    let bar = Bar::new();
     let result = suite.run(recorder, &subject, robot, asked.past, &mut |now| {
-        bar.show(now)
+        bar.show(progress::line(now))
     });
-    bar.clear();
+    drop(bar);
     Ok(Some(Measured {
         cut_short: result?,
         took: recorder.clock() - began,
@@ -328,7 +328,6 @@ fn write(
     asked: &Asked,
     wanted: Option<&[Step]>,
     recorder: &mut Recorder<'_>,
-    bar: &Bar,
 ) -> Result<(), CliError> {
     let args = asked.args;
     if (asked.new.is_none() && !args.write) || !may_write(asked, recorder)? {
@@ -343,9 +342,10 @@ fn write(
         let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
         say(table::plan(&suite));
         if !args.dry_run {
-            let result = suite.run(recorder, &blank, None, asked.past, &mut |now| bar.show(now));
-            bar.clear();
-            result?;
+            let bar = Bar::new();
+            suite.run(recorder, &blank, None, asked.past, &mut |now| {
+                bar.show(progress::line(now))
+            })?;
         }
     }
     // A dry run looks at the cartridge as it is, but a new emulated one must first hold something.
@@ -393,20 +393,17 @@ fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliErro
 
 fn fill_up(asked: &Asked, recorder: &mut Recorder<'_>, host_bytes: usize) -> Result<(), CliError> {
     let most = Subject::most_blocks(asked.profile, host_bytes as u64 * asked.scale);
-    let terminal = std::io::stderr().is_terminal();
+    let bar = Bar::new();
     let filled = fill(recorder, host_bytes, most, asked.args.seed, &mut |now| {
-        if terminal {
-            say(format_args!(
-                "\rfilling: {} blocks, {} of drive time",
-                now.blocks, now.took
-            ));
-        }
+        bar.show(format_args!(
+            "filling: {} blocks, {} of drive time",
+            now.blocks, now.took
+        ));
     })?;
+    drop(bar);
     say(format_args!(
-        "{}filled with {} blocks in {} of drive time\n",
-        if terminal { "\r" } else { "" },
-        filled.blocks,
-        filled.took
+        "filled with {} blocks in {} of drive time\n",
+        filled.blocks, filled.took
     ));
     Ok(())
 }

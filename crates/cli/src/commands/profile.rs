@@ -2,9 +2,7 @@
 
 mod compare;
 mod list;
-mod locate;
 mod show;
-mod text;
 mod validate;
 
 use crate::error::CliError;

@@ -1,21 +1,20 @@
 //! `tapewise simulate`: a library under load, with how sure each number is.
 
-pub mod answer;
-pub mod document;
-mod pictures;
 pub mod report;
-mod shards;
-mod trace;
 
+use crate::bar::Bar;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
-use crate::scenario::{self, ScenarioArgs};
-use answer::{Answer, Outcome};
+use crate::scenario::{self, Profiles, ScenarioArgs, progress};
 use clap::ArgGroup;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_sim::{Scenario, Shard};
+use tapewise_plot::simulation_pictures;
+use tapewise_sim::{
+    Logged, Outcome, Scenario, Shard, ShardFile, Simulation, Study, document, responses_csv,
+    simulate,
+};
 
 /// Simulate a library under load: response times and what they are made of, with intervals.
 ///
@@ -70,15 +69,15 @@ fn shard(text: &str) -> Result<Shard, String> {
 pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
     let cases = args.scenario.cases()?;
     if let Some(shard) = args.shard {
-        let text = args.scenario.on_threads(|| shards::make(&cases, shard))?;
+        let text = args.scenario.on_threads(|| part(&cases, shard))?;
         write(args, &text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let answers = args.scenario.on_threads(|| {
         if args.merge.is_empty() {
-            answer::all(&cases)
+            all(&cases)
         } else {
-            shards::merge(&cases, &args.merge)
+            merge(&cases, &args.merge)
         }
     })?;
     if args.trace.is_some() || args.events.is_some() || args.plot.is_some() {
@@ -88,7 +87,7 @@ pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
         alone(&answers)?;
     }
     let text = if args.json {
-        format!("{:#}\n", document::document(&answers))
+        format!("{:#}\n", document::simulations(&answers))
     } else {
         report::text(&answers)
     };
@@ -102,27 +101,97 @@ fn write(args: &Simulate, text: &str) -> Result<(), CliError> {
     })
 }
 
+/// Simulates every case.
+fn all(cases: &[Scenario]) -> Result<Vec<Simulation>, CliError> {
+    let mut answers = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        let before = match cases.len() {
+            1 => String::new(),
+            of => format!("case {} of {of}, {}: ", number + 1, case.name),
+        };
+        let profiles = Profiles::of(case)?;
+        let bar = Bar::new();
+        let mut show = |made| bar.show(format_args!("{before}{}", progress(made)));
+        let outcome = simulate(case, |name| profiles.find(name), &mut show);
+        answers.push(Simulation {
+            scenario: case.clone(),
+            outcome: outcome.map_err(scenario::not_simulated)?,
+        });
+    }
+    Ok(answers)
+}
+
+/// Makes a part of every case's replications; the text of its file.
+fn part(cases: &[Scenario], shard: Shard) -> Result<String, CliError> {
+    let mut studies = Vec::new();
+    for case in cases {
+        if let Ok(site) = scenario::ready(case)? {
+            studies.push(site.study(shard).map_err(scenario::not_made)?);
+        }
+    }
+    ShardFile::new(studies).to_json().map_err(CliError::failed)
+}
+
+/// Puts the parts in these files together.
+fn merge(cases: &[Scenario], paths: &[PathBuf]) -> Result<Vec<Simulation>, CliError> {
+    let bad = |path: &Path, why: &dyn std::fmt::Display| {
+        CliError::input(format!("{}: {why}", path.display()))
+    };
+    let mut files = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(path).map_err(|error| bad(path, &error))?;
+        let file = ShardFile::parse(&text).map_err(|error| bad(path, &error))?;
+        files.push((path, file));
+    }
+    let mut answers = Vec::new();
+    for case in cases {
+        let outcome = match scenario::ready(case)? {
+            Err(overload) => Outcome::Unstable(overload.into()),
+            Ok(site) => {
+                let parts = files.iter().map(|(path, file)| {
+                    let study = file.study(&site).map_err(|error| {
+                        bad(path, &error).hint(
+                            "give the scenario, --set, --seed and --replications as for --shard",
+                        )
+                    });
+                    study.cloned()
+                });
+                let parts = parts.collect::<Result<_, CliError>>()?;
+                let study = Study::merge(parts).map_err(scenario::not_made)?;
+                Outcome::new(&site, study).map_err(scenario::not_simulated)?
+            }
+        };
+        answers.push(Simulation {
+            scenario: case.clone(),
+            outcome,
+        });
+    }
+    Ok(answers)
+}
+
 /// What is looked at in one replication: the trace, the event log, the pictures.
-fn aside(args: &Simulate, cases: &[Scenario], answers: &[Answer]) -> Result<(), CliError> {
+fn aside(args: &Simulate, cases: &[Scenario], answers: &[Simulation]) -> Result<(), CliError> {
     let mut runs = Vec::new();
     for case in cases {
         // What cannot be stable is said in its row.
         if let Ok(site) = scenario::ready(case)? {
-            let (run, log) = site
-                .run_logged(args.replication)
-                .map_err(CliError::failed)?;
-            runs.push(trace::Logged {
-                scenario: case.clone(),
-                run,
-                log,
-            });
+            runs.push(Logged::new(&site, args.replication).map_err(CliError::failed)?);
         }
     }
     if let Some(path) = &args.trace {
-        trace::write_responses(path, &runs)?;
+        output::write(Some(path), |out| {
+            out.write_all(responses_csv(&runs).as_bytes())
+                .map_err(CliError::failed)
+        })?;
     }
     if let Some(path) = &args.events {
-        let left_out = trace::write_events(path, &runs)?;
+        let mut left_out = 0;
+        output::write(Some(path), |mut out| {
+            for logged in &runs {
+                left_out += logged.write_events(&mut out).map_err(CliError::failed)?;
+            }
+            Ok(())
+        })?;
         if left_out > 0 {
             say(format_args!(
                 "tapewise: {left_out} cleaning cycles and repairs are not in {}: an event log has no word for them\n",
@@ -131,16 +200,17 @@ fn aside(args: &Simulate, cases: &[Scenario], answers: &[Answer]) -> Result<(), 
         }
     }
     if let Some(directory) = &args.plot {
-        plot::write(directory, &pictures::all(answers, &runs)?)?;
+        let pictures = simulation_pictures(answers, &runs).map_err(CliError::failed)?;
+        plot::write(directory, &pictures)?;
     }
     Ok(())
 }
 
 /// A single case that is unstable is an error and no table.
-fn alone(answers: &[Answer]) -> Result<(), CliError> {
+fn alone(answers: &[Simulation]) -> Result<(), CliError> {
     match answers {
         [
-            Answer {
+            Simulation {
                 outcome: Outcome::Unstable(why),
                 ..
             },
@@ -150,7 +220,7 @@ fn alone(answers: &[Answer]) -> Result<(), CliError> {
 }
 
 /// Unstable is a failure where nothing else could be said.
-fn verdict(answers: &[Answer]) -> Result<ExitCode, CliError> {
+fn verdict(answers: &[Simulation]) -> Result<ExitCode, CliError> {
     alone(answers)?;
     if answers.iter().any(|answer| answer.steady().is_some()) {
         Ok(ExitCode::SUCCESS)

@@ -7,17 +7,16 @@ use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::units;
 use std::cell::Cell;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::cache::{Cache, CacheError};
-use tapewise_archive::catalogue::{Files, Terms};
-use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::catalogue::Terms;
 use tapewise_archive::mover::{Compressed, Migrated};
-use tapewise_archive::store::{Source, StoreError, StoreTerms, modified_ns, store};
+use tapewise_archive::store::{
+    Source, StoreError, StoreTerms, find, not_stored_yet, store, together,
+};
 
 /// Files stored by one transaction.
 const AT_ONCE: usize = 1000;
@@ -73,10 +72,15 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let mut sources = Vec::new();
     for path in &args.paths {
         let inner = under.join(path.file_name().unwrap_or_default());
-        find(path, &inner, &mut sources)?;
+        find(path, &inner, &mut sources, &mut |other| {
+            say(format_args!(
+                "tapewise: {}: a link or a device: not stored\n",
+                other.display()
+            ));
+        })?;
     }
     let found = sources.len();
-    let sources = new_ones(&archive, sources, args.replace)?;
+    let sources = not_stored_yet(archive.catalogue.as_ref(), sources, args.replace)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -169,7 +173,7 @@ fn in_portions(
 ) -> Result<usize, CliError> {
     let mut stored = 0;
     while stored < sources.len() && !stop.load(Ordering::Relaxed) {
-        let count = together(&sources[stored..], portion_bytes)?;
+        let count = together(&sources[stored..], AT_ONCE, portion_bytes)?;
         let some = &sources[stored..stored + count];
         let result = match store(cache, some, how, now_ns()) {
             Err(StoreError::Cache(CacheError::Full { .. })) if make_room()? => {
@@ -181,20 +185,6 @@ fn in_portions(
         stored += count;
     }
     Ok(stored)
-}
-
-/// How many of the first files one transaction stores.
-fn together(sources: &[Source], portion_bytes: u64) -> Result<usize, CliError> {
-    let mut bytes = 0u64;
-    for (number, source) in sources.iter().take(AT_ONCE).enumerate() {
-        let failed = |error: std::io::Error| CliError::input(error).of(source.from.display());
-        let file = std::fs::metadata(&source.from).map_err(failed)?;
-        bytes = bytes.saturating_add(file.len());
-        if number > 0 && bytes > portion_bytes {
-            return Ok(number);
-        }
-    }
-    Ok(sources.len().min(AT_ONCE))
 }
 
 /// What a person is told who wanted to store more than could be.
@@ -209,37 +199,6 @@ fn unstored(error: StoreError, stored: usize) -> CliError {
     } else {
         error
     }
-}
-
-/// Those that are not in the archive: so the same command goes on after it was killed. Another file
-/// of the same path is an error before anything is stored.
-fn new_ones(
-    archive: &Archive,
-    sources: Vec<Source>,
-    replace: bool,
-) -> Result<Vec<Source>, CliError> {
-    let mut new = Vec::with_capacity(sources.len());
-    for source in sources {
-        let Some(known) = archive.catalogue.live_file(source.path.as_bytes())? else {
-            new.push(source);
-            continue;
-        };
-        let known = archive.catalogue.file(known)?.file;
-        let failed = |error: std::io::Error| CliError::input(error).of(source.from.display());
-        let now = std::fs::metadata(&source.from).map_err(failed)?;
-        match known.bytes == now.len() && known.modified_ns == modified_ns(&now) {
-            true => {}
-            false if replace => new.push(source),
-            false => {
-                return Err(CliError::input(format!(
-                    "{}: another file of this path is in the archive; nothing was stored",
-                    source.path
-                ))
-                .hint("--replace stores the new one, or --under puts it elsewhere"));
-            }
-        }
-    }
-    Ok(new)
 }
 
 /// Says what went to tape.
@@ -288,35 +247,4 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::from(Exit::Partial as u8)
     })
-}
-
-/// Regular files below a path, and what else is there said.
-fn find(path: &Path, inner: &Path, sources: &mut Vec<Source>) -> Result<(), CliError> {
-    let failed = |error: std::io::Error| CliError::input(error).of(path.display());
-    let kind = std::fs::symlink_metadata(path).map_err(failed)?.file_type();
-    if kind.is_dir() {
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
-            .map_err(failed)?
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<_, _>>()
-            .map_err(failed)?;
-        entries.sort();
-        for entry in entries {
-            let name: &OsStr = entry.file_name().unwrap_or_default();
-            find(&entry, &inner.join(name), sources)?;
-        }
-        return Ok(());
-    }
-    if !kind.is_file() {
-        say(format_args!(
-            "tapewise: {}: a link or a device: not stored\n",
-            path.display()
-        ));
-        return Ok(());
-    }
-    sources.push(Source {
-        from: path.to_owned(),
-        path: InnerPath::new(inner.as_os_str().as_bytes()).map_err(CliError::input)?,
-    });
-    Ok(())
 }

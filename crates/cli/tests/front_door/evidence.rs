@@ -88,6 +88,33 @@ fn the_demo_brings_back_every_byte_and_leaves_a_plan_that_can_be_made_again() {
 }
 
 #[test]
+fn the_demo_s_recall_as_listed_reads_clip_after_clip_in_the_order_of_the_list() {
+    let (desk, _) = demo();
+    let list = desk.read("demo/requests.csv");
+    let mut rows = list
+        .lines()
+        .map(|row| row.split(',').collect::<Vec<&str>>());
+    let columns = rows.next().expect("a header");
+    let column = columns.iter().position(|name| *name == "start_block");
+    let column = column.expect("where each begins");
+    let begins: Vec<u64> = rows
+        .map(|row| row[column].parse().expect("a block"))
+        .collect();
+    assert_eq!(begins.len(), 200);
+    // The log's first session is the recall as listed. A clip may take several reads.
+    let log = desk.read("demo/events.jsonl");
+    let events = log
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an event"));
+    let events = events.take_while(|event| event["tapewise_events"].is_null());
+    let reads = events.filter(|event| event["action"] == "read");
+    let reads = reads.filter_map(|event| event["from"]["block"].as_u64());
+    let read: Vec<u64> = reads.filter(|block| begins.contains(block)).collect();
+    assert_eq!(read, begins);
+}
+
+#[test]
 fn the_demo_replaces_what_an_earlier_one_left_and_nothing_else() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path().join("mine")).expect("a directory");

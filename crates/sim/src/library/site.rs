@@ -6,8 +6,8 @@ use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
 use crate::mounts::{FreeDrive, MountPolicy, Waiting};
 use crate::scenario::{
-    Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, PlacePick,
-    RobotGroup, Scenario, ScenarioError,
+    Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, Overload,
+    PlacePick, RobotGroup, Scenario, ScenarioError,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -187,12 +187,13 @@ impl Site {
             let robots = per_s * mounts * robot_s / hall.robots as f64;
             for (what, load) in [("drives", per_s / served), ("robots", robots)] {
                 if load >= 1.0 {
-                    return Err(ScenarioError::Unstable {
+                    let overload = Overload {
                         scenario: scenario.name.clone(),
                         library: library.name.clone(),
                         what,
                         load,
-                    });
+                    };
+                    return Err(overload.into());
                 }
             }
         }

@@ -39,19 +39,24 @@ pub enum ScenarioError {
         /// What is wrong with it.
         error: Box<ProfileError>,
     },
-    /// More arrives than can be served, whatever the order: the queue would grow for ever.
-    #[error(
-        "scenario {scenario}: unstable: {what} of library {library} would have to work {load:.2} times \
-         the time there is; fewer requests, more of them, or more requests a mount"
-    )]
-    Unstable {
-        /// The scenario's name.
-        scenario: String,
-        /// The library's name.
-        library: String,
-        /// Drives or robots.
-        what: &'static str,
-        /// Work that arrives, as a multiple of what can be done.
-        load: f64,
-    },
+    /// More arrives than can be served.
+    #[error(transparent)]
+    Unstable(#[from] Overload),
+}
+
+/// More arrives than can be served, whatever the order: the queue would grow for ever.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "scenario {scenario}: unstable: {what} of library {library} would have to work {load:.2} times \
+     the time there is; fewer requests, more of them, or more requests a mount"
+)]
+pub struct Overload {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The library's name.
+    pub library: String,
+    /// Drives or robots.
+    pub what: &'static str,
+    /// Work that arrives, as a multiple of what can be done.
+    pub load: f64,
 }

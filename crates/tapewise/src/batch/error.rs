@@ -1,8 +1,8 @@
 //! Why requests could not be read.
 
-use crate::units;
 use std::error::Error;
 use tapewise_formats::list::Name;
+use tapewise_model::units;
 
 /// Why requests could not be read. Every message begins with the name of what was read.
 #[derive(Debug, thiserror::Error)]

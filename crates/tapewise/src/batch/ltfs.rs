@@ -2,13 +2,13 @@
 
 use super::error::{not_found, shown};
 use super::{Batch, BatchError};
-use crate::units;
 use std::io::BufRead;
-use tapewise_formats::list::Name;
+use tapewise_formats::list::{Name, Separator, read_list};
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_label::LtfsLabel;
 use tapewise_formats::ltfs_select::select;
+use tapewise_model::units;
 
 /// Which files of a volume are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,22 @@ impl LtfsVolume {
     /// The volume's UUID.
     pub fn uuid(&self) -> &str {
         &self.index.volume_uuid
+    }
+
+    /// Requests for the files of a list, which has one path in the volume on each line; blocks are of the size that
+    /// LTFS usually has. `list` is what messages call the list.
+    ///
+    /// # Errors
+    /// As [`LtfsVolume::batch`], and [`BatchError::Unreadable`] for the list.
+    pub fn listed(&self, list: &str, reader: impl BufRead) -> Result<Batch, BatchError> {
+        let read = read_list(reader, Separator::Newline);
+        let read = read.map_err(|error| BatchError::unreadable(list, error))?;
+        let chosen = Chosen::Names {
+            list,
+            names: &read.names,
+            ignore_missing: false,
+        };
+        self.batch(chosen, &LtfsLayout::assumed())
     }
 
     /// Requests for the files that are wanted. `layout` tells the size of a block and which partition

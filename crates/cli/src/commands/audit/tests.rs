@@ -1,7 +1,6 @@
 //! The audit against the emulator, and against its own sums.
 
-use super::picture::{self, By};
-use super::{Audit, audit};
+use super::{Audit, By, Findings, audit, picture, report};
 use crate::commands::fit::fit;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::output;
@@ -224,25 +223,25 @@ fn what_the_log_of_one_order_says_of_others_is_what_the_emulator_takes_for_them(
         );
     }
     assert_eq!(
-        report.json()["hours"]["total_us"].as_i64(),
+        report.to_json()["hours"]["total_us"].as_i64(),
         Some(span(&real[0]).0),
         "hours with idle ones are the clock's"
     );
-    let text = report.text(false);
+    let text = report::text(&report, false);
     assert!(text.contains("it proves nothing about hardware"), "{text}");
 }
 
 #[test]
 fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
     let trust = |seconds: f64| {
-        let text = audit_csv(
+        let found = audit_csv(
             &format!(
                 "volume,action,from_block,to_block,bytes,duration_s\n\
                  A,locate,0,400000,,{seconds}\nA,read,400000,400100,30000000,1\n"
             ),
             Some("lto8"),
-        )
-        .text(false);
+        );
+        let text = report::text(&found, false);
         let line = text.lines().find(|line| line.starts_with("trust"));
         line.unwrap_or_else(|| panic!("{text}")).to_owned()
     };
@@ -271,7 +270,7 @@ fn the_picture_has_a_bar_for_every_volume_and_every_order() {
                A00001,ann,locate,0,400000,,50\nA00001,ann,read,400000,400100,30000000,1\n\
                A00002,bob,mount,,,,20\nA00002,bob,write,,,,900\n";
     let report = audit_csv(log, Some("lto8"));
-    let svg = picture::draw(&report, By::Volume).unwrap();
+    let svg = picture(&report, By::Volume).unwrap();
     for words in [
         "A00001",
         "A00002",
@@ -287,9 +286,9 @@ fn the_picture_has_a_bar_for_every_volume_and_every_order() {
         !svg.contains("failed"),
         "what there is none of has no colour"
     );
-    assert!(picture::draw(&report, By::User).unwrap().contains("bob"));
+    assert!(picture(&report, By::User).unwrap().contains("bob"));
     let nothing = audit_csv("action,duration_s\nlocate,0\n", None);
-    assert!(picture::draw(&nothing, By::Volume).is_err());
+    assert!(picture(&nothing, By::Volume).is_err());
 }
 
 /// From the beginning of the first event to the end of the last.
@@ -347,7 +346,7 @@ fn hours_add_up_to_the_events_whichever_way_they_are_divided() {
     }
 }
 
-fn audit_csv(text: &str, profile: Option<&str>) -> super::Report {
+fn audit_csv(text: &str, profile: Option<&str>) -> Findings {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("log.csv");
     std::fs::write(&path, text).unwrap();
@@ -372,7 +371,7 @@ fn drives_whose_rows_alternate_are_told_apart_and_idle_time_is_found() {
          141,D1,A,,unmount,,,,40\n",
         Some("lto8"),
     );
-    let json = report.json();
+    let json = report.to_json();
     let micros = |at: &str| json.pointer(at).and_then(|value| value.as_i64());
     assert_eq!(micros("/hours/total_us"), Some(213_000_000));
     // 5 s before the first locate, 4 s before the second.
@@ -425,7 +424,7 @@ fn what_cannot_be_priced_is_said() {
     let read = "A,read,0,100,30000000,1\n";
     let said = |text: &str, profile, reason: &str| {
         let report = audit_csv(&format!("{head}{text}"), profile);
-        let text = report.text(false);
+        let text = report::text(&report, false);
         assert!(text.contains("left out"), "{text}");
         assert!(text.contains(reason), "{text}");
         assert_eq!(report.sums().mounts, 0);
@@ -461,7 +460,7 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
         ));
     }
     let report = audit_csv(&text, Some("lto8"));
-    let json = report.json();
+    let json = report.to_json();
     let micros = |at: &str| json.pointer(at).and_then(|value| value.as_i64());
     assert_eq!(micros("/hours/locate_us"), Some(137_000_000));
     assert_eq!(micros("/hours/read_us"), Some(24_000_000));

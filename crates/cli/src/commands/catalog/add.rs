@@ -1,7 +1,5 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
-use super::blocks::{Found, of_blocks};
-use super::label;
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
@@ -13,14 +11,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{CatalogueError, Recorded, Volumes};
-use tapewise_archive::deliver::{InnerPath, shown};
-use tapewise_archive::ltfs::deliver::Wanted;
+use tapewise_archive::catalogue::{CatalogueError, Volumes};
+use tapewise_archive::deliver::shown;
+use tapewise_archive::foreign::{ForeignVolume, InLibrary, LeftOut, is_same_label};
 use tapewise_archive::mover::Others;
-use tapewise_archive::record::{self, Owner, Volume, VolumeFormat, VolumeState};
-use tapewise_archive::sums::ltfs_index_sum;
+use tapewise_archive::record::VolumeFormat;
+use tapewise_formats::csv_requests::read_csv;
+use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::ltfs_extent::LtfsLayout;
-use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
+use tapewise_formats::ltfs_index::read_ltfs_index;
 
 /// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them, any tape
 /// by a list of blocks.
@@ -84,7 +83,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         found.extend(read.map_err(|error| error.of(index.display()))?);
     }
     all_new(&archive, &found, &args.tapes)?;
-    for Found {
+    for ForeignVolume {
         volume,
         recorded,
         left_out,
@@ -106,15 +105,15 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
 }
 
 /// Refuses volumes that are known before anything is written, and before a tape is read.
-fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), CliError> {
+fn all_new(archive: &Archive, found: &[ForeignVolume], tapes: &[String]) -> Result<(), CliError> {
     let known = archive.catalogue.volumes()?.into_iter();
     let known = known.map(|(_, volume)| (volume.label, volume.uuid));
     let (mut labels, mut uuids): (HashSet<String>, HashSet<String>) = known.unzip();
-    for Found { volume, .. } in found {
+    for ForeignVolume { volume, .. } in found {
         let (label, uuid) = (volume.label.clone(), volume.uuid.clone());
         if let Some(known) = labels
             .iter()
-            .find(|known| **known != label && label::is_same(known, &label))
+            .find(|known| **known != label && is_same_label(known, &label))
         {
             return Err(CliError::input(format!(
                 "{label} and {known}, which the catalogue has, are one cartridge"
@@ -137,7 +136,7 @@ fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), C
     Ok(())
 }
 
-fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(), CliError> {
+fn told(label: &str, files: usize, left_out: &[(Vec<u8>, LeftOut)]) -> Result<(), CliError> {
     for (path, why) in left_out {
         say(format_args!(
             "tapewise: {label}: {}: left out: {why}\n",
@@ -152,7 +151,7 @@ fn told(label: &str, files: usize, left_out: &[(Vec<u8>, String)]) -> Result<(),
 }
 
 /// The volume of an index.
-fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliError> {
+fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<ForeignVolume, CliError> {
     let file = File::open(path).map_err(CliError::input)?;
     let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
     let layout = match args.block_size {
@@ -161,55 +160,47 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliErr
     };
     let label = path.file_stem().and_then(|stem| stem.to_str());
     let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
-    let label = label::in_library(label, library);
-    let label = label.as_str();
-    let volume = Volume {
-        label: label.to_owned(),
-        uuid: index.volume_uuid.clone(),
-        format: VolumeFormat::Ltfs,
-        state: VolumeState::Full,
-        block_bytes: layout.block_size as u32,
-        next_block: 0,
-        written_bytes: index.extent_bytes,
-    };
-    let mut left_out = Vec::new();
-    let mut recorded = Vec::new();
-    for file in &files {
-        match of_entry(label, file, &layout) {
-            Ok(file) => recorded.push(file),
-            Err(why) => left_out.push((file.path.to_string().into_bytes(), why)),
-        }
-    }
-    Ok(Found {
-        volume,
-        recorded,
-        left_out,
-    })
+    let label = in_library(label, library);
+    Ok(ForeignVolume::of_index(&label, &index, &files, &layout))
 }
 
-fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
-    let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
-    let wanted = Wanted::new(file, layout, None, sums, Vec::new()).map_err(|e| e.to_string())?;
-    let bytes: u64 = wanted
-        .segments
-        .iter()
-        .map(|segment| segment.bytes)
-        .fold(0, u64::saturating_add);
-    if bytes < file.length {
-        return Err("it has holes: `recall --ltfs` brings it back".to_owned());
+/// The cartridges of a list in the CSV of requests. A row without a volume is of the cartridge that the list
+/// is named like.
+fn of_blocks(path: &Path, block_size: Option<u64>) -> Result<Vec<ForeignVolume>, CliError> {
+    let block_bytes = block_size.ok_or_else(|| {
+        CliError::input("how long the blocks of these cartridges are is not known")
+            .hint("--block-size BYTES says it")
+    })?;
+    let file = File::open(path).map_err(CliError::input)?;
+    let options = FieldOptions { block_size };
+    let read = read_csv(BufReader::new(file), options).map_err(CliError::input)?;
+    // Rows of one file are its pieces here, not requests of their own.
+    let notices = read.notices.iter();
+    for notice in notices.filter(|notice| notice.code != "repeated-id") {
+        say(format_args!("tapewise: {}: {notice}\n", path.display()));
     }
-    let inner = wanted.path.to_string();
-    let path = InnerPath::new(format!("{label}/{inner}")).map_err(|e| e.to_string())?;
-    Ok(Recorded {
-        file: record::File {
-            path: path.as_bytes().to_vec(),
-            bytes: file.length,
-            modified_ns: wanted.expected.metadata.modified_ns.unwrap_or(0),
-            mode: wanted.expected.metadata.mode.unwrap_or(0o644),
-            sums: wanted.expected.sums,
-        },
-        owner: Owner::default(),
-        zstd_bytes: None,
-        segments: wanted.segments,
-    })
+    let named_like = path.file_stem().and_then(|stem| stem.to_str());
+    ForeignVolume::of_requests(&read.requests, named_like, block_bytes)
+        .map_err(|error| CliError::input(&error).at(&error.id))
+}
+
+/// The label that the library has for the cartridge that a file calls `given`; where it has none, or more
+/// than one, what the file says.
+fn in_library(given: &str, library: &[String]) -> String {
+    match InLibrary::find(given, library) {
+        InLibrary::Is(label) => {
+            say(format_args!(
+                "tapewise: {given} is {label} in the library: the archive knows it by that label\n"
+            ));
+            return label;
+        }
+        InLibrary::MayBe(one, other) => say(format_args!(
+            "tapewise: {given} may be {one} or {other} in the library: rename the file like the right one\n"
+        )),
+        InLibrary::NotThere if !library.is_empty() => say(format_args!(
+            "tapewise: {given} is not in the library now: `recall` asks for a cartridge of that label\n"
+        )),
+        InLibrary::Itself | InLibrary::NotThere => {}
+    }
+    given.to_owned()
 }

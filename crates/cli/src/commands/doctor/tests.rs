@@ -2,7 +2,9 @@
 
 use super::*;
 use std::fs::{Permissions, create_dir_all, set_permissions, write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
 
 /// A machine on which a user of no group runs this, with what is put onto it.
 struct Machine {
@@ -125,23 +127,4 @@ fn a_program_that_has_the_drive_open_is_named_and_is_nothing_missing() {
         .iter()
         .any(|finding| finding.found.contains("512 KiB"));
     assert!(transfer, "{findings:?}");
-}
-
-#[test]
-fn who_may_open_a_node_is_said_by_its_mode() {
-    let user = User {
-        id: 1000,
-        groups: vec![26, 1000],
-    };
-    assert!(user.may_use(0, 26, 0o660));
-    assert!(!user.may_use(0, 26, 0o640));
-    assert!(!user.may_use(0, 6, 0o660));
-    assert!(user.may_use(0, 6, 0o666));
-    // The owner's own bits come first, also when they are fewer.
-    assert!(!user.may_use(1000, 26, 0o060));
-    let root = User {
-        id: 0,
-        groups: Vec::new(),
-    };
-    assert!(root.may_use(5, 5, 0));
 }

@@ -1,27 +1,18 @@
 //! `tapewise drive check`: what a drive says and does in ten minutes, as a report to send in.
 
-mod answers;
-mod hidden;
-mod judge;
-mod report;
-mod sample;
 mod verified;
-mod walk;
 
-use super::cartridge::optional;
-use super::map;
+use super::heed;
+use crate::bar::Bar;
 use crate::error::CliError;
-use crate::{device, output, units};
-use answers::Answers;
-use report::{Cartridge, DriveName, DriveReport, Ended, VERSION, Way};
-use sample::Move;
+use crate::{device, output, profiles, units};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_model::Micros;
-use tapewise_run::{Recorder, RunError};
+use tapewise_model::{Micros, profile};
+use tapewise_run::check::{Asked, CheckError, Chosen, DriveReport, Ended, Limits, Move, Way};
+use tapewise_run::{RunError, profile_of_density};
 use tapewise_scsi::TapeDrive;
-use walk::Walk;
 
 /// Check a drive in ten minutes of its time, and write a report. Reads only.
 ///
@@ -62,9 +53,6 @@ pub struct Check {
 const QUICK_MINUTES: u32 = 3;
 const QUICK_LOCATES: usize = 40;
 const LOCATES: usize = 200;
-
-/// Nobody sets it: an interrupt ends the program, and a report is written whole or not at all.
-static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Runs the verb.
 pub fn run(args: &Check) -> Result<(), CliError> {
@@ -108,75 +96,65 @@ fn check(
     way: Way,
     drive: &mut TapeDrive,
 ) -> Result<(DriveReport, Option<RunError>), CliError> {
-    let began = drive.now();
-    let mut answers = Answers::new(drive);
-    answers.of_the_drive(drive)?;
-    let opcodes = answers::opcodes(drive)?;
-    let table = tapewise_run::wrap_ends(drive)?;
-    let mode = optional(drive.mode(0x3f))?;
-    let density = mode.and_then(|mode| Some(mode.block?.density));
-    let chosen = judge::choose(args.profile.as_deref(), density, drive)?;
-    let partitions = map::partitions(drive)?;
-    let (most, minutes) = if args.quick {
+    let (locates, minutes) = if args.quick {
         (QUICK_LOCATES, QUICK_MINUTES)
     } else {
         (LOCATES, args.minutes)
     };
-    let mut events: Vec<Event> = Vec::new();
-    let mut recorder = Recorder::new(drive, &mut events, &STOP);
-    let limit = Micros::from_secs_f64(f64::from(minutes) * 60.0);
-    let mut walk = Walk::new(&mut answers, &mut recorder, limit);
-    walk.begin()?;
-    let blocks = walk.blocks(partitions, table.as_deref())?;
-    let partition = fullest(&blocks)?;
-    let ended = walk.locates(partition, blocks[usize::from(partition)], most);
-    let (cartridge, failure) = walk.end();
-    drop(recorder);
-    let identity = drive.identity();
-    let judged = match &chosen {
-        Some(chosen) => judge::judge(chosen, &events, table.as_deref())?,
-        None => None,
-    };
-    let report = DriveReport {
-        tapewise_drive_report: VERSION,
-        program: concat!("tapewise ", env!("CARGO_PKG_VERSION")).to_owned(),
+    let limits = Limits {
+        time: Micros::from_secs_f64(f64::from(minutes) * 60.0),
+        locates,
         way,
-        drive: DriveName {
-            vendor: identity.vendor.clone(),
-            product: identity.product.clone(),
-            revision: identity.revision.clone(),
-            pseudonym: identity
-                .serial
-                .as_deref()
-                .map(|serial| hidden::pseudonym("drive", serial)),
-        },
-        cartridge: Cartridge {
-            pseudonym: cartridge,
-            density: density.map(|code| format!("{code:02x}")),
-            blocks,
-            partition,
-        },
-        answers: answers.list,
-        opcodes,
-        events,
-        took_us: Micros::from_secs_f64((drive.now() - began).as_secs_f64()),
-        planned: most,
-        ended,
-        judged,
+        program: concat!("tapewise ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
-    Ok((report, failure))
+    let asked = Asked::ask(drive, &mut heed)?;
+    let chosen = choose(args.profile.as_deref(), asked.density, drive)?;
+    let bar = Bar::new();
+    let mut watch = |number| bar.show(format_args!("locate {number} of {locates}"));
+    Ok(asked.walk(drive, &limits, chosen.as_ref(), &mut heed, &mut watch)?)
 }
 
-/// The partition with the most blocks.
-fn fullest(blocks: &[u64]) -> Result<u8, CliError> {
-    let fullest = (0..).zip(blocks).max_by_key(|(_, blocks)| **blocks);
-    match fullest {
-        Some((partition, blocks)) if *blocks > 1 => Ok(partition),
-        _ => Err(
-            CliError::failed("the cartridge has no data: there is nowhere to go")
-                .hint("take one that was written; it is only read"),
-        ),
+impl From<CheckError> for CliError {
+    fn from(error: CheckError) -> CliError {
+        match error {
+            CheckError::Run(error) => error.into(),
+            CheckError::NoData => {
+                CliError::failed(error).hint("take one that was written; it is only read")
+            }
+            CheckError::Map(_) => {
+                CliError::failed(error).hint("is it another cartridge's profile? --profile NAME")
+            }
+            _ => CliError::input(error),
+        }
     }
+}
+
+/// The profile that was asked for, else one of the drive's product and the cartridge's density (a
+/// drive reads cartridges of several), else of either; none where none fits.
+pub fn choose(
+    given: Option<&str>,
+    density: Option<u8>,
+    drive: &mut TapeDrive,
+) -> Result<Option<Chosen>, CliError> {
+    let chosen = |profile, found_by| Some(Chosen { profile, found_by });
+    if let Some(name) = given {
+        return Ok(chosen(profiles::load_drive(name)?, "given"));
+    }
+    let product = drive.identity().product.clone();
+    let kinds: Vec<DriveKind> = DriveKind::names()
+        .filter_map(DriveKind::find)
+        .filter(|kind| kind.identity.product == product)
+        .collect();
+    let both = kinds
+        .iter()
+        .find(|kind| Some(kind.identity.density_code) == density);
+    if let Some(kind) = both {
+        return Ok(chosen(profile::find(&kind.name)?, "product and density"));
+    }
+    if let Some(kind) = kinds.first() {
+        return Ok(chosen(profile::find(&kind.name)?, "product"));
+    }
+    Ok(profile_of_density(drive).and_then(|profile| chosen(profile, "density")))
 }
 
 /// What was found, for a person.

@@ -3,10 +3,8 @@
 use crate::error::CliError;
 use crate::{device, output, units};
 use std::path::PathBuf;
-use tapewise_formats::map_file::{MapFile, ProbedPlace, write_map};
-use tapewise_run::wrap_ends;
-use tapewise_scsi::TapeDrive;
-use tapewise_scsi::commands::ModePage;
+use tapewise_formats::map_file::{MapFile, write_map};
+use tapewise_run::{RunError, probe_map, wrap_ends};
 
 /// Map the cartridge in a drive, for `order --map`. Reads only.
 ///
@@ -31,9 +29,7 @@ pub fn run(args: &Map) -> Result<(), CliError> {
     drive.wait_until_ready(super::READY_LIMIT)?;
     let map = match wrap_ends(&mut drive)? {
         Some(table) if table.is_empty() => {
-            return Err(CliError::failed(
-                "the cartridge has no data: there is nothing to map",
-            ));
+            return Err(RunError::NoData.into());
         }
         Some(table) => {
             let wraps = units::count(table.len(), "wrap");
@@ -44,7 +40,12 @@ pub fn run(args: &Map) -> Result<(), CliError> {
             MapFile::EndOfWrap(table)
         }
         None => {
-            let places = probe(&mut drive, args.probes)?;
+            let places = probe_map(&mut drive, args.probes).map_err(|error| match error {
+                RunError::HeadUntold => CliError::failed(error).hint(
+                    "its cartridges can be mapped by timing: tapewise measure --only key-points",
+                ),
+                other => other.into(),
+            })?;
             let count = units::count(places.len(), "place");
             output::say(format_args!(
                 "{}: no table of wrap ends; went to {count} and asked. The head is left at the last\n",
@@ -56,60 +57,4 @@ pub fn run(args: &Map) -> Result<(), CliError> {
     output::write(Some(&args.output), |mut out| {
         write_map(&mut out, &map).map_err(CliError::failed)
     })
-}
-
-/// Goes to evenly spread blocks and to the end of data of each partition, and asks where that is.
-fn probe(drive: &mut TapeDrive, probes: u64) -> Result<Vec<ProbedPlace>, CliError> {
-    let cannot = || {
-        CliError::failed("the drive has no table of wrap ends and does not tell where its head is")
-            .hint("its cartridges can be mapped by timing: tapewise measure --only key-points")
-    };
-    let mut places = Vec::new();
-    for partition in 0..partitions(drive)? {
-        drive.locate(partition, 0)?;
-        drive.space_to_end_of_data()?;
-        let end = drive.position()?.block;
-        for nth in (1..=probes).rev() {
-            let block = (u128::from(end) * u128::from(nth) / u128::from(probes)) as u64;
-            if block < end {
-                drive.locate(partition, block)?;
-            }
-            let at = drive.physical_position()?.ok_or_else(cannot)?;
-            // One byte cannot say a wrap above 254: such a place teaches nothing.
-            if let Some(wrap) = at.wrap
-                && block > 0
-            {
-                places.push(ProbedPlace {
-                    partition,
-                    block,
-                    wrap,
-                    lpos: at.lpos,
-                });
-            }
-        }
-    }
-    if places.is_empty() {
-        return Err(CliError::failed(
-            "the cartridge has no data: there is nothing to map",
-        ));
-    }
-    places.sort_by_key(|place| (place.partition, place.block));
-    Ok(places)
-}
-
-/// Partitions of the cartridge; one where the drive does not know of any.
-pub fn partitions(drive: &mut TapeDrive) -> Result<u8, CliError> {
-    const MEDIUM_PARTITION_PAGE: u8 = 0x11;
-    match drive.mode(MEDIUM_PARTITION_PAGE) {
-        Ok(mode) => Ok(mode
-            .pages
-            .iter()
-            .find_map(|page| match page {
-                ModePage::Partitions(page) => Some(page.additional.saturating_add(1)),
-                _ => None,
-            })
-            .unwrap_or(1)),
-        Err(error) if error.is_unsupported() => Ok(1),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -1,14 +1,16 @@
 //! `tapewise drive show`: what a drive answers to one command, decoded or byte by byte.
 
-use super::question::{PAGED, Page, Question};
+use super::heed;
 use crate::commands::sense::hex_file;
 use crate::error::CliError;
 use crate::{device, output};
 use serde::Serialize;
 use std::path::PathBuf;
 use tapewise_plot::Table;
+use tapewise_run::Notice;
 use tapewise_scsi::commands::{DECODERS, decode_any};
-use tapewise_scsi::{Line, hex};
+use tapewise_scsi::question::{PAGED, Page, Question, QuestionError};
+use tapewise_scsi::{Line, ScsiError, hex};
 
 /// Show what a drive answers to one command, or decode an answer somebody sent.
 ///
@@ -96,17 +98,37 @@ pub fn run(args: &Show) -> Result<(), CliError> {
 }
 
 fn ask(command: &str, page: Option<Page>, name: &str) -> Result<Vec<u8>, CliError> {
-    let question = Question::named(command, page)?;
+    let question = Question::named(command, page).map_err(no_question)?;
+    let heed = &mut |error: &ScsiError| heed(Notice::Message(error));
     let answer = match command {
         "elements" => {
             let mut changer = device::changer(name)?;
-            question.send(changer.transport()).map_err(CliError::from)
+            question
+                .send(changer.transport(), heed)
+                .map_err(CliError::from)
         }
         // These disturb nobody: INQUIRY takes no message from a drive that somebody else uses.
-        "inquiry" | "vpd" => question.ask(&mut device::tape(name)?),
-        _ => question.ask(&mut device::tape_for_use(name)?),
+        "inquiry" | "vpd" => question
+            .ask(&mut device::tape(name)?, heed)
+            .map_err(CliError::from),
+        _ => {
+            let mut drive = device::tape_for_use(name)?;
+            question.ask(&mut drive, heed).map_err(CliError::from)
+        }
     };
     answer.map_err(|error| error.of(name))
+}
+
+fn no_question(error: QuestionError) -> CliError {
+    match error {
+        QuestionError::NoPages { .. } => {
+            CliError::input(error).hint(format!("--page is for {}", PAGED.join(", ")))
+        }
+        QuestionError::Unknown { .. } => {
+            CliError::input(error).hint("`tapewise drive show --list` names them")
+        }
+        _ => CliError::input(error),
+    }
 }
 
 fn list(as_json: bool) -> Result<(), CliError> {

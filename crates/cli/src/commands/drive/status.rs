@@ -1,12 +1,14 @@
 //! `tapewise drive status`: what a drive is and what it is doing.
 
-use super::cartridge::{self, Cartridge, DriveLife};
+use super::cartridge::{describe_cartridge, describe_life};
+use super::heed;
 use super::position::Place;
 use crate::error::CliError;
 use crate::{device, output, units};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
+use tapewise_run::{CartridgeFacts, DriveLife, alerts};
 use tapewise_scsi::device::Host;
 use tapewise_scsi::holders::{Holder, Holders};
 use tapewise_scsi::{Owner, Report, TapeDrive};
@@ -44,7 +46,7 @@ struct Document {
     state: Option<String>,
     is_ready: Option<bool>,
     messages: Vec<String>,
-    cartridge: Option<Cartridge>,
+    cartridge: Option<CartridgeFacts>,
     drive_life: Option<DriveLife>,
     alerts: Option<Vec<&'static str>>,
     position: Option<Place>,
@@ -117,9 +119,9 @@ impl Document {
         self.is_ready = Some(true);
         let notices = drive.take_notices();
         self.messages = notices.iter().map(ToString::to_string).collect();
-        self.cartridge = Some(Cartridge::ask(drive)?);
-        self.drive_life = Some(DriveLife::ask(drive)?);
-        self.alerts = cartridge::alerts(drive)?;
+        self.cartridge = Some(CartridgeFacts::ask(drive, &mut heed)?);
+        self.drive_life = Some(DriveLife::ask(drive, &mut heed)?);
+        self.alerts = alerts(drive, &mut heed)?;
         match Place::of(drive) {
             Ok(place) => self.position = Some(place),
             Err(error) => self
@@ -151,10 +153,10 @@ impl Document {
             report.line("message", message);
         }
         if let Some(cartridge) = &self.cartridge {
-            cartridge.describe(&mut report);
+            describe_cartridge(cartridge, &mut report);
         }
         if let Some(life) = &self.drive_life {
-            life.describe(&mut report);
+            describe_life(life, &mut report);
         }
         if let Some(alerts) = &self.alerts {
             if alerts.is_empty() {

@@ -1,9 +1,8 @@
-//! What was found of maps, for a person and as JSON.
+//! What was found of maps, for a person.
 
 use crate::units;
 use tapewise_fit::Maps;
-use tapewise_fit::blind::{Comparison, Errors, FoundVolume, Support};
-use tapewise_model::Micros;
+use tapewise_fit::blind::{Comparison, FoundVolume, Support};
 use tapewise_plot::Table;
 
 /// Above this, maps from sorted recalls may be a wrap off without a sign.
@@ -37,7 +36,7 @@ fn volumes(maps: &Maps) -> Table {
             volume.moves.to_string(),
             volume.read_on.to_string(),
             or_gap(format!("{:.0}", volume.wrap_blocks())),
-            or_gap(format!("{:+.2} %", 100.0 * share(maps, volume))),
+            or_gap(format!("{:+.2} %", 100.0 * maps.share(volume))),
             format!("{:.2} %", 100.0 * volume.along(volume.last_block()).1),
             or_gap(format!("{:.2}", volume.typical_s)),
             support(volume),
@@ -51,11 +50,6 @@ fn volumes(maps: &Maps) -> Table {
     ));
     notes(maps).into_iter().for_each(|note| table.note(note));
     table
-}
-
-/// How much more than nominally a wrap holds.
-fn share(maps: &Maps, volume: &FoundVolume) -> f64 {
-    volume.wrap_blocks() / maps.wrap_blocks - 1.0
 }
 
 fn support(volume: &FoundVolume) -> String {
@@ -78,7 +72,7 @@ fn notes(maps: &Maps) -> Vec<String> {
             units::count(left, "volume")
         ));
     }
-    if let Some((count, time)) = read_on(maps) {
+    if let Some((count, time)) = maps.read_on() {
         notes.push(format!(
             "{} went to where the head stood, and took {:.1} s in the median: what the log adds to a\n\
              locate, such as reading a header. All times below have it in them.",
@@ -100,15 +94,6 @@ fn notes(maps: &Maps) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// Moves to where the head stood, and the median of the volumes' median times, counted by moves.
-fn read_on(maps: &Maps) -> Option<(usize, Micros)> {
-    let stands = maps.volumes.iter().flat_map(|volume| &volume.moves);
-    let stands = stands.filter(|each| each.from_block == each.to_block);
-    let mut times: Vec<Micros> = stands.map(|each| each.time).collect();
-    times.sort_unstable();
-    times.get(times.len() / 2).map(|&time| (times.len(), time))
 }
 
 fn held_out(maps: &Maps) -> Table {
@@ -152,76 +137,4 @@ fn held_out(maps: &Maps) -> Table {
     }
     table.note("Typical error: 1.4826 times the median, which retries of the drive hardly change.");
     table
-}
-
-/// The report as JSON.
-pub fn json(maps: &Maps) -> serde_json::Value {
-    let volumes: Vec<serde_json::Value> = maps
-        .fit
-        .volumes
-        .iter()
-        .map(|volume| volume_json(maps, volume))
-        .collect();
-    let coefficients: serde_json::Map<String, serde_json::Value> = maps
-        .fit
-        .coefficients
-        .iter()
-        .map(|each| {
-            let value =
-                serde_json::json!({ "value": each.value, "std_error": finite(each.std_error) });
-            (each.name.to_owned(), value)
-        })
-        .collect();
-    let read_on = read_on(maps);
-    serde_json::json!({
-        "block_bytes": maps.block_bytes,
-        "wrap_blocks_nominal": maps.wrap_blocks,
-        "wrap_share": maps.fit.wrap_share,
-        "typical_error_s": maps.fit.typical_s,
-        "read_on": read_on.map_or(0, |(count, _)| count),
-        "read_on_median_s": read_on.map(|(_, time)| time.as_secs_f64()),
-        "coefficients": coefficients,
-        "volumes": volumes,
-        "held_out_moves": maps.held_out.as_ref().ok().map(|found| compared(&found.by_moves)),
-        "held_out_volumes": maps.held_out.as_ref().ok()
-            .and_then(|found| found.by_volumes.as_ref()).map(compared),
-    })
-}
-
-fn volume_json(maps: &Maps, volume: &FoundVolume) -> serde_json::Value {
-    let (support, margin) = match volume.support {
-        Support::Found { margin } => ("found", Some(margin)),
-        Support::FewMoves => ("few-moves", None),
-        Support::Ambiguous { margin } => ("ambiguous", Some(margin)),
-    };
-    let found = volume.support.is_found();
-    serde_json::json!({
-        "volume": volume.name,
-        "moves": volume.moves,
-        "read_on": volume.read_on,
-        "map": support,
-        "margin": margin.and_then(finite),
-        "wrap_blocks": found.then(|| volume.wrap_blocks()),
-        "of_nominal": found.then(|| share(maps, volume)),
-        "last_block": volume.last_block(),
-        "error_wraps": volume.along(volume.last_block()).1,
-        "typical_error_s": found.then_some(volume.typical_s),
-    })
-}
-
-fn compared(comparison: &Comparison) -> serde_json::Value {
-    let errors = |errors: &Errors| {
-        serde_json::json!({
-            "moves": errors.moves,
-            "typical_error_s": errors.typical_s,
-            "residual_s": errors.residual_s,
-            "off_by_2_s": errors.off_by_2_s,
-        })
-    };
-    serde_json::json!({ "nominal": errors(&comparison.nominal), "found": errors(&comparison.found) })
-}
-
-/// JSON has no infinity: nothing stands for it.
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }

@@ -1,7 +1,5 @@
-//! What a fit found, for a person and as JSON.
+//! What a fit found, for a person.
 
-use super::maps_report;
-use crate::error::CliError;
 use std::fmt::Write;
 use std::path::Path;
 use tapewise_fit::{
@@ -278,70 +276,4 @@ fn verdict(found: &Outcome) -> String {
         text.push_str("The log is of an emulated drive: it proves nothing about hardware.\n");
     }
     text
-}
-
-/// The report as JSON.
-pub fn json(found: &Outcome) -> Result<String, CliError> {
-    let (records, comparison) = (&found.records, &found.comparison);
-    let score = |score: &Score| {
-        serde_json::json!({
-            "records": score.count,
-            "residual_s": score.residual_s,
-            "bulk_residual_s": score.bulk_s,
-            "mean_error_s": score.mean_s,
-            "median_error_s": score.median_s,
-            "off_by_2_s": score.off,
-            "r_squared": score.r_squared,
-            "bulk_r_squared": score.bulk_r_squared,
-        })
-    };
-    let term = |term: &tapewise_fit::Term| {
-        serde_json::json!({
-            "name": term.name, "estimate": term.estimate, "std_error": finite(term.std_error),
-            "t": finite(term.t), "p": finite(term.p),
-        })
-    };
-    let models: Vec<serde_json::Value> = comparison.scored.iter().map(|scored| {
-        let kinds: serde_json::Map<String, serde_json::Value> = Kind::ALL.iter().zip(&scored.kinds)
-            .map(|(kind, found)| (kind.name().to_owned(), score(found))).collect();
-        serde_json::json!({
-            "model": scored.candidate.name(),
-            "held_out": score(&scored.overall),
-            "held_out_by_kind": kinds,
-            "coefficients": scored.fitted.table.as_ref().map(|table| table.terms.iter().map(term).collect::<Vec<_>>()),
-            "landing_points": scored.fitted.landed.as_ref().map(|landed| serde_json::json!({
-                "structure": landed.structure.name(), "forward": landed.points[0],
-                "reverse": landed.points[1],
-            })),
-            "outliers": scored.fitted.outliers,
-        })
-    }).collect();
-    let report = serde_json::json!({
-        "records": records.samples.len(),
-        "cartridges": comparison.cartridges,
-        "held_out": match comparison.folding { Folding::Cartridges => "cartridges", Folding::Blocks => "blocks of records" },
-        "emulated": records.emulated,
-        "outliers": comparison.outliers,
-        "maps": found.maps.as_ref().map(maps_report::json),
-        "places": match found.places {
-            Places::Recorded => "recorded",
-            Places::Nominal => "nominal",
-            Places::NominalKeyPoints => "nominal-key-points",
-            Places::Map => "map",
-            Places::Found => "found",
-        },
-        "trust": match comparison.trust() {
-            Trust::Good => "good",
-            Trust::Rough => "rough",
-            Trust::None => "none",
-        },
-        "chosen": comparison.choice().candidate.name(),
-        "models": models,
-    });
-    let text = serde_json::to_string_pretty(&report).map_err(CliError::failed)?;
-    Ok(text + "\n")
-}
-
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }

@@ -1,9 +1,10 @@
 //! `tapewise profile compare`: Johnson & Miller's summary (1998, section 5.7) of every drive.
 
-use super::{json, locate, text};
+use super::json;
 use crate::error::CliError;
 use crate::profiles;
-use tapewise_model::profile::{self, Kind, Known, Profile};
+use tapewise_model::profile::comparison::{Comparison, FETCH_S, SeekSource};
+use tapewise_model::profile::{self, Kind, Profile, means};
 use tapewise_plot::Table;
 
 /// Compare drives by the summary and the file fetches of Johnson & Miller (1998).
@@ -20,138 +21,36 @@ pub struct Compare {
     json: bool,
 }
 
-/// What the paper assumes where a robot is not named, in seconds.
-const FETCH_S: f64 = 10.0;
-
-/// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-enum From {
-    /// The profile states it.
-    Profile,
-    /// It follows from the locate-time model.
-    Model,
-    /// It is the paper's assumption.
-    Assumed,
-}
-
-/// A drive in the comparison; `None` is not known.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-struct Row {
-    name: String,
-    status: &'static str,
-    startup_s: Option<f64>,
-    full_s: Option<f64>,
-    seek_from: Option<From>,
-    startup_over_full: Option<f64>,
-    locate_mean_from_start_s: Option<f64>,
-    locate_mean_random_s: Option<f64>,
-    fetch_s: f64,
-    fetch_from: From,
-    mount_s: Option<f64>,
-    rate_mb_s: Option<f64>,
-    #[serde(flatten)]
-    fetch: Fetch,
-    model_file_mb: Option<f64>,
-}
-
-/// Table 5 of the paper for one drive.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-struct Fetch {
-    /// Robot fetch, mount, startup and half a full seek.
-    location_overhead_s: Option<f64>,
-    /// What streams in that time.
-    min_file_mb: Option<f64>,
-    /// The same as a share of the tape.
-    min_file_percent: Option<f64>,
-}
-
-/// What a file fetch costs before its first byte, and the file that takes as long to transfer.
-fn fetch(
-    before_s: Option<f64>,
-    seek_s: Option<(f64, f64)>,
-    rate_mb_s: Option<f64>,
-    capacity_gb: Option<f64>,
-) -> Fetch {
-    let overhead_s = before_s
-        .zip(seek_s)
-        .map(|(before, (startup, full))| before + startup + full / 2.0);
-    let min_file_mb = overhead_s.zip(rate_mb_s).map(|(time, rate)| time * rate);
-    Fetch {
-        location_overhead_s: overhead_s,
-        min_file_mb,
-        min_file_percent: min_file_mb
-            .zip(capacity_gb)
-            .map(|(size, capacity)| size / (capacity * 1e3) * 100.0),
-    }
-}
-
-impl Row {
-    fn new(profile: &Profile) -> Row {
-        let known = |value: &Known<f64>| value.as_ref().map(|sourced| sourced.value);
-        let stated = known(&profile.seek.startup_s).zip(known(&profile.seek.full_s));
-        let seek = stated
-            .map(|seek| (seek, From::Profile))
-            .or_else(|| locate::startup_and_full_s(profile).map(|seek| (seek, From::Model)));
-        let seek_s = seek.map(|(seek_s, _)| seek_s);
-        let means = locate::means(profile);
-        let stated_fetch_s = known(&profile.seek.fetch_s);
-        let fetch_s = stated_fetch_s.unwrap_or(FETCH_S);
-        let mount_s = known(&profile.handling.mount_s);
-        let before_s = mount_s.map(|mount| mount + fetch_s);
-        let rate_mb_s = known(&profile.transfer.rate_mb_s);
-        let by_model = before_s.zip(means).zip(rate_mb_s);
-        Row {
-            name: profile.name.clone(),
-            status: text::status(profile.status),
-            startup_s: seek_s.map(|(startup, _)| startup),
-            full_s: seek_s.map(|(_, full)| full),
-            seek_from: seek.map(|(_, from)| from),
-            startup_over_full: seek_s
-                .map(|(startup, full)| startup / full)
-                .filter(|ratio| ratio.is_finite()),
-            locate_mean_from_start_s: means.map(|means| means.from_start_s),
-            locate_mean_random_s: means.map(|means| means.random_s),
-            fetch_s,
-            fetch_from: stated_fetch_s.map_or(From::Assumed, |_| From::Profile),
-            mount_s,
-            rate_mb_s,
-            fetch: fetch(
-                before_s,
-                seek_s,
-                rate_mb_s,
-                known(&profile.cartridge.capacity_gb),
-            ),
-            model_file_mb: by_model
-                .map(|((before, means), rate)| (before + means.from_start_s) * rate),
+fn cells(row: &Comparison) -> [String; 14] {
+    let mark = |from: Option<SeekSource>| {
+        if from == Some(SeekSource::Profile) {
+            ""
+        } else {
+            "~"
         }
-    }
-
-    fn cells(&self) -> [String; 14] {
-        let mark = |from: Option<From>| if from == Some(From::Profile) { "" } else { "~" };
-        let seconds = |value: Option<f64>| number(value, 1);
-        let seek = |value: Option<f64>| match value {
-            Some(_) => mark(self.seek_from).to_owned() + &seconds(value),
-            None => "-".to_owned(),
-        };
-        [
-            self.name.clone(),
-            self.status.replace('-', " "),
-            seek(self.startup_s),
-            seek(self.full_s),
-            number(self.startup_over_full, 2),
-            seconds(self.locate_mean_from_start_s),
-            seconds(self.locate_mean_random_s),
-            mark(Some(self.fetch_from)).to_owned() + &seconds(Some(self.fetch_s)),
-            seconds(self.mount_s),
-            seconds(self.fetch.location_overhead_s),
-            self.rate_mb_s
-                .map_or("-".to_owned(), |rate| rate.to_string()),
-            number(self.fetch.min_file_mb, 0),
-            number(self.fetch.min_file_percent, 2),
-            number(self.model_file_mb, 0),
-        ]
-    }
+    };
+    let seconds = |value: Option<f64>| number(value, 1);
+    let seek = |value: Option<f64>| match value {
+        Some(_) => mark(row.seek_from).to_owned() + &seconds(value),
+        None => "-".to_owned(),
+    };
+    [
+        row.name.clone(),
+        row.status.name().replace('-', " "),
+        seek(row.startup_s),
+        seek(row.full_s),
+        number(row.startup_over_full, 2),
+        seconds(row.locate_mean_from_start_s),
+        seconds(row.locate_mean_random_s),
+        mark(Some(row.fetch_from)).to_owned() + &seconds(Some(row.fetch_s)),
+        seconds(row.mount_s),
+        seconds(row.fetch.location_overhead_s),
+        row.rate_mb_s
+            .map_or("-".to_owned(), |rate| rate.to_string()),
+        number(row.fetch.min_file_mb, 0),
+        number(row.fetch.min_file_percent, 2),
+        number(row.model_file_mb, 0),
+    ]
 }
 
 fn number(value: Option<f64>, digits: usize) -> String {
@@ -171,7 +70,7 @@ pub fn text(args: &Compare) -> Result<String, CliError> {
             .map(|name| profiles::load_drive(name))
             .collect::<Result<_, _>>()?
     };
-    let rows: Vec<Row> = compared.iter().map(Row::new).collect();
+    let rows: Vec<Comparison> = compared.iter().map(Comparison::new).collect();
     if args.json {
         return json(&rows);
     }
@@ -192,7 +91,7 @@ pub fn text(args: &Compare) -> Result<String, CliError> {
         "model MB",
     ];
     let mut table = Table::new("", &columns);
-    rows.iter().for_each(|row| table.row(row.cells()));
+    rows.iter().for_each(|row| table.row(cells(row)));
     table.note(format!("\n{}", notes()));
     Ok(table.to_string())
 }
@@ -217,8 +116,8 @@ fn notes() -> String {
          file           overhead x rate: the least a mount should bring for transfer to take as \
          long as getting there\n\
          model          the same with the model's BOT mean in place of startup + full / 2\n",
-        pairs = locate::PAIRS,
-        seed = locate::SEED,
+        pairs = means::PAIRS,
+        seed = means::SEED,
         fetch = FETCH_S,
     )
 }
@@ -227,79 +126,18 @@ fn notes() -> String {
 mod tests {
     use super::*;
 
-    fn row(name: &str) -> Row {
-        Row::new(&profile::find(name).unwrap())
-    }
-
-    /// Name, overhead s, minimum file MB, share of the tape in %, as Table 5 prints them.
-    const TABLE_5: [(&str, f64, f64, f64); 6] = [
-        ("dat-4mm", 128.0, 42.0, 2.6),
-        ("ampex-dst310", 35.7, 507.0, 1.2),
-        ("sony-dtf", 143.0, 1_720.0, 4.2),
-        ("dlt4000-jm98", 145.0, 184.0, 1.0),
-        ("dlt7000", 121.0, 520.0, 1.5),
-        ("ibm3590", 61.0, 543.0, 5.3),
-    ];
-
-    #[test]
-    fn table_5_comes_out_within_3_percent_from_the_profiles_of_all_six_drives() {
-        for (name, overhead_s, file_mb, percent) in TABLE_5 {
-            let fetch = row(name).fetch;
-            let close = |ours: Option<f64>, theirs: f64, allowed: f64| {
-                let off = ours.unwrap() - theirs;
-                assert!(off.abs() <= allowed, "{name}: {ours:?} against {theirs}");
-            };
-            close(fetch.location_overhead_s, overhead_s, 0.03 * overhead_s);
-            close(fetch.min_file_mb, file_mb, 0.03 * file_mb);
-            // The share is printed with one digit after the point.
-            close(fetch.min_file_percent, percent, 0.03 * percent + 0.05);
-        }
+    fn row(name: &str) -> Comparison {
+        Comparison::new(&profile::find(name).unwrap())
     }
 
     #[test]
-    fn table_5_is_met_to_its_last_digit_where_the_paper_agrees_with_itself() {
-        // Within half of the last digit printed, or just on it (DLT 7000: 121.5). The IBM 3590
-        // is not among them: its own Table 4 gives 62.5 s where Table 5 prints 61.
-        let digits = [
-            ("dat-4mm", 0.5, 0.5),
-            ("ampex-dst310", 0.05, 0.5),
-            ("sony-dtf", 0.5, 5.0),
-            ("dlt7000", 0.5, 5.0),
-        ];
-        for (name, half_second, half_mb) in digits {
-            let (_, overhead_s, file_mb, _) = *TABLE_5.iter().find(|(of, ..)| *of == name).unwrap();
-            let fetch = row(name).fetch;
-            let off_s = fetch.location_overhead_s.unwrap() - overhead_s;
-            let off_mb = fetch.min_file_mb.unwrap() - file_mb;
-            assert!(off_s.abs() <= half_second + 1e-9, "{name}: {off_s} s off");
-            assert!(off_mb.abs() <= half_mb + 1e-9, "{name}: {off_mb} MB off");
-        }
-        // The DLT 4000 with the 1.27 MB/s that Table 5 uses; Table 4 and the profile have 1.3.
-        let dlt = fetch(Some(50.0), Some((21.0, 147.0)), Some(1.27), Some(18.4));
-        assert_eq!(dlt.location_overhead_s, Some(144.5));
-        assert!((dlt.min_file_mb.unwrap() - 184.0).abs() < 0.5);
-        assert!((dlt.min_file_percent.unwrap() - 1.0).abs() < 0.05);
-    }
-
-    #[test]
-    fn startup_shares_are_those_of_section_5_7() {
-        assert!((row("ampex-dst310").startup_over_full.unwrap() - 0.37).abs() < 0.005);
-        assert!((row("sony-dtf").startup_over_full.unwrap() - 0.07).abs() < 0.005);
-    }
-
-    #[test]
-    fn an_lto_takes_startup_and_full_seek_from_its_model_and_the_robot_is_assumed() {
-        let lto8 = row("lto8");
-        assert_eq!(lto8.seek_from, Some(From::Model));
-        assert_eq!((lto8.fetch_s, lto8.fetch_from), (10.0, From::Assumed));
-        // 10 + 15 + 10.94 + 104.27 / 2 s at 360 MB/s.
-        assert!((lto8.fetch.min_file_mb.unwrap() - 31_707.0).abs() < 1.0);
-        assert_eq!(&lto8.cells()[2..4], ["~10.9", "~104.3"]);
+    fn what_comes_from_the_model_is_marked() {
+        assert_eq!(&cells(&row("lto8"))[2..4], ["~10.9", "~104.3"]);
     }
 
     #[test]
     fn what_is_not_known_is_a_dash_and_a_library_is_refused() {
-        assert_eq!(row("ts1170").cells()[2], "-");
+        assert_eq!(cells(&row("ts1170"))[2], "-");
         let compare = |name: &str| {
             text(&Compare {
                 profiles: vec![name.to_owned()],

@@ -1,6 +1,6 @@
 //! `tapewise profile list`.
 
-use super::{json, text};
+use super::json;
 use crate::error::CliError;
 use tapewise_model::Layout;
 use tapewise_model::profile::{self, Kind, Locate, Profile, Status};
@@ -44,10 +44,10 @@ fn group(profile: &Profile) -> &'static str {
 impl Entry {
     fn new(profile: Profile) -> Entry {
         Entry {
-            kind: text::kind(profile.kind),
+            kind: profile.kind.name(),
             group: group(&profile),
-            status: text::status(profile.status),
-            model: profile.locate.as_ref().map(text::model),
+            status: profile.status.name(),
+            model: profile.locate.as_ref().map(Locate::name),
             capacity_gb: profile.cartridge.capacity_gb.map(|known| known.value),
             rate_mb_s: profile.transfer.rate_mb_s.map(|known| known.value),
             name: profile.name,

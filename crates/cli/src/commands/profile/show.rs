@@ -1,10 +1,11 @@
 //! `tapewise profile show`.
 
-use super::{json, text};
+use super::json;
 use crate::error::CliError;
 use crate::profiles;
 use std::collections::BTreeMap;
-use tapewise_model::profile::{Profile, ProfileValue, values};
+use tapewise_model::profile::text::{line_of_field, unit};
+use tapewise_model::profile::{Locate, Profile, ProfileValue, values};
 use tapewise_plot::Table;
 
 /// Show every value of a profile with its unit, its source and its note.
@@ -49,17 +50,17 @@ pub fn text(args: &Show) -> Result<String, CliError> {
     let mut found = values(&table);
     // As the author wrote them: TOML tables come back in alphabetical order.
     found.sort_by_cached_key(|value| {
-        text::line_of_field(&source.text, &value.field).unwrap_or(usize::MAX)
+        line_of_field(&source.text, &value.field).unwrap_or(usize::MAX)
     });
     if args.json {
         let values = found.into_iter().map(|value| in_json(value, &table));
         return json(&Shown {
             name: &profile.name,
             title: &profile.title,
-            kind: text::kind(profile.kind),
-            status: text::status(profile.status),
+            kind: profile.kind.name(),
+            status: profile.status.name(),
             summary: &profile.summary,
-            model: profile.locate.as_ref().map(text::model),
+            model: profile.locate.as_ref().map(Locate::name),
             values: values.collect(),
             sources: &profile.sources,
         });
@@ -68,7 +69,7 @@ pub fn text(args: &Show) -> Result<String, CliError> {
 }
 
 fn in_json(value: ProfileValue, table: &toml::Table) -> Value {
-    let unit = text::unit(&value.field);
+    let unit = unit(&value.field);
     let parsed = value
         .field
         .split_once('.')
@@ -88,14 +89,14 @@ fn in_words(profile: &Profile, found: &[ProfileValue]) -> String {
         "{}: {}\n{}, {}. {}\n",
         profile.name,
         profile.title,
-        text::kind(profile.kind),
+        profile.kind.name(),
         profile.status,
         profile.summary
     );
     let section = |value: &ProfileValue| value.field.split('.').next().map(str::to_owned);
     for values in found.chunk_by(|a, b| section(a) == section(b)) {
         let name = section(&values[0]).unwrap_or_default();
-        let model = profile.locate.as_ref().map(text::model);
+        let model = profile.locate.as_ref().map(Locate::name);
         let title = match model.filter(|_| name == "locate") {
             Some(model) => format!("\n[{name}] {model}"),
             None => format!("\n[{name}]"),
@@ -121,7 +122,7 @@ fn row(value: &ProfileValue) -> [String; 5] {
     [
         name.to_owned(),
         number,
-        text::unit(&value.field).to_owned(),
+        unit(&value.field).to_owned(),
         value.source.clone(),
         value.note.clone().unwrap_or_default(),
     ]

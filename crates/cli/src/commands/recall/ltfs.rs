@@ -5,12 +5,13 @@ mod tape;
 
 use super::report::Report;
 use super::{Recall, common};
+use crate::bar::Bar;
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::{interrupt, output, units};
 use choice::Choice;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal};
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination};
@@ -279,12 +280,11 @@ impl Work<'_> {
         let start_ns = crate::now::now_ns();
         let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
         let mut failed = self.left_out.clone();
-        let bar = Bar::new(self.args.quiet);
+        let bar = Bar::unless(self.args.quiet);
         let mut said = |one: Result<Delivered, Missing>| match one {
             Ok(delivered) => report.delivered(delivered, super::copy::Took::default()),
             Err(missing) => {
-                bar.clear();
-                say(&missing);
+                bar.aside(|| say(&missing));
                 let path = match &missing {
                     Missing::Lost { path, .. } => {
                         report.lost();
@@ -301,9 +301,11 @@ impl Work<'_> {
         let result = {
             let mut receiver = Deliveries::new(self.destination, self.wanted, &mut said);
             let name = |want: usize| self.wanted[want].path.to_string();
-            read.run(recorder, &name, &mut receiver, &mut |now| bar.show(now))
+            read.run(recorder, &name, &mut receiver, &mut |now| {
+                bar.show(progress(now))
+            })
         };
-        bar.clear();
+        drop(bar);
         let took = recorder.clock();
         if !self.args.no_mhl {
             report.write_mhl(self.destination, &self.args.to, start_ns, say)?;
@@ -377,33 +379,11 @@ impl Work<'_> {
     }
 }
 
-/// A line with what is done and how much time is left, on a terminal only.
-struct Bar {
-    shows: bool,
-}
-
-impl Bar {
-    fn new(quiet: bool) -> Bar {
-        Bar {
-            shows: !quiet && std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn show(&self, now: Progress) {
-        if self.shows {
-            let (done, of, left) = (now.done, now.of, now.left);
-            let bytes = units::bytes(now.bytes);
-            output::say(format_args!(
-                "\r\x1b[K{done} of {of} files, {bytes}   about {left} left"
-            ));
-        }
-    }
-
-    fn clear(&self) {
-        if self.shows {
-            output::say("\r\x1b[K");
-        }
-    }
+/// What is done and how much time is left.
+fn progress(now: Progress) -> String {
+    let (done, of, left) = (now.done, now.of, now.left);
+    let bytes = units::bytes(now.bytes);
+    format!("{done} of {of} files, {bytes}   about {left} left")
 }
 
 /// Whether a path is standard input.

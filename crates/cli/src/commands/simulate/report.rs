@@ -1,16 +1,16 @@
 //! What a person reads: one scenario in detail, or several as rows.
 
-use super::answer::{Answer, Formula, Outcome, Simulated};
+use tapewise_model::units::{number, share};
 use tapewise_plot::Table;
-use tapewise_sim::Results;
 use tapewise_sim::library::Slow;
 use tapewise_sim::scenario::{Scenario, WarmUp};
 use tapewise_sim::statistics::Interval;
+use tapewise_sim::{Formula, Outcome, Results, Simulated, Simulation};
 
 /// Slowest responses that are shown.
 const SLOWEST: usize = 5;
 
-pub fn text(answers: &[Answer]) -> String {
+pub fn text(answers: &[Simulation]) -> String {
     match answers {
         [only] => match only.steady() {
             Some(simulated) => one(&only.scenario, simulated),
@@ -20,17 +20,8 @@ pub fn text(answers: &[Answer]) -> String {
     }
 }
 
-/// A time in seconds, or any number of that size: to a tenth below a thousand.
-pub fn number(value: f64) -> String {
-    match value.abs() {
-        0.0..0.095 => format!("{value:.2}"),
-        0.095..999.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
 /// With its half-width, to the same digit.
-pub fn plus_minus(interval: &Interval) -> String {
+fn plus_minus(interval: &Interval) -> String {
     let digits = match (interval.estimate.abs(), interval.half_width) {
         (999.95.., _) => 0,
         (_, 0.095..) => 1,
@@ -43,7 +34,7 @@ pub fn plus_minus(interval: &Interval) -> String {
 }
 
 /// With its ends.
-pub fn ends(interval: &Interval) -> String {
+fn ends(interval: &Interval) -> String {
     let digits = usize::from(interval.estimate.abs() < 999.95);
     format!(
         "{:.digits$} ({:.digits$} to {:.digits$})",
@@ -53,11 +44,6 @@ pub fn ends(interval: &Interval) -> String {
     )
 }
 
-/// A share as a percentage.
-pub fn share(value: f64) -> String {
-    format!("{:.1} %", value * 100.0)
-}
-
 fn share_ends(interval: &Interval) -> String {
     let percent = |value: f64| value * 100.0;
     format!(
@@ -65,12 +51,6 @@ fn share_ends(interval: &Interval) -> String {
         percent(interval.estimate),
         percent(interval.half_width)
     )
-}
-
-/// One percentile of the responses.
-pub fn percentile(results: &Results, percent: u8) -> Option<Interval> {
-    let mut all = results.percentiles.iter();
-    all.find(|at| at.percent == percent).map(|at| at.s)
 }
 
 /// How many replications of what, and what was cut off.
@@ -246,7 +226,7 @@ fn slowest(scenario: &Scenario, slowest: &[Slow]) -> Table {
     table
 }
 
-fn rows(answers: &[Answer]) -> String {
+fn rows(answers: &[Simulation]) -> String {
     let mut table = Table::new(
         "Responses in seconds, ± half of the 95 % interval over replications",
         &[
@@ -272,26 +252,26 @@ fn rows(answers: &[Answer]) -> String {
         });
     }
     table.note("drives: share of the time held, waits for robots included; at work: without them");
-    let made = |answer: &Answer| Some(made(&answer.scenario, &answer.steady()?.results));
+    let made = |answer: &Simulation| Some(made(&answer.scenario, &answer.steady()?.results));
     notes(&mut table, answers, made);
     notes(&mut table, answers, |answer| {
         caution(&answer.steady()?.results)
     });
-    let no_formula = |answer: &Answer| {
+    let no_formula = |answer: &Simulation| {
         let why = answer.steady()?.formula.as_ref().err()?;
         Some(format!("no formula: {why}"))
     };
     notes(&mut table, answers, no_formula);
     for answer in answers {
         if let Outcome::Unstable(why) = &answer.outcome {
-            table.note(why.clone());
+            table.note(why.to_string());
         }
     }
     table.to_string()
 }
 
 /// What is to be said of cases: once where it holds for several, with their names unless for all.
-fn notes(table: &mut Table, answers: &[Answer], of: impl Fn(&Answer) -> Option<String>) {
+fn notes(table: &mut Table, answers: &[Simulation], of: impl Fn(&Simulation) -> Option<String>) {
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     let steady = answers.iter().filter(|answer| answer.steady().is_some());
     for answer in steady.clone() {
@@ -313,7 +293,11 @@ fn notes(table: &mut Table, answers: &[Answer], of: impl Fn(&Answer) -> Option<S
 
 fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
     let results = &simulated.results;
-    let at = |percent| percentile(results, percent).map_or_else(String::new, |s| plus_minus(&s));
+    let at = |percent| {
+        results
+            .percentile(percent)
+            .map_or_else(String::new, |s| plus_minus(&s))
+    };
     let busy = |of: fn(&tapewise_sim::LibraryUse) -> &Interval| {
         let shares = results.libraries.iter().map(|library| of(library).estimate);
         let least = shares.clone().fold(f64::INFINITY, f64::min);

@@ -1,9 +1,9 @@
 //! The README's table of verified drives, from the reports that people sent in.
 
-use super::report::{DriveReport, VERSION, Way};
 use crate::error::CliError;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use tapewise_run::check::{DriveReport, VERSION, Way};
 
 const BEGIN: &str = "<!-- made by `make verified` from the reports in verified/ -->";
 const END: &str = "<!-- end of verified -->";

@@ -4,15 +4,14 @@ use super::answers::Answers;
 use super::hidden;
 use super::report::Ended;
 use super::sample::{Move, sample};
-use crate::commands::drive::question::Question;
-use crate::error::CliError;
-use crate::output;
-use std::io::IsTerminal;
+use crate::error::RunError;
+use crate::facts::{Heed, Notice};
+use crate::recorder::Recorder;
 use std::time::Duration;
 use tapewise_model::{EndOfWrap, Micros};
-use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::Sense;
 use tapewise_scsi::commands::RequestSense;
+use tapewise_scsi::question::Question;
 
 /// Places, besides the beginning of tape, where sense is kept byte by byte.
 const SENSE_PLACES: usize = 5;
@@ -27,6 +26,7 @@ const RECOVERY: Duration = Duration::from_secs(60);
 pub struct Walk<'w, 'r> {
     answers: &'w mut Answers,
     recorder: &'w mut Recorder<'r>,
+    heed: Heed<'w>,
     limit: Micros,
     sensed: usize,
     cartridge: Option<String>,
@@ -38,11 +38,13 @@ impl<'w, 'r> Walk<'w, 'r> {
     pub fn new(
         answers: &'w mut Answers,
         recorder: &'w mut Recorder<'r>,
+        heed: Heed<'w>,
         limit: Micros,
     ) -> Walk<'w, 'r> {
         Walk {
             answers,
             recorder,
+            heed,
             limit,
             sensed: 0,
             cartridge: None,
@@ -61,7 +63,7 @@ impl<'w, 'r> Walk<'w, 'r> {
         &mut self,
         partitions: u8,
         table: Option<&[EndOfWrap]>,
-    ) -> Result<Vec<u64>, CliError> {
+    ) -> Result<Vec<u64>, RunError> {
         (0..partitions)
             .map(|partition| {
                 if let Some(table) = table {
@@ -78,8 +80,13 @@ impl<'w, 'r> Walk<'w, 'r> {
     }
 
     /// Goes to the places of the sample until the time is out or locate after locate fails.
-    pub fn locates(&mut self, partition: u8, blocks: u64, most: usize) -> Ended {
-        let terminal = std::io::stderr().is_terminal();
+    pub fn locates(
+        &mut self,
+        partition: u8,
+        blocks: u64,
+        most: usize,
+        watch: &mut dyn FnMut(usize),
+    ) -> Ended {
         // Where it begins: the first locate of the sample is from the first block.
         let mut in_a_row = self.count_failure(0, |walk| walk.go(partition, 0));
         let mut ended = Ended::Done;
@@ -88,9 +95,7 @@ impl<'w, 'r> Walk<'w, 'r> {
                 ended = Ended::TimeOut;
                 break;
             }
-            if terminal {
-                output::say(format_args!("\r\x1b[Klocate {} of {most}", done + 1));
-            }
+            watch(done + 1);
             let purpose = Some(kind.name().to_owned());
             self.recorder.set_purpose(purpose, None);
             in_a_row = self.count_failure(in_a_row, |walk| {
@@ -103,9 +108,6 @@ impl<'w, 'r> Walk<'w, 'r> {
             }
         }
         self.recorder.set_purpose(None, None);
-        if terminal {
-            output::say("\r\x1b[K");
-        }
         ended
     }
 
@@ -147,7 +149,10 @@ impl<'w, 'r> Walk<'w, 'r> {
 
     /// Keeps the sense where the head stands, and learns from it whose name to strike out.
     fn sense(&mut self, block: u64) -> Result<(), RunError> {
-        let bytes = Question::of(&RequestSense).send(self.recorder.drive().transport())?;
+        let heed = &mut self.heed;
+        let transport = self.recorder.drive().transport();
+        let question = Question::of(&RequestSense);
+        let bytes = question.send(transport, &mut |error| heed(Notice::Message(error)))?;
         if let Ok(sense) = Sense::decode(&bytes) {
             let device = &sense.device;
             let named = [&device.cartridge_serial, &device.volume_label];
@@ -239,9 +244,10 @@ mod tests {
         let stop = AtomicBool::new(false);
         let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
         let limit = Micros::from_secs_f64(36_000.0);
-        let mut walk = Walk::new(&mut answers, &mut recorder, limit);
+        let mut heed = |_: Notice| ();
+        let mut walk = Walk::new(&mut answers, &mut recorder, &mut heed, limit);
         walk.begin().unwrap();
-        let ended = walk.locates(0, BLOCKS, most);
+        let ended = walk.locates(0, BLOCKS, most, &mut |_| ());
         let (_, failure) = walk.end();
         events.retain(|event| event.purpose.is_some());
         (events, ended, failure)

@@ -1,6 +1,6 @@
 //! Profiles in words: units from names, places in the file, names of what is an enum.
 
-use tapewise_model::profile::{Kind, Locate, Status};
+use super::{Kind, Locate, Status};
 
 /// Endings of field names with their unit; the longer of two that fit stands first.
 const UNITS: [(&str, &str); 16] = [
@@ -38,7 +38,7 @@ pub fn unit(field: &str) -> &'static str {
 ///
 /// Finds a key under its `[section]` header, which is how profiles are written; a file that uses
 /// other forms of TOML gets no line.
-pub fn line_of(text: &str, section: &str, name: Option<&str>) -> Option<usize> {
+fn line_of(text: &str, section: &str, name: Option<&str>) -> Option<usize> {
     let mut inside = section.is_empty();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -62,33 +62,39 @@ pub fn line_of_field(text: &str, field: &str) -> Option<usize> {
     }
 }
 
-/// `drive` or `library`, as the file spells it.
-pub fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Drive => "drive",
-        Kind::Library => "library",
+impl Kind {
+    /// `drive` or `library`, as the file spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Drive => "drive",
+            Kind::Library => "library",
+        }
     }
 }
 
-/// The status as the file spells it.
-pub fn status(status: Status) -> &'static str {
-    match status {
-        Status::Verified => "verified",
-        Status::PublishedModel => "published-model",
-        Status::Emulated => "emulated",
-        Status::Estimate => "estimate",
-        Status::FactsOnly => "facts-only",
+impl Status {
+    /// The status as the file spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Verified => "verified",
+            Status::PublishedModel => "published-model",
+            Status::Emulated => "emulated",
+            Status::Estimate => "estimate",
+            Status::FactsOnly => "facts-only",
+        }
     }
 }
 
-/// The locate-time model as the file spells it.
-pub fn model(locate: &Locate) -> &'static str {
-    match locate {
-        Locate::HelicalLinear { .. } => "helical-linear",
-        Locate::FourRegion { .. } => "four-region",
-        Locate::KeyPoint { .. } => "key-point",
-        Locate::LtoRegression { .. } => "lto-regression",
-        Locate::LandingPoint(_) => "landing-point",
+impl Locate {
+    /// The locate-time model as the file spells it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Locate::HelicalLinear { .. } => "helical-linear",
+            Locate::FourRegion { .. } => "four-region",
+            Locate::KeyPoint { .. } => "key-point",
+            Locate::LtoRegression { .. } => "lto-regression",
+            Locate::LandingPoint(_) => "landing-point",
+        }
     }
 }
 

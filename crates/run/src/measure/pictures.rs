@@ -1,11 +1,11 @@
 //! What was measured, drawn: one picture for each thing that the log has.
 
+use super::Subject;
+use super::summary::{BlockRate, Move, RESTART_S, Summary};
 use std::collections::BTreeMap;
 use tapewise_formats::event::Spot;
 use tapewise_model::{Direction, KeyPoints, Layout};
 use tapewise_plot::{Drawn, Figure, NothingToDraw};
-use tapewise_run::measure::Subject;
-use tapewise_run::measure::summary::{BlockRate, Move, RESTART_S, Summary};
 
 const TIME: &str = "time, s";
 const RATE: &str = "rate, MB/s";
@@ -14,7 +14,7 @@ const RATE: &str = "rate, MB/s";
 ///
 /// # Errors
 /// Where a picture cannot be made.
-pub fn all(
+pub fn pictures(
     summary: &Summary,
     subject: &Subject,
     key_points: Option<&KeyPoints>,

@@ -1,27 +1,13 @@
 //! Where the hours went as a picture: stacked by drive, volume or user, above what the same reads cost in
 //! other orders.
 
-use super::report::{Report, Sums};
-use crate::error::CliError;
+use crate::bars::{Bar, Part, Rows, stacked};
+use crate::colours::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::page::Colour;
 use std::collections::BTreeMap;
 use tapewise::Origin;
-use tapewise::audit::{Hours, ORDERS, Spent, sorted};
+use tapewise::audit::{Findings, Hours, ORDERS, Spent, Sums, sorted};
 use tapewise_model::Micros;
-use tapewise_plot::bars::{Bar, Part, Rows, stacked};
-use tapewise_plot::colours::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION};
-use tapewise_plot::page::Colour;
-
-/// By whom or what the hours are divided.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// Drive.
-    Drive,
-    /// Cartridge.
-    #[default]
-    Volume,
-    /// Who it was done for.
-    User,
-}
 
 /// Rows before all others are put together.
 const ROWS: usize = 10;
@@ -46,28 +32,22 @@ const GROUPS: [(&str, Colour, &[Spent]); 7] = [
 ];
 const PALE: Colour = Colour::rgb(200, 200, 200);
 
-/// The picture as SVG text.
-///
-/// # Errors
-/// When there is nothing to draw.
-pub fn draw(report: &Report, by: By) -> Result<String, CliError> {
-    let ledger = report.ledger();
-    let (what, rows) = match by {
-        By::Drive => ("drive", &ledger.drives),
-        By::Volume => ("volume", &ledger.volumes),
-        By::User => ("user", &ledger.users),
-    };
-    if ledger.all.total() == Micros::ZERO {
-        return Err(CliError::input(
-            "nothing in the logs took any time: there is nothing to draw",
-        ));
+/// The hours by drive, volume or user (`what`, with its rows of the ledger), and what the same reads cost in other
+/// orders, as SVG text; none where nothing took any time.
+pub fn audit_picture(
+    found: &Findings,
+    what: &str,
+    rows: &BTreeMap<String, Hours>,
+) -> Option<String> {
+    if found.ledger.all.total() == Micros::ZERO {
+        return None;
     }
     let mut groups = vec![hours(what, rows)];
-    let sums = report.sums();
+    let sums = found.sums();
     if sums.mounts > 0 {
         groups.push(orders(&sums));
     }
-    Ok(stacked("Where the drive-hours went", &groups))
+    Some(stacked("Where the drive-hours went", &groups))
 }
 
 /// A unit in which the longest of these is a number that people like, and its name.

@@ -1,11 +1,12 @@
 //! What the drive answers, byte by byte, names struck out.
 
+use super::CheckError;
 use super::hidden::{self, Hidden};
 use super::report::{Answer, Opcode};
-use crate::commands::drive::cartridge::optional;
-use crate::commands::drive::question::{Page, Question};
-use crate::error::CliError;
+use crate::error::RunError;
+use crate::facts::{Heed, Notice, optional};
 use tapewise_scsi::commands::{ReportSupportedOpcodes, SupportedOpcode, VpdPage};
+use tapewise_scsi::question::{Page, Question};
 use tapewise_scsi::{Command, TapeDrive, hex};
 
 /// Answers, and what must not be in them.
@@ -51,7 +52,7 @@ impl Answers {
     ///
     /// # Errors
     /// Those of the commands, except that a drive may not have one.
-    pub fn of_the_drive(&mut self, drive: &mut TapeDrive) -> Result<(), CliError> {
+    pub fn of_the_drive(&mut self, drive: &mut TapeDrive, heed: Heed) -> Result<(), CheckError> {
         for &(name, code) in QUESTIONS {
             let page = code.map(|code| Page { code, sub: None });
             let question = Question::named(name, page)?;
@@ -62,13 +63,13 @@ impl Answers {
                 hex: None,
                 refused: None,
             };
-            if question.is_known_to(drive)? {
-                match question.send(drive.transport()) {
+            if question.is_known_to(drive).map_err(RunError::from)? {
+                match question.send(drive.transport(), &mut |error| heed(Notice::Message(error))) {
                     Ok(bytes) => answer.hex = Some(self.shown(name, bytes)),
                     Err(error) if error.is_unsupported() => {
                         answer.refused = Some(error.to_string());
                     }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Err(RunError::from(error).into()),
                 }
             } else {
                 answer.refused = Some("not asked: the drive does not list it".to_owned())
@@ -104,8 +105,8 @@ impl Answers {
 ///
 /// # Errors
 /// Those of REPORT SUPPORTED OPERATION CODES, except that a drive may not have it.
-pub fn opcodes(drive: &mut TapeDrive) -> Result<Option<Vec<Opcode>>, CliError> {
-    let list = optional(ReportSupportedOpcodes.send(drive.transport()))?;
+pub fn opcodes(drive: &mut TapeDrive, heed: Heed) -> Result<Option<Vec<Opcode>>, RunError> {
+    let list = optional(ReportSupportedOpcodes.send(drive.transport()), heed)?;
     let opcode = |command: &SupportedOpcode| Opcode {
         code: match command.service_action {
             Some(action) => format!("{:02x}/{action:02x}", command.opcode),

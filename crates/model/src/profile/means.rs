@@ -1,7 +1,7 @@
 //! Mean locate times, and startup and full seek of drives that were published with a model only.
 
-use tapewise_model::profile::{Locate, Profile};
-use tapewise_model::{Geometry, Point, Position, PositionSource, Random};
+use super::{Locate, Profile};
+use crate::{Geometry, Point, Position, PositionSource, Random};
 
 /// Places of the midpoint rule for the mean from the beginning of tape, all wraps together.
 const PLACES: u32 = 1 << 18;
@@ -85,10 +85,10 @@ fn anywhere(geometry: &Geometry, random: &mut Random, point: &impl Fn(u16, u32) 
 /// drive has them, in seconds.
 ///
 /// Landing points: a locate ahead in the same direction on another wrap of the band, by the line of
-/// long travel, without the reading. LTO: intercept and wrap change, which is the least locate to another wrap (the same band, half
-/// and direction, no distance), and `per_lpos_s` times the length of a wrap. Four regions: the
-/// line ahead. Key points: the least constant of a case that leaves the track or the section, and
-/// a track at scanning speed. Helical: the coefficients themselves.
+/// long travel, without the reading. LTO: intercept and wrap change, which is the least locate to
+/// another wrap (the same band, half and direction, no distance), and `per_lpos_s` times the length
+/// of a wrap. Four regions: the line ahead. Key points: the least constant of a case that leaves the
+/// track or the section, and a track at scanning speed. Helical: the coefficients themselves.
 pub fn startup_and_full_s(profile: &Profile) -> Option<(f64, f64)> {
     match profile.locate.as_ref()? {
         Locate::HelicalLinear {
@@ -138,7 +138,7 @@ pub fn startup_and_full_s(profile: &Profile) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tapewise_model::profile;
+    use crate::profile;
 
     fn of(name: &str) -> Profile {
         profile::find(name).unwrap()

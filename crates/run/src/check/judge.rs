@@ -1,49 +1,18 @@
 //! Measured locates beside what a profile predicts.
 
+use super::CheckError;
 use super::report::{Errors, Judged};
 use super::sample::Move;
-use crate::commands::drive::cartridge::profile_of_density;
-use crate::error::CliError;
-use crate::profiles;
-use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
-use tapewise_model::{BlockMap, EndOfWrap, Position, PositionSource, Profile, profile};
-use tapewise_scsi::TapeDrive;
+use tapewise_model::{BlockMap, EndOfWrap, Position, PositionSource, Profile};
 
 /// A profile, and how it was found.
+#[derive(Clone, Debug)]
 pub struct Chosen {
     /// The profile.
     pub profile: Profile,
     /// `given`, `product and density`, `product` or `density`.
     pub found_by: &'static str,
-}
-
-/// The profile that was asked for, else one of the drive's product and the cartridge's density (a
-/// drive reads cartridges of several), else of either; none where none fits.
-pub fn choose(
-    given: Option<&str>,
-    density: Option<u8>,
-    drive: &mut TapeDrive,
-) -> Result<Option<Chosen>, CliError> {
-    let chosen = |profile, found_by| Some(Chosen { profile, found_by });
-    if let Some(name) = given {
-        return Ok(chosen(profiles::load_drive(name)?, "given"));
-    }
-    let product = drive.identity().product.clone();
-    let kinds: Vec<DriveKind> = DriveKind::names()
-        .filter_map(DriveKind::find)
-        .filter(|kind| kind.identity.product == product)
-        .collect();
-    let both = kinds
-        .iter()
-        .find(|kind| Some(kind.identity.density_code) == density);
-    if let Some(kind) = both {
-        return Ok(chosen(profile::find(&kind.name)?, "product and density"));
-    }
-    if let Some(kind) = kinds.first() {
-        return Ok(chosen(profile::find(&kind.name)?, "product"));
-    }
-    Ok(profile_of_density(drive).and_then(|profile| chosen(profile, "density")))
 }
 
 /// More than this and a prediction is off (Hillyer & Silberschatz 1996, section 3).
@@ -58,18 +27,15 @@ pub fn judge(
     chosen: &Chosen,
     events: &[Event],
     table: Option<&[EndOfWrap]>,
-) -> Result<Option<Judged>, CliError> {
+) -> Result<Option<Judged>, CheckError> {
     let profile = &chosen.profile;
     let Ok(model) = profile.locate_model(None) else {
         return Ok(None);
     };
     let map = match table {
         Some(table) => {
-            let map = BlockMap::from_end_of_wrap(&profile.geometry()?, table, None);
-            let wrong = |error| {
-                CliError::failed(error).hint("is it another cartridge's profile? --profile NAME")
-            };
-            Some(map.map_err(wrong)?)
+            let geometry = profile.geometry()?;
+            Some(BlockMap::from_end_of_wrap(&geometry, table, None)?)
         }
         None => None,
     };

@@ -1,8 +1,8 @@
 //! The target's metric against the number of drives.
 
-use super::grid::{Cell, Found, Guess};
-use crate::commands::simulate::report::number;
-use tapewise_plot::{Drawn, Figure, NothingToDraw, TOLD_APART};
+use crate::figure::{Drawn, Figure, NothingToDraw, TOLD_APART};
+use tapewise_model::units::number;
+use tapewise_sim::capacity::{Capacity, Combination, Forecast};
 use tapewise_sim::statistics::Interval;
 
 /// What is beyond so many times the target would press the rest together.
@@ -13,9 +13,10 @@ const FAR: f64 = 4.0;
 ///
 /// # Errors
 /// Where one cannot be made.
-pub fn pictures(found: &Found) -> Result<Vec<Drawn>, NothingToDraw> {
+pub fn capacity_pictures(found: &Capacity) -> Result<Vec<Drawn>, NothingToDraw> {
     let rows = found.rows.iter().map(|row| (row, simulated(found, row)));
-    let rows: Vec<(&Vec<Cell>, Vec<Place>)> = rows.filter(|(_, near)| !near.is_empty()).collect();
+    let rows: Vec<(&Vec<Combination>, Vec<Place>)> =
+        rows.filter(|(_, near)| !near.is_empty()).collect();
     let groups = if rows.is_empty() {
         vec![&rows[..]]
     } else {
@@ -34,36 +35,36 @@ pub fn pictures(found: &Found) -> Result<Vec<Drawn>, NothingToDraw> {
 /// Drives, and the target's metric with its interval.
 type Place = (f64, Interval);
 
-fn is_near(found: &Found, seconds: f64) -> bool {
+fn is_near(found: &Capacity, seconds: f64) -> bool {
     seconds <= FAR * found.target.limit_s
 }
 
-fn simulated(found: &Found, row: &[Cell]) -> Vec<Place> {
+fn simulated(found: &Capacity, row: &[Combination]) -> Vec<Place> {
     let metric = found.target.metric;
     row.iter()
-        .filter_map(|cell| Some((f64::from(cell.drives), cell.metric(metric)?)))
+        .filter_map(|one| Some((f64::from(one.drives), one.metric(metric)?)))
         .filter(|(_, s)| is_near(found, s.estimate))
         .collect()
 }
 
 fn picture(
-    found: &Found,
+    found: &Capacity,
     name: String,
-    rows: &[(&Vec<Cell>, Vec<Place>)],
+    rows: &[(&Vec<Combination>, Vec<Place>)],
 ) -> Result<Drawn, NothingToDraw> {
     let target = &found.target;
-    let first = found.cells().next();
-    let scenario = first.map_or("", |cell| cell.scenario.name.as_str());
+    let first = found.combinations().next();
+    let scenario = first.map_or("", |one| one.scenario.name.as_str());
     let title = format!(
         "{} of responses by drives, {scenario} (thin: by formula)",
         target.metric
     );
     let mut figure = Figure::new(name, title, "drives", "response, s");
     for (row, simulated) in rows {
-        let Some(cell) = row.first() else { continue };
-        let formula = row.iter().filter_map(|cell| match &cell.formula {
-            Guess::Expected(expected) => Some((f64::from(cell.drives), expected.target_s)),
-            Guess::Unstable { .. } | Guess::None(_) => None,
+        let Some(one) = row.first() else { continue };
+        let formula = row.iter().filter_map(|one| match &one.formula {
+            Forecast::Expected(expected) => Some((f64::from(one.drives), expected.target_s)),
+            Forecast::Unstable { .. } | Forecast::None(_) => None,
         });
         let low = simulated.iter().map(|(drives, s)| (*drives, s.low()));
         let high = simulated.iter().map(|(drives, s)| (*drives, s.high()));
@@ -72,9 +73,13 @@ fn picture(
             .thin(formula.filter(|(_, seconds)| is_near(found, *seconds)))
             .area(low.chain(high.rev()))
             .on_line(dots.clone())
-            .line(&cell.row_name(), dots);
+            .line(&one.row_name(), dots);
     }
-    let most = found.cells().map(|cell| cell.drives).max().unwrap_or(1);
+    let most = found
+        .combinations()
+        .map(|one| one.drives)
+        .max()
+        .unwrap_or(1);
     let across = [(0.0, target.limit_s), (f64::from(most), target.limit_s)];
     let target_name = format!("target {} s", number(target.limit_s));
     figure.guide(&target_name, across).draw()

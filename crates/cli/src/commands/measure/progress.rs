@@ -1,39 +1,12 @@
-//! A line with how far a measurement has come, on a terminal only.
+//! How far a measurement has come, in a line.
 
-use crate::output::say;
-use std::io::IsTerminal;
 use tapewise_run::measure::Progress;
-
-/// The line.
-pub struct Bar {
-    terminal: bool,
-}
 
 /// Width of the bar in characters.
 const WIDTH: usize = 20;
 
-impl Bar {
-    pub fn new() -> Bar {
-        Bar {
-            terminal: std::io::stderr().is_terminal(),
-        }
-    }
-
-    pub fn show(&self, now: Progress) {
-        if self.terminal {
-            say(format_args!("\r\x1b[K{}", line(now)));
-        }
-    }
-
-    pub fn clear(&self) {
-        if self.terminal {
-            say("\r\x1b[K");
-        }
-    }
-}
-
 /// By drive time: the share that is over, the step, and what is left.
-fn line(now: Progress) -> String {
+pub fn line(now: Progress) -> String {
     let all = (now.took + now.left).0.max(1);
     let share = now.took.0 as f64 / all as f64;
     let full = (share * WIDTH as f64).round() as usize;

@@ -26,6 +26,20 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{ending}")
 }
 
+/// A time in seconds, or any number of that size: to a tenth below a thousand.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        0.0..0.095 => format!("{value:.2}"),
+        0.095..999.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A share as a percentage, to a tenth.
+pub fn share(value: f64) -> String {
+    format!("{:.1} %", value * 100.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,17 +1,15 @@
-//! Commands that only ask, by the names of their decoders, and their answers as the drive sent them.
+//! Commands that only ask, by the names of their decoders, and their answers as the device sent them.
 
-use crate::error::{CliError, Exit};
-use crate::output;
-use std::str::FromStr;
-use std::time::Duration;
-use tapewise_scsi::commands::{
+use crate::commands::{
     ElementKind, Inquiry, InquiryVpd, LogSense, ModeSense6, ModeSense10, ReadAttributeList,
     ReadAttributes, ReadBlockLimits, ReadElementStatus, ReadEndOfWrapPosition,
     ReadEndOfWrapPositions, ReadKeys, ReadPositionExtended, ReadPositionLong, ReadPositionShort,
     ReadReservation, ReceiveAccessOrder, ReceiveAccessOrderLimits, ReportDensitySupport,
     ReportLuns, ReportSupportedOpcode, ReportSupportedOpcodes, RequestSense,
 };
-use tapewise_scsi::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport};
+use crate::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport};
+use std::str::FromStr;
+use std::time::Duration;
 
 /// Which page, operation code, wrap or type of element: `17` or `a3/1f`, in hex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,13 +20,74 @@ pub struct Page {
     pub sub: Option<u8>,
 }
 
-impl FromStr for Page {
-    type Err = String;
+/// Why there is no such question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// Not a page in hex.
+    #[error("{text:?} is not a number of one or two hex digits")]
+    Page {
+        /// The text.
+        text: String,
+    },
+    /// The command has no pages to choose.
+    #[error("{name} has no pages")]
+    NoPages {
+        /// The command.
+        name: String,
+    },
+    /// There is no such command.
+    #[error("there is no command {name:?}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// There is no such type of element.
+    #[error("elements are of type 1 robot, 2 slot, 3 station or 4 drive")]
+    NoSuchElements,
+}
 
-    fn from_str(text: &str) -> Result<Page, String> {
+/// Why a drive was not asked, or what it answered instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The drive has a list of its commands, and this one is not in it.
+    #[error(
+        "{name} ({opcode:02X}h/{action:02X}h) was not sent: the drive does not list it among its commands"
+    )]
+    Unlisted {
+        /// The command.
+        name: &'static str,
+        /// Its operation code.
+        opcode: u8,
+        /// Its service action.
+        action: u8,
+    },
+    /// The drive has no list of its commands.
+    #[error(
+        "{name} ({opcode:02X}h/{action:02X}h) was not sent: the drive does not say which commands it has"
+    )]
+    Untold {
+        /// The command.
+        name: &'static str,
+        /// Its operation code.
+        opcode: u8,
+        /// Its service action.
+        action: u8,
+    },
+    /// The command failed.
+    #[error(transparent)]
+    Scsi(#[from] ScsiError),
+}
+
+impl FromStr for Page {
+    type Err = QuestionError;
+
+    fn from_str(text: &str) -> Result<Page, QuestionError> {
         let number = |text: &str| {
-            u8::from_str_radix(text, 16)
-                .map_err(|_| format!("{text:?} is not a number of one or two hex digits"))
+            u8::from_str_radix(text, 16).map_err(|_| QuestionError::Page {
+                text: text.to_owned(),
+            })
         };
         let (code, sub) = match text.split_once('/') {
             Some((code, sub)) => (code, Some(number(sub)?)),
@@ -69,11 +128,12 @@ impl Question {
     /// What the decoder of that name is for.
     ///
     /// # Errors
-    /// Bad input: no such decoder, or a page where there is none to choose.
-    pub fn named(name: &str, page: Option<Page>) -> Result<Question, CliError> {
+    /// [`QuestionError`]: no such decoder, or a page where there is none to choose.
+    pub fn named(name: &str, page: Option<Page>) -> Result<Question, QuestionError> {
         if page.is_some() && !PAGED.contains(&name) {
-            return Err(CliError::input(format!("{name} has no pages"))
-                .hint(format!("--page is for {}", PAGED.join(", "))));
+            return Err(QuestionError::NoPages {
+                name: name.to_owned(),
+            });
         }
         let page = page.unwrap_or(Page {
             code: default_page(name),
@@ -124,8 +184,9 @@ impl Question {
             "luns" => Question::of(&ReportLuns),
             "elements" => Question::of(&elements(code)?),
             _ => {
-                return Err(CliError::input(format!("there is no command {name:?}"))
-                    .hint("`tapewise drive show --list` names them"));
+                return Err(QuestionError::Unknown {
+                    name: name.to_owned(),
+                });
             }
         })
     }
@@ -141,35 +202,43 @@ impl Question {
     ///
     /// # Errors
     /// Those of REPORT SUPPORTED OPERATION CODES.
-    pub fn is_known_to(&self, drive: &mut TapeDrive) -> Result<bool, CliError> {
+    pub fn is_known_to(&self, drive: &mut TapeDrive) -> Result<bool, ScsiError> {
         match self.probed() {
             Some((opcode, action)) => Ok(drive.supports(opcode, Some(action))? == Some(true)),
             None => Ok(true),
         }
     }
 
-    /// Asks a drive; what it has to have is probed first.
+    /// Asks a drive; what it has to have is probed first. `heed` is as in [`Question::send`].
     ///
     /// # Errors
-    /// Refused, when the drive does not say that it has the command; what the drive answers.
-    pub fn ask(&self, drive: &mut TapeDrive) -> Result<Vec<u8>, CliError> {
+    /// [`AskError`]: the drive does not say that it has the command; what the drive answers.
+    pub fn ask(
+        &self,
+        drive: &mut TapeDrive,
+        heed: &mut dyn FnMut(&ScsiError),
+    ) -> Result<Vec<u8>, AskError> {
         if let Some(code) = self.probed() {
-            refuse_unless_supported(drive, self.name, code)?;
+            require(drive, self.name, code)?;
         }
-        Ok(self.send(drive.transport())?)
+        Ok(self.send(drive.transport(), heed)?)
     }
 
-    /// Sends it. Messages that wait in the device come first, one each: they are said, and the
+    /// Sends it. Messages that wait in the device come first, one each: `heed` is told of them, and the
     /// command is sent again.
     ///
     /// # Errors
     /// [`ScsiError`] as for every command.
-    pub fn send(&self, transport: &mut dyn Transport) -> Result<Vec<u8>, ScsiError> {
+    pub fn send(
+        &self,
+        transport: &mut dyn Transport,
+        heed: &mut dyn FnMut(&ScsiError),
+    ) -> Result<Vec<u8>, ScsiError> {
         const MOST_MESSAGES: usize = 8;
         for _ in 0..MOST_MESSAGES {
             match self.send_once(transport) {
                 Err(error) if matches!(error.condition(), Some(Condition::UnitAttention(_))) => {
-                    output::say(format_args!("tapewise: the device says {error}\n"));
+                    heed(&error);
                 }
                 other => return other,
             }
@@ -188,24 +257,28 @@ impl Question {
     }
 }
 
-/// Refuses a command that the drive does not say it has: it is never sent blindly.
+/// Refuses a command that the drive does not say it has, so that it is never sent blindly.
 ///
 /// # Errors
-/// Refused, and those of REPORT SUPPORTED OPERATION CODES.
-pub fn refuse_unless_supported(
+/// [`AskError`]: refused, and those of REPORT SUPPORTED OPERATION CODES.
+pub fn require(
     drive: &mut TapeDrive,
-    name: &str,
+    name: &'static str,
     (opcode, action): (u8, u8),
-) -> Result<(), CliError> {
-    let why = match drive.supports(opcode, Some(action))? {
-        Some(true) => return Ok(()),
-        Some(false) => "the drive does not list it among its commands",
-        None => "the drive does not say which commands it has",
-    };
-    Err(CliError::with(
-        Exit::Refused,
-        format!("{name} ({opcode:02X}h/{action:02X}h) was not sent: {why}"),
-    ))
+) -> Result<(), AskError> {
+    match drive.supports(opcode, Some(action))? {
+        Some(true) => Ok(()),
+        Some(false) => Err(AskError::Unlisted {
+            name,
+            opcode,
+            action,
+        }),
+        None => Err(AskError::Untold {
+            name,
+            opcode,
+            action,
+        }),
+    }
 }
 
 /// Those where a page, an operation code, a wrap or a type of element is chosen.
@@ -222,15 +295,12 @@ fn default_page(name: &str) -> u8 {
     }
 }
 
-fn elements(code: u8) -> Result<ReadElementStatus, CliError> {
+fn elements(code: u8) -> Result<ReadElementStatus, QuestionError> {
     let kind = ElementKind::ALL
         .into_iter()
         .find(|kind| kind.code() == code);
-    let kind = kind.ok_or_else(|| {
-        CliError::input("elements are of type 1 robot, 2 slot, 3 station or 4 drive")
-    })?;
     Ok(ReadElementStatus {
-        kind,
+        kind: kind.ok_or(QuestionError::NoSuchElements)?,
         first: 0,
         count: u16::MAX,
         volume_tags: true,
@@ -241,7 +311,7 @@ fn elements(code: u8) -> Result<ReadElementStatus, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tapewise_scsi::commands::DECODERS;
+    use crate::commands::DECODERS;
 
     #[test]
     fn every_decoder_has_a_command_that_asks_for_data_and_changes_nothing() {

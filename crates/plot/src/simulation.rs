@@ -1,31 +1,45 @@
 //! What was simulated, drawn: how responses spread, their percentiles, and one replication in time.
 
-use super::answer::{Answer, Simulated};
-use super::report::number;
-use super::trace::Logged;
-use crate::error::CliError;
-use crate::units;
+use crate::colours::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::figure::{Drawn, Figure, NothingToDraw, TOLD_APART};
+use crate::timeline::{Kind, Row, Timeline};
 use std::collections::HashSet;
 use tapewise_model::Micros;
-use tapewise_plot::colours::{BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
-use tapewise_plot::timeline::{Kind, Row, Timeline};
-use tapewise_plot::{Drawn, Figure, TOLD_APART};
-use tapewise_sim::Scenario;
+use tapewise_model::units::{count, number};
 use tapewise_sim::library::{Action, Part, Record};
-use tapewise_sim::statistics::{Bins, ShiftedErlang};
+use tapewise_sim::statistics::{Bins, ShiftedErlang, StatisticsError};
+use tapewise_sim::{Logged, Scenario, Simulated, Simulation};
 
-/// All pictures.
+/// Why what was simulated cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationPictureError {
+    /// A figure has nothing in it.
+    #[error(transparent)]
+    Figure(#[from] NothingToDraw),
+    /// A percentile cannot be told.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+    /// A replication has no responses.
+    #[error("no response to draw")]
+    NoResponse,
+}
+
+/// The distribution of responses of each case, the percentiles of all, and a timeline of each replication.
 ///
 /// # Errors
-/// Where one cannot be made.
-pub fn all(answers: &[Answer], runs: &[Logged]) -> Result<Vec<Drawn>, CliError> {
+/// [`SimulationPictureError`] where one cannot be made.
+pub fn simulation_pictures(
+    simulations: &[Simulation],
+    runs: &[Logged],
+) -> Result<Vec<Drawn>, SimulationPictureError> {
     let mut drawn = Vec::new();
-    for answer in answers {
-        if let Some(simulated) = answer.steady() {
-            drawn.push(distribution(&answer.scenario, simulated)?.draw()?);
+    for simulation in simulations {
+        if let Some(simulated) = simulation.steady() {
+            drawn.push(distribution(&simulation.scenario, simulated)?.draw()?);
         }
     }
-    drawn.extend(percentiles(answers)?);
+    drawn.extend(percentiles(simulations)?);
     for logged in runs {
         drawn.push(timeline(logged)?);
     }
@@ -67,10 +81,13 @@ const WIDTHS_S: [f64; 14] = [
 ];
 
 /// How many responses are how long, beside the shifted Erlang distribution that fits best.
-fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, CliError> {
+fn distribution(
+    scenario: &Scenario,
+    simulated: &Simulated,
+) -> Result<Figure, SimulationPictureError> {
     let case = &scenario.name;
     let seen = &simulated.study.histogram;
-    let far = seen.quantile(0.995).map_err(CliError::failed)?;
+    let far = seen.quantile(0.995)?;
     let far_s = far.unwrap_or(Micros::ZERO).as_secs_f64();
     let width_s = (WIDTHS_S.into_iter())
         .find(|width_s| far_s / width_s <= BINS)
@@ -87,9 +104,9 @@ fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, Cl
         (share.unwrap_or(0.0) * seen.count() as f64).round() as u64
     };
     let counts: Vec<u64> = (0..bins).map(|bin| later(bin) - later(bin + 1)).collect();
-    let percent = |count: f64| count / seen.count() as f64 * 100.0;
-    let outline = counts.iter().enumerate().flat_map(|(bin, &count)| {
-        let height = percent(count as f64);
+    let percent = |some: f64| some / seen.count() as f64 * 100.0;
+    let outline = counts.iter().enumerate().flat_map(|(bin, &seen)| {
+        let height = percent(seen as f64);
         [bin, bin + 1].map(|edge| (edge as f64 * width_s, height))
     });
     let mut corners: Vec<(f64, f64)> = vec![(0.0, 0.0)];
@@ -125,16 +142,16 @@ fn distribution(scenario: &Scenario, simulated: &Simulated) -> Result<Figure, Cl
     let words = format!(
         "shifted Erlang: nothing before {} s, {}, mean {} s",
         number(curve.shift_s),
-        units::count(curve.phases as usize, "phase"),
+        count(curve.phases as usize, "phase"),
         number(curve.mean_s)
     );
     Ok(figure.line(&words, places))
 }
 
 /// The share of responses that are not longer, by case.
-fn percentiles(answers: &[Answer]) -> Result<Vec<Drawn>, CliError> {
-    let steady: Vec<(&str, &Simulated)> = (answers.iter())
-        .filter_map(|answer| Some((answer.scenario.name.as_str(), answer.steady()?)))
+fn percentiles(simulations: &[Simulation]) -> Result<Vec<Drawn>, SimulationPictureError> {
+    let steady: Vec<(&str, &Simulated)> = (simulations.iter())
+        .filter_map(|each| Some((each.scenario.name.as_str(), each.steady()?)))
         .collect();
     let groups = steady.chunks(TOLD_APART);
     let several = groups.len() > 1;
@@ -152,7 +169,7 @@ fn percentiles(answers: &[Answer]) -> Result<Vec<Drawn>, CliError> {
             for permille in 1..1000u32 {
                 let p = f64::from(permille) / 1000.0;
                 let seen = simulated.study.histogram.quantile(p);
-                if let Some(time) = seen.map_err(CliError::failed)? {
+                if let Some(time) = seen? {
                     places.push((time.as_secs_f64(), p * 100.0));
                 }
             }
@@ -194,11 +211,11 @@ const ROWS: usize = 40;
 const SPAN: f64 = 24.0;
 
 /// What drives and robots of its library did around the slowest response of a replication.
-fn timeline(logged: &Logged) -> Result<Drawn, CliError> {
+fn timeline(logged: &Logged) -> Result<Drawn, SimulationPictureError> {
     let run = &logged.run;
     let slowest = run.slowest(0, 1);
     let Some(slow) = slowest.first() else {
-        return Err(CliError::failed("no response to draw"));
+        return Err(SimulationPictureError::NoResponse);
     };
     let done_s = run.answers.iter().map(|answer| {
         let waited = answer.parts[Part::Window] + answer.parts[Part::DriveWait];

@@ -1,8 +1,10 @@
 //! The report of a drive: its JSON form. docs/reference/drive-report.md describes it field by field.
 
+use super::hidden::pseudonym;
 use serde::{Deserialize, Serialize};
 use tapewise_formats::event::Event;
 use tapewise_model::Micros;
+use tapewise_scsi::Identity;
 
 /// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
@@ -153,6 +155,19 @@ pub struct Errors {
     pub rms_s: f64,
     /// Share of them that is off by more than 2 s.
     pub off_share: f64,
+}
+
+impl DriveName {
+    /// The drive's name, its serial number as a pseudonym.
+    pub(super) fn of(identity: &Identity) -> DriveName {
+        let serial = identity.serial.as_deref();
+        DriveName {
+            vendor: identity.vendor.clone(),
+            product: identity.product.clone(),
+            revision: identity.revision.clone(),
+            pseudonym: serial.map(|serial| pseudonym("drive", serial)),
+        }
+    }
 }
 
 impl Judged {

@@ -1,34 +1,82 @@
-//! One replication in full: every response with its parts, and what drives and robots did.
+//! One replication in full: every response with its parts as CSV, and what drives and robots did as an event log.
 
-use crate::error::CliError;
-use crate::output;
+use crate::library::{Action, Part, Record, Run, Site, Stalled};
+use crate::scenario::Scenario;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io::{self, Write};
 use tapewise_formats::event::{Action as Done, Event, Spot};
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_model::{Micros, Position};
-use tapewise_sim::Scenario;
-use tapewise_sim::library::{Action, Part, Record, Run};
 
 /// A replication with its log.
+#[derive(Clone, Debug)]
 pub struct Logged {
+    /// What was simulated.
     pub scenario: Scenario,
+    /// Every response.
     pub run: Run,
+    /// What every drive and robot did.
     pub log: Vec<Record>,
 }
 
-/// Writes every response as a row of CSV. Times are in seconds.
-///
-/// # Errors
-/// What the file system says.
-pub fn write_responses(path: &Path, runs: &[Logged]) -> Result<(), CliError> {
-    output::write(Some(path), |out| {
-        out.write_all(responses(runs).as_bytes())
-            .map_err(CliError::failed)
-    })
+impl Logged {
+    /// Makes one replication.
+    ///
+    /// # Errors
+    /// As [`Site::run`].
+    pub fn new(site: &Site, replication: u64) -> Result<Logged, Stalled> {
+        let (run, log) = site.run_logged(replication)?;
+        Ok(Logged {
+            scenario: site.scenario().clone(),
+            run,
+            log,
+        })
+    }
+
+    /// Writes a session of an event log. Returns how many records an event log has no word for, which are left out.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_events(&self, out: impl Write) -> io::Result<usize> {
+        let mut records: Vec<&Record> = self.log.iter().collect();
+        records.sort_by_key(|record| record.at);
+        let mut writer = EventWriter::new(out, &self.header())?;
+        let mut left_out = 0;
+        for record in records {
+            match event(&self.scenario, record) {
+                Some(event) => writer.write(&event)?,
+                None => left_out += 1,
+            }
+        }
+        Ok(left_out)
+    }
+
+    fn header(&self) -> Header {
+        let scenario = &self.scenario;
+        let drives = || {
+            scenario
+                .libraries
+                .iter()
+                .flat_map(|library| &library.drives)
+        };
+        let first = drives().next().and_then(|drive| drive.profile.clone());
+        Header {
+            seed: Some(scenario.seed),
+            // The log's own profile is that of all drives, or of none.
+            profile: first
+                .filter(|first| drives().all(|drive| drive.profile.as_ref() == Some(first))),
+            emulated: true,
+            ..Header::new(concat!(
+                "tapewise ",
+                env!("CARGO_PKG_VERSION"),
+                ", simulated"
+            ))
+        }
+    }
 }
 
-fn responses(runs: &[Logged]) -> String {
+/// Every response of these replications as a row of CSV. Times are in seconds.
+pub fn responses_csv(runs: &[Logged]) -> String {
     let mut text = "case,request,library,cartridge,drive,priority,arrived_s,response_s".to_owned();
     for part in Part::ALL {
         let _ = write!(text, ",{}_s", column(part));
@@ -60,7 +108,7 @@ fn responses(runs: &[Logged]) -> String {
 }
 
 /// A part as columns and keys name it.
-pub fn column(part: Part) -> String {
+pub(crate) fn column(part: Part) -> String {
     part.name().replace(' ', "_")
 }
 
@@ -74,57 +122,6 @@ fn quoted(name: &str) -> String {
 
 fn seconds(time: Micros) -> String {
     format!("{}.{:06}", time.0 / 1_000_000, time.0 % 1_000_000)
-}
-
-/// Writes an event log, one session for each scenario; how many records an event log has no word
-/// for, which are left out.
-///
-/// # Errors
-/// What the file system says.
-pub fn write_events(path: &Path, runs: &[Logged]) -> Result<usize, CliError> {
-    let mut left_out = 0;
-    output::write(Some(path), |out| {
-        let mut text = Vec::new();
-        for logged in runs {
-            left_out += session(&mut text, logged).map_err(CliError::failed)?;
-        }
-        out.write_all(&text).map_err(CliError::failed)
-    })?;
-    Ok(left_out)
-}
-
-fn session(out: &mut Vec<u8>, logged: &Logged) -> std::io::Result<usize> {
-    let scenario = &logged.scenario;
-    let profiles = || {
-        scenario
-            .libraries
-            .iter()
-            .flat_map(|l| &l.drives)
-            .map(|d| &d.profile)
-    };
-    let first = profiles().next().cloned().flatten();
-    let header = Header {
-        seed: Some(scenario.seed),
-        // The log's own profile is that of all drives, or of none.
-        profile: first.filter(|first| profiles().all(|other| other.as_ref() == Some(first))),
-        emulated: true,
-        ..Header::new(concat!(
-            "tapewise ",
-            env!("CARGO_PKG_VERSION"),
-            ", simulated"
-        ))
-    };
-    let mut records: Vec<&Record> = logged.log.iter().collect();
-    records.sort_by_key(|record| record.at);
-    let mut writer = EventWriter::new(out, &header)?;
-    let mut left_out = 0;
-    for record in records {
-        match event(scenario, record) {
-            Some(event) => writer.write(&event)?,
-            None => left_out += 1,
-        }
-    }
-    Ok(left_out)
 }
 
 fn event(scenario: &Scenario, record: &Record) -> Option<Event> {

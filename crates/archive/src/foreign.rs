@@ -1,0 +1,298 @@
+//! Volumes that others wrote, as the catalogue takes them: from an LTFS index, or from a list of files and blocks.
+
+use crate::catalogue::Recorded;
+use crate::deliver::{BadPath, InnerPath};
+use crate::ltfs::deliver::{NotWanted, Wanted};
+use crate::record::{self, Owner, Segment, Volume, VolumeFormat, VolumeState};
+use crate::sums::ltfs_index_sum;
+use std::collections::BTreeMap;
+use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex};
+use tapewise_formats::request::{Extent, Request};
+
+/// A volume that is to be added.
+#[derive(Debug)]
+pub struct ForeignVolume {
+    /// The volume.
+    pub volume: Volume,
+    /// What is on it.
+    pub recorded: Vec<Recorded>,
+    /// Paths that are left out, and why.
+    pub left_out: Vec<(Vec<u8>, LeftOut)>,
+}
+
+/// Why a file is not added.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeftOut {
+    /// Its path could leave a destination.
+    #[error(transparent)]
+    Path(#[from] BadPath),
+    /// The index contradicts itself, or it is a link.
+    #[error(transparent)]
+    NotWanted(#[from] NotWanted),
+    /// It has no blocks.
+    #[error("no blocks are said")]
+    NoBlocks,
+    /// There is a gap between its pieces, or they overlap.
+    #[error("a piece begins at byte {begins} of the file where byte {next} is next")]
+    Gap {
+        /// Where a piece begins.
+        begins: u64,
+        /// Where it would have to.
+        next: u64,
+    },
+    /// It is too long.
+    #[error("its length does not fit in 64 bits")]
+    TooLong,
+    /// It has holes.
+    #[error("it has holes: `recall --ltfs` brings it back")]
+    Holes,
+}
+
+/// A request of a list names no volume, and the list has no name either.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it names no volume")]
+pub struct NoVolumeNamed {
+    /// The request.
+    pub id: String,
+}
+
+impl ForeignVolume {
+    /// The volumes of a list of files and blocks. A request without a volume is of the one that the list is named
+    /// like.
+    ///
+    /// # Errors
+    /// [`NoVolumeNamed`].
+    pub fn of_requests(
+        requests: &[Request],
+        named_like: Option<&str>,
+        block_bytes: u64,
+    ) -> Result<Vec<ForeignVolume>, NoVolumeNamed> {
+        let mut volumes: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
+        for request in requests {
+            let label = request.volume.as_deref().or(named_like);
+            let label = label.ok_or_else(|| NoVolumeNamed {
+                id: request.id.clone(),
+            })?;
+            volumes.entry(label).or_default().push(request);
+        }
+        let found = volumes.iter();
+        let found = found.map(|(label, requests)| of_volume(label, requests, block_bytes));
+        Ok(found.collect())
+    }
+
+    /// The volume of an LTFS index.
+    pub fn of_index(
+        label: &str,
+        index: &LtfsIndex,
+        files: &[LtfsFile],
+        layout: &LtfsLayout,
+    ) -> ForeignVolume {
+        let volume = Volume {
+            label: label.to_owned(),
+            uuid: index.volume_uuid.clone(),
+            format: VolumeFormat::Ltfs,
+            state: VolumeState::Full,
+            block_bytes: layout.block_size as u32,
+            next_block: 0,
+            written_bytes: index.extent_bytes,
+        };
+        let mut left_out = Vec::new();
+        let mut recorded = Vec::new();
+        for file in files {
+            match of_entry(label, file, layout) {
+                Ok(file) => recorded.push(file),
+                Err(why) => left_out.push((file.path.to_string().into_bytes(), why)),
+            }
+        }
+        ForeignVolume {
+            volume,
+            recorded,
+            left_out,
+        }
+    }
+}
+
+fn of_volume(label: &str, requests: &[&Request], block_bytes: u64) -> ForeignVolume {
+    // A file in several pieces has several rows.
+    let mut files: BTreeMap<&str, Vec<&Extent>> = BTreeMap::new();
+    for request in requests {
+        let inner = request.path.as_deref().unwrap_or(&request.id);
+        let pieces = files.entry(inner.trim_start_matches('/')).or_default();
+        pieces.extend(&request.extents);
+    }
+    let (mut recorded, mut left_out) = (Vec::new(), Vec::new());
+    for (inner, pieces) in files {
+        match of_pieces(label, inner, pieces, block_bytes) {
+            Ok(file) => recorded.push(file),
+            Err(why) => left_out.push((inner.as_bytes().to_vec(), why)),
+        }
+    }
+    let volume = Volume {
+        label: label.to_owned(),
+        // Nothing on such a cartridge says which one it is: its barcode is all that it can be known by.
+        uuid: format!("blocks:{label}"),
+        format: VolumeFormat::Blocks,
+        state: VolumeState::Full,
+        // The option is at most 16,777,215.
+        block_bytes: block_bytes as u32,
+        next_block: 0,
+        written_bytes: recorded
+            .iter()
+            .map(|recorded| recorded.file.bytes)
+            .fold(0, u64::saturating_add),
+    };
+    ForeignVolume {
+        volume,
+        recorded,
+        left_out,
+    }
+}
+
+/// The file of these pieces, in any order. Without a length in bytes a piece is all of its blocks.
+fn of_pieces(
+    label: &str,
+    inner: &str,
+    mut pieces: Vec<&Extent>,
+    block_bytes: u64,
+) -> Result<Recorded, LeftOut> {
+    let path = InnerPath::new(format!("{label}/{inner}"))?;
+    if pieces.is_empty() {
+        return Err(LeftOut::NoBlocks);
+    }
+    pieces.sort_by_key(|piece| piece.file_offset);
+    let mut bytes = 0u64;
+    let mut segments = Vec::with_capacity(pieces.len());
+    for extent in pieces {
+        if extent.file_offset != bytes {
+            return Err(LeftOut::Gap {
+                begins: extent.file_offset,
+                next: bytes,
+            });
+        }
+        let all = extent.block_count.checked_mul(block_bytes);
+        let length = extent
+            .byte_count
+            .or_else(|| all?.checked_sub(extent.byte_offset))
+            .ok_or(LeftOut::TooLong)?;
+        segments.push(Segment {
+            partition: extent.partition.unwrap_or(0),
+            first_block: extent.start_block,
+            last_block: extent.end_block(),
+            byte_offset: extent.byte_offset,
+            bytes: length,
+            file_offset: bytes,
+            start: extent.start,
+            end: extent.end,
+        });
+        bytes = bytes.checked_add(length).ok_or(LeftOut::TooLong)?;
+    }
+    Ok(Recorded {
+        file: record::File {
+            path: path.as_bytes().to_vec(),
+            bytes,
+            modified_ns: 0,
+            mode: 0o644,
+            sums: Vec::new(),
+        },
+        owner: Owner::default(),
+        zstd_bytes: None,
+        segments,
+    })
+}
+
+fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, LeftOut> {
+    let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
+    let wanted = Wanted::new(file, layout, None, sums, Vec::new())?;
+    let bytes: u64 = wanted
+        .segments
+        .iter()
+        .map(|segment| segment.bytes)
+        .fold(0, u64::saturating_add);
+    if bytes < file.length {
+        return Err(LeftOut::Holes);
+    }
+    let inner = wanted.path.to_string();
+    let path = InnerPath::new(format!("{label}/{inner}"))?;
+    Ok(Recorded {
+        file: record::File {
+            path: path.as_bytes().to_vec(),
+            bytes: file.length,
+            modified_ns: wanted.expected.metadata.modified_ns.unwrap_or(0),
+            mode: wanted.expected.metadata.mode.unwrap_or(0o644),
+            sums: wanted.expected.sums,
+        },
+        owner: Owner::default(),
+        zstd_bytes: None,
+        segments: wanted.segments,
+    })
+}
+
+/// Characters of a volume's name, and of the kind of cartridge behind it.
+const NAME: usize = 6;
+const KIND: usize = 2;
+
+/// Whether two labels are of one cartridge. LTFS calls a volume by the six characters of its barcode, and so are
+/// indexes named; a library reports eight, with the kind of cartridge behind: A00012 and A00012L6 are one cartridge.
+pub fn is_same_label(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    one == other || short.len() == NAME && long.len() == NAME + KIND && long.starts_with(short)
+}
+
+/// What a library has for the cartridge that somebody calls by a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InLibrary {
+    /// A cartridge of this very label.
+    Itself,
+    /// One cartridge that must be it, by this label.
+    Is(String),
+    /// More than one that may be it; two of them.
+    MayBe(String, String),
+    /// None.
+    NotThere,
+}
+
+impl InLibrary {
+    /// Looks for a label among those of a library.
+    pub fn find(given: &str, library: &[String]) -> InLibrary {
+        if library.iter().any(|label| label == given) {
+            return InLibrary::Itself;
+        }
+        let mut found = library.iter().filter(|label| is_same_label(label, given));
+        match (found.next(), found.next()) {
+            (Some(label), None) => InLibrary::Is(label.clone()),
+            (Some(one), Some(other)) => InLibrary::MayBe(one.clone(), other.clone()),
+            _ => InLibrary::NotThere,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_characters_and_eight_are_one_cartridge() {
+        assert!(is_same_label("A00012", "A00012L6"));
+        assert!(is_same_label("A00012L6", "A00012"));
+        assert!(is_same_label("A00012L6", "A00012L6"));
+        assert!(!is_same_label("A00012L6", "A00012L7"));
+        assert!(!is_same_label("A0001", "A0001L6"));
+        assert!(!is_same_label("A00012", "A00012L66"));
+    }
+
+    #[test]
+    fn the_library_s_label_counts_where_there_is_one() {
+        let library = ["A00012L6", "A00013L6", "A00013L7"].map(str::to_owned);
+        let find = |given| InLibrary::find(given, &library);
+        assert_eq!(find("A00012"), InLibrary::Is("A00012L6".to_owned()));
+        assert_eq!(find("A00012L6"), InLibrary::Itself);
+        assert!(matches!(find("A00013"), InLibrary::MayBe(..)));
+        assert_eq!(find("A00014"), InLibrary::NotThere);
+    }
+}
