@@ -37,6 +37,7 @@ use mode::Mode;
 use reservation::Reservations;
 use std::path::Path;
 use tapewise_model::Micros;
+pub(crate) use transfer::FILEMARK_BYTES;
 
 /// A cartridge on its way into a drive.
 pub(crate) struct Cartridge {

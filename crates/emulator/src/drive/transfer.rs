@@ -12,7 +12,7 @@ use tapewise_model::profile::BlockSizes;
 use tapewise_scsi::SenseKey;
 
 /// What a filemark takes of the tape, in bytes: not published for any drive, assumed.
-const FILEMARK_BYTES: u64 = 512;
+pub(crate) const FILEMARK_BYTES: u64 = 512;
 
 /// How long a drive tries to read a bad block before it gives up; assumed. It backs up and reads
 /// again many times, which takes LTO drives from seconds to minutes.
