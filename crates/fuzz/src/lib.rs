@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod devices;
+mod emulated;
 mod files;
 mod knowledge;
 mod volumes;
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = targets![
         jsonl list locate_csv ltfs_index ltfs_label ltfs_xattr map_file mhl plan_json rao rao_dump;
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
+    emulated: commands iscsi_pdus;
     volumes: coherency inner_path label sums tar;
 ];
 

@@ -141,6 +141,11 @@ impl Partition {
         self.entries.len() as u64
     }
 
+    /// Bytes that hosts have written, in all blocks.
+    pub fn data_bytes(&self) -> u64 {
+        self.ends_before(self.entries.len()).1
+    }
+
     /// The numbers of the objects that are filemarks, ascending.
     pub fn filemarks(&self) -> &[u64] {
         &self.filemarks
