@@ -1,7 +1,7 @@
 //! The commands of a drive: one line each. A drive of 1998 has those of SCSI-2 only.
 //!
 //! READ(16), WRITE(16) and WRITE FILEMARKS(16) are missing: they belong to drives with explicit addresses (SSC-4,
-//! clause 6), and none of those emulated here is one.
+//! clause 5), and none of those emulated here is one.
 
 use super::{
     Drive, access_order, attributes, end_of_wrap, erase, loading, log, mode, partitioning,

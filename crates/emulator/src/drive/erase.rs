@@ -1,4 +1,4 @@
-//! ERASE(6) (SSC-4, 5.2): what lies after the head is gone, at once or by running over all of it.
+//! ERASE(6) (SSC-4, clause 6): what lies after the head is gone, at once or by running over all of it.
 
 use super::Drive;
 use crate::check::Check;

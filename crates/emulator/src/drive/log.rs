@@ -137,7 +137,7 @@ fn sequential_access(drive: &Drive) -> Vec<Parameter> {
     parameters
 }
 
-/// DT Device Status (SSC-4, 8.3.4; the bits are those of ADC-3, 6.1.2.2): very high frequency data, and how often to ask.
+/// DT Device Status (SSC-4, clause 8; the bits are those of ADC-3): very high frequency data, and how often to ask.
 fn device_status(drive: &Drive) -> Vec<Parameter> {
     const POLL_MS: u64 = 100;
     const HAS_DATA: u8 = 1;
@@ -164,7 +164,7 @@ fn device_status(drive: &Drive) -> Vec<Parameter> {
     ]
 }
 
-/// Data Compression (SSC-4, 8.3.3): what hosts wrote and read over the life of the cartridge, and what it takes on tape.
+/// Data Compression (SSC-4, clause 8): what hosts wrote and read over the life of the cartridge, and what it takes on tape.
 fn data_compression(drive: &Drive) -> Vec<Parameter> {
     const MEGABYTE: u64 = 1_000_000;
     let (written, read) = transferred(drive);
