@@ -15,6 +15,7 @@ mod faults;
 mod first_minutes;
 mod fit;
 mod goals;
+mod guest;
 mod libraries;
 mod library_bench;
 mod lost_catalogue;
