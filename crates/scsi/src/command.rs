@@ -85,8 +85,8 @@ pub trait Command {
                 Err(error) => error,
             };
             // Some adapters carry less than the longest answer, and do not say how much.
-            let half = answer.len() / 2;
-            let shorter = self.cdb_within(half).filter(|_| half >= SMALLEST);
+            let half = (answer.len() / 2).max(SMALLEST);
+            let shorter = self.cdb_within(half).filter(|_| half < answer.len());
             match (&error, shorter) {
                 (TransportError::TooLarge { .. }, Some(shorter)) => {
                     cdb = shorter;

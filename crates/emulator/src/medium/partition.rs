@@ -337,7 +337,10 @@ impl Partition {
     }
 
     fn write_index(&mut self) -> Result<(), MediumError> {
-        if self.entries.last().is_some_and(|last| last.is_made_up) {
+        if self.entries[self.indexed..]
+            .iter()
+            .any(|one| one.is_made_up)
+        {
             // The hole reaches as far as the index says.
             let (_, data) = self.ends_before(self.entries.len());
             self.data
