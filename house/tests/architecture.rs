@@ -65,11 +65,7 @@ const HOUSE: &[Rule] = &[
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
         &[],
     ),
-    acting(
-            "fuzz",
-            &["model", "formats", "fit", "sim", "scsi", "emulator", "archive"],
-            &[],
-        ),
+    acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive"], &[]),
     acting(
         "cli",
         &[

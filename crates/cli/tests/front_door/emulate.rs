@@ -68,7 +68,7 @@ fn an_index_becomes_a_volume_whose_files_lie_where_it_says() {
             let bytes = std::fs::read(path).expect("a file that arrived");
             assert!(bytes == content(file, 7), "{name}: {}", file.path);
         }
-        let order = desk.done("order --ltfs-index index.xml --profile lto8");
+        let order = desk.done("order --ltfs-index index.xml --profile lto8 list.txt");
         assert!(!order.out.is_empty());
     }
 }
@@ -107,15 +107,15 @@ fn volumes_of_a_library_are_added_to_an_archive_and_recalled_from_it() {
 #[test]
 fn a_filled_cartridge_is_mapped_and_measured() {
     let desk = Desk::new();
-    let made = desk.done("emulate lib --fill 3TB --scale 10000");
+    let made = desk.done("emulate lib --fill 3TB --scale 10000 --fill-block-size 65536");
     assert!(
-        made.err.contains("TW0001: 286 blocks of 1048576 bytes"),
+        made.err.contains("TW0001: 4577 blocks of 65536 bytes"),
         "{}",
         made.err
     );
     desk.done("drive map emulated:lib -o a.map");
     let data = std::fs::metadata(desk.path().join("lib/cartridges/TW0001/0.data")).expect("a file");
-    assert_eq!(data.len(), 286 << 20);
+    assert_eq!(data.len(), 4577 << 16);
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::fs::MetadataExt;
@@ -123,9 +123,12 @@ fn a_filled_cartridge_is_mapped_and_measured() {
     }
     desk.done("measure emulated:lib -o log.jsonl --only mount,seek-mid");
     // More than a cartridge holds is a full one.
-    let made =
-        desk.done("emulate full --fill 100TB --scale 10000 --drive lto5 --fill-block-size 65536");
-    assert!(made.err.contains(" blocks of 65536 bytes"), "{}", made.err);
+    let made = desk.done("emulate full --fill 100TB --scale 10000 --drive lto5");
+    assert!(
+        made.err.contains(" blocks of 1048576 bytes"),
+        "{}",
+        made.err
+    );
 }
 
 #[test]

@@ -11,7 +11,9 @@ use tapewise_scsi::commands::{
     ReadReservation, ReceiveAccessOrder, ReceiveAccessOrderLimits, ReportDensitySupport,
     ReportLuns, ReportSupportedOpcode, ReportSupportedOpcodes, RequestSense,
 };
-use tapewise_scsi::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport};
+use tapewise_scsi::{
+    Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport, TransportError,
+};
 
 /// Which page, operation code, wrap or type of element: `17` or `a3/1f`, in hex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,11 +47,16 @@ pub struct Question {
     name: &'static str,
     cdb: Cdb,
     room: usize,
+    /// The same for a path that does not carry as much.
+    shorter: Option<Cdb>,
     timeout: Duration,
 }
 
 /// Segments that the longest list of an LTO-9 has; other drives take fewer.
 const MOST_SEGMENTS: usize = 2_730;
+
+/// What every path carries: a page of memory.
+const SHORTER: usize = 4096;
 
 impl Question {
     /// What a command asks.
@@ -62,6 +69,7 @@ impl Question {
             name: command.name(),
             cdb: command.cdb(),
             room,
+            shorter: command.cdb_within(SHORTER),
             timeout: command.timeout(),
         }
     }
@@ -179,9 +187,12 @@ impl Question {
 
     fn send_once(&self, transport: &mut dyn Transport) -> Result<Vec<u8>, ScsiError> {
         let mut answer = vec![0; self.room];
-        let done = transport
-            .execute(&self.cdb, Data::In(&mut answer), self.timeout)
-            .map_err(|error| ScsiError::transport(self.name, error))?;
+        let mut done = transport.execute(&self.cdb, Data::In(&mut answer), self.timeout);
+        if let (Err(TransportError::TooLarge { .. }), Some(shorter)) = (&done, &self.shorter) {
+            answer.truncate(SHORTER);
+            done = transport.execute(shorter, Data::In(&mut answer), self.timeout);
+        }
+        let done = done.map_err(|error| ScsiError::transport(self.name, error))?;
         done.check(self.name)?;
         answer.truncate(done.transferred);
         Ok(answer)
