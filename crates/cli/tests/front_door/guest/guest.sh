@@ -29,7 +29,7 @@ t library mount "$robot" TW0002
 t drive load "$drive"
 t drive check "$drive" --quick -o report.json
 t drive map "$drive" -o a.map
-t measure "$drive" -o log.jsonl --only mount,seek-mid
+t measure "$drive" -o log.jsonl --quick --only mount,seek-mid
 t drive unload "$drive"
 t library dismount "$robot" TW0002
 mkdir reel
@@ -37,7 +37,7 @@ for n in 1 2 3; do head -c 100000 /dev/urandom > reel/$n; done
 t catalog init A --drive "$drive" --changer "$robot" --profile lto8 --block-size 65536 --segment-size 1048576 \
     --cache-gb 0.1 --volumes 'TW0003*'
 t store --archive A reel
-t catalog verify --archive A
+t catalog verify --archive A TW0003
 for n in 1 2 3; do echo reel/$n; done > list
 t recall --archive A --to out --files-from list
 for n in 1 2 3; do cmp reel/$n out/reel/$n && echo "guest: the same $n"; done
