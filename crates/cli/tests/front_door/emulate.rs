@@ -68,8 +68,7 @@ fn an_index_becomes_a_volume_whose_files_lie_where_it_says() {
             let bytes = std::fs::read(path).expect("a file that arrived");
             assert!(bytes == content(file, 7), "{name}: {}", file.path);
         }
-        let list = desk.read("list.txt");
-        let order = desk.done_with(list, "order --ltfs-index index.xml --profile lto8");
+        let order = desk.done("order --ltfs-index index.xml --files-from list.txt --profile lto8");
         assert!(!order.out.is_empty());
     }
 }
