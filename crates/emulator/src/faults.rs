@@ -25,6 +25,7 @@
 //! - **Sense that stays.** A drive that goes on telling the sense of the last failed command.
 //! - **Late attentions.** TEST UNIT READY does not tell unit attentions: what comes after it does.
 //! - **A reservation left behind.** Somebody who is gone has reserved every drive.
+//! - **Short tapes.** Every partition is full after so many bytes, and the drive warns of it early.
 //! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
 //!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
 //!
@@ -77,6 +78,9 @@ pub struct Faults {
     pub no_drive_serials: bool,
     /// Barcodes of cartridges that are write-protected.
     pub write_protected: Vec<String>,
+    /// Bytes that a partition takes before it is full, whatever its tape would take; the drive warns in the last quarter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_after_bytes: Option<u64>,
     /// Barcodes of cartridges that can be written only once.
     pub worm: Vec<String>,
     /// Bytes that the adapter carries with one command to or from a drive.

@@ -5,7 +5,7 @@ mod host;
 use host::{Host, Said};
 use std::path::Path;
 use std::time::Duration;
-use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use tapewise_emulator::{Clock, Faults, Library, LibrarySpec, made_up};
 use tapewise_model::Micros;
 use tapewise_scsi::{Cdb, Data, Transport, TransportError};
 
@@ -19,6 +19,13 @@ fn with(directory: &Path, faults: Faults) -> Host {
     let library = Library::create(&directory.join("lib"), &spec, Clock::virtual_time()).unwrap();
     library.load_cartridge("TW0001").unwrap();
     Host::new(library.transport_to_drive(0).unwrap())
+}
+
+/// A block of a thousand bytes that no drive compresses.
+fn noise(number: u64) -> Vec<u8> {
+    let mut block = vec![0; 1000];
+    made_up(1, number, &mut block);
+    block
 }
 
 fn code(done: Result<(), Said>) -> u16 {
@@ -161,6 +168,25 @@ fn an_adapter_without_a_residue_fills_all_of_the_room_as_far_as_anybody_can_tell
     let sense = host::decode(done.sense.bytes());
     assert_eq!((sense.flags, sense.information), (host::LENGTH, Some(400)));
     assert_eq!((room[99], room[100]), (7, 0));
+}
+
+#[test]
+fn a_short_tape_warns_before_it_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        full_after_bytes: Some(4000),
+        ..Faults::none()
+    };
+    let mut host = with(directory.path(), faults);
+    host.wait_until_ready();
+    let written: Vec<Result<(), Said>> =
+        (0..6u64).map(|number| host.write(&noise(number))).collect();
+    assert!(written[..2].iter().all(Result::is_ok), "{written:?}");
+    for warned in &written[2..4] {
+        let said = warned.unwrap_err();
+        assert_eq!((said.key, said.code, said.flags), (0, 0x0002, host::END));
+    }
+    assert_eq!(written[5].unwrap_err().key, 0x0d, "volume overflow");
 }
 
 #[test]

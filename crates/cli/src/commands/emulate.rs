@@ -129,8 +129,16 @@ fn create(
         Some(_) => spec.clock(),
         None => Clock::virtual_time(),
     };
+    let was_there = directory.exists();
     let library = Library::create(directory, &spec, clock)?;
-    let written = content::write(content, &library)?;
+    let written = match content::write(content, &library) {
+        Ok(written) => written,
+        Err(error) => {
+            drop(library);
+            take_away(directory, was_there)?;
+            return Err(error);
+        }
+    };
     if args.robot.is_none() {
         library.load_cartridge(&spec.cartridges[0].barcode)?;
     }
@@ -145,4 +153,15 @@ fn create(
         output::say(format_args!("{line}\n"));
     }
     Ok(library)
+}
+
+/// Takes a library away that could not be made whole. Its directory was empty before, or not there.
+fn take_away(directory: &Path, was_there: bool) -> Result<(), CliError> {
+    let failed =
+        |error: std::io::Error| CliError::failed(format!("{}: {error}", directory.display()));
+    std::fs::remove_dir_all(directory).map_err(failed)?;
+    if was_there {
+        std::fs::create_dir(directory).map_err(failed)?;
+    }
+    Ok(())
 }

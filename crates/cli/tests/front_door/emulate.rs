@@ -152,6 +152,10 @@ fn what_cannot_be_made_is_refused_and_says_why() {
     let old = desk.run("emulate old --drive dlt4000 --ltfs reel");
     assert_ne!(old.code, 0);
     assert!(old.err.contains("make no partitions"), "{}", old.err);
+    assert!(
+        !desk.path().join("old").exists(),
+        "nothing half made is left"
+    );
     desk.done("emulate there");
     desk.refused(
         "emulate there --iscsi 127.0.0.1:0 --fill 1GB",

@@ -61,8 +61,6 @@ struct Unkindness {
     refused: &'static [(&'static str, i32)],
     /// It strikes by chance: any verb may end with a clear failure.
     by_chance: bool,
-    /// Bytes of tape that a byte on the archive's cartridges stands for.
-    scale: u64,
 }
 
 const KIND: Unkindness = Unkindness {
@@ -70,7 +68,6 @@ const KIND: Unkindness = Unkindness {
     faults: &[],
     refused: &[],
     by_chance: false,
-    scale: 100_000,
 };
 
 const ALL: &[Unkindness] = &[
@@ -180,14 +177,11 @@ const ALL: &[Unkindness] = &[
         ..KIND
     },
     Unkindness {
-        name: "cartridges that are soon full",
-        scale: 60_000_000,
+        name: "early warning",
+        faults: &[("full_after_bytes", "200000")],
         ..KIND
     },
 ];
-
-/// The first cartridges of the library, which are the archive's.
-const ARCHIVED: usize = 3;
 
 /// A library of two drives with an archive on three cartridges, an LTFS volume on the fourth and data on the fifth,
 /// all well; with the files of the archive and those of the volume.
@@ -239,11 +233,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Sets what is wrong with a library.
-fn set(desk: &Desk, unkind: &Unkindness) {
-    let faults = unkind.faults;
-    let scale = format!("scale = {}\n", unkind.scale);
+fn set(desk: &Desk, faults: &[(&str, &str)]) {
     let text = desk.read("lib/library.toml");
-    let text = text.replacen("scale = 100000\n", &scale, ARCHIVED);
     let (before, after) = text.split_once("[faults]\n").expect("a table of faults");
     let is_set = |line: &str| {
         faults
@@ -281,7 +272,7 @@ fn every_verb_works_on_unkind_devices_or_says_why_not() {
     for unkind in ALL {
         let desk = Desk::new();
         copy(template.path(), desk.path());
-        set(&desk, unkind);
+        set(&desk, unkind.faults);
         for (verb, line) in VERBS {
             let ran = desk.run(line);
             let expected = unkind.refused.iter().find(|(one, _)| one == verb);
