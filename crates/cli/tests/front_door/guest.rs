@@ -14,8 +14,8 @@ use tapewise_archive::sums::{Kind, Sum};
 use tapewise_house::tgt::{lacks, skip};
 
 const TEST: &str = "the program on Linux's own drivers";
-/// Far more than the guest needs.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Far more than the guest needs, also on a machine that is busy with much else.
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// A guest that does not outlive its test.
 struct Guest(Child);
@@ -139,7 +139,9 @@ fn the_program_works_over_the_drivers_of_linux() {
         .filter(|line| !line.starts_with("guest: code 0 "))
         .collect();
     assert!(bad.is_empty(), "{bad:#?}\nthe guest's console:\n{console}");
-    assert_eq!(ended.count(), 21, "the guest's console:\n{console}");
+    let steps = include_str!("guest/guest.sh").lines();
+    let steps = steps.filter(|line| line.starts_with("t ")).count();
+    assert_eq!(ended.count(), steps, "the guest's console:\n{console}");
     for driver in ["sg", "st"] {
         for (name, bytes) in &files {
             let name = name.trim_start_matches("reel/");
