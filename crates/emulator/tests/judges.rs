@@ -187,9 +187,10 @@ fn every_personality_is_known_by_its_names_and_pages() {
         .flat_map(|unit| {
             questions.map(|question| {
                 let device = format!("/dev/sg{unit}");
-                match question.contains("DEVICE") {
-                    true => question.replace("DEVICE", &device),
-                    false => format!("{question} {device}"),
+                if question.contains("DEVICE") {
+                    question.replace("DEVICE", &device)
+                } else {
+                    format!("{question} {device}")
                 }
             })
         })

@@ -254,9 +254,10 @@ fn name_element(element: &str, name: &str) -> String {
             let mut bytes = [0; 4];
             let text = one.encode_utf8(&mut bytes);
             let is_kept = is_plain(one) && one != '%';
-            match is_kept {
-                true => vec![escaped(text)],
-                false => text.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            if is_kept {
+                vec![escaped(text)]
+            } else {
+                text.bytes().map(|byte| format!("%{byte:02X}")).collect()
             }
         })
         .collect();

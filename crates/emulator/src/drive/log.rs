@@ -176,18 +176,9 @@ fn data_compression(drive: &Drive) -> Vec<Parameter> {
             (host + one.data_bytes(), recorded + one.offset(end))
         })
     });
-    let percent = if recorded > 0 {
-        host * 100 / recorded
-    } else {
-        0
-    };
-    let on_tape = |bytes: u64| {
-        if host > 0 {
-            bytes / 1000 * (recorded * 1000 / host)
-        } else {
-            0
-        }
-    };
+    let percent = (host * 100).checked_div(recorded).unwrap_or(0);
+    let milli = (recorded * 1000).checked_div(host).unwrap_or(0);
+    let on_tape = |bytes: u64| bytes / 1000 * milli;
     let mut parameters = vec![
         Parameter::counter(0x00, 2, percent),
         Parameter::counter(0x01, 2, percent),
