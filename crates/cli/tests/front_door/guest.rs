@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tapewise_archive::sums::{Kind, Sum};
+use tapewise_house::initramfs_script;
 use tapewise_house::tgt::{lacks, skip};
 
 const TEST: &str = "the program on Linux's own drivers";
@@ -53,7 +54,7 @@ fn initramfs(desk: &Desk) -> PathBuf {
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let out = desk.path().join("guest.gz");
-    let made = Command::new(here.join("../scsi/tests/targets/initramfs.sh"))
+    let made = Command::new(initramfs_script())
         .arg(kernel())
         .args([&program, &out])
         .arg(here.join("tests/front_door/guest/guest.sh"))
