@@ -78,7 +78,8 @@ pub struct Faults {
     pub no_drive_serials: bool,
     /// Barcodes of cartridges that are write-protected.
     pub write_protected: Vec<String>,
-    /// Bytes that a partition takes before it is full, whatever its tape would take; the drive warns in the last quarter.
+    /// Bytes that a partition takes before it is full, whatever its tape would take; the drive warns in the last
+    /// quarter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_after_bytes: Option<u64>,
     /// Barcodes of cartridges that can be written only once.

@@ -73,7 +73,7 @@ impl EmulatedTransport {
         };
         match (faults.adapter_bytes, faults.adapter_segments) {
             (Some(most), _) if bytes as u64 > most => too_large(most as usize),
-            // It is the length of the list that the adapter cannot take: as far as it knows, the bytes are not too many.
+            // The list is too long for the adapter: as far as it knows, the bytes are not too many.
             (_, Some(most)) if bytes as u64 > most * PAGE => too_large(bytes),
             _ => Ok(()),
         }

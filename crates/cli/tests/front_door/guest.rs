@@ -126,8 +126,8 @@ fn the_program_works_over_the_drivers_of_linux() {
     let files = make_files_of(&desk, "reel", 4, 300_000);
     let served = Served::start(
         &desk,
-        "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 10000 --ltfs reel --fill 3TB --fill-block-size 65536 \
-         --iscsi 127.0.0.1:0",
+        "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 10000 --ltfs reel --fill 3TB \
+         --fill-block-size 65536 --iscsi 127.0.0.1:0",
         2,
     );
     let initramfs = initramfs(&desk);

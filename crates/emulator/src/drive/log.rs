@@ -164,7 +164,8 @@ fn device_status(drive: &Drive) -> Vec<Parameter> {
     ]
 }
 
-/// Data Compression (SSC-4, clause 8): what hosts wrote and read over the life of the cartridge, and what it takes on tape.
+/// Data Compression (SSC-4, clause 8): what hosts wrote and read over the life of the cartridge, and what it takes on
+/// tape.
 fn data_compression(drive: &Drive) -> Vec<Parameter> {
     const MEGABYTE: u64 = 1_000_000;
     let (written, read) = transferred(drive);

@@ -1,11 +1,11 @@
 //! One partition: blocks and filemarks in the order of the tape.
 //!
 //! The index file is a header and one record of 32 bytes for each logical object, all little-endian:
-//! recorded end (8), data end (8), gzip ratio in thousandths (4; 0 where not compressed), CRC-32 of the block (4), number of
-//! the object, low half (4), CRC-32 of the 28 bytes before (4). A filemark is an object that adds
-//! nothing to the data. A block that is made up has the highest bit of its ratio set and a seed instead of a
-//! checksum: the data file has a hole there, and its bytes follow from seed and number. The first record that is short, has a wrong checksum or points past the
-//! data ends the partition: what a power failure leaves is a prefix.
+//! recorded end (8), data end (8), gzip ratio in thousandths (4; 0 where not compressed), CRC-32 of the block (4),
+//! number of the object, low half (4), CRC-32 of the 28 bytes before (4). A filemark is an object that adds nothing to
+//! the data. A block that is made up has the highest bit of its ratio set and a seed instead of a checksum: the data
+//! file has a hole there, and its bytes follow from seed and number. The first record that is short, has a wrong
+//! checksum or points past the data ends the partition: what a power failure leaves is a prefix.
 
 use super::MediumError;
 use std::fs::{File, OpenOptions};
