@@ -1,11 +1,11 @@
 //! Writes on a cartridge without a drive, and in no time: what it holds before anybody in the library touches it.
 
-use crate::drive::{Cartridge, FILEMARK_BYTES};
+use crate::drive::InsertedCartridge;
 use crate::error::LibraryError;
 use crate::gzip::Gauge;
 use crate::kind::DriveKind;
 use crate::medium::{HostAttribute, Medium};
-use crate::tape::Tape;
+use crate::tape::{FILEMARK_BYTES, Tape};
 
 /// Wraps of the first of two partitions: the least that an LTO drive makes, and what `mkltfs` asks for.
 const FIRST_WRAPS: u16 = 2;
@@ -21,7 +21,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(cartridge: Cartridge, kind: DriveKind, seed: u32) -> Recorder {
+    pub(crate) fn new(cartridge: InsertedCartridge, kind: DriveKind, seed: u32) -> Recorder {
         Recorder {
             barcode: cartridge.barcode,
             kind,

@@ -6,13 +6,11 @@ use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::mechanics::{Mechanics, Motion, Stretch};
 use crate::medium::{MediumError, Object};
+use crate::tape::FILEMARK_BYTES;
 use std::ops::Range;
 use tapewise_model::Micros;
 use tapewise_model::profile::BlockSizes;
 use tapewise_scsi::SenseKey;
-
-/// What a filemark takes of the tape, in bytes: not published for any drive, assumed.
-pub(crate) const FILEMARK_BYTES: u64 = 512;
 
 /// How long a drive tries to read a bad block before it gives up; assumed. It backs up and reads
 /// again many times, which takes LTO drives from seconds to minutes.
