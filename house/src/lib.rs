@@ -21,6 +21,11 @@ pub fn fixture(name: &str) -> PathBuf {
     root().join("fixtures").join(name)
 }
 
+/// The script that makes the file system of a guest, a Linux whose drivers the tests use: see its first lines.
+pub fn initramfs_script() -> PathBuf {
+    root().join("house/guest/initramfs.sh")
+}
+
 /// The bytes of a fixture.
 ///
 /// # Panics

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tapewise_emulator::{BadBlock, CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
+use tapewise_formats::ltfs_volume_out::{LtfsVolumeOut, index_at};
 use tapewise_scsi::{Cdb, Data, TapeDrive};
 
 /// Longer than any command.
@@ -126,22 +127,17 @@ pub fn write_real_volume(drive: &mut TapeDrive) {
 
 /// What a partition of a volume begins with.
 pub fn label(letter: char, uuid: &str) -> Vec<Record> {
-    let mut vol1 = [b' '; 80];
-    vol1[..10].copy_from_slice(b"VOL1MADE01");
-    vol1[10] = b'L';
-    vol1[24..28].copy_from_slice(b"LTFS");
-    vol1[79] = b'4';
-    let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ltfslabel version=\"2.4.0\"><creator>a test</creator>\
-         <formattime>2026-11-21T04:01:25.992648535Z</formattime><volumeuuid>{uuid}</volumeuuid>\
-         <location><partition>{letter}</partition></location>\
-         <partitions><index>a</index><data>b</data></partitions>\
-         <blocksize>{BLOCK_BYTES}</blocksize><compression>false</compression></ltfslabel>"
-    );
+    let volume = LtfsVolumeOut {
+        creator: "a test".to_owned(),
+        barcode: "MADE01".to_owned(),
+        uuid: uuid.to_owned(),
+        time_ns: 1_795_233_685_992_648_535,
+        block_bytes: BLOCK_BYTES as u64,
+    };
     vec![
-        Record::Block(vol1.to_vec()),
+        Record::Block(volume.vol1().to_vec()),
         Record::Filemark,
-        Record::Block(xml.into_bytes()),
+        Record::Block(volume.label(letter).into_bytes()),
         Record::Filemark,
     ]
 }
@@ -223,22 +219,11 @@ pub fn write_made_up_volume(drive: &mut TapeDrive, xml: &[u8]) -> (LtfsIndex, Ve
                 records.push(Record::Filemark);
             }
             // In the data partition stands a copy that says where it stands.
-            records.extend(index(&placed_at(xml, &head, letter, location.start_block)));
+            let text = std::str::from_utf8(xml).expect("XML in UTF-8");
+            let placed = index_at(text, location, None).expect("an index that knows its place");
+            records.extend(index(placed.as_bytes()));
         }
         write_from(drive, number, 0, &records);
     }
     (head, files)
-}
-
-/// The same index as if it had been written at another place.
-fn placed_at(xml: &[u8], head: &LtfsIndex, letter: char, block: u64) -> Vec<u8> {
-    let text = std::str::from_utf8(xml).expect("XML in UTF-8");
-    let location = |letter, block: u64| {
-        format!("<location>\n<partition>{letter}</partition>\n<startblock>{block}</startblock>")
-    };
-    let old = head.location.expect("an index that knows its place");
-    let old = location(old.partition, old.start_block);
-    assert!(text.contains(&old), "{old}");
-    text.replacen(&old, &location(letter, block), 1)
-        .into_bytes()
 }

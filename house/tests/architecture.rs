@@ -65,7 +65,7 @@ const HOUSE: &[Rule] = &[
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
         &[],
     ),
-    acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "archive"], &[]),
+    acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive"], &[]),
     acting(
         "cli",
         &[

@@ -33,6 +33,30 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give a time with its unit, such as 90s, 10m or 1h30m".to_owned())
 }
 
+/// Reads a size, as of an option: `500GB`, `1.5TB`, `64MiB`, or bytes.
+pub fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 9] = [
+        ("KIB", 1 << 10),
+        ("MIB", 1 << 20),
+        ("GIB", 1 << 30),
+        ("TIB", 1 << 40),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("B", 1),
+    ];
+    let upper = text.trim().to_ascii_uppercase();
+    let unit = UNITS
+        .iter()
+        .find_map(|(unit, bytes)| Some((upper.strip_suffix(unit)?, *bytes)));
+    let (number, bytes) = unit.unwrap_or((&upper, 1));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok((number * bytes as f64) as u64),
+        _ => Err("give a size with its unit, such as 500GB, 1.5TB or 64MiB".to_owned()),
+    }
+}
+
 /// Processor time.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
@@ -58,6 +82,16 @@ mod tests {
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
         for text in ["90", "-5s", "soon", ""] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_has_a_unit_or_is_bytes() {
+        assert_eq!(size("1.5TB"), Ok(1_500_000_000_000));
+        assert_eq!(size("64 MiB"), Ok(64 << 20));
+        assert_eq!(size("17"), Ok(17));
+        for text in ["", "GB", "-1GB", "nan", "inf", "12 parsecs"] {
+            assert!(size(text).is_err(), "{text}");
         }
     }
 

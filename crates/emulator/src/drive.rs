@@ -8,6 +8,7 @@ mod access_order;
 mod attributes;
 mod commands;
 mod end_of_wrap;
+mod erase;
 mod life;
 mod loading;
 mod log;
@@ -26,7 +27,7 @@ use crate::attention::{Attentions, MEDIUM_CHANGED, MODE_CHANGED, POWER_ON, UNIT_
 use crate::check::Check;
 use crate::error::LibraryError;
 use crate::exchange::{Exchange, Needs, Stop, find};
-use crate::faults::{DriveFault, FaultStream};
+use crate::faults::{DriveFault, FaultStream, Faults};
 use crate::gzip::Gauge;
 use crate::inquiry::{self, Identity};
 use crate::kind::{DriveKind, Family};
@@ -287,9 +288,9 @@ impl Drive {
         self.loaded.is_some() && !self.prevented.is_empty()
     }
 
-    /// Bytes that the adapter before it carries with one command.
-    pub fn adapter_bytes(&self) -> Option<u64> {
-        self.faults.faults.adapter_bytes
+    /// What is wrong with it and with the adapter before it.
+    pub fn faults(&self) -> &Faults {
+        &self.faults.faults
     }
 
     /// Carries out one command.

@@ -18,9 +18,14 @@
 //! - **Robot errors.** A move may fail with 04h/15h/01h: the cartridge stays where it was, or, if
 //!   it is dropped, lies on the floor: in no element until somebody puts it back.
 //! - **A small adapter.** A command with more data than the adapter carries never gets to the drive.
+//! - **Few segments.** An adapter that takes a command in only so many pieces of a page: what is longer never gets
+//!   to the drive either, and nobody says how long it may be.
+//! - **No residue.** An adapter that does not tell how many bytes a drive has left of the room for them: every
+//!   answer looks as long as its room.
 //! - **Sense that stays.** A drive that goes on telling the sense of the last failed command.
 //! - **Late attentions.** TEST UNIT READY does not tell unit attentions: what comes after it does.
 //! - **A reservation left behind.** Somebody who is gone has reserved every drive.
+//! - **Short tapes.** Every partition is full after so many bytes, and the drive warns of it early.
 //! - **Cleaning.** After so many metres the drive asks for it: the cleaning bit in sense bytes and
 //!   TapeAlert flag 20 stay on until a cleaning cartridge was in the drive.
 //!
@@ -73,11 +78,21 @@ pub struct Faults {
     pub no_drive_serials: bool,
     /// Barcodes of cartridges that are write-protected.
     pub write_protected: Vec<String>,
+    /// Bytes that a partition takes before it is full, whatever its tape would take; the drive warns in the last
+    /// quarter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_after_bytes: Option<u64>,
     /// Barcodes of cartridges that can be written only once.
     pub worm: Vec<String>,
     /// Bytes that the adapter carries with one command to or from a drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter_bytes: Option<u64>,
+    /// Pages of memory that the adapter takes for one command: it refuses longer ones and does not tell why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter_segments: Option<u64>,
+    /// The adapter does not tell how much of the room for an answer was left over.
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_residue: bool,
     /// REQUEST SENSE repeats the sense of the last command that failed.
     #[serde(skip_serializing_if = "is_false")]
     pub sense_stays: bool,

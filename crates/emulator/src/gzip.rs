@@ -70,14 +70,16 @@ fn is_noise(sample: &[u8]) -> bool {
     if off > 400.0 {
         return false;
     }
-    let mut last = vec![u16::MAX; 1 << 14];
+    // The last word of each hash; at first one that has another hash.
+    let mut last = [0; 1 << 14];
+    last[0] = 1;
     let mut repeats = 0;
-    for (at, four) in sample.windows(4).enumerate() {
-        let word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+    let mut word = u32::from_le_bytes([0, sample[0], sample[1], sample[2]]);
+    for &byte in &sample[3..] {
+        word = word >> 8 | u32::from(byte) << 24;
         let seen = &mut last[(word.wrapping_mul(0x9e37_79b1) >> 18) as usize];
-        let before = usize::from(*seen);
-        repeats += u32::from(sample.get(before..before + 4) == Some(four));
-        *seen = at as u16;
+        repeats += u32::from(*seen == word);
+        *seen = word;
     }
     repeats < 8
 }

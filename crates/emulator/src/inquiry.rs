@@ -72,17 +72,37 @@ pub(crate) fn padded<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-pub(crate) fn standard(identity: &Identity<'_>) -> [u8; 64] {
-    let mut data = [0; 64];
+/// Length of the standard data, with the version descriptors and what is reserved after them.
+const STANDARD: usize = 96;
+
+/// The standards that a device says it keeps to, without claiming a version (SPC-5, 6.7.2 and annex E): SAM-5, SPC-4,
+/// that of its type, iSCSI.
+fn versions(device_type: u8) -> [u16; 4] {
+    let of_type = match device_type {
+        TAPE => 0x0520,
+        CHANGER => 0x0480,
+        _ => return [0; 4],
+    };
+    [0x00a0, 0x0460, of_type, 0x0960]
+}
+
+pub(crate) fn standard(identity: &Identity<'_>) -> [u8; STANDARD] {
+    let mut data = [0; STANDARD];
     data[0] = identity.device_type;
     data[1] = 0x80;
     data[2] = 0x06;
     data[3] = 0x02;
-    data[4] = 64 - 5;
+    data[4] = STANDARD as u8 - 5;
     data[7] = 0x02;
     data[8..16].copy_from_slice(&padded::<8>(identity.vendor));
     data[16..32].copy_from_slice(&padded::<16>(identity.product));
     data[32..36].copy_from_slice(&padded::<4>(identity.revision));
+    for (at, version) in data[58..]
+        .chunks_exact_mut(2)
+        .zip(versions(identity.device_type))
+    {
+        at.copy_from_slice(&version.to_be_bytes());
+    }
     data
 }
 

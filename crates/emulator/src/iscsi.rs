@@ -9,6 +9,7 @@
 //! With a robot, unit 0 is the robot and the drives are the units from 1; without one the drives are the units from 0.
 
 mod connection;
+mod hear;
 mod login;
 mod pdu;
 mod session;
@@ -16,6 +17,7 @@ mod text;
 mod units;
 mod worker;
 
+pub use hear::hear;
 pub use login::Chap;
 
 use crate::library::Library;

@@ -42,6 +42,7 @@ mod kind;
 mod library;
 mod mechanics;
 mod medium;
+mod recorder;
 mod robot;
 mod robot_times;
 mod shape;
@@ -62,7 +63,8 @@ pub use mechanics::{
     Helical, Loading, Mechanics, Mechanism, Motion, Near, Noise, ReadOn, Serpentine, Streaming,
     Stretch, Transport, Unloaded, Zones,
 };
-pub use medium::{CartridgeMemory, HostAttribute, Medium, MediumError, Object, Partition};
+pub use medium::{CartridgeMemory, HostAttribute, Medium, MediumError, Object, Partition, made_up};
+pub use recorder::Recorder;
 pub use robot_times::RobotTimes;
 pub use shape::{Landings, Shape, Spread};
 pub use snapshot::{CommandDone, DriveSnapshot, Head, Snapshot};

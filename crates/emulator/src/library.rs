@@ -11,6 +11,7 @@ use crate::elements::{Element, Elements};
 use crate::error::LibraryError;
 use crate::files::write_whole;
 use crate::medium::Medium;
+use crate::recorder::Recorder;
 use crate::snapshot::{CommandDone, Snapshot};
 use crate::spec::LibrarySpec;
 use crate::transport::{EmulatedTransport, LibraryUnit};
@@ -287,6 +288,28 @@ impl Library {
     /// [`LibraryError::Refused`] when the drive is full, [`LibraryError::Missing`].
     pub fn load_cartridge(&self, barcode: &str) -> Result<(), LibraryError> {
         self.world().insert_by_hand(Element::Drive(0), barcode)
+    }
+
+    /// Writes on a cartridge that is in no drive, as somebody elsewhere may have done. It is to be finished
+    /// before the cartridge goes into a drive.
+    ///
+    /// # Errors
+    /// [`LibraryError::Refused`] when it is in a drive, [`LibraryError::Missing`].
+    pub fn recorder(&self, barcode: &str) -> Result<Recorder, LibraryError> {
+        let world = self.world();
+        let place = world.shelf.element_of(barcode);
+        if let Some(address) = place.filter(|&address| world.drive_at(address).is_some()) {
+            let what = format!("{barcode} is in the drive of element {address}");
+            return Err(LibraryError::Refused { what });
+        }
+        let cartridge = world.open_cartridge(barcode)?;
+        let kind = world.spec.kind(&cartridge.kind)?;
+        let spec = world.spec.cartridges.iter();
+        let seed = spec
+            .filter(|one| one.barcode == barcode)
+            .map(|one| one.seed as u32)
+            .next();
+        Ok(Recorder::new(cartridge, kind, seed.unwrap_or_default()))
     }
 
     /// Puts a cartridge that is outside of the library into a place of the station.

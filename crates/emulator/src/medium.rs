@@ -9,7 +9,7 @@ mod memory;
 mod partition;
 
 pub use memory::{CartridgeMemory, HostAttribute};
-pub use partition::{Object, Partition};
+pub use partition::{Object, Partition, made_up};
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,9 @@ use tapewise_model::Random;
 const DENSITY_STREAM: u64 = 0x7461_7065;
 const LANDING_STREAM: u64 = 0x6c61_6e64;
 
+/// What a filemark takes of the tape, in bytes: not published for any drive, assumed.
+pub(crate) const FILEMARK_BYTES: u64 = 512;
+
 /// Stretches of one density on a wrap of a drive without sections; assumed.
 const STRETCHES: u16 = 16;
 

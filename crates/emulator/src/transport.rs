@@ -3,6 +3,7 @@
 use crate::changer;
 use crate::clock::Clock;
 use crate::exchange::Exchange;
+use crate::faults::Faults;
 use crate::snapshot::CommandDone;
 use crate::world::World;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,20 +62,20 @@ impl EmulatedTransport {
     }
 
     /// What an adapter does with a command of more data than it carries.
-    fn refuse_larger(&self, data: &Data<'_>, most: u64) -> Result<(), TransportError> {
-        let bytes = match data {
-            Data::None => 0,
-            Data::In(room) => room.len(),
-            Data::Out(bytes) => bytes.len(),
-        };
-        if bytes as u64 > most {
+    fn refuse_larger(&self, bytes: usize, faults: &Faults) -> Result<(), TransportError> {
+        const PAGE: u64 = 4096;
+        let too_large = |limit_bytes: usize| {
             Err(TransportError::TooLarge {
                 device: self.name.clone(),
                 bytes,
-                limit_bytes: most as usize,
+                limit_bytes,
             })
-        } else {
-            Ok(())
+        };
+        match (faults.adapter_bytes, faults.adapter_segments) {
+            (Some(most), _) if bytes as u64 > most => too_large(most as usize),
+            // The list is too long for the adapter: as far as it knows, the bytes are not too many.
+            (_, Some(most)) if bytes as u64 > most * PAGE => too_large(bytes),
+            _ => Ok(()),
         }
     }
 
@@ -143,10 +144,16 @@ impl Transport for EmulatedTransport {
                 source: std::io::Error::other(error),
             })?;
         }
-        if let LibraryUnit::Drive(number) = self.target
-            && let Some(most) = world.drives[number].adapter_bytes()
-        {
-            self.refuse_larger(&data, most)?;
+        let (bytes, is_input) = match &data {
+            Data::None => (0, false),
+            Data::In(room) => (room.len(), true),
+            Data::Out(bytes) => (bytes.len(), false),
+        };
+        let mut has_residue = true;
+        if let LibraryUnit::Drive(number) = self.target {
+            let faults = world.drives[number].faults();
+            self.refuse_larger(bytes, faults)?;
+            has_residue = !(faults.no_residue && is_input);
         }
         let now = self.own.unwrap_or_else(|| world.clock.now());
         let mut exchange = Exchange::new(*cdb, data, now, self.nexus);
@@ -154,7 +161,12 @@ impl Transport for EmulatedTransport {
             LibraryUnit::Drive(number) => world.drives[number].execute(&mut exchange),
             LibraryUnit::Changer => changer::execute(&mut world, &mut exchange),
         };
-        let (spent, transferred) = (exchange.spent(), exchange.transferred());
+        let transferred = if has_residue {
+            exchange.transferred()
+        } else {
+            bytes
+        };
+        let spent = exchange.spent();
         let completion = match done {
             Ok(()) => Completion::good(transferred),
             Err(stop) => stop.completion(transferred, |check| match self.target {

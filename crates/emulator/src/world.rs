@@ -157,7 +157,7 @@ impl World {
             .map_err(|_| Check::INCOMPATIBLE_MEDIUM.into())
     }
 
-    fn open_cartridge(&self, barcode: &str) -> Result<InsertedCartridge, LibraryError> {
+    pub fn open_cartridge(&self, barcode: &str) -> Result<InsertedCartridge, LibraryError> {
         let mut cartridges = self.spec.cartridges.iter();
         let Some(spec) = cartridges.find(|one| one.barcode == barcode) else {
             return Err(LibraryError::Missing {

@@ -98,7 +98,7 @@ fn the_answers_of_a_modern_drive_decode() {
     .send(transport)
     .unwrap();
     assert_eq!(mode.block.unwrap().density, 0x60);
-    assert_eq!(mode.pages.len(), 3);
+    assert_eq!(mode.pages.len(), 7);
     let again = ModeSense10 {
         page: 0x3f,
         subpage: 0,
@@ -130,7 +130,7 @@ fn counters_and_attributes_of_drive_and_cartridge_decode() {
     }
     .send(transport)
     .unwrap();
-    assert_eq!(pages.pages, [0, 0x0c, 0x14, 0x17, 0x2e, 0x31]);
+    assert_eq!(pages.pages, [0, 0x0c, 0x11, 0x14, 0x17, 0x1b, 0x2e, 0x31]);
     let page = |page, transport: &mut dyn Transport| {
         LogSense { page, subpage: 0 }.send(transport).unwrap()
     };

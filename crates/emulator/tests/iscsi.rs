@@ -376,6 +376,7 @@ fn a_wrong_secret_is_refused_and_logged() {
     let chap = Chap {
         user: "reader".to_owned(),
         secret: "a long enough secret".to_owned(),
+        own: None,
     };
     let directory = tempfile::tempdir().unwrap();
     let spec = LibrarySpec::one_drive("lto8", 1);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use tapewise_emulator::iscsi::{IscsiTarget, TargetOptions};
-use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_emulator::{Clock, DriveSpec, Library, LibrarySpec};
 
 /// What is asked, in this order: `/dev/sg0` is the robot, `/dev/sg1` the first drive, `ISCSI` the target's address.
 const COMMANDS: &[&str] = &[
@@ -25,11 +25,21 @@ const COMMANDS: &[&str] = &[
     "sg_vpd /dev/sg1",
     "sg_vpd -p di /dev/sg1",
     "sg_logs /dev/sg1",
+    "sg_logs -p 0x0c /dev/sg1",
+    "sg_logs -p 0x11 /dev/sg1",
     "sg_logs -p 0x17 /dev/sg1",
+    "sg_logs -p 0x1b /dev/sg1",
+    "sg_vpd -p 0xb0 /dev/sg1",
+    "sg_vpd -p 0xb1 /dev/sg1",
+    "sg_raw -r 60 /dev/sg1 44 00 00 00 00 00 00 00 3c 00",
     "sg_read_attr /dev/sg1",
     "sg_modes /dev/sg1",
     "sg_opcodes /dev/sg1",
     "sg_luns /dev/sg0",
+    "sg_inq /dev/sg0",
+    "sg_vpd /dev/sg0",
+    "sg_modes /dev/sg0",
+    "sg_opcodes /dev/sg0",
     "sg_requests /dev/sg1",
     "sg_persist -k /dev/sg1",
     "sg_persist -r /dev/sg1",
@@ -69,27 +79,30 @@ fn version(program: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn transcript(shim: &Path, portal: &str, name: &str) -> Option<String> {
-    let address = format!("iscsi://{portal}/{name}");
+/// What programs say of a target. `/dev/sgN` is its unit N.
+fn transcript(shim: &Path, target: &IscsiTarget, commands: &[String]) -> Option<String> {
+    let portal = target.address().to_string();
+    let address = format!("iscsi://{portal}/{}", target.name());
+    let units = 0..target.units().len();
+    let devices: Vec<String> = units
+        .map(|unit| format!("/dev/sg{unit}={address}/{unit}"))
+        .collect();
     let mut text = String::new();
     for program in ["mtx", "sg_inq"] {
         text += &format!("# {program}: {}\n", version(program)?);
     }
-    for line in COMMANDS {
-        let full = line.replace("PORTAL", portal).replace("ISCSI", &address);
+    for line in commands {
+        let full = line.replace("PORTAL", &portal).replace("ISCSI", &address);
         let mut words = full.split(' ');
         let mut command = Command::new(words.next()?);
         command.args(words);
         if line.contains("/dev/sg") {
-            command.env(
-                "SGISCSI",
-                format!("/dev/sg0={address}/0 /dev/sg1={address}/1"),
-            );
+            command.env("SGISCSI", devices.join(" "));
             command.env("LD_PRELOAD", shim);
         }
         let said = command.output().ok()?;
         let words = [said.stdout, said.stderr].concat();
-        let words = String::from_utf8_lossy(&words).replace(portal, "PORTAL");
+        let words = String::from_utf8_lossy(&words).replace(&portal, "PORTAL");
         text += &format!("\n$ {line}\n");
         for word in words.lines() {
             text += &format!("{}\n", word.trim_end());
@@ -99,27 +112,26 @@ fn transcript(shim: &Path, portal: &str, name: &str) -> Option<String> {
     Some(text)
 }
 
-#[test]
-fn other_programs_say_of_the_target_what_they_said_before() {
+/// Lets programs look at a library, and compares their words with those that were kept.
+fn judge(spec: &LibrarySpec, commands: &[String], kept: &str) {
     let directory = tempfile::tempdir().unwrap();
     let shim = match shim(directory.path()) {
         Ok(shim) => shim,
         Err(why) => return skip(&why),
     };
-    let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", 1, 4, 2, 1);
-    spec.serial = "TWJUDGED".to_owned();
     let library =
-        Library::create(&directory.path().join("lib"), &spec, Clock::virtual_time()).unwrap();
+        Library::create(&directory.path().join("lib"), spec, Clock::virtual_time()).unwrap();
     let options = TargetOptions {
         chap: None,
         log: Arc::new(|_| {}),
     };
     let target = IscsiTarget::serve(&library, "127.0.0.1:0", options).unwrap();
-    let portal = target.address().to_string();
-    let Some(said) = transcript(&shim, &portal, target.name()) else {
+    let Some(said) = transcript(&shim, &target, commands) else {
         return skip("mtx, sg3_utils or libiscsi's programs are missing");
     };
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judges/transcript.txt");
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/judges")
+        .join(kept);
     if std::env::var_os("JUDGES").is_some_and(|wish| wish == "overwrite") {
         std::fs::write(&kept, &said).unwrap();
         return;
@@ -138,4 +150,50 @@ fn other_programs_say_of_the_target_what_they_said_before() {
         assert_eq!(now, before);
     }
     assert_eq!(said.lines().count(), kept.lines().count());
+}
+
+#[test]
+fn other_programs_say_of_the_target_what_they_said_before() {
+    let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", 1, 4, 2, 1);
+    spec.serial = "TWJUDGED".to_owned();
+    let commands: Vec<String> = COMMANDS.iter().map(ToString::to_string).collect();
+    judge(&spec, &commands, "transcript.txt");
+}
+
+/// Drives of today, each with its own names, pages, densities and commands.
+const KINDS: [&str; 12] = [
+    "lto5", "lto5-hh", "lto6", "lto6-hh", "lto7", "lto7-hh", "lto8", "lto8-hh", "lto9", "lto9-hh",
+    "lto10", "ts1160",
+];
+
+#[test]
+fn every_personality_is_known_by_its_names_and_pages() {
+    let mut spec = LibrarySpec::one_drive(KINDS[0], 1);
+    spec.serial = "TWKINDS".to_owned();
+    let numbered = KINDS.iter().zip(1..);
+    spec.drives = numbered
+        .map(|(kind, number)| DriveSpec::numbered(kind, number))
+        .collect();
+    let questions = [
+        "sg_inq",
+        "sg_vpd -p sn",
+        "sg_vpd -p 0xb0",
+        "sg_modes -p 0x11",
+        "sg_logs",
+        "sg_opcodes -n",
+        "sg_raw -r 60 DEVICE 44 00 00 00 00 00 00 00 3c 00",
+    ];
+    let commands: Vec<String> = (0..KINDS.len())
+        .flat_map(|unit| {
+            questions.map(|question| {
+                let device = format!("/dev/sg{unit}");
+                if question.contains("DEVICE") {
+                    question.replace("DEVICE", &device)
+                } else {
+                    format!("{question} {device}")
+                }
+            })
+        })
+        .collect();
+    judge(&spec, &commands, "personalities.txt");
 }

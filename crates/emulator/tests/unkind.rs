@@ -4,8 +4,12 @@ mod host;
 
 use host::{Host, Said};
 use std::path::Path;
-use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use std::time::Duration;
+use tapewise_emulator::{Clock, Faults, Library, LibrarySpec, made_up};
 use tapewise_model::Micros;
+use tapewise_scsi::{Cdb, Data, Transport, TransportError};
+
+const LONG: Duration = Duration::from_secs(100_000);
 
 const DATA_PROTECT: u8 = 7;
 
@@ -15,6 +19,13 @@ fn with(directory: &Path, faults: Faults) -> Host {
     let library = Library::create(&directory.join("lib"), &spec, Clock::virtual_time()).unwrap();
     library.load_cartridge("TW0001").unwrap();
     Host::new(library.transport_to_drive(0).unwrap())
+}
+
+/// A block of a thousand bytes that no drive compresses.
+fn noise(number: u64) -> Vec<u8> {
+    let mut block = vec![0; 1000];
+    made_up(1, number, &mut block);
+    block
 }
 
 fn code(done: Result<(), Said>) -> u16 {
@@ -116,6 +127,96 @@ fn a_worm_cartridge_takes_data_at_its_end_only() {
 }
 
 #[test]
+fn an_adapter_of_few_segments_refuses_what_is_longer_and_does_not_tell_how_long() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        adapter_segments: Some(4),
+        ..Faults::none()
+    };
+    let mut host = with(directory.path(), faults);
+    host.wait_until_ready();
+    assert_eq!(code(host.write(&[1; 16_384])), 0);
+    let long = [1; 16_385];
+    let write = Cdb::new([0x0a, 0, 0, 0x40, 0x01, 0]);
+    let refused = host.transport.execute(&write, Data::Out(&long), LONG);
+    let Err(TransportError::TooLarge {
+        bytes, limit_bytes, ..
+    }) = refused
+    else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((bytes, limit_bytes), (16_385, 16_385));
+    assert_eq!(host.position(), (0, 1), "it never got to the drive");
+}
+
+#[test]
+fn an_adapter_without_a_residue_fills_all_of_the_room_as_far_as_anybody_can_tell() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        no_residue: true,
+        ..Faults::none()
+    };
+    let mut host = with(directory.path(), faults);
+    host.wait_until_ready();
+    host.write(&[7; 100]).unwrap();
+    host.rewind();
+    let mut room = [0; 500];
+    let read = Cdb::new([0x08, 0, 0, 1, 0xf4, 0]);
+    let done = host.transport.execute(&read, Data::In(&mut room), LONG);
+    let done = done.unwrap();
+    assert_eq!(done.transferred, 500);
+    let sense = host::decode(done.sense.bytes());
+    assert_eq!((sense.flags, sense.information), (host::LENGTH, Some(400)));
+    assert_eq!((room[99], room[100]), (7, 0));
+}
+
+#[test]
+fn a_short_tape_warns_before_it_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let faults = Faults {
+        full_after_bytes: Some(4000),
+        ..Faults::none()
+    };
+    let mut host = with(directory.path(), faults);
+    host.wait_until_ready();
+    let written: Vec<Result<(), Said>> =
+        (0..6u64).map(|number| host.write(&noise(number))).collect();
+    assert!(written[..2].iter().all(Result::is_ok), "{written:?}");
+    for warned in &written[2..4] {
+        let said = warned.unwrap_err();
+        assert_eq!((said.key, said.code, said.flags), (0, 0x0002, host::END));
+    }
+    assert_eq!(written[5].unwrap_err().key, 0x0d, "volume overflow");
+}
+
+#[test]
+fn an_erase_leaves_nothing_after_the_head_and_a_long_one_takes_hours() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut host = with(directory.path(), Faults::none());
+    host.wait_until_ready();
+    for byte in 0..4 {
+        host.write(&[byte; 64]).unwrap();
+    }
+    host.locate(0, 2).unwrap();
+    let before = host.transport.now();
+    host.none([0x19, 0, 0, 0, 0, 0]).unwrap();
+    let short = host.transport.now() - before;
+    assert_eq!(host.read(64).unwrap_err().code, 0x0005);
+    host.locate(0, 1).unwrap();
+    let before = host.transport.now();
+    host.none([0x19, 1, 0, 0, 0, 0]).unwrap();
+    let long = host.transport.now() - before;
+    assert!(
+        short.as_secs() < 60 && long.as_secs() > 3600,
+        "{short:?} {long:?} of emulated time"
+    );
+    assert_eq!(host.position(), (0, 1));
+    host.rewind();
+    assert_eq!(host.read(64).unwrap(), [0; 64]);
+    assert_eq!(host.read(64).unwrap_err().code, 0x0005);
+}
+
+#[test]
 fn a_slow_drive_is_ready_later() {
     let ready_after = |slow_load_s| {
         let directory = tempfile::tempdir().unwrap();
@@ -125,7 +226,7 @@ fn a_slow_drive_is_ready_later() {
         };
         let mut host = with(directory.path(), faults);
         host.wait_until_ready();
-        tapewise_scsi::Transport::now(&host.transport)
+        host.transport.now()
     };
     let more = ready_after(300.0) - ready_after(0.0);
     assert!(

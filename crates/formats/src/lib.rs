@@ -88,6 +88,7 @@ pub mod ltfs_index;
 pub mod ltfs_label;
 pub mod ltfs_path;
 pub mod ltfs_select;
+pub mod ltfs_volume_out;
 pub mod ltfs_xattr;
 pub mod map_file;
 pub mod mhl;

@@ -9,6 +9,7 @@
 
 mod catalogue;
 mod devices;
+mod emulated;
 mod files;
 mod knowledge;
 mod volumes;
@@ -35,6 +36,7 @@ pub const TARGETS: &[Target] = targets![
     catalogue: catalogue_file catalogue_steps;
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
+    emulated: commands iscsi_pdus;
     volumes: archive_settings byte_range coherency inner_path label sums tar;
 ];
 

@@ -4,7 +4,7 @@ use crate::cdb::Cdb;
 use crate::decode_error::DecodeError;
 use crate::error::ScsiError;
 use crate::sense::Sense;
-use crate::transport::{Data, Transport};
+use crate::transport::{Data, Transport, TransportError};
 use std::time::Duration;
 
 /// Which way a command moves data, and how much at most.
@@ -17,6 +17,9 @@ pub enum Direction<'a> {
     /// We send these bytes.
     Out(&'a [u8]),
 }
+
+/// A page of memory: every path to a device carries this much.
+const SMALLEST: usize = 4096;
 
 /// A command with small data, as a value. READ and WRITE bring buffers of their own: see `commands::read`.
 pub trait Command {
@@ -32,6 +35,12 @@ pub trait Command {
     /// What data goes with it: none, unless the command says otherwise.
     fn direction(&self) -> Direction<'_> {
         Direction::None
+    }
+
+    /// The bytes of the command when no more than this many bytes of the answer can be carried; none for a command
+    /// whose answer is never long. Devices cut the answer there.
+    fn cdb_within(&self, _bytes: usize) -> Option<Cdb> {
+        None
     }
 
     /// How long the device may take before the command counts as lost.
@@ -65,14 +74,28 @@ pub trait Command {
             Direction::In(bytes) => vec![0; bytes],
             _ => Vec::new(),
         };
-        let data = match self.direction() {
-            Direction::None => Data::None,
-            Direction::In(_) => Data::In(&mut answer),
-            Direction::Out(bytes) => Data::Out(bytes),
+        let mut cdb = self.cdb();
+        let done = loop {
+            let data = match self.direction() {
+                Direction::None => Data::None,
+                Direction::In(_) => Data::In(&mut answer),
+                Direction::Out(bytes) => Data::Out(bytes),
+            };
+            let error = match transport.execute(&cdb, data, self.timeout()) {
+                Ok(done) => break done,
+                Err(error) => error,
+            };
+            // Some adapters carry less than the longest answer, and do not say how much.
+            let half = (answer.len() / 2).max(SMALLEST);
+            let shorter = self.cdb_within(half).filter(|_| half < answer.len());
+            match (&error, shorter) {
+                (TransportError::TooLarge { .. }, Some(shorter)) => {
+                    cdb = shorter;
+                    answer.truncate(half);
+                }
+                _ => return Err(ScsiError::transport(self.name(), error)),
+            }
         };
-        let done = transport
-            .execute(&self.cdb(), data, self.timeout())
-            .map_err(|error| ScsiError::transport(self.name(), error))?;
         done.check(self.name())?;
         answer.truncate(done.transferred);
         let decoded = self

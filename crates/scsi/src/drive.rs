@@ -225,14 +225,25 @@ impl TapeDrive {
         self.perform(&ModeSense6 { page, subpage: 0 })
     }
 
-    /// Loads the cartridge that is in the drive.
+    /// Loads the cartridge that is in the drive. Attentions of a reset or of another cartridge that came before are no
+    /// news: nobody relies on a position until the load is over.
     ///
     /// # Errors
     /// [`ScsiError`] as for every command; 28h may come with the next one.
     pub fn load(&mut self) -> Result<(), ScsiError> {
-        self.perform(&LoadUnload::LOAD)?;
-        self.count.forget();
-        Ok(())
+        const MOST_ATTENTIONS: usize = 8;
+        for _ in 0..MOST_ATTENTIONS {
+            let Err(error) = self.perform(&LoadUnload::LOAD) else {
+                self.count.forget();
+                return Ok(());
+            };
+            match error.condition() {
+                Some(Condition::UnitAttention(Attention::Reset)) => self.reserve_again()?,
+                Some(Condition::UnitAttention(attention)) if is_expected(attention) => {}
+                _ => return Err(error),
+            }
+        }
+        self.perform(&LoadUnload::LOAD)
     }
 
     /// Rewinds, unthreads and ejects the cartridge.

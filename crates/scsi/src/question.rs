@@ -7,7 +7,7 @@ use crate::commands::{
     ReadReservation, ReceiveAccessOrder, ReceiveAccessOrderLimits, ReportDensitySupport,
     ReportLuns, ReportSupportedOpcode, ReportSupportedOpcodes, RequestSense,
 };
-use crate::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport};
+use crate::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport, TransportError};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -104,11 +104,16 @@ pub struct Question {
     name: &'static str,
     cdb: Cdb,
     room: usize,
+    /// The same for a path that does not carry as much.
+    shorter: Option<Cdb>,
     timeout: Duration,
 }
 
 /// Segments that the longest list of an LTO-9 has; other drives take fewer.
 const MOST_SEGMENTS: usize = 2_730;
+
+/// What every path carries: a page of memory.
+const SHORTER: usize = 4096;
 
 impl Question {
     /// What a command asks.
@@ -121,6 +126,7 @@ impl Question {
             name: command.name(),
             cdb: command.cdb(),
             room,
+            shorter: command.cdb_within(SHORTER),
             timeout: command.timeout(),
         }
     }
@@ -248,9 +254,12 @@ impl Question {
 
     fn send_once(&self, transport: &mut dyn Transport) -> Result<Vec<u8>, ScsiError> {
         let mut answer = vec![0; self.room];
-        let done = transport
-            .execute(&self.cdb, Data::In(&mut answer), self.timeout)
-            .map_err(|error| ScsiError::transport(self.name, error))?;
+        let mut done = transport.execute(&self.cdb, Data::In(&mut answer), self.timeout);
+        if let (Err(TransportError::TooLarge { .. }), Some(shorter)) = (&done, &self.shorter) {
+            answer.truncate(SHORTER);
+            done = transport.execute(shorter, Data::In(&mut answer), self.timeout);
+        }
+        let done = done.map_err(|error| ScsiError::transport(self.name, error))?;
         done.check(self.name)?;
         answer.truncate(done.transferred);
         Ok(answer)

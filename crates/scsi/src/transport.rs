@@ -197,10 +197,7 @@ pub enum TransportError {
         what: String,
     },
     /// More data than the path carries with one command.
-    #[error(
-        "{device}: {bytes} bytes are more than the adapter carries with one command; {limit_bytes} \
-         bytes are sure to go: write smaller blocks, or use another adapter"
-    )]
+    #[error("{}", too_large(device, *bytes, *limit_bytes))]
     TooLarge {
         /// What the user called the device.
         device: String,
@@ -227,6 +224,19 @@ pub enum TransportError {
         /// What was asked.
         what: String,
     },
+}
+
+/// What a path refuses, in words. Some do not know themselves how much they carry.
+fn too_large(device: &str, bytes: usize, limit_bytes: usize) -> String {
+    let sure = if limit_bytes < bytes {
+        format!("; {limit_bytes} bytes are sure to go")
+    } else {
+        String::new()
+    };
+    format!(
+        "{device}: {bytes} bytes are more than the adapter carries with one command{sure}: write smaller blocks, or \
+         use another adapter"
+    )
 }
 
 impl TransportError {

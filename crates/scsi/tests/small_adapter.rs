@@ -5,9 +5,12 @@ mod fake;
 mod tape;
 
 use fake::{Adapter, Asked};
+use std::time::Duration;
 use tape::{Object, Skill, tape};
-use tapewise_scsi::commands::ReadOutcome;
-use tapewise_scsi::{ScsiError, TapeDrive};
+use tapewise_scsi::commands::{LogSense, ReadOutcome};
+use tapewise_scsi::{
+    Cdb, Command, Completion, Data, ScsiError, TapeDrive, Transport, TransportError,
+};
 
 const KIB: usize = 1 << 10;
 
@@ -100,4 +103,67 @@ fn a_block_that_does_not_fit_the_adapter_is_an_error_with_both_numbers() {
         "{text}"
     );
     assert_eq!(drive.position().unwrap().block, 0);
+}
+
+/// An adapter that takes so many bytes, and a drive that fills the room it is given with a log page.
+struct Little {
+    most_bytes: usize,
+    asked: Vec<usize>,
+}
+
+impl Transport for Little {
+    fn name(&self) -> &str {
+        "little"
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        _: Duration,
+    ) -> Result<Completion, TransportError> {
+        let Data::In(room) = data else {
+            panic!("an answer is wanted");
+        };
+        let allocation = usize::from(cdb.bytes()[7]) << 8 | usize::from(cdb.bytes()[8]);
+        assert_eq!(room.len(), allocation, "{cdb:?}");
+        self.asked.push(allocation);
+        if room.len() > self.most_bytes {
+            return Err(TransportError::TooLarge {
+                device: "little".to_owned(),
+                bytes: room.len(),
+                limit_bytes: room.len(),
+            });
+        }
+        let page = [0x2e, 0, 0, 5, 0, 1, 3, 1, 1];
+        room[..page.len()].copy_from_slice(&page);
+        Ok(Completion::good(page.len()))
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn wait(&mut self, _: Duration) {}
+}
+
+#[test]
+fn a_long_answer_is_asked_for_again_in_less_room_and_never_in_less_than_a_page() {
+    let log = LogSense {
+        page: 0x2e,
+        subpage: 0,
+    };
+    let mut adapter = Little {
+        most_bytes: 16 * KIB,
+        asked: Vec::new(),
+    };
+    let page = log.send(&mut adapter).unwrap();
+    assert_eq!(page.parameters.len(), 1);
+    assert_eq!(adapter.asked, [65_535, 32_767, 16_383]);
+    let mut adapter = Little {
+        most_bytes: 1000,
+        asked: Vec::new(),
+    };
+    assert!(log.send(&mut adapter).unwrap_err().is_too_large());
+    assert_eq!(adapter.asked.last(), Some(&(4 * KIB)));
 }

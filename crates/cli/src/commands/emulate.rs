@@ -1,5 +1,7 @@
 //! `tapewise emulate`: an emulated drive or library in a directory, and behind an iSCSI address.
 
+mod content;
+mod ltfs;
 mod serve;
 mod status;
 
@@ -53,6 +55,8 @@ pub struct Emulate {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
+    content: content::Content,
+    #[command(flatten)]
     serve: serve::Serve,
 }
 
@@ -79,12 +83,19 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     };
     let plan = serve::plan(&args.serve)?;
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
+    let content = content::plan(&args.content)?;
     let library = if is_there {
+        if !content.is_empty() {
+            let place = directory.display();
+            return Err(CliError::input(format!(
+                "{place}: the library is there already, and --ltfs and --fill write on the cartridges of a new one"
+            )));
+        }
         let mut spec = LibrarySpec::read(directory)?;
         spec.clock_scale = args.clock_scale.or(spec.clock_scale);
         Library::open(directory, spec.clock())?
     } else {
-        create(args, directory)?
+        create(args, &content, directory)?
     };
     match plan {
         Some(plan) => serve::run(plan, &library, directory),
@@ -93,7 +104,11 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
 }
 
 /// Makes the library that the options describe.
-fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
+fn create(
+    args: &Emulate,
+    content: &[content::Cartridge],
+    directory: &Path,
+) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
         None => LibrarySpec::one_drive(&args.drive, args.seed),
         Some(robot) => LibrarySpec::with_robot(
@@ -106,6 +121,7 @@ fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
         ),
     };
     spec.clock_scale = args.clock_scale;
+    content::make_room(content, &mut spec)?;
     for cartridge in &mut spec.cartridges {
         cartridge.scale = args.scale;
     }
@@ -113,7 +129,16 @@ fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
         Some(_) => spec.clock(),
         None => Clock::virtual_time(),
     };
+    let was_there = directory.exists();
     let library = Library::create(directory, &spec, clock)?;
+    let written = match content::write(content, &library) {
+        Ok(written) => written,
+        Err(error) => {
+            drop(library);
+            take_away(directory, was_there)?;
+            return Err(error);
+        }
+    };
     if args.robot.is_none() {
         library.load_cartridge(&spec.cartridges[0].barcode)?;
     }
@@ -124,5 +149,19 @@ fn create(args: &Emulate, directory: &Path) -> Result<Library, CliError> {
         args.drive,
         units::count(spec.cartridges.len(), "cartridge")
     ));
+    for line in written {
+        output::say(format_args!("{line}\n"));
+    }
     Ok(library)
+}
+
+/// Takes a library away that could not be made whole. Its directory was empty before, or not there.
+fn take_away(directory: &Path, was_there: bool) -> Result<(), CliError> {
+    let failed =
+        |error: std::io::Error| CliError::failed(format!("{}: {error}", directory.display()));
+    std::fs::remove_dir_all(directory).map_err(failed)?;
+    if was_there {
+        std::fs::create_dir(directory).map_err(failed)?;
+    }
+    Ok(())
 }

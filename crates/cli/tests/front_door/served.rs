@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// A library that is being served, with the addresses of its units.
-struct Served {
+pub struct Served {
     child: Child,
-    units: Vec<String>,
+    pub units: Vec<String>,
 }
 
 impl Served {
-    fn start(desk: &Desk, args: &str, units: usize) -> Served {
+    pub fn start(desk: &Desk, args: &str, units: usize) -> Served {
         let mut child = Command::new(TAPEWISE)
             .args(args.split_whitespace())
             .current_dir(desk.path())

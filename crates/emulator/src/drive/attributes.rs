@@ -1,6 +1,6 @@
 //! The cartridge's chip: READ ATTRIBUTE and WRITE ATTRIBUTE (SPC-5, 6.17, 6.54 and 7.4).
 
-use super::{Drive, Loaded};
+use super::{Drive, Loaded, status};
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::inquiry::padded;
@@ -71,6 +71,16 @@ pub(super) fn read(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(),
     Ok(())
 }
 
+/// Bytes of the memory in a cartridge, by its density; the last one's for those that are not published.
+fn memory_bytes(drive: &Drive) -> u64 {
+    match drive.kind.identity.density_code {
+        0x40..=0x44 => 4096,
+        0x46 | 0x58 => 8160,
+        0x5a..=0x5e => 16_352,
+        _ => 32_736,
+    }
+}
+
 fn attributes(drive: &Drive, loaded: &Loaded, partition: u8) -> Vec<Attribute> {
     let memory = &loaded.medium.memory;
     let scale = loaded.tape.scale();
@@ -87,6 +97,8 @@ fn attributes(drive: &Drive, loaded: &Loaded, partition: u8) -> Vec<Attribute> {
         Attribute::number::<8>(0x0001, capacity / MIB),
         Attribute::number::<8>(0x0002, 0),
         Attribute::number::<8>(0x0003, memory.loads),
+        Attribute::number::<8>(0x0004, memory_bytes(drive) / 4),
+        Attribute::text::<8>(0x0005, status::organisation(drive)),
         Attribute::number::<1>(0x0006, density),
         Attribute::number::<2>(0x0007, memory.initialisations),
         Attribute::number::<8>(0x0220, memory.bytes_written / MIB),
@@ -95,6 +107,7 @@ fn attributes(drive: &Drive, loaded: &Loaded, partition: u8) -> Vec<Attribute> {
         Attribute::text::<32>(0x0401, &memory.serial),
         Attribute::number::<4>(0x0402, length_m as u64),
         Attribute::number::<1>(0x0405, density),
+        Attribute::number::<8>(0x0407, memory_bytes(drive)),
         // 80h: WORM.
         Attribute::number::<1>(0x0408, u64::from(drive.is_worm()) << 7),
     ];

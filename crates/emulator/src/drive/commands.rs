@@ -1,6 +1,11 @@
 //! The commands of a drive: one line each. A drive of 1998 has those of SCSI-2 only.
+//!
+//! READ(16), WRITE(16) and WRITE FILEMARKS(16) are missing: they belong to drives with explicit addresses (SSC-4,
+//! clause 5), and none of those emulated here is one.
 
-use super::{Drive, access_order, attributes, end_of_wrap, loading, log, mode, partitioning};
+use super::{
+    Drive, access_order, attributes, end_of_wrap, erase, loading, log, mode, partitioning,
+};
 use super::{position, reservation, status, transfer};
 use crate::exchange::{Entry, Exchange, Needs, Stop, report_supported};
 
@@ -45,6 +50,8 @@ const fn modern(entry: Entry<Drive>) -> Entry<Drive> {
 /// Most seconds that positioning may take: LTO drives say 2040 to 2940.
 const POSITIONING_S: u32 = 1400;
 const TRANSFER_S: u32 = 700;
+/// A long erase of a whole cartridge takes as long as writing it.
+const ERASE_S: u32 = 60_000;
 
 pub(super) const TABLE: &[Entry<Drive>] = &[
     line(0x00, 6, 5, Needs::Medium, status::test_unit_ready),
@@ -72,6 +79,7 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
     line(0x15, 6, 60, Needs::Device, mode::select),
     line(0x16, 6, 5, Needs::Device, reservation::reserve_unit),
     line(0x17, 6, 5, Needs::Device, reservation::release_unit),
+    line(0x19, 6, ERASE_S, Needs::Position, erase::erase),
     line(0x1a, 6, 5, Needs::Device, mode::sense),
     line(0x1b, 6, 900, Needs::Device, loading::load_unload),
     line(0x1e, 6, 5, Needs::Device, loading::prevent),

@@ -1,6 +1,6 @@
 //! LOG SENSE: counters of drive and cartridge, TapeAlert (SSC-4, 8.3).
 
-use super::Drive;
+use super::{Drive, Threading};
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 
@@ -45,8 +45,10 @@ type Page = fn(&Drive) -> Vec<Parameter>;
 /// The pages there are, ascending; page 00h lists them.
 const PAGES: &[(u8, Page)] = &[
     (0x0c, sequential_access),
+    (0x11, device_status),
     (0x14, device_statistics),
     (0x17, volume_statistics),
+    (0x1b, data_compression),
     (0x2e, tape_alert),
     (0x31, tape_capacity),
 ];
@@ -132,6 +134,66 @@ fn sequential_access(drive: &Drive) -> Vec<Parameter> {
     if drive.wants_cleaning() {
         parameters.push(Parameter::counter(0x0100, 1, 1));
     }
+    parameters
+}
+
+/// DT Device Status (SSC-4, clause 8; the bits are those of ADC-3): very high frequency data, and how often to ask.
+fn device_status(drive: &Drive) -> Vec<Parameter> {
+    const POLL_MS: u64 = 100;
+    const HAS_DATA: u8 = 1;
+    let bit = |is_set: bool, bit: u8| u8::from(is_set) << bit;
+    let state = drive.loaded.as_ref().map(|loaded| loaded.state);
+    let is_ready = state == Some(Threading::Ready);
+    let flags = bit(drive.is_removal_prevented(), 7)
+        | bit(drive.mode.compresses, 4)
+        | bit(drive.is_write_protected(), 3)
+        | bit(drive.wants_cleaning(), 2)
+        | HAS_DATA;
+    // Medium present, seated, threaded, mounted.
+    let medium =
+        bit(state.is_some(), 4) | bit(state.is_some(), 2) | bit(is_ready, 1) | bit(is_ready, 0);
+    let activity = match state {
+        Some(Threading::Cleaning(_)) => 0x01,
+        Some(Threading::Loading(_)) => 0x02,
+        _ => 0,
+    };
+    let now = u32::from_be_bytes([flags, medium, activity, 0]);
+    vec![
+        Parameter::counter(0x00, 4, u64::from(now)),
+        Parameter::counter(0x01, 2, POLL_MS),
+    ]
+}
+
+/// Data Compression (SSC-4, clause 8): what hosts wrote and read over the life of the cartridge, and what it takes on
+/// tape.
+fn data_compression(drive: &Drive) -> Vec<Parameter> {
+    const MEGABYTE: u64 = 1_000_000;
+    let (written, read) = transferred(drive);
+    let (host, recorded) = drive.loaded.as_ref().map_or((0, 0), |loaded| {
+        let all = (0..loaded.medium.partition_count())
+            .filter_map(|number| loaded.medium.partition(number));
+        all.fold((0, 0), |(host, recorded), one| {
+            let end = one.end_of_data();
+            (host + one.data_bytes(), recorded + one.offset(end))
+        })
+    });
+    let percent = (host * 100).checked_div(recorded).unwrap_or(0);
+    let milli = (recorded * 1000).checked_div(host).unwrap_or(0);
+    let on_tape = |bytes: u64| bytes / 1000 * milli;
+    let mut parameters = vec![
+        Parameter::counter(0x00, 2, percent),
+        Parameter::counter(0x01, 2, percent),
+    ];
+    let pairs = [read, on_tape(read), written, on_tape(written)];
+    for (at, bytes) in (2u16..).step_by(2).zip(pairs) {
+        parameters.push(Parameter::counter(at, 4, bytes / MEGABYTE));
+        parameters.push(Parameter::counter(at + 1, 4, bytes % MEGABYTE));
+    }
+    parameters.push(Parameter::counter(
+        0x100,
+        1,
+        u64::from(drive.mode.compresses),
+    ));
     parameters
 }
 

@@ -6,6 +6,10 @@ use crate::attention::MODE_CHANGED;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 
+/// Pages whose values are those of the standard's defaults and cannot be changed, with their lengths: read-write error
+/// recovery, disconnect-reconnect, control, informational exceptions (SPC-5, 7.5; SSC-4, 8.5).
+const FIXED: [(u8, usize); 4] = [(0x01, 12), (0x02, 16), (0x0a, 12), (0x1c, 12)];
+
 const COMPRESSION: u8 = 0x0f;
 const CONFIGURATION: u8 = 0x10;
 const PARTITIONS: u8 = 0x11;
@@ -32,6 +36,7 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
             // What MODE SELECT may change, as ones.
             body[2..].fill(0);
             match page {
+                _ if is_fixed(page) => {}
                 COMPRESSION => body[2] = 0x80,
                 CONFIGURATION => body[14] = 0xff,
                 _ => body[3..].fill(0xff),
@@ -65,8 +70,16 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     Ok(())
 }
 
+fn is_fixed(page: u8) -> bool {
+    FIXED.iter().any(|(code, _)| *code == page)
+}
+
+/// The pages of a drive, ascending.
 fn pages(drive: &Drive) -> Vec<u8> {
     let mut pages = Vec::new();
+    if drive.is_modern() {
+        pages.extend(FIXED.map(|(code, _)| code));
+    }
     if drive.kind.compression.is_some() {
         pages.push(COMPRESSION);
     }
@@ -74,6 +87,7 @@ fn pages(drive: &Drive) -> Vec<u8> {
     if drive.is_modern() {
         pages.push(PARTITIONS);
     }
+    pages.sort_unstable();
     pages
 }
 
@@ -84,6 +98,12 @@ fn block_descriptor(drive: &Drive) -> Vec<u8> {
 }
 
 fn page_body(drive: &Drive, page: u8) -> Vec<u8> {
+    if let Some((code, length)) = FIXED.iter().find(|(code, _)| *code == page) {
+        let mut body = vec![0; *length];
+        body[0] = *code;
+        body[1] = *length as u8 - 2;
+        return body;
+    }
     match page {
         COMPRESSION => {
             let mut body = vec![0; 16];
@@ -191,6 +211,7 @@ fn select_page(drive: &Drive, mode: &mut Mode, page: &[u8], at: u16) -> Result<(
         return Err(Check::invalid_parameter(at));
     }
     match code {
+        _ if is_fixed(code) => {}
         COMPRESSION => {
             let flags = page.get(2).ok_or(Check::PARAMETER_LIST_LENGTH)?;
             mode.compresses = flags & 0x80 != 0;

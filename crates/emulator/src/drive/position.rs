@@ -35,12 +35,6 @@ impl Loaded {
         let partition = self.medium.partition(self.partition);
         partition.ok_or(Check::INTERNAL_FAILURE)
     }
-
-    /// Whether the head is where the drive should warn of the end of the partition.
-    pub(super) fn is_near_end(&self) -> Result<bool, Check> {
-        let offset = self.current()?.offset(self.object);
-        Ok(offset >= self.tape.early_warning(self.partition))
-    }
 }
 
 impl Drive {
@@ -228,6 +222,7 @@ fn stopped_at_beginning(left: i64) -> Check {
 /// READ POSITION (SSC-4, 7.7): short, and on drives of this century long and extended.
 pub(super) fn read_position(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let is_modern = drive.is_modern();
+    let is_near_end = drive.is_near_end()?;
     let loaded = drive.ready()?;
     let here = loaded.current()?;
     let object = loaded.object;
@@ -238,7 +233,7 @@ pub(super) fn read_position(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     const BYTES_UNKNOWN: u8 = 0x10;
     const POSITION_UNKNOWN: u8 = 0x04;
     let mut flags = u8::from(object == 0) * IS_BEGINNING;
-    flags |= u8::from(loaded.is_near_end()?) * IS_END;
+    flags |= u8::from(is_near_end) * IS_END;
     if loaded.is_lost {
         flags |= POSITION_UNKNOWN;
     }

@@ -4,6 +4,7 @@ use super::Drive;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::inquiry::{self, padded};
+use crate::kind::Family;
 
 /// TEST UNIT READY: what the table demands of the medium is all there is to it.
 pub(super) fn test_unit_ready(_: &mut Drive, _: &mut Exchange<'_>) -> Result<(), Stop> {
@@ -52,6 +53,30 @@ pub(super) fn read_block_limits(
     Ok(())
 }
 
+/// Densities of LTO: code, bits in a millimetre of track, tracks, name and description, as LTO drives report them.
+const LTO: [(u8, u32, u16, &str, &str); 10] = [
+    (0x40, 4880, 384, "U-18", "Ultrium 1/8T"),
+    (0x42, 4880, 512, "U-28", "Ultrium 2/8T"),
+    (0x44, 9638, 704, "U-316", "Ultrium 3/16T"),
+    (0x46, 12_725, 896, "U-416", "Ultrium 4/16T"),
+    (0x58, 15_142, 1280, "U-516", "Ultrium 5/16T"),
+    (0x5a, 15_142, 2176, "U-616", "Ultrium 6/16T"),
+    (0x5c, 19_107, 3584, "U-732", "Ultrium 7/32T"),
+    (0x5e, 20_669, 6656, "U-832", "Ultrium 8/32T"),
+    (0x60, 23_031, 8960, "U-932", "Ultrium 9/32T"),
+    (0x62, 21_657, 15_104, "U-1032", "Ultrium 10/32T"),
+];
+
+/// Who gave the density its code.
+pub(super) fn organisation(drive: &Drive) -> &'static str {
+    match drive.kind.family {
+        Family::Lto => "LTO-CVE",
+        Family::Ibm3592 | Family::Ibm3590 | Family::Ibm3570 => "IBM",
+        Family::T10000 => "STK",
+        _ => "TAPEWISE",
+    }
+}
+
 /// REPORT DENSITY SUPPORT (SSC-4, 7.10): the one density there is, of drive or medium.
 pub(super) fn report_density(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     if exchange.bit(1, 1) {
@@ -61,22 +86,31 @@ pub(super) fn report_density(drive: &mut Drive, exchange: &mut Exchange<'_>) -> 
         return Err(Check::NO_MEDIUM.into());
     }
     let shape = &drive.kind.shape;
-    let tracks = u32::from(shape.wraps);
     let metres = (shape.lpos_max - shape.lpos_min) * shape.metres_per_lpos;
     let capacity_mb = (drive.kind.capacity_bytes() / 1_000_000) as u32;
     // What a wrap holds over its length, all its channels together.
-    let bits_per_mm = (shape.wrap_bytes * 8.0 / (metres.max(1e-9) * 1e3)) as u32;
+    let all_bits_per_mm = (shape.wrap_bytes * 8.0 / (metres.max(1e-9) * 1e3)) as u32;
+    let code = drive.kind.identity.density_code;
+    let of_lto = LTO
+        .iter()
+        .find(|one| one.0 == code && drive.kind.family == Family::Lto);
+    let (_, bits_per_mm, tracks, name, title) = of_lto.copied().unwrap_or((
+        code,
+        all_bits_per_mm,
+        shape.wraps,
+        &drive.kind.name,
+        &drive.kind.title,
+    ));
     let mut descriptor = [0; 52];
-    descriptor[0] = drive.kind.identity.density_code;
-    descriptor[1] = drive.kind.identity.density_code;
+    (descriptor[0], descriptor[1]) = (code, code);
     descriptor[2] = 0xa0;
     descriptor[5..8].copy_from_slice(&bits_per_mm.to_be_bytes()[1..]);
     descriptor[8..10].copy_from_slice(&127u16.to_be_bytes());
-    descriptor[10..12].copy_from_slice(&(tracks as u16).to_be_bytes());
+    descriptor[10..12].copy_from_slice(&tracks.to_be_bytes());
     descriptor[12..16].copy_from_slice(&capacity_mb.to_be_bytes());
-    descriptor[16..24].copy_from_slice(&padded::<8>("TAPEWISE"));
-    descriptor[24..32].copy_from_slice(&padded::<8>(&drive.kind.name));
-    descriptor[32..52].copy_from_slice(&padded::<20>(&drive.kind.title));
+    descriptor[16..24].copy_from_slice(&padded::<8>(organisation(drive)));
+    descriptor[24..32].copy_from_slice(&padded::<8>(name));
+    descriptor[32..52].copy_from_slice(&padded::<20>(title));
     let mut answer = vec![0; 4];
     answer[..2].copy_from_slice(&(descriptor.len() as u16 + 2).to_be_bytes());
     answer.extend(descriptor);

@@ -6,13 +6,11 @@ use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::mechanics::{Mechanics, Motion, Stretch};
 use crate::medium::{MediumError, Object};
+use crate::tape::FILEMARK_BYTES;
 use std::ops::Range;
 use tapewise_model::Micros;
 use tapewise_model::profile::BlockSizes;
 use tapewise_scsi::SenseKey;
-
-/// What a filemark takes of the tape, in bytes: not published for any drive, assumed.
-const FILEMARK_BYTES: u64 = 512;
 
 /// How long a drive tries to read a bad block before it gives up; assumed. It backs up and reads
 /// again many times, which takes LTO drives from seconds to minutes.
@@ -149,11 +147,31 @@ impl Drive {
         synced.map_err(|_| Check::WRITE_ERROR.into())
     }
 
-    /// Whether the next block or filemark may be written here.
-    fn require_room(&mut self, requested: u64) -> Result<(), Check> {
+    /// The head's offset in its partition, from where on the drive warns of the end, and where the partition is full.
+    fn ends(&mut self) -> Result<(u64, u64, u64), Check> {
+        let full = self.faults.faults.full_after_bytes;
         let loaded = self.ready()?;
         let offset = loaded.current()?.offset(loaded.object);
-        if offset >= loaded.tape.capacity(loaded.partition) {
+        let (warning, end) = (
+            loaded.tape.early_warning(loaded.partition),
+            loaded.tape.capacity(loaded.partition),
+        );
+        Ok(match full {
+            Some(full) => (offset, warning.min(full / 4 * 3), end.min(full)),
+            None => (offset, warning, end),
+        })
+    }
+
+    /// Whether the head is where the drive should warn of the end of the partition.
+    pub(super) fn is_near_end(&mut self) -> Result<bool, Check> {
+        let (offset, warning, _) = self.ends()?;
+        Ok(offset >= warning)
+    }
+
+    /// Whether the next block or filemark may be written here.
+    fn require_room(&mut self, requested: u64) -> Result<(), Check> {
+        let (offset, _, end) = self.ends()?;
+        if offset >= end {
             return Err(VOLUME_OVERFLOW.information(requested as i64));
         }
         Ok(())
@@ -323,7 +341,7 @@ pub(super) fn write(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
         drive.require_room(left)?;
         drive.write_block(block, exchange)?;
     }
-    if drive.ready()?.is_near_end()? {
+    if drive.is_near_end()? {
         return Err(EARLY_WARNING.information(0).into());
     }
     Ok(())
@@ -357,7 +375,7 @@ pub(super) fn write_filemarks(drive: &mut Drive, exchange: &mut Exchange<'_>) ->
     if !immediate {
         drive.flush(exchange)?;
     }
-    if count > 0 && drive.ready()?.is_near_end()? {
+    if count > 0 && drive.is_near_end()? {
         return Err(EARLY_WARNING.information(0).into());
     }
     Ok(())

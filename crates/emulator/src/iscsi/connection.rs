@@ -38,6 +38,8 @@ pub(super) struct Received {
 pub(super) struct Connection {
     incoming: TcpStream,
     outgoing: Arc<Mutex<Outgoing>>,
+    /// Room for the data of the next PDU: fresh memory for each costs more than what is copied into it.
+    room: Vec<u8>,
     header_digest: bool,
     data_digest: bool,
 }
@@ -54,6 +56,7 @@ impl Connection {
         Ok(Connection {
             incoming: stream,
             outgoing: Arc::new(Mutex::new(outgoing)),
+            room: Vec::new(),
             header_digest: false,
             data_digest: false,
         })
@@ -111,7 +114,8 @@ impl Connection {
                 return Err(Ended::Protocol("a header whose digest is wrong".to_owned()));
             }
         }
-        let mut data = vec![0; lengths.data.next_multiple_of(4)];
+        let mut data = std::mem::take(&mut self.room);
+        data.resize(lengths.data.next_multiple_of(4), 0);
         self.fill(&mut data, false)?;
         if self.data_digest && lengths.data > 0 {
             let mut digest = [0; 4];
@@ -122,6 +126,11 @@ impl Connection {
         }
         data.truncate(lengths.data);
         Ok(Received { header, data })
+    }
+
+    /// Takes back what a PDU came in, for the next one.
+    pub fn reuse(&mut self, pdu: Received) {
+        self.room = pdu.data;
     }
 
     fn fill(&mut self, room: &mut [u8], is_beginning: bool) -> Result<(), Ended> {

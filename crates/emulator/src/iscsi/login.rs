@@ -12,6 +12,8 @@ pub struct Chap {
     pub user: String,
     /// Its secret, which never goes over the wire.
     pub secret: String,
+    /// User and secret by which the target proves itself to an initiator that asks for it.
+    pub own: Option<(String, String)>,
 }
 
 /// The user only.
@@ -268,14 +270,40 @@ impl<'a> LoginPhase<'a> {
                     shortened(name)
                 ));
             }
-            if find("CHAP_C").is_some() {
-                return refuse(
-                    "wanted this target to authenticate itself, which has no secret for that"
-                        .to_owned(),
-                );
+            if let Some(challenge) = find("CHAP_C") {
+                self.prove(chap, find("CHAP_I"), challenge, answers)?;
             }
             self.security = Security::Proven;
         }
+        Ok(())
+    }
+
+    /// Answers the initiator's challenge with the target's own secret.
+    fn prove(
+        &self,
+        chap: &Chap,
+        identifier: Option<&str>,
+        challenge: &str,
+        answers: &mut Vec<(String, String)>,
+    ) -> Result<(), Refused> {
+        let refuse = |why: &str| Err(Refused::new(status::AUTHENTICATION, why));
+        let Some((user, secret)) = &chap.own else {
+            return refuse(
+                "wanted this target to authenticate itself, which has no secret for that",
+            );
+        };
+        let identifier = identifier.and_then(|text| text.parse::<u8>().ok());
+        let challenge = from_hex(challenge).filter(|bytes| (1..=1024).contains(&bytes.len()));
+        let (Some(identifier), Some(challenge)) = (identifier, challenge) else {
+            return refuse("sent a challenge that cannot be understood");
+        };
+        // Our own challenge coming back is somebody who wants us to answer it (RFC 7143, 9.2.1).
+        if challenge == self.challenge {
+            return refuse("sent this target's own challenge back");
+        }
+        tell(answers, "CHAP_N", user);
+        let response = chap_response(identifier, secret, &challenge);
+        tell(answers, "CHAP_R", &to_hex(&response));
         Ok(())
     }
 

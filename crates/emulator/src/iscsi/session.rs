@@ -6,7 +6,7 @@ use super::pdu::{
     Command, CommandNumber, DataOut, Logout, NO_TAG, NopOut, Request, Residual, Response,
     TaskManagement, Text, unit_number,
 };
-use super::worker::{Running, Task, Worker};
+use super::worker::{Running, Spare, Task, Worker};
 use super::{Entered, Shared, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +41,7 @@ struct Session<'a> {
     connection: Connection,
     running: Running,
     incomplete: BTreeMap<u32, Incomplete>,
+    spare: Spare,
     /// The threads of the units in use.
     workers: BTreeMap<u64, (Sender<Task>, thread::JoinHandle<()>)>,
     next_transfer: u32,
@@ -60,6 +61,7 @@ pub(super) fn run(shared: &Arc<Shared>, mut connection: Connection, entered: &En
         agreed: &entered.agreed,
         connection,
         running: Running::default(),
+        spare: Spare::default(),
         incomplete: BTreeMap::new(),
         workers: BTreeMap::new(),
         next_transfer: 0,
@@ -68,11 +70,12 @@ pub(super) fn run(shared: &Arc<Shared>, mut connection: Connection, entered: &En
     };
     let ended = loop {
         match session.connection.receive() {
-            Ok(pdu) => {
+            Ok(mut pdu) => {
                 session.has_pinged = false;
-                if let Err(ended) = session.take(pdu) {
+                if let Err(ended) = session.take(&mut pdu) {
                     break ended;
                 }
+                session.connection.reuse(pdu);
             }
             Err(Ended::Silent) if session.is_working() => {}
             Err(Ended::Silent) if !session.has_pinged => {
@@ -116,9 +119,9 @@ impl Session<'_> {
         }
     }
 
-    fn take(&mut self, pdu: Received) -> Result<(), Ended> {
+    fn take(&mut self, pdu: &mut Received) -> Result<(), Ended> {
         match Request::decode(&pdu.header) {
-            Request::NopOut(nop) => self.in_turn(nop.order, |session| session.nop(&nop, &pdu)),
+            Request::NopOut(nop) => self.in_turn(nop.order, |session| session.nop(&nop, pdu)),
             Request::Command(command) => {
                 self.in_turn(command.order, |session| session.command(command, pdu))
             }
@@ -126,16 +129,16 @@ impl Session<'_> {
                 self.in_turn(request.order, |session| session.manage(&request))
             }
             Request::Text(request) => {
-                self.in_turn(request.order, |session| session.text(&request, &pdu))
+                self.in_turn(request.order, |session| session.text(&request, pdu))
             }
-            Request::DataOut(request) => self.data_out(&request, &pdu),
+            Request::DataOut(request) => self.data_out(&request, pdu),
             Request::Logout(request) => {
                 self.in_turn(request.order, |session| session.logout(&request))
             }
-            Request::Login(_) => self.reject(PROTOCOL_ERROR, &pdu, "a login within a session"),
+            Request::Login(_) => self.reject(PROTOCOL_ERROR, pdu, "a login within a session"),
             Request::Unknown(code) => {
                 let what = format!("a PDU of unknown kind {code:02x}h");
-                self.reject(NOT_SUPPORTED, &pdu, &what)
+                self.reject(NOT_SUPPORTED, pdu, &what)
             }
         }
     }
@@ -240,21 +243,17 @@ impl Session<'_> {
         }
     }
 
-    fn command(&mut self, command: Command, mut pdu: Received) -> Result<(), Ended> {
+    fn command(&mut self, command: Command, pdu: &mut Received) -> Result<(), Ended> {
         if self.agreed.is_discovery {
-            return self.reject(
-                PROTOCOL_ERROR,
-                &pdu,
-                "a SCSI command in a discovery session",
-            );
+            return self.reject(PROTOCOL_ERROR, pdu, "a SCSI command in a discovery session");
         }
         if command.reads && command.writes {
-            return self.reject(NOT_SUPPORTED, &pdu, "a command that moves data both ways");
+            return self.reject(NOT_SUPPORTED, pdu, "a command that moves data both ways");
         }
         if self.incomplete.contains_key(&command.task)
             || lock(&self.running).contains_key(&command.task)
         {
-            return self.reject(INVALID_FIELD, &pdu, "a command whose tag is in use");
+            return self.reject(INVALID_FIELD, pdu, "a command whose tag is in use");
         }
         if command.expected > MOST_DATA || self.connection.outgoing().is_full() {
             let refused = Response::Scsi {
@@ -282,11 +281,7 @@ impl Session<'_> {
         let expected = command.expected as usize;
         let is_allowed = pdu.data.is_empty() || (command.writes && self.agreed.immediate_data);
         if !is_allowed || pdu.data.len() > expected.min(self.agreed.first_burst) {
-            return self.reject(
-                PROTOCOL_ERROR,
-                &pdu,
-                "immediate data that was not agreed to",
-            );
+            return self.reject(PROTOCOL_ERROR, pdu, "immediate data that was not agreed to");
         }
         let is_aborted = Arc::new(AtomicBool::new(false));
         lock(&self.running).insert(command.task, (command.lun, Arc::clone(&is_aborted)));
@@ -300,7 +295,9 @@ impl Session<'_> {
         }
         let unsolicited = (!command.is_final && !self.agreed.initial_r2t)
             .then_some(expected.min(self.agreed.first_burst));
-        let mut data = Vec::with_capacity(expected);
+        let mut data = lock(&self.spare).pop().unwrap_or_default();
+        data.clear();
+        data.reserve(expected);
         data.extend(&pdu.data);
         let mut incomplete = Incomplete {
             command,
@@ -403,6 +400,7 @@ impl Session<'_> {
             unit: number.zip(nexus),
             outgoing: self.connection.way_out(),
             running: Arc::clone(&self.running),
+            spare: Arc::clone(&self.spare),
             send_most: self.agreed.send_most,
             max_burst: self.agreed.max_burst,
             room: Vec::new(),

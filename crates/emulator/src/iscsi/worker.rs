@@ -20,6 +20,9 @@ pub(super) struct Task {
 /// Commands that are under way, by their tags.
 pub(super) type Running = Arc<Mutex<BTreeMap<u32, (u64, Arc<AtomicBool>)>>>;
 
+/// Room that commands have used for their data, for the next ones.
+pub(super) type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
+
 /// The thread of one unit of a session.
 pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
@@ -27,6 +30,7 @@ pub(super) struct Worker {
     pub(super) unit: Option<(usize, Nexus)>,
     pub(super) outgoing: Arc<Mutex<Outgoing>>,
     pub(super) running: Running,
+    pub(super) spare: Spare,
     pub(super) send_most: usize,
     pub(super) max_burst: usize,
     /// Room for what is read, kept from command to command.
@@ -35,9 +39,19 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn run(mut self, tasks: &Receiver<Task>) {
-        while let Ok(task) = tasks.recv() {
-            let is_dropped = || task.is_aborted.load(Ordering::SeqCst);
+        /// As many as one host that writes keeps in turn.
+        const MOST_SPARE: usize = 2;
+        /// What is larger is given back: a session must not keep more than it needs.
+        const MOST_SPARE_BYTES: usize = 4 << 20;
+        while let Ok(mut task) = tasks.recv() {
+            let is_aborted = Arc::clone(&task.is_aborted);
+            let is_dropped = || is_aborted.load(Ordering::SeqCst);
             let answer = (!is_dropped()).then(|| self.carry_out(&task));
+            let mut spare = lock(&self.spare);
+            if (1..=MOST_SPARE_BYTES).contains(&task.data.capacity()) && spare.len() < MOST_SPARE {
+                spare.push(std::mem::take(&mut task.data));
+            }
+            drop(spare);
             let mut outgoing = lock(&self.outgoing);
             lock(&self.running).remove(&task.command.task);
             outgoing.end();

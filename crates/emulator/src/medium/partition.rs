@@ -1,10 +1,11 @@
 //! One partition: blocks and filemarks in the order of the tape.
 //!
 //! The index file is a header and one record of 32 bytes for each logical object, all little-endian:
-//! recorded end (8), data end (8), gzip ratio in thousandths (4; 0 where not compressed), CRC-32 of the block (4), number of
-//! the object, low half (4), CRC-32 of the 28 bytes before (4). A filemark is an object that adds
-//! nothing to the data. The first record that is short, has a wrong checksum or points past the
-//! data ends the partition: what a power failure leaves is a prefix.
+//! recorded end (8), data end (8), gzip ratio in thousandths (4; 0 where not compressed), CRC-32 of the block (4),
+//! number of the object, low half (4), CRC-32 of the 28 bytes before (4). A filemark is an object that adds nothing to
+//! the data. A block that is made up has the highest bit of its ratio set and a seed instead of a checksum: the data
+//! file has a hole there, and its bytes follow from seed and number. The first record that is short, has a wrong
+//! checksum or points past the data ends the partition: what a power failure leaves is a prefix.
 
 use super::MediumError;
 use std::fs::{File, OpenOptions};
@@ -26,8 +27,13 @@ struct Entry {
     /// Where in the data file it ends.
     data_end: u64,
     gzip_milli: u32,
+    /// Of the block's bytes; for a block that is made up, the seed that they follow from.
     checksum: u32,
+    is_made_up: bool,
 }
+
+/// What marks a block that is made up, beside its ratio.
+const MADE_UP: u32 = 1 << 31;
 
 /// A block or a filemark.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +141,11 @@ impl Partition {
         self.entries.len() as u64
     }
 
+    /// Bytes that hosts have written, in all blocks.
+    pub fn data_bytes(&self) -> u64 {
+        self.ends_before(self.entries.len()).1
+    }
+
     /// The numbers of the objects that are filemarks, ascending.
     pub fn filemarks(&self) -> &[u64] {
         &self.filemarks
@@ -177,6 +188,10 @@ impl Partition {
         let entry = self.entries[number as usize];
         let length = (object.length as usize).min(into.len());
         let into = &mut into[..length];
+        if entry.is_made_up {
+            made_up(entry.checksum, number, into);
+            return Ok(length);
+        }
         self.data
             .read_exact_at(into, entry.data_end - object.length)
             .map_err(MediumError::io(&self.data_path))?;
@@ -213,6 +228,30 @@ impl Partition {
             data_end: data + bytes.len() as u64,
             gzip_milli: gzip_ratio.map_or(0, |ratio| (ratio * 1000.0).round() as u32),
             checksum: crc32fast::hash(bytes),
+            is_made_up: false,
+        })
+    }
+
+    /// Writes a block of noise as object `number`, which takes no room on the disk: see [`made_up`].
+    ///
+    /// # Errors
+    /// [`MediumError::Io`], also where the file system has no files as long as that.
+    pub fn write_made_up(
+        &mut self,
+        number: u64,
+        bytes: u64,
+        recorded_bytes: u64,
+        gzip_ratio: Option<f64>,
+        seed: u32,
+    ) -> Result<(), MediumError> {
+        self.truncate(number)?;
+        let (recorded, data) = self.ends_before(self.entries.len());
+        self.append(Entry {
+            recorded_end: recorded + recorded_bytes,
+            data_end: data + bytes,
+            gzip_milli: gzip_ratio.map_or(0, |ratio| (ratio * 1000.0).round() as u32),
+            checksum: seed,
+            is_made_up: true,
         })
     }
 
@@ -228,6 +267,7 @@ impl Partition {
             data_end: data,
             gzip_milli: 0,
             checksum: 0,
+            is_made_up: false,
         })
     }
 
@@ -297,6 +337,16 @@ impl Partition {
     }
 
     fn write_index(&mut self) -> Result<(), MediumError> {
+        if self.entries[self.indexed..]
+            .iter()
+            .any(|one| one.is_made_up)
+        {
+            // The hole reaches as far as the index says.
+            let (_, data) = self.ends_before(self.entries.len());
+            self.data
+                .set_len(data)
+                .map_err(MediumError::io(&self.data_path))?;
+        }
         let mut bytes = Vec::with_capacity((self.entries.len() - self.indexed) * RECORD);
         for (number, entry) in self.entries.iter().enumerate().skip(self.indexed) {
             bytes.extend_from_slice(&entry.encode(number));
@@ -335,7 +385,8 @@ impl Entry {
         let mut record = [0; RECORD];
         record[..8].copy_from_slice(&self.recorded_end.to_le_bytes());
         record[8..16].copy_from_slice(&self.data_end.to_le_bytes());
-        record[16..20].copy_from_slice(&self.gzip_milli.to_le_bytes());
+        let mark = if self.is_made_up { MADE_UP } else { 0 };
+        record[16..20].copy_from_slice(&(self.gzip_milli | mark).to_le_bytes());
         record[20..24].copy_from_slice(&self.checksum.to_le_bytes());
         record[24..28].copy_from_slice(&(number as u32).to_le_bytes());
         let crc = crc32fast::hash(&record[..28]);
@@ -351,9 +402,24 @@ impl Entry {
         (whole && word(24)? == number as u32).then_some(Entry {
             recorded_end: long(0)?,
             data_end: long(8)?,
-            gzip_milli: word(16)?,
+            gzip_milli: word(16)? & !MADE_UP,
             checksum: word(20)?,
+            is_made_up: word(16)? & MADE_UP != 0,
         })
+    }
+}
+
+/// The first bytes of a made-up block, which follow from its seed and its number: noise, which no drive compresses.
+pub fn made_up(seed: u32, number: u64, into: &mut [u8]) {
+    // SplitMix64 (Steele, Lea and Flood 2014): every eight bytes are the next number.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut state = (u64::from(seed) << 32 | 1).wrapping_mul(number.wrapping_mul(STEP) | 1);
+    for eight in into.chunks_mut(8) {
+        state = state.wrapping_add(STEP);
+        let mut mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        eight.copy_from_slice(&mixed.to_le_bytes()[..eight.len()]);
     }
 }
 

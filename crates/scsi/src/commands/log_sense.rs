@@ -53,9 +53,11 @@ impl Command for LogSense {
     }
 
     fn cdb(&self) -> Cdb {
-        let [a, b] = LENGTH.to_be_bytes();
-        let page = 0x40 | self.page & 0x3f;
-        Cdb::new([0x4d, 0, page, self.subpage, 0, 0, 0, a, b, 0])
+        self.with_length(LENGTH)
+    }
+
+    fn cdb_within(&self, bytes: usize) -> Option<Cdb> {
+        Some(self.with_length(u16::try_from(bytes).unwrap_or(LENGTH)))
     }
 
     fn direction(&self) -> Direction<'_> {
@@ -68,6 +70,14 @@ impl Command for LogSense {
 
     fn decode(&self, answer: &[u8]) -> Result<LogPage, DecodeError> {
         LogPage::decode(answer)
+    }
+}
+
+impl LogSense {
+    fn with_length(&self, length: u16) -> Cdb {
+        let [a, b] = length.to_be_bytes();
+        let page = 0x40 | self.page & 0x3f;
+        Cdb::new([0x4d, 0, page, self.subpage, 0, 0, 0, a, b, 0])
     }
 }
 

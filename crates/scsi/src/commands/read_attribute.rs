@@ -59,13 +59,13 @@ pub enum AttributeValue {
 /// Cartridge memories hold 32 KiB at most; headers of attributes add to that.
 const LENGTH: u32 = 64 * 1024;
 
-fn cdb(service_action: u8, partition: u8, first: u16) -> Cdb {
+fn cdb(service_action: u8, partition: u8, first: u16, length: u32) -> Cdb {
     let mut cdb = [0; 16];
     cdb[0] = 0x8c;
     cdb[1] = service_action;
     cdb[7] = partition;
     cdb[8..10].copy_from_slice(&first.to_be_bytes());
-    cdb[10..14].copy_from_slice(&LENGTH.to_be_bytes());
+    cdb[10..14].copy_from_slice(&length.to_be_bytes());
     Cdb::new(cdb)
 }
 
@@ -77,7 +77,11 @@ impl Command for ReadAttributes {
     }
 
     fn cdb(&self) -> Cdb {
-        cdb(0x00, self.partition, self.first)
+        cdb(0x00, self.partition, self.first, LENGTH)
+    }
+
+    fn cdb_within(&self, bytes: usize) -> Option<Cdb> {
+        Some(cdb(0x00, self.partition, self.first, bytes as u32))
     }
 
     fn direction(&self) -> Direction<'_> {
@@ -121,7 +125,11 @@ impl Command for ReadAttributeList {
     }
 
     fn cdb(&self) -> Cdb {
-        cdb(0x01, self.partition, 0)
+        cdb(0x01, self.partition, 0, LENGTH)
+    }
+
+    fn cdb_within(&self, bytes: usize) -> Option<Cdb> {
+        Some(cdb(0x01, self.partition, 0, bytes as u32))
     }
 
     fn direction(&self) -> Direction<'_> {

@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tapewise_house::initramfs_script;
 use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, Target, lacks, serial, skip};
 use tapewise_scsi::device::{Address, DeviceError, Found, Host, Kind};
 use tapewise_scsi::transports::{Sg, St};
@@ -52,12 +53,11 @@ fn linux_drivers_carry_commands_in_a_guest() {
         return;
     };
     let initramfs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest.gz");
-    let made =
-        Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/targets/initramfs.sh"))
-            .arg(kernel())
-            .arg(std::env::current_exe().expect("this program"))
-            .arg(&initramfs)
-            .status();
+    let made = Command::new(initramfs_script())
+        .arg(kernel())
+        .arg(std::env::current_exe().expect("this program"))
+        .arg(&initramfs)
+        .status();
     assert!(made.expect("a shell").success(), "no initramfs");
     let console = boot(&image, &initramfs, &target);
     assert!(

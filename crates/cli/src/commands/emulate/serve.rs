@@ -30,6 +30,12 @@ pub(super) struct Serve {
     /// The file whose first line is the secret.
     #[arg(long, value_name = "FILE", requires = "chap_user")]
     chap_secret_file: Option<PathBuf>,
+    /// The user as whom the library proves itself to initiators that ask for it (mutual CHAP).
+    #[arg(long, value_name = "USER", requires_all = ["chap_user", "chap_own_secret_file"])]
+    chap_own_user: Option<String>,
+    /// The file whose first line is the library's own secret, which is another one.
+    #[arg(long, value_name = "FILE", requires = "chap_own_user")]
+    chap_own_secret_file: Option<PathBuf>,
     /// Append a line of JSON to this file for every command that a drive or the robot carries out: when,
     /// how long it took, its bytes, its status, and where the head is afterwards.
     #[arg(long, value_name = "FILE", requires = "iscsi")]
@@ -153,6 +159,27 @@ fn chap(args: &Serve) -> Result<Option<Chap>, CliError> {
     let (Some(user), Some(path)) = (&args.chap_user, &args.chap_secret_file) else {
         return Ok(None);
     };
+    let secret = secret(path)?;
+    let own = match (&args.chap_own_user, &args.chap_own_secret_file) {
+        (Some(user), Some(path)) => Some((user.clone(), self::secret(path)?)),
+        _ => None,
+    };
+    if own.as_ref().is_some_and(|(_, own)| *own == secret) {
+        // RFC 7143, 9.2.1: whoever knows one of them must not be able to play the other side.
+        return Err(
+            CliError::input("the library's own secret is that of its user")
+                .hint("put another secret into the file of --chap-own-secret-file"),
+        );
+    }
+    Ok(Some(Chap {
+        user: user.clone(),
+        secret,
+        own,
+    }))
+}
+
+/// The secret in the first line of a file.
+fn secret(path: &Path) -> Result<String, CliError> {
     let bad = |what: &str| CliError::input(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| bad(&error.to_string()))?;
     let secret = text.lines().next().unwrap_or_default();
@@ -160,8 +187,5 @@ fn chap(args: &Serve) -> Result<Option<Chap>, CliError> {
     if secret.len() < 12 {
         return Err(bad("the secret in the first line is shorter than 12 bytes"));
     }
-    Ok(Some(Chap {
-        user: user.clone(),
-        secret: secret.to_owned(),
-    }))
+    Ok(secret.to_owned())
 }

@@ -76,6 +76,7 @@ fn a_secret_is_proven_and_a_wrong_one_is_refused() {
     let chap = Chap {
         user: "reader".to_owned(),
         secret: "twelve-bytes!".to_owned(),
+        own: None,
     };
     let right = to_hex(&chap_response(7, "twelve-bytes!", &CHALLENGE));
     let wrong = to_hex(&chap_response(7, "another-secret", &CHALLENGE));
@@ -104,10 +105,52 @@ fn a_secret_is_proven_and_a_wrong_one_is_refused() {
 }
 
 #[test]
+fn the_target_proves_itself_to_whoever_asks_and_never_answers_its_own_challenge() {
+    let own = Some(("library".to_owned(), "the-other-secret".to_owned()));
+    let chap = |own| Chap {
+        user: "reader".to_owned(),
+        secret: "twelve-bytes!".to_owned(),
+        own,
+    };
+    let ask = |chap: &Chap, identifier: &str, challenge: &str| {
+        let mut login = LoginPhase::new(TARGET, Some(chap), CHALLENGE);
+        let hello = named(&[("AuthMethod", "CHAP")]);
+        login.step(&request(0, 1, true), &hello).unwrap();
+        login
+            .step(&request(0, 1, true), &pairs(&[("CHAP_A", "5")]))
+            .unwrap();
+        let response = to_hex(&chap_response(7, "twelve-bytes!", &CHALLENGE));
+        let proof = [
+            ("CHAP_N", "reader"),
+            ("CHAP_R", &response),
+            ("CHAP_I", identifier),
+            ("CHAP_C", challenge),
+        ];
+        login.step(&request(0, 1, true), &pairs(&proof))
+    };
+    let with_own = chap(own);
+    let step = ask(&with_own, "9", "0x0102030405060708").unwrap();
+    let expected = chap_response(9, "the-other-secret", &[1, 2, 3, 4, 5, 6, 7, 8]);
+    assert!(step.transits);
+    assert_eq!(answer(&step, "CHAP_N"), Some("library"));
+    assert_eq!(answer(&step, "CHAP_R"), Some(to_hex(&expected).as_str()));
+    for (chap, identifier, challenge) in [
+        (&with_own, "9", to_hex(&CHALLENGE)),
+        (&with_own, "9", "0x".to_owned()),
+        (&with_own, "900", "0x01".to_owned()),
+        (&chap(None), "9", "0x01".to_owned()),
+    ] {
+        let refused = ask(chap, identifier, &challenge).unwrap_err();
+        assert_eq!(refused.status, status::AUTHENTICATION, "{challenge}");
+    }
+}
+
+#[test]
 fn the_challenge_cannot_be_walked_around() {
     let chap = Chap {
         user: "reader".to_owned(),
         secret: "secret".to_owned(),
+        own: None,
     };
     let mut login = LoginPhase::new(TARGET, Some(&chap), CHALLENGE);
     assert_eq!(

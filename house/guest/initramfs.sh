@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# initramfs.sh KERNEL PROGRAM OUT: a Linux that loads the SCSI drivers, runs the program's tests of
-# the guest and halts. KERNEL is an unpacked linux-image package; the program's libraries go with it.
+# initramfs.sh KERNEL PROGRAM OUT [SCRIPT]: a Linux that loads the SCSI drivers, runs the program's tests of
+# the guest and halts; with a script, that runs instead, and the program is /tests. KERNEL is an unpacked
+# linux-image package; the program's libraries go with it.
 set -euo pipefail
 
-kernel=$1 program=$2 out=$3
+kernel=$1 program=$2 out=$3 script=${4:-}
 drivers=(virtio_mmio virtio_scsi st sg ch)
 
 version=$(ls "$kernel/lib/modules" | head -n 1)
@@ -31,6 +32,7 @@ for driver in "${drivers[@]}"; do
 done
 
 cp "$program" "$tree/tests"
+if [ -n "$script" ]; then cp "$script" "$tree/guest.sh"; fi
 ldd "$program" | grep -oE '/[^ ]+' | while read -r library; do
     mkdir -p "$tree$(dirname "$library")"
     cp -L "$library" "$tree$library"
@@ -49,7 +51,11 @@ until [ -e /dev/sch0 -a -e /dev/nst0 ] || [ $tries = 100 ]; do
     tries=$((tries + 1))
     usleep 50000
 done
-TAPEWISE_GUEST=1 /tests linux_drivers::inside_the_guest --exact --ignored --nocapture --test-threads 1
+if [ -e /guest.sh ]; then
+    sh /guest.sh
+else
+    TAPEWISE_GUEST=1 /tests linux_drivers::inside_the_guest --exact --ignored --nocapture --test-threads 1
+fi
 echo "guest: tests ended with $?"
 poweroff -f
 INIT

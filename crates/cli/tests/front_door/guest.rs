@@ -1,0 +1,163 @@
+//! The program in a Linux of its own: over that Linux's `sg` and `st` drivers, on a library that another instance of it
+//! serves outside.
+//!
+//! QEMU's own iSCSI initiator carries the commands of the guest's devices to the target.
+
+use crate::archive::make_files_of;
+use crate::program::{Desk, TAPEWISE};
+use crate::served::Served;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tapewise_archive::sums::{Kind, Sum};
+use tapewise_house::initramfs_script;
+use tapewise_house::tgt::{lacks, skip};
+
+const TEST: &str = "the program on Linux's own drivers";
+/// Far more than the guest needs, also on a machine that is busy with much else.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// A guest that does not outlive its test.
+struct Guest(Child);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Where `make targets` unpacks the kernel: beside the directory that cargo gives to tests.
+fn kernel() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("../linux")
+}
+
+fn kernel_image() -> Option<PathBuf> {
+    let entries = std::fs::read_dir(kernel().join("boot")).ok()?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.find(|path| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("vmlinuz-"))
+    })
+}
+
+/// The guest's file system, with a program that is not larger than it must be.
+fn initramfs(desk: &Desk) -> PathBuf {
+    let program = desk.path().join("tapewise");
+    let stripped = Command::new("strip")
+        .arg("-o")
+        .args([&program, Path::new(TAPEWISE)])
+        .status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        std::fs::copy(TAPEWISE, &program).expect("the program copied");
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let out = desk.path().join("guest.gz");
+    let made = Command::new(initramfs_script())
+        .arg(kernel())
+        .args([&program, &out])
+        .arg(here.join("tests/front_door/guest/guest.sh"))
+        .status();
+    assert!(made.expect("a shell").success(), "no initramfs");
+    out
+}
+
+/// Boots the guest with a drive and a robot; returns what its console showed until it halted.
+fn boot(image: &Path, initramfs: &Path, units: &[String]) -> String {
+    let mut command = Command::new("qemu-system-x86_64");
+    // Never KVM, and time that counts instructions: see the scsi crate's test of the drivers.
+    command.args([
+        "-accel", "tcg", "-icount", "shift=2", "-cpu", "max", "-M", "microvm", "-m", "1024",
+    ]);
+    command.args([
+        "-nodefaults",
+        "-no-reboot",
+        "-nographic",
+        "-serial",
+        "stdio",
+    ]);
+    command.args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off"]);
+    command.arg("-kernel").arg(image);
+    command.arg("-initrd").arg(initramfs);
+    command.args(["-device", "virtio-scsi-device,id=scsi"]);
+    for (number, address) in units.iter().enumerate() {
+        command
+            .arg("-drive")
+            .arg(format!("file={address},if=none,id=unit{number},format=raw"));
+        command
+            .arg("-device")
+            .arg(format!("scsi-generic,drive=unit{number}"));
+    }
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut guest = Guest(child.expect("qemu"));
+    let mut output = guest.0.stdout.take().expect("a console");
+    let mut errors = guest.0.stderr.take().expect("its errors");
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = output.read_to_end(&mut bytes);
+        let _ = errors.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let start = Instant::now();
+    while guest.0.try_wait().expect("the state of qemu").is_none() {
+        if start.elapsed() > PATIENCE {
+            let _ = guest.0.kill();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    reader.join().expect("the console")
+}
+
+#[test]
+fn the_program_works_over_the_drivers_of_linux() {
+    let programs = ["qemu-system-x86_64", "busybox", "cpio", "depmod", "xz"];
+    if let Some(lack) = lacks(&programs) {
+        return skip(TEST, &lack);
+    }
+    let Some(image) = kernel_image() else {
+        return skip(TEST, "no kernel for the guest");
+    };
+    let desk = Desk::new();
+    let files = make_files_of(&desk, "reel", 4, 300_000);
+    let served = Served::start(
+        &desk,
+        "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 10000 --ltfs reel --fill 3TB \
+         --fill-block-size 65536 --iscsi 127.0.0.1:0",
+        2,
+    );
+    let initramfs = initramfs(&desk);
+    let console = boot(&image, &initramfs, &served.units);
+    let ended = console
+        .lines()
+        .filter(|line| line.starts_with("guest: code "));
+    let bad: Vec<&str> = ended
+        .clone()
+        .filter(|line| !line.starts_with("guest: code 0 "))
+        .collect();
+    assert!(bad.is_empty(), "{bad:#?}\nthe guest's console:\n{console}");
+    let steps = include_str!("guest/guest.sh").lines();
+    let steps = steps.filter(|line| line.starts_with("t ")).count();
+    assert_eq!(ended.count(), steps, "the guest's console:\n{console}");
+    for driver in ["sg", "st"] {
+        for (name, bytes) in &files {
+            let name = name.trim_start_matches("reel/");
+            let sum = Sum::of(Kind::Sha256, bytes).hex();
+            let line = format!("guest: sum {driver} {sum}  ./{name}");
+            assert!(
+                console.contains(&line),
+                "{line}\nthe guest's console:\n{console}"
+            );
+        }
+    }
+    for number in 1..=3 {
+        assert!(
+            console.contains(&format!("guest: the same {number}")),
+            "{console}"
+        );
+    }
+}

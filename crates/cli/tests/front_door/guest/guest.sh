@@ -1,0 +1,43 @@
+# What the program does in a Linux of its own, with that one's sg, st and ch drivers: /tests is tapewise.
+# Every step says its exit code; `files` are the sums of what came back.
+t() {
+    echo "guest: tapewise $*"
+    /tests "$@" 2>&1
+    echo "guest: code $? of $1 $2"
+}
+cd /tmp
+drive= robot=
+for sg in /sys/class/scsi_generic/sg*; do
+    case $(cat "$sg/device/type") in
+        1) drive=/dev/$(basename "$sg") ;;
+        8) robot=/dev/$(basename "$sg") ;;
+    esac
+done
+echo "guest: drive $drive, robot $robot"
+t library inventory "$robot"
+t library mount "$robot" TW0001
+t drive load "$drive"
+t drive status "$drive" --active
+t drive status /dev/nst0 --active
+t recall --ltfs "$drive" --to sg --all-files
+t recall --ltfs /dev/nst0 --to st --all-files
+(cd sg && find . -type f | sort | xargs sha256sum | sed 's/^/guest: sum sg /')
+(cd st && find . -type f | sort | xargs sha256sum | sed 's/^/guest: sum st /')
+t drive unload "$drive"
+t library dismount "$robot" TW0001
+t library mount "$robot" TW0002
+t drive load "$drive"
+t drive check "$drive" --quick -o report.json
+t drive map "$drive" -o a.map
+t measure "$drive" -o log.jsonl --quick --only mount,seek-mid
+t drive unload "$drive"
+t library dismount "$robot" TW0002
+mkdir reel
+for n in 1 2 3; do head -c 100000 /dev/urandom > reel/$n; done
+t catalog init A --drive "$drive" --changer "$robot" --profile lto8 --block-size 65536 --segment-size 1048576 \
+    --cache-gb 0.1 --volumes 'TW0003*'
+t store --archive A reel
+t catalog verify --archive A TW0003
+for n in 1 2 3; do echo reel/$n; done > list
+t recall --archive A --to out --files-from list
+for n in 1 2 3; do cmp reel/$n out/reel/$n && echo "guest: the same $n"; done
