@@ -156,7 +156,7 @@ pub(super) fn gated(
     Ok(())
 }
 
-fn schedule_lengths(paper: &Paper) -> Result<Vec<usize>, PaperError> {
+pub(super) fn schedule_lengths(paper: &Paper) -> Result<Vec<usize>, PaperError> {
     let listed = paper
         .facts
         .get("schedule_lengths")
