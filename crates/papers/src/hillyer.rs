@@ -1,5 +1,6 @@
 //! Hillyer & Silberschatz 1996: random I/O scheduling on the DLT4000.
 
+mod constants;
 mod drive;
 mod locate;
 mod optimum;
@@ -95,6 +96,7 @@ pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
     let mut ours = Ours::default();
     locate::statistics(&cartridge, seed, &mut ours);
     schedules::gated(&cartridge, paper, seed, full, &mut ours)?;
+    sensitivity::gated(&cartridge, seed, &mut ours)?;
     Ok(ours)
 }
 
@@ -111,6 +113,7 @@ pub fn compute(
         locate::statistics(&cartridge, seed, &mut ours),
         locate::figure_1(&cartridge),
         locate::cases(&cartridge, seed),
+        constants::table(&cartridge, seed)?,
     ];
     tables.extend(schedules::tables(
         &cartridge, paper, seed, full, progress, &mut ours,
