@@ -99,7 +99,7 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
         figures.extend(drawn);
     }
     tables.push(step_back::table(&bench)?);
-    tables.push(enterprise::table(&bench)?);
+    tables.push(enterprise::table(&bench, &mut ours)?);
     figures.push(annex::histogram(&bench)?);
     Ok(Computed {
         tables,

@@ -23,8 +23,8 @@ pub const KIND: &str = "lto8";
 pub const SCALE: u64 = 100_000_000;
 
 /// Cartridges measured, of the drive as it is and of each changed one; a fifth is held out in turn.
-const CARTRIDGES: u64 = 15;
-const CARTRIDGES_CHANGED: u64 = 10;
+const CARTRIDGES: u64 = 10;
+const CARTRIDGES_CHANGED: u64 = 5;
 
 /// Positionings of each kind on a cartridge.
 const ANYWHERE: usize = 60;
