@@ -26,8 +26,9 @@ const FITTED: [(&str, f64, f64); 4] = [
     ("LOSS of 1536 over READ", 1.0, 0.01),
 ];
 
-/// Random starts of the descent, which alone ends in the nearest local minimum.
-const STARTS: usize = 3;
+/// Random starts of the descent for the facts alone, which ends in the nearest local minimum. The fits to more of what
+/// the paper says go on from the constants found by it, which are the profile's.
+const STARTS: usize = 8;
 
 /// What the constants are held to beside the facts, in seconds.
 struct Rule {
@@ -71,7 +72,7 @@ impl Rule {
 }
 
 /// Batches that the time of LOSS is averaged over.
-const BATCHES: u64 = 3;
+const BATCHES: u64 = 2;
 
 struct Facts {
     base: KeyPointCoefficients,
@@ -205,10 +206,11 @@ fn main() {
         pairs,
     };
 
-    for rule in &RULES {
+    for (number, rule) in RULES.iter().enumerate().rev() {
         let mut starts = Random::new(9, 1 << 33);
         let (mut best, mut least) = descend(&facts, rule, facts.base.case_s);
-        for _ in 0..STARTS {
+        let random = if number == 0 { STARTS } else { 0 };
+        for _ in 0..random {
             let start = std::array::from_fn(|_| starts.below(24) as f64 / 2.0);
             let (found, misfit) = descend(&facts, rule, start);
             if misfit < least {
