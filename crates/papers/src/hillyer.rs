@@ -97,6 +97,7 @@ pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
     locate::statistics(&cartridge, seed, &mut ours);
     schedules::gated(&cartridge, paper, seed, full, &mut ours)?;
     sensitivity::gated(&cartridge, seed, &mut ours)?;
+    constants::gated(&cartridge, seed, &mut ours);
     Ok(ours)
 }
 
@@ -118,6 +119,7 @@ pub fn compute(
     tables.extend(schedules::tables(
         &cartridge, paper, seed, full, progress, &mut ours,
     )?);
+    constants::gated(&cartridge, seed, &mut ours);
     tables.extend(optimum::tables(&cartridge, paper, seed, full, progress)?);
     tables.extend(sensitivity::tables(
         &cartridge, seed, full, progress, &mut ours,

@@ -10,7 +10,6 @@ struct Holder {
 
 #[derive(serde::Deserialize)]
 struct WayHolder {
-    #[expect(dead_code, reason = "parsed only to be refused")]
     x: Way,
 }
 

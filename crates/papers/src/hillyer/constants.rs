@@ -8,6 +8,7 @@ use super::Cartridge;
 use super::locate::expected;
 use super::schedules::whole_tape_s;
 use crate::PaperError;
+use crate::claims::Ours;
 use rayon::prelude::*;
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
 use tapewise_model::{LocateModel, Position, Random};
@@ -17,11 +18,12 @@ use tapewise_plot::Table;
 /// The fits, in seconds by case.
 const FITS: [(&str, [f64; 7]); 3] = [
     ("the four facts", [0.0, 4.0, 1.0, 9.0, 3.5, 4.0, 14.0]),
-    ("and the inequality", INEQUALITY),
-    ("and WEAVE", WEAVE),
+    ("and the inequality", [0.0, 2.0, 0.5, 16.0, 2.0, 5.5, 13.5]),
+    (
+        "and WEAVE: the profile",
+        [0.0, 12.25, 0.5, 16.0, 2.0, 0.5, 13.0],
+    ),
 ];
-const INEQUALITY: [f64; 7] = [0.0, 4.0, 1.0, 16.0, 3.5, 4.0, 9.0];
-const WEAVE: [f64; 7] = [0.0, 12.25, 0.5, 16.0, 0.0, 0.5, 6.0];
 
 /// Random moves that means are taken over.
 const MOVES: u64 = 20_000;
@@ -72,8 +74,8 @@ pub(super) fn table(cartridge: &Cartridge, seed: u64) -> Result<Table, PaperErro
         let theirs = format!("{theirs}");
         table.row([what.to_owned(), theirs].into_iter().chain(ours));
     }
-    table.note("The first five rows of what is said were fitted; the rates were not, and the times of WEAVE in the last fit only.");
-    table.note("The means leave about 5 s for the average constant. WEAVE's 12.25 s in case 2, a fifth of all moves, and the inequality's 16 s in case 4 leave hardly anything for the others: LOSS, which takes those, gets too fast.");
+    table.note("The first four of what is said were fitted, the fifth in the second fit and the sixth in the third; the rates and hours in none.");
+    table.note("The means leave about 5 s for the average constant. WEAVE's 12.25 s in case 2 and the inequality's 16 s in case 4 leave next to nothing for those that schedules use most, so LOSS gets faster and the means longer than the paper's: everything is met, less closely.");
     Ok(table)
 }
 
@@ -106,6 +108,15 @@ fn of(
     other.tape.model =
         LocateModel::KeyPoint(KeyPointModel::new(&coefficients, &cartridge.key_points));
     Ok(other)
+}
+
+/// What the gated claim of the inequality rests on.
+pub(super) fn gated(cartridge: &Cartridge, seed: u64, ours: &mut Ours) {
+    ours.set(
+        "within-a-section",
+        nearer_elsewhere(cartridge, seed) * 100.0,
+        "random sources, every other section of the cartridge",
+    );
 }
 
 fn said(cartridge: &Cartridge, seed: u64) -> Result<Vec<f64>, PaperError> {

@@ -39,7 +39,7 @@ const TRIALS: u64 = 4;
 const SMALL: usize = 384;
 
 /// Cartridges whose key points are tried on the first one.
-const WRONG: u64 = 4;
+const WRONG: u64 = 2;
 
 /// A cartridge in an emulated drive, with the key points found on it.
 struct Loadable {

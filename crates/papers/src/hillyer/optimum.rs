@@ -14,8 +14,10 @@ use tapewise_order::{
 };
 use tapewise_plot::Table;
 
-/// Batches of each length that are solved to a proof, and with `--full`.
+/// Batches of each length that are solved to a proof, above this many requests, and with `--full`.
 const PROVEN: u64 = 4;
+const MANY: usize = 48;
+const PROVEN_MANY: u64 = 2;
 const PROVEN_FULL: u64 = 100;
 
 /// A random batch from a random start.
@@ -81,8 +83,12 @@ fn best(
             "best, at most longer by %",
         ],
     );
-    let batches = if full { PROVEN_FULL } else { PROVEN };
     for &n in lengths {
+        let batches = match full {
+            true => PROVEN_FULL,
+            false if n > MANY => PROVEN_MANY,
+            false => PROVEN,
+        };
         let one = |trial| solved(&batch(cartridge, n, trial, seed));
         let solved: Option<Vec<Solved>> = (0..batches).into_par_iter().map(one).collect();
         let solved = solved.ok_or("best refused a batch")?;
@@ -127,7 +133,7 @@ fn solved(problem: &Problem) -> Option<Solved> {
 
 /// Distances that requests are coalesced within, in segments: from half a section to eight.
 const THRESHOLDS: [u64; 6] = [352, 704, 1_410, 2_112, 2_816, 5_632];
-const THRESHOLD_LENGTHS: [usize; 6] = [96, 192, 512, 1_024, 1_536, 2_048];
+const THRESHOLD_LENGTHS: [usize; 5] = [96, 192, 512, 1_024, 2_048];
 
 /// "Experiments show that 1410 (the size of 2 sections) is a good choice for T" (section 4).
 fn threshold(cartridge: &Cartridge, seed: u64, full: bool) -> Table {
@@ -142,7 +148,7 @@ fn threshold(cartridge: &Cartridge, seed: u64, full: bool) -> Table {
     type Plain = fn(&Problem) -> Order;
     let orders: [(&str, Plain); 2] = [("SLTF", sltf), ("LOSS", loss)];
     for n in THRESHOLD_LENGTHS {
-        let trials = (trials(n, full) / 8).max(8);
+        let trials = (trials(n, full) / 16).max(4);
         for (name, order) in orders {
             let one = |trial| -> Vec<f64> {
                 let problem = batch(cartridge, n, trial, seed);
@@ -189,7 +195,7 @@ fn sparse(cartridge: &Cartridge, seed: u64, full: bool) -> Table {
         ],
     );
     for n in SPARSE_LENGTHS {
-        let trials = if full { 100 } else { 8 };
+        let trials = if full { 100 } else { 4 };
         let (mut ms, mut located_s) = ([0.0; 2], [0.0; 2]);
         for trial in 0..trials {
             let problem = batch(cartridge, n, trial, seed);

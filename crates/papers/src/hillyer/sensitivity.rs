@@ -55,8 +55,6 @@ fn wrong_key_points(
     let spreads = [
         pair(believed(cartridge)?),
         drawn.map_or((0.0, 0.0), pair),
-        (5.0, 25.0),
-        (5.0, 100.0),
         (5.0, 200.0),
         (50.0, 25.0),
         (200.0, 100.0),
