@@ -20,6 +20,9 @@ const FILE_BYTES: u64 = 1_000_000_000;
 /// "tar" writes records of 10 KiB unless it is told otherwise.
 const TAR_BLOCK: usize = 10_240;
 
+/// Twenty thousand of its blocks tell the rate as well as the whole file's hundred thousand.
+const TAR_SHARE: u64 = 5;
+
 /// Different blocks, written over and over.
 const BLOCKS: usize = 16;
 
@@ -106,6 +109,7 @@ fn way(facts: &Facts, path: &str, compressible: bool) -> Way {
         TAR => Way {
             block_bytes: TAR_BLOCK,
             interval: u64::MAX,
+            file_bytes: FILE_BYTES / TAR_SHARE,
             ..hpss
         },
         _ => hpss,
@@ -255,7 +259,9 @@ fn table_1(facts: &Facts, seed: u64, claims: &mut Ours) -> Result<Table, PaperEr
             table.row(cells);
         }
     }
-    table.note("tar: blocks of 10 KiB, one filemark; scrub: as the paper set it up");
+    table.note(
+        "tar: blocks of 10 KiB, one filemark, 200 MB of the file; scrub: as the paper set it up",
+    );
     table.note(
         "what a command takes, 0.25 ms, was chosen by tar's 25.0 MB/s; two thirds of the compressible data are zeros, \
          three to one, as the paper has it of its cartridges",
