@@ -149,7 +149,7 @@ fn at_belief(cartridge: &Cartridge, seed: u64) -> Result<(f64, String), PaperErr
     }
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let how = format!(
-        "{PAIRS} pairs of cartridges whose tracks vary by {:.0} segments: as unsure as `order` is without a map",
+        "{PAIRS} pairs of cartridges whose tracks vary by {:.0} segments: as unsure as an order without a map is taken to be",
         spread.track_sd_segments
     );
     Ok((mean, how))
