@@ -2,7 +2,8 @@
 //! four of its published facts, and prints the facts that were held out.
 //!
 //! Four facts cannot fix seven constants: of all that fit, the ones closest to each other are
-//! taken, by a penalty on their spread. Run with
+//! taken, by a penalty on their spread. The paper says more of them in passing, so there are three fits: without
+//! that, with its inequality, and with what it says of WEAVE as well. Run with
 //! `cargo run --release -p tapewise-order --example fit_dlt4000`.
 
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
@@ -25,11 +26,55 @@ const FITTED: [(&str, f64, f64); 4] = [
     ("LOSS of 1536 over READ", 1.0, 0.01),
 ];
 
-/// Random starts of the descent, which alone ends in the nearest local minimum.
+/// Random starts of the descent for the facts alone, which ends in the nearest local minimum.
 const STARTS: usize = 8;
 
+/// Where that ends; the fits to more of what the paper says go on from here. The last is the profile's.
+const FACTS_ALONE: [f64; 7] = [0.0, 4.0, 1.0, 9.0, 3.5, 4.0, 14.0];
+
+/// What the constants are held to beside the facts, in seconds.
+struct Rule {
+    name: &'static str,
+    /// The least that each may be.
+    least: [f64; 7],
+    /// Those that are given.
+    given: [Option<f64>; 7],
+}
+
+/// Section 4, SLTF: within a section a locate ahead takes less than any to another section. A section is read in
+/// 15.5 s, a long one in 15.7, and at the beginning of a track the next track's beginning is as near as its constant.
+const WITHIN: [f64; 7] = [0.0, 0.0, 0.5, 16.0, 0.0, 0.5, 6.0];
+
+/// Section 4, WEAVE: two sections ahead on another track of the same direction 28 to 53 s, on average 40.5. Both
+/// speeds alone make 15.5 to 41 of it, and 28.25.
+const WEAVE_S: f64 = 12.25;
+
+const RULES: [Rule; 3] = [
+    Rule {
+        name: "the facts alone",
+        least: [0.0; 7],
+        given: [None; 7],
+    },
+    Rule {
+        name: "the facts and the inequality",
+        least: WITHIN,
+        given: [None; 7],
+    },
+    Rule {
+        name: "the facts, the inequality and WEAVE",
+        least: WITHIN,
+        given: [None, Some(WEAVE_S), None, None, None, None, None],
+    },
+];
+
+impl Rule {
+    fn obeyed(&self, case_s: [f64; 7]) -> [f64; 7] {
+        std::array::from_fn(|case| self.given[case].unwrap_or(case_s[case].max(self.least[case])))
+    }
+}
+
 /// Batches that the time of LOSS is averaged over.
-const BATCHES: u64 = 6;
+const BATCHES: u64 = 2;
 
 struct Facts {
     base: KeyPointCoefficients,
@@ -118,7 +163,8 @@ impl Facts {
 }
 
 /// Coordinate descent from `start`, in ever smaller steps.
-fn descend(facts: &Facts, start: [f64; 7]) -> ([f64; 7], f64) {
+fn descend(facts: &Facts, rule: &Rule, start: [f64; 7]) -> ([f64; 7], f64) {
+    let start = rule.obeyed(start);
     let (mut best, mut least) = (start, facts.misfit(start));
     for step in [4.0, 2.0, 1.0, 0.5] {
         let mut moved = true;
@@ -127,7 +173,11 @@ fn descend(facts: &Facts, start: [f64; 7]) -> ([f64; 7], f64) {
             for index in 0..7 {
                 for change in [-step, step] {
                     let mut tried = best;
-                    tried[index] = f64::max(tried[index] + change, 0.0);
+                    tried[index] += change;
+                    tried = rule.obeyed(tried);
+                    if tried == best {
+                        continue;
+                    }
                     let misfit = facts.misfit(tried);
                     if misfit < least {
                         (best, least, moved) = (tried, misfit, true);
@@ -158,16 +208,24 @@ fn main() {
         pairs,
     };
 
-    let mut starts = Random::new(9, 1 << 33);
-    let (mut best, mut least) = ([0.0; 7], f64::INFINITY);
-    for _ in 0..STARTS {
-        let start = std::array::from_fn(|_| starts.below(24) as f64 / 2.0);
-        let (found, misfit) = descend(&facts, start);
-        if misfit < least {
-            (best, least) = (found, misfit);
+    for (number, rule) in RULES.iter().enumerate().rev() {
+        let mut starts = Random::new(9, 1 << 33);
+        let (mut best, mut least) = descend(&facts, rule, FACTS_ALONE);
+        let random = if number == 0 { STARTS } else { 0 };
+        for _ in 0..random {
+            let start = std::array::from_fn(|_| starts.below(24) as f64 / 2.0);
+            let (found, misfit) = descend(&facts, rule, start);
+            if misfit < least {
+                (best, least) = (found, misfit);
+            }
         }
+        println!("{}: case_s = {best:?}, misfit {least:.3}", rule.name);
+        show(&facts, best);
     }
-    println!("case_s = {best:?}, misfit {least:.3}");
+}
+
+/// The facts with these constants, fitted and held out.
+fn show(facts: &Facts, best: [f64; 7]) {
     for ((what, theirs, _), ours) in FITTED.iter().zip(facts.fitted(best)) {
         println!(
             "fitted    {what:<26} theirs {theirs:>8.2} ours {ours:>8.2} {:+.1} %",

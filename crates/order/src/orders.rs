@@ -17,3 +17,4 @@ pub(crate) mod tournament;
 pub(crate) mod two_pass;
 pub(crate) mod weave;
 pub(crate) mod whole_tape;
+pub(crate) mod woven;

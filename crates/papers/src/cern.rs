@@ -4,9 +4,12 @@
 //! beginning of tape, without reading over gaps. What the slides do not say of their batches, and
 //! we had to choose, stands in [`study`]. What is fitted by us, on emulated drives, in [`fitted`].
 
+mod annex;
+mod enterprise;
 mod fitted;
 mod orders;
 mod rates;
+mod step_back;
 mod study;
 mod workload;
 
@@ -95,6 +98,9 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
         tables.extend(part);
         figures.extend(drawn);
     }
+    tables.push(step_back::table(&bench)?);
+    tables.push(enterprise::table(&bench, &mut ours)?);
+    figures.push(annex::histogram(&bench)?);
     Ok(Computed {
         tables,
         figures,

@@ -103,7 +103,7 @@ impl Study {
             Study::Hillyer => hillyer::gated(paper, seed, full),
             Study::Cern => cern::gated(paper, seed, full),
             Study::JohnsonMiller => johnson_miller::gated(paper, seed),
-            Study::Nersc => Ok(nersc::gated()),
+            Study::Nersc => nersc::gated(paper, seed),
             Study::Gniewek => gniewek::gated(paper, seed, full),
         }
     }

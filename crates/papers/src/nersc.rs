@@ -53,11 +53,13 @@ struct Seeks {
     backward: f64,
 }
 
-/// What the gated claims rest on: nothing that a seed changes.
-pub fn gated() -> Ours {
+/// What the gated claims rest on.
+pub fn gated(paper: &Paper, seed: u64) -> Result<Ours, PaperError> {
+    let facts: Facts = paper.facts_as()?;
     let mut ours = Ours::default();
     sizing::tables(&mut ours);
-    ours
+    drive::gated(&facts, seed, &mut ours)?;
+    Ok(ours)
 }
 
 /// Tables and claims of the paper.
@@ -66,7 +68,7 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
     let mut ours = Ours::default();
     let mut tables = library::tables(&facts, seed, full, &mut ours)?;
     tables.extend(sizing::tables(&mut ours));
-    let (measured, figures) = drive::tables(&facts, seed)?;
+    let (measured, figures) = drive::tables(&facts, seed, &mut ours)?;
     tables.extend(measured);
     Ok(Computed {
         tables,

@@ -151,7 +151,8 @@ impl Distribution {
 /// What a way takes: drawn from a distribution, or longer the farther it is.
 ///
 /// `{ near = 5, far = 21 }` is a straight line from the nearest place to the farthest: a search from
-/// the beginning of tape, or the way of a robot to its slots.
+/// the beginning of tape, or the way of a robot to its slots. With `passes = 16` it is a search from the middle of a
+/// tape that is written to and fro so many times: which place it is among all that is written then says little of how far it is.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Raw")]
 pub enum Way {
@@ -164,6 +165,28 @@ pub enum Way {
         /// At the greatest distance.
         far: f64,
     },
+    /// From the middle of a serpentine tape, by the place among all that is written.
+    FromMiddle {
+        /// In the middle.
+        near: f64,
+        /// At either end.
+        far: f64,
+        /// How many times the tape is passed from one end to the other to write it all.
+        passes: u32,
+    },
+}
+
+/// Where along the tape a place lies that is this share of all that is written, as a share of the tape's length. A
+/// tape that was just loaded stands in the middle.
+fn along(place: f64, passes: u32) -> f64 {
+    if place == 0.0 {
+        return 0.5;
+    }
+    let passed = place * f64::from(passes);
+    let whole = passed.floor();
+    let is_forward = whole % 2.0 == 0.0;
+    let done = passed - whole;
+    if is_forward { done } else { 1.0 - done }
 }
 
 impl Way {
@@ -173,6 +196,19 @@ impl Way {
         match self {
             Way::Any(distribution) => distribution.time(random),
             Way::Line { near, far } => Micros::from_secs_f64(near + (far - near) * distance),
+            Way::FromMiddle { .. } => self.search(0.0, distance, random),
+        }
+    }
+
+    /// The time in seconds to search from one place of a tape to another, both as shares of all that is written.
+    #[inline]
+    pub fn search(&self, from: f64, to: f64, random: &mut Random) -> Micros {
+        match self {
+            Way::FromMiddle { near, far, passes } => {
+                let halves = 2.0 * (along(to, *passes) - along(from, *passes)).abs();
+                Micros::from_secs_f64(near + (far - near) * halves)
+            }
+            _ => self.time((to - from).abs(), random),
         }
     }
 
@@ -181,6 +217,7 @@ impl Way {
         match self {
             Way::Any(distribution) => distribution.mean(),
             Way::Line { near, far } => near + (far - near) * mean_distance,
+            Way::FromMiddle { near, far, .. } => (near + far) / 2.0,
         }
     }
 }
@@ -199,6 +236,7 @@ struct Table {
     shift: Option<f64>,
     near: Option<f64>,
     far: Option<f64>,
+    passes: Option<u32>,
 }
 
 impl<'de> Deserialize<'de> for Raw {
@@ -276,6 +314,7 @@ impl TryFrom<Raw> for Distribution {
                 values: None,
                 near: None,
                 far: None,
+                passes: None,
                 ..
             } => {
                 let cv = cv.ok_or(
@@ -300,6 +339,7 @@ impl TryFrom<Raw> for Distribution {
                 values: None,
                 near: None,
                 far: None,
+                passes: None,
                 ..
             } => {
                 if least > most {
@@ -318,6 +358,7 @@ impl TryFrom<Raw> for Distribution {
                 values: Some(values),
                 near: None,
                 far: None,
+                passes: None,
                 ..
             } if !values.is_empty() => Distribution {
                 shift: 0.0,
@@ -351,16 +392,22 @@ impl TryFrom<Raw> for Way {
                 most: None,
                 values: None,
                 shift: None,
+                passes,
             } => {
                 raw.0.check()?;
-                Ok(Way::Line { near, far })
+                Ok(match passes {
+                    None => Way::Line { near, far },
+                    Some(0) => return Err("`passes` is 0; it must be 1 or more".to_owned()),
+                    Some(passes) => Way::FromMiddle { near, far, passes },
+                })
             }
             Table {
                 near: None,
                 far: None,
+                passes: None,
                 ..
             } => Distribution::try_from(raw).map(Way::Any),
-            _ => Err("`near` and `far` go together, with nothing else".to_owned()),
+            _ => Err("`near` and `far` go together, with nothing else but `passes`".to_owned()),
         }
     }
 }

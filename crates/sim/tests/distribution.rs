@@ -10,7 +10,6 @@ struct Holder {
 
 #[derive(serde::Deserialize)]
 struct WayHolder {
-    #[expect(dead_code, reason = "parsed only to be refused")]
     x: Way,
 }
 
@@ -86,4 +85,34 @@ fn what_cannot_be_is_refused_with_its_key() {
     let ways: Result<WayHolder, _> = toml::from_str("x = { near = 1 }");
     let error = ways.err().expect("half a line").to_string();
     assert!(error.contains("go together"), "{error}");
+}
+
+/// Four passes to and fro: the middle and both ends are met again and again.
+#[test]
+fn a_search_from_the_middle_goes_by_the_distance_along_the_tape() {
+    let way: WayHolder =
+        toml::from_str("x = { near = 5, far = 21, passes = 4 }").expect("a way from the middle");
+    let mut random = Random::new(1, 0);
+    let mut search_s = |from, to| way.x.search(from, to, &mut random).as_secs_f64();
+    // A quarter is one pass: the first half of it ends in the middle, the whole at an end.
+    for (to, seconds) in [
+        (0.125, 5.0),
+        (0.25, 21.0),
+        (0.1875, 13.0),
+        (0.375, 5.0),
+        (0.3125, 13.0),
+    ] {
+        assert!((search_s(0.0, to) - seconds).abs() < 1e-6, "{to}");
+    }
+    // From one place to another, and from end to end.
+    assert!((search_s(0.1875, 0.3125) - 5.0).abs() < 1e-6);
+    assert!((search_s(0.25, 0.5) - 37.0).abs() < 1e-6);
+    assert_eq!(way.x.mean(0.3), 13.0);
+    let none: Result<WayHolder, _> = toml::from_str("x = { near = 5, far = 21, passes = 0 }");
+    assert!(
+        none.err()
+            .expect("no pass")
+            .to_string()
+            .contains("`passes` is 0")
+    );
 }

@@ -6,13 +6,16 @@
 //!
 //! The dense form considers all arcs, found again by a scan when a city's few best are used up.
 //! The sparse form is the one that the paper leaves as future work: few arcs to near cities only,
-//! repeated on the contracted paths until one is left.
+//! repeated on the contracted paths until one is left. Where the model says that reading on within a
+//! section is quickest, what lies in one section is one city from the start, and near cities are those
+//! that the weave pattern names first.
 
 use crate::order::Order;
 use crate::orders::coalesce::{coalesced, expand};
 use crate::orders::kind::OrderKind;
 use crate::orders::nearest::Nearest;
 use crate::orders::tournament::{OUT, Tournament};
+use crate::orders::woven::Woven;
 use crate::problem::Problem;
 use tapewise_model::Micros;
 
@@ -36,7 +39,7 @@ pub(crate) const COALESCED: OrderKind = OrderKind {
 pub(crate) const SPARSE: OrderKind = OrderKind {
     name: "loss-sparse",
     title: "LOSS, sparse",
-    version: 1,
+    version: 2,
     solve: |problem, _| Some(sparse_loss(problem).into()),
 };
 
@@ -48,8 +51,9 @@ const TABLED: usize = 512;
 /// again: few enough that keeping them sorted costs less than the scans they save.
 const KEPT_ARCS: [usize; 2] = [4, 8];
 
-/// Visits up to which the sparse form hands over to the dense one.
+/// Visits up to which the sparse form hands over to the dense one, and where visits are sections.
 const SMALL: usize = 256;
+const FEW_SECTIONS: usize = 512;
 
 /// LOSS over all arcs; O(n²) locate times, O(n) memory beyond 512 visits.
 pub fn loss(problem: &Problem) -> Order {
@@ -73,13 +77,34 @@ pub fn sparse_loss(problem: &Problem) -> Order {
     if problem.len() <= SMALL {
         return loss(problem);
     }
-    let mut search = Search::sparse(problem);
+    let neighbours = problem.tape().model.neighbours();
+    let has_sections = neighbours.least_elsewhere().is_some();
+    if !has_sections {
+        return in_rounds(problem, false);
+    }
+    let section = |visit: &u32| neighbours.group(&problem.starts()[*visit as usize]);
+    let all: Vec<u32> = (0..problem.len() as u32).collect();
+    let chains = all.chunk_by(|one, other| section(one) == section(other));
+    let chains: Vec<Vec<u32>> = chains.map(<[u32]>::to_vec).collect();
+    expand(&in_rounds(&problem.contracted(&chains), true), &chains)
+}
+
+/// The rounds of the sparse form; the last, of few cities, is dense.
+fn in_rounds(problem: &Problem, has_sections: bool) -> Order {
+    let small = if has_sections { FEW_SECTIONS } else { SMALL };
+    if problem.len() <= small {
+        return loss(problem);
+    }
+    let mut search = Search::sparse(problem, has_sections);
     search.run();
     let chains = search.chains();
     if chains.len() == problem.len() {
         return loss(problem);
     }
-    expand(&sparse_loss(&problem.contracted(&chains)), &chains)
+    expand(
+        &in_rounds(&problem.contracted(&chains), has_sections),
+        &chains,
+    )
 }
 
 type Arc = (Micros, u32);
@@ -284,12 +309,15 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn sparse(problem: &'a Problem) -> Search<'a> {
+    fn sparse(problem: &'a Problem, has_sections: bool) -> Search<'a> {
         let mut search = Search::new(problem);
-        let mut nearest = Nearest::new(problem);
+        let mut nearest = (!has_sections).then(|| Nearest::new(problem));
+        let woven = has_sections.then(|| Woven::new(problem));
         let most = problem.len().ilog2() as usize + 1;
         for tail in 0..problem.len() as u32 {
-            let arcs = nearest.near(tail, most);
+            let near = nearest.as_mut().map(|nearest| nearest.near(tail, most));
+            let woven = || woven.as_ref().map(|woven| woven.near(tail, most));
+            let arcs = near.or_else(woven).unwrap_or_default();
             for &(time, head) in &arcs {
                 search.heads.arcs[head as usize].push((time, tail));
             }

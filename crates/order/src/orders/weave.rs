@@ -15,7 +15,7 @@ pub(crate) const KIND: OrderKind = OrderKind {
 
 /// The wraps a step of the pattern looks at.
 #[derive(Clone, Copy)]
-enum Wraps {
+pub(crate) enum Wraps {
     /// The wrap of the last section read.
     Same,
     /// Any wrap of the same direction.
@@ -66,7 +66,11 @@ fn next_section(unread: &Sections, (wrap, section): (u16, i32)) -> (u16, i32) {
 }
 
 /// The weave pattern from a section: which wraps, and which section of them.
-fn pattern(section: i32, sign: i32, sections: i32) -> impl Iterator<Item = (Wraps, i32)> {
+pub(crate) fn pattern(
+    section: i32,
+    sign: i32,
+    sections: i32,
+) -> impl Iterator<Item = (Wraps, i32)> {
     use Wraps::{AntiDirectional, CoDirectional, Same};
     let forward = move |n: i32| section + sign * n;
     let reverse = move |n: i32| section - sign * n;

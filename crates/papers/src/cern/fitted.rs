@@ -4,7 +4,7 @@
 //! The emulator's mechanics are its own and know nothing of either model, but they are regular. So
 //! the same is done with drives whose mechanics were changed, each in its own way.
 
-use super::Facts;
+use super::{Facts, annex};
 use crate::PaperError;
 use crate::claims::Ours;
 use crate::emulated::{Emulated, Loaded};
@@ -17,14 +17,14 @@ use tapewise_plot::{Drawn, Table, fit_pictures};
 use tapewise_run::{Recorder, RunError};
 
 /// The drive whose mechanics are emulated; the slides' regression is of the same drive on M8 media.
-const KIND: &str = "lto8";
+pub const KIND: &str = "lto8";
 
 /// Bytes on tape that a stored byte, and so a block, stands for: some 600 places on a wrap.
-const SCALE: u64 = 100_000_000;
+pub const SCALE: u64 = 100_000_000;
 
 /// Cartridges measured, of the drive as it is and of each changed one; a fifth is held out in turn.
-const CARTRIDGES: u64 = 15;
-const CARTRIDGES_CHANGED: u64 = 10;
+const CARTRIDGES: u64 = 10;
+const CARTRIDGES_CHANGED: u64 = 5;
 
 /// Positionings of each kind on a cartridge.
 const ANYWHERE: usize = 60;
@@ -75,7 +75,10 @@ pub fn report(
         let name = format!("annex-{}", name.trim_end_matches(".svg"));
         Some(Drawn { name, svg: svg? })
     });
-    Ok((tables, figures.collect()))
+    let mut figures: Vec<Drawn> = figures.collect();
+    figures.push(annex::speed(&plain.samples, &ground.geometry)?);
+    figures.push(annex::landing(seed)?);
+    Ok((tables, figures))
 }
 
 /// What a fit is told beforehand: the profile's geometry and rate.
@@ -197,7 +200,7 @@ fn locate_and_read(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunErr
     Ok(())
 }
 
-fn sample(cartridge: u32, event: &Event) -> Option<Sample> {
+pub fn sample(cartridge: u32, event: &Event) -> Option<Sample> {
     let position = |spot: Spot| {
         Some(Position {
             partition: spot.partition,

@@ -13,7 +13,7 @@ use crate::figures::column;
 use tapewise_plot::{Drawn, Figure, Table};
 
 /// "ATLAS tape recalls reading ~150 files/tape avg, ~2GB/file" (Impact).
-const FILES: usize = 150;
+pub const FILES: usize = 150;
 /// The size of those files, in MB.
 pub const FILE_MB: f64 = 2_000.0;
 

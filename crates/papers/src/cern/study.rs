@@ -5,7 +5,7 @@
 //! many as the slides expect of tapes to come, of log-normal sizes; other tapes are shown beside.
 
 use super::Bench;
-use super::orders::{Case, Contender, Sample};
+use super::orders::{BEST_EVERY, Case, Contender, Sample};
 use super::workload::{Cartridge, Sizes};
 use crate::PaperError;
 use crate::claims::Ours;
@@ -13,7 +13,7 @@ use tapewise_order::Plan;
 use tapewise_plot::{Drawn, Figure, Panel, Table, head_paths};
 
 /// Files of a batch (Traversal algorithm I).
-const BATCHES: [usize; 5] = [10, 50, 100, 200, 500];
+pub const BATCHES: [usize; 5] = [10, 50, 100, 200, 500];
 
 /// "From 5K files / tape to > 20K files / tape" (Impact).
 pub const FILES_ON_TAPE: usize = 20_000;
@@ -22,7 +22,7 @@ pub const FILES_ON_TAPE: usize = 20_000;
 pub const SIGMA: f64 = 1.0;
 
 /// The tapes that batches are drawn from.
-const TAPES: Sizes = Sizes::LogNormal {
+pub const TAPES: Sizes = Sizes::LogNormal {
     files: FILES_ON_TAPE,
     sigma: SIGMA,
 };
@@ -201,6 +201,9 @@ fn comparison(bench: &Bench, study: &Study) -> Table {
         "Assumed: full tapes of {FILES_ON_TAPE} log-normal files (sigma {SIGMA}), a new one for each batch, files drawn evenly."
     ));
     table.note("CTA's SLTF: its own cost and middle of the tape; in windows: as it runs, 80 GB at a time. Priced like the rest.");
+    table.note(format!(
+        "tapewise best: the mean of every {BEST_EVERY}th batch."
+    ));
     table.note(scan_against_sltf(study));
     table
 }

@@ -64,8 +64,8 @@ pub fn table(bench: &Bench) -> Result<Table, PaperError> {
         .collect();
     let along = |responses: &[f64]| correlation(&theirs.location, responses);
     table.note(format!(
-        "correlation of response with location: theirs {:+.2} and {:+.2}, ours {:+.2}: their tape is \
-         serpentine, ours is searched along a line, which is assumed for its spread and not for single places",
+        "correlation of response with location: theirs {:+.2} and {:+.2}, ours {:+.2}: both are searched from the \
+         middle of a serpentine tape, in how many passes written is not printed; 16 are assumed",
         along(&theirs.six_drives_s),
         along(&theirs.four_drives_s),
         along(&medians),

@@ -12,7 +12,7 @@ use tapewise_emulator::Variation;
 use tapewise_formats::event::Action;
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
 use tapewise_model::profile::{self, Profile};
-use tapewise_model::{KeyPoints, LocateModel, Micros, Position, Random};
+use tapewise_model::{KeyPoints, LocateModel, Micros, Random};
 use tapewise_order::{Problem, loss};
 use tapewise_plot::{Drawn, Figure, Table};
 use tapewise_run::measure::key_points::{Found, search};
@@ -39,7 +39,7 @@ const TRIALS: u64 = 4;
 const SMALL: usize = 384;
 
 /// Cartridges whose key points are tried on the first one.
-const WRONG: u64 = 4;
+const WRONG: u64 = 2;
 
 /// A cartridge in an emulated drive, with the key points found on it.
 struct Loadable {
@@ -103,10 +103,10 @@ impl Loadable {
         })
     }
 
-    /// Reads these segments in this order from the beginning of tape: the time on the drive's clock.
-    fn execute(&mut self, segments: &[u64]) -> Result<f64, PaperError> {
+    /// Reads these segments in this order after another one: the time on the drive's clock.
+    fn execute(&mut self, after: u64, segments: &[u64]) -> Result<f64, PaperError> {
         let took = self.emulated.unrecorded(|recorder| {
-            recorder.rewind()?;
+            locate_and_read(recorder, after)?;
             let began = recorder.clock();
             for &segment in segments {
                 locate_and_read(recorder, segment)?;
@@ -242,10 +242,10 @@ fn discovery(cartridges: &[&Loadable], off: [usize; 2], constants: &KeyPointCoef
     table
 }
 
-/// A LOSS schedule of random segments by this model from the beginning of tape: the segments in
-/// order, and the estimate in seconds.
-fn schedule(cartridge: &Cartridge, segments: &[u64]) -> (Vec<u64>, f64) {
-    let problem: Problem = cartridge.problem(Position::beginning_of_tape(0), segments);
+/// A LOSS schedule of random segments by this model once another one was read: the segments in order, and the estimate
+/// in seconds.
+fn schedule(cartridge: &Cartridge, after: u64, segments: &[u64]) -> (Vec<u64>, f64) {
+    let problem: Problem = cartridge.problem(cartridge.position(after + 1), segments);
     let order = loss(&problem);
     let sequence = order.requests(&problem);
     let sequence = sequence.iter().map(|&request| segments[request as usize]);
@@ -268,8 +268,9 @@ fn errors(
         .map(|trial| {
             let mut random = Random::new(seed, 1 << 48 | (n as u64) << 32 | trial);
             let wanted: Vec<u64> = (0..n).map(|_| random.below(segments - 1)).collect();
-            let (sequence, estimate_s) = schedule(believed, &wanted);
-            let measured_s = tape.execute(&sequence)?;
+            let after = random.below(segments - 1);
+            let (sequence, estimate_s) = schedule(believed, after, &wanted);
+            let measured_s = tape.execute(after, &sequence)?;
             Ok((estimate_s - measured_s) / measured_s * 100.0)
         })
         .collect()
@@ -299,7 +300,8 @@ fn validation(
         places.extend(errors.iter().map(|&error| (n as f64, error)));
         if n < SMALL { &mut small } else { &mut large }.extend(errors);
     }
-    table.note("LOSS from the beginning of tape, 4 trials of each length as in the paper: below 1 % up to 384 requests there, up to 5 % above.");
+    table.note("LOSS from a random segment, 4 trials of each length as in the paper: below 1 % up to 384 requests there, up to 5 % above.");
+    table.note("The paper does not say where its schedules began. From the beginning of tape the few long ones are 2 % off here: the emulated drive leaves it slowly, which no constant of the seven cases tells.");
     let how = "LOSS schedules carried out on the emulated drive";
     ours.set("validation-error-small", mean_size(&small) / 100.0, how);
     ours.set("validation-error-large", mean_size(&large) / 100.0, how);

@@ -104,10 +104,7 @@ pub(super) fn tables(
         lengths.iter().map(one).collect()
     };
     let (random, from_bot) = (run(Start::Random), run(Start::BeginningOfTape));
-    let whole = read_whole_tape(
-        &cartridge.problem(cartridge.position(0), &[]),
-        &cartridge.map,
-    );
+    let whole = whole_tape(cartridge);
     let took_s = begin.elapsed().as_secs_f64();
     claims(&random, whole, ours);
     let mut tables = vec![
@@ -131,6 +128,17 @@ pub(super) fn tables(
     Ok(tables)
 }
 
+/// READ: all segments one after the other, and the rewind.
+fn whole_tape(cartridge: &Cartridge) -> Micros {
+    let from_start = cartridge.problem(cartridge.position(0), &[]);
+    read_whole_tape(&from_start, &cartridge.map)
+}
+
+/// The same in seconds.
+pub(super) fn whole_tape_s(cartridge: &Cartridge) -> f64 {
+    whole_tape(cartridge).as_secs_f64()
+}
+
 /// Lengths that the gated claims are of, and one more for the parabola through the crossing.
 const CLAIMED: [usize; 7] = [10, 96, 192, 768, 1024, 1536, 2048];
 
@@ -146,17 +154,14 @@ pub(super) fn gated(
     lengths.retain(|n| CLAIMED.contains(n));
     let one = |&n: &usize| simulate(cartridge, n, trials(n, full), Start::Random, (seed, 1));
     let random: Vec<Length> = lengths.iter().map(one).collect();
-    let whole = read_whole_tape(
-        &cartridge.problem(cartridge.position(0), &[]),
-        &cartridge.map,
-    );
+    let whole = whole_tape(cartridge);
     claims(&random, whole, ours);
     utilisation(cartridge, &random, ours)?;
     crossings(&random, whole, ours);
     Ok(())
 }
 
-fn schedule_lengths(paper: &Paper) -> Result<Vec<usize>, PaperError> {
+pub(super) fn schedule_lengths(paper: &Paper) -> Result<Vec<usize>, PaperError> {
     let listed = paper
         .facts
         .get("schedule_lengths")

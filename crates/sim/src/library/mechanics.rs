@@ -188,9 +188,8 @@ impl Mechanics {
                         place: target.place,
                         ..from
                     };
-                    let distance = (target.place - from.place).abs();
                     round.legs.push(Leg {
-                        search: search.time(distance, random),
+                        search: search.search(from.place, target.place, random),
                         read: Micros::from_secs_f64(target.size_mb * s_per_mb),
                         answers: index..index + 1,
                         from,

@@ -31,6 +31,8 @@ pub fn all(bench: &Bench, lab: &Lab) -> Result<Vec<Drawn>, PaperError> {
         short_seeks(13, drive(SONY)),
         delays(14, drive(DLT4000)),
         delays(15, drive(SONY)),
+        responses(14, drive(DLT4000)),
+        responses(15, drive(SONY)),
         compressed(16, drive(DLT4000)),
         compressed(17, drive(SONY)),
     ];
@@ -145,6 +147,30 @@ fn delays(number: u32, drive: &Measured) -> Figure {
         Some(found) => {
             let rates = found.rates(block_mb);
             figure.guide("", rates.clone()).dots("measured", rates)
+        }
+        None => figure,
+    }
+}
+
+/// "The response time for a read request actually decreases with an increasing delay": the drive reads ahead meanwhile.
+fn responses(number: u32, drive: &Measured) -> Figure {
+    let block_mb = drive.subject.recorded_block_bytes() as f64 / 1e6;
+    let title = format!(
+        "Figure {number} (emulated): response of a read against the delay before it, {}",
+        drive.name
+    );
+    let name = format!("figure-{number:02}-response");
+    let figure = Figure::new(name, title, "delay, ms", "response, ms");
+    match &drive.summary.delay {
+        Some(found) => {
+            let responses: Points = found
+                .rates(block_mb)
+                .into_iter()
+                .map(|(delay_ms, rate)| (delay_ms, block_mb / rate * 1e3 - delay_ms))
+                .collect();
+            figure
+                .guide("", responses.clone())
+                .dots("measured", responses)
         }
         None => figure,
     }
