@@ -3,12 +3,14 @@
 mod mount;
 
 use crate::error::CliError;
+use crate::names::{MatchArgs, read_names};
+use crate::quantity;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use tapewise::Batch;
-use tapewise::batch::{Chosen, LtfsVolume, Source, check_label};
-use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise::batch::{Chosen, Listed, LtfsVolume, Source, check_label};
+use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::{Content, FORMATS, Format, ltfs_label};
 
@@ -39,29 +41,44 @@ pub struct Input {
     /// Names in the list end with a zero byte, not a line feed.
     #[arg(short = '0', long)]
     null: bool,
-    /// Go on without names that the index does not have; they are said.
+    /// Skip names that cannot be found, and list them.
     #[arg(long)]
     ignore_missing: bool,
+    #[command(flatten)]
+    matching: MatchArgs,
     /// Bytes of a block on the tape.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
     /// Take the requests of this cartridge only.
     #[arg(long, value_name = "VOLUME")]
     volume: Option<String>,
 }
 
+/// Which files of a volume are wanted, as options give them.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// The list of names.
+    pub files_from: Option<PathBuf>,
+    /// Everything instead of a list.
+    pub all_files: bool,
+    /// Whether names in the list end with a zero byte.
+    pub null: bool,
+    /// Whether to go on without names that are not found.
+    pub ignore_missing: bool,
+    /// How names are understood.
+    pub matching: MatchArgs,
+}
+
 impl Input {
-    /// The files of a list below the mount point of an LTFS volume.
-    pub fn of_mount(
-        mount: &Path,
-        files_from: Option<&Path>,
-        null: bool,
-        ltfs_label: Option<&Path>,
-    ) -> Input {
+    /// Files below the mount point of an LTFS volume.
+    pub fn of_mount(mount: &Path, ltfs_label: Option<&Path>, wanted: Wanted) -> Input {
         Input {
             ltfs_mount: Some(mount.to_owned()),
-            files_from: files_from.map(Path::to_owned),
-            null,
+            files_from: wanted.files_from,
+            all_files: wanted.all_files,
+            null: wanted.null,
+            ignore_missing: wanted.ignore_missing,
+            matching: wanted.matching,
             ltfs_label: ltfs_label.map(Path::to_owned),
             ..Input::default()
         }
@@ -171,27 +188,8 @@ fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliErr
 
 /// The list of names, and what to call it.
 fn names(input: &Input) -> Result<(String, Vec<Name>), CliError> {
-    let separator = if input.null {
-        Separator::Nul
-    } else {
-        Separator::Newline
-    };
-    let (name, list) = match input.files_from.as_deref() {
-        Some(path) if path != Path::new("-") => (
-            path.display().to_string(),
-            read_list(open(path)?, separator),
-        ),
-        _ => {
-            let what =
-                "give the names to read with --files-from or on standard input, or --all-files";
-            (
-                "standard input".to_owned(),
-                read_list(standard_input(what)?, separator),
-            )
-        }
-    };
-    let list = list.map_err(|e| CliError::input(format!("{name}: {e}")))?;
-    Ok((name, list.names))
+    let hint = "--all-files reads everything; `tapewise demo` needs no names";
+    read_names(input.files_from.as_deref(), input.null, hint)
 }
 
 fn from_index(input: &Input, volume: LtfsVolume) -> Result<Batch, CliError> {
@@ -200,12 +198,13 @@ fn from_index(input: &Input, volume: LtfsVolume) -> Result<Batch, CliError> {
         return Ok(volume.batch(Chosen::All, &layout)?);
     }
     let (list, names) = names(input)?;
-    let chosen = Chosen::Names {
+    let listed = Listed {
         list: &list,
         names: &names,
         ignore_missing: input.ignore_missing,
+        matching: &input.matching.matching(),
     };
-    Ok(volume.batch(chosen, &layout)?)
+    Ok(volume.batch(Chosen::Names(listed), &layout)?)
 }
 
 /// Reads a whole file for a caller that parses it at once.

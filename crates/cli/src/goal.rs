@@ -1,7 +1,7 @@
 //! What an order is to be good for: objective, priorities, deadlines, limits.
 
 use crate::now::now_us;
-use crate::units;
+use crate::{quantity, units};
 use tapewise::{Aim, Batch, Found, Goal, Placed};
 use tapewise_formats::deadline::Timestamp;
 use tapewise_model::Micros;
@@ -17,7 +17,7 @@ pub struct GoalArgs {
     pub objective: Objective,
     /// Move no more tape than this, or fail. In LPOS where the profile does not tell the length of
     /// the tape.
-    #[arg(long, value_name = "METRES", value_parser = distance)]
+    #[arg(long, value_name = "METRES", value_parser = quantity::number_in(0.0..=f64::INFINITY))]
     max_distance: Option<f64>,
     /// Give up to a ten-thousandth of the objective for less tape moved.
     #[arg(long)]
@@ -33,13 +33,6 @@ fn objective(text: &str) -> Result<Objective, String> {
         let names = Objective::ALL.map(Objective::name);
         format!("no such objective; there are: {}", names.join(", "))
     })
-}
-
-fn distance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(distance) if distance >= 0.0 && distance.is_finite() => Ok(distance),
-        _ => Err("a number of metres, 0 or more".to_owned()),
-    }
 }
 
 fn timestamp(text: &str) -> Result<Timestamp, String> {

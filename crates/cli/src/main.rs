@@ -10,12 +10,14 @@ mod goal;
 mod interrupt;
 mod judge;
 mod log_file;
+mod names;
 mod now;
 mod output;
 mod person;
 mod placement;
 mod plot;
 mod profiles;
+mod quantity;
 mod rao;
 mod scenario;
 mod search;
@@ -42,7 +44,7 @@ const HELP: &str = "\
 Read
   order      Order reads so that they finish soonest
   convert    Turn requests of any format into CSV or a list
-  recall     Bring files back from tape, in the order in which they are there soonest
+  recall     Recall files from tape in the fastest order
 
 Drive
   drive      Look at a tape drive, load and unload it, map its cartridge, check it, show its answers
@@ -143,5 +145,72 @@ mod tests {
             assert!(HELP.contains(&line), "{line:?}");
         }
         Cli::command().debug_assert();
+    }
+
+    /// Every option and argument that takes a value, with the verbs before it.
+    fn values(command: &clap::Command, verbs: &str, found: &mut Vec<(String, clap::Arg)>) {
+        for arg in command.get_arguments() {
+            if arg.get_action().takes_values() {
+                found.push((format!("{verbs} {arg}"), arg.clone()));
+            }
+        }
+        for verb in command.get_subcommands() {
+            values(verb, &format!("{verbs} {}", verb.get_name()), found);
+        }
+    }
+
+    /// What an argument makes of a text.
+    fn tried(arg: &clap::Arg, text: &str) -> Result<(), String> {
+        let alone = clap::Arg::new("it").value_parser(arg.get_value_parser().clone());
+        let command = clap::Command::new("tapewise").arg(alone.allow_hyphen_values(true));
+        let parsed = command.try_get_matches_from(["tapewise", text]);
+        parsed.map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_number_takes_units_and_a_bad_one_is_answered_with_an_example() {
+        use std::any::TypeId;
+        let mut all = Vec::new();
+        values(&Cli::command(), "tapewise", &mut all);
+        let whole = [
+            TypeId::of::<u16>(),
+            TypeId::of::<u32>(),
+            TypeId::of::<u64>(),
+            TypeId::of::<usize>(),
+            TypeId::of::<i32>(),
+            TypeId::of::<i64>(),
+        ];
+        let numbers = |arg: &clap::Arg| {
+            let kind = arg.get_value_parser().type_id();
+            let others = [TypeId::of::<f64>(), TypeId::of::<std::time::Duration>()];
+            whole.iter().chain(&others).any(|known| kind == *known)
+        };
+        let mut seen = 0;
+        for (name, arg) in all.iter().filter(|(_, arg)| numbers(arg)) {
+            seen += 1;
+            let said = tried(arg, "12 parsecs").expect_err(name);
+            for raw in ["invalid digit", "invalid float", "out of range", "not in "] {
+                assert!(!said.contains(raw), "{name}: {said}");
+            }
+            assert!(
+                said.contains("give ") || said.contains("hexadecimal"),
+                "{name}: {said}"
+            );
+            let unit = arg.get_value_names().unwrap_or_default();
+            let examples: &[&str] = match unit.first().map_or("", |unit| unit.as_str()) {
+                "BYTES" => &["64", "64K", "64KiB", "64kB"],
+                "SIZE" => &["64", "512GB", "2TB"],
+                "TIME" => &["5s", "90s", "10m", "1h30m"],
+                "HOURS" | "MINUTES" => &["5", "90m", "1h30m"],
+                "KEY" | "LEVEL" | "PERCENT" => &["5"],
+                _ => &["5", "1e0"],
+            };
+            for text in examples {
+                if let Err(said) = tried(arg, text) {
+                    panic!("{name} {text}: {said}");
+                }
+            }
+        }
+        assert!(seen > 40, "{seen} numbers");
     }
 }

@@ -1,7 +1,7 @@
 //! Drive, cartridge and head, as they are given on the command line.
 
 use crate::error::CliError;
-use crate::profiles;
+use crate::{profiles, quantity};
 use std::path::{Path, PathBuf};
 use tapewise::{Cartridge, EndLocation, ExtentOrder, Location, PartitionLayout, Placement};
 use tapewise_formats::map_file::{MapFile, read_map};
@@ -32,7 +32,7 @@ pub struct PlacementArgs {
     pub extents: Extents,
     /// For the coalescing orders: requests that begin less than this many blocks apart are read as
     /// one [default: 46 MB, two sections of a DLT4000].
-    #[arg(long, value_name = "BLOCKS")]
+    #[arg(long, value_name = "BLOCKS", value_parser = quantity::count::<u64>)]
     coalesce: Option<u64>,
     /// Only ever locate, even where streaming over a gap would be faster.
     #[arg(long)]

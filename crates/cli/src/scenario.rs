@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::profiles;
+use crate::quantity;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -28,16 +29,16 @@ pub struct ScenarioArgs {
     #[arg(long, value_name = "NAME")]
     pub case: Vec<String>,
     /// Seed of everything that is drawn [default: the scenario's].
-    #[arg(long)]
+    #[arg(long, value_parser = quantity::count::<u64>)]
     pub seed: Option<u64>,
     /// Make so many replications [default: what the scenario says].
-    #[arg(long, value_name = "N", conflicts_with = "width")]
+    #[arg(long, value_name = "N", conflicts_with = "width", value_parser = quantity::count::<u64>)]
     pub replications: Option<u64>,
     /// Make replications until the mean is known to within this, as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub width: Option<f64>,
     /// Use so many threads [default: as many as the machine has]. The results are the same.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<usize>)]
     pub threads: Option<usize>,
 }
 

@@ -1,7 +1,5 @@
 //! Quantities as people say them.
 
-use jiff::SignedDuration;
-use std::time::Duration;
 pub use tapewise::units::{bytes, count};
 use tapewise_model::Micros;
 pub use tapewise_plot::{metres, tape_moved};
@@ -26,13 +24,6 @@ pub fn about(time: Micros) -> String {
     }
 }
 
-/// Reads a time with its unit, as of an option: `90s`, `10m`, `1h30m`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let time = text.parse::<SignedDuration>().ok();
-    time.and_then(|time| Duration::try_from(time).ok())
-        .ok_or_else(|| "give a time with its unit, such as 90s, 10m or 1h30m".to_owned())
-}
-
 /// Processor time.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
@@ -50,15 +41,6 @@ mod tests {
     fn processor_time_under_a_millisecond_is_none_to_speak_of() {
         assert_eq!(seconds(0.0004), "<1 ms");
         assert_eq!(seconds(0.25), "250 ms");
-    }
-
-    #[test]
-    fn a_time_has_a_unit() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
-        for text in ["90", "-5s", "soon", ""] {
-            assert!(duration(text).is_err(), "{text}");
-        }
     }
 
     #[test]

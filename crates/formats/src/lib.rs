@@ -89,6 +89,7 @@ pub mod ltfs_select;
 pub mod ltfs_xattr;
 pub mod map_file;
 pub mod mhl;
+pub mod name_match;
 pub mod notice;
 pub mod plan_json;
 pub mod rao;

@@ -6,9 +6,10 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
-use tapewise::batch::{Chosen, LtfsVolume};
+use tapewise::batch::{Chosen, Listed, LtfsVolume};
 use tapewise::formats::list::{Separator, read_list};
 use tapewise::formats::ltfs_extent::LtfsLayout;
+use tapewise::formats::name_match::Matching;
 use tapewise::model::profile;
 use tapewise::{Cartridge, Effort, EndLocation, Goal, Placement};
 
@@ -19,12 +20,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let volume = LtfsVolume::read(index, BufReader::new(File::open(index)?))?;
     let names = read_list(BufReader::new(File::open(list)?), Separator::Newline)?.names;
-    let (names, ignore_missing) = (names.as_slice(), false);
-    let chosen = Chosen::Names {
+    let chosen = Chosen::Names(Listed {
         list,
-        names,
-        ignore_missing,
-    };
+        names: &names,
+        ignore_missing: false,
+        matching: &Matching::default(),
+    });
     let batch = volume.batch(chosen, &LtfsLayout::assumed())?;
 
     let cartridge = Cartridge::new(profile::find(drive)?)?;

@@ -4,7 +4,7 @@ mod serve;
 mod status;
 
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, output, quantity, units};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
@@ -32,25 +32,25 @@ pub struct Emulate {
     #[arg(long, value_name = "ROBOT")]
     robot: Option<String>,
     /// Drives of the library.
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "robot", value_parser = quantity::count::<u16>)]
     drives: u16,
     /// Slots of the library.
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "robot", value_parser = quantity::count::<u16>)]
     slots: u16,
     /// Blank cartridges in the first slots.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "robot", value_parser = quantity::count::<u16>)]
     cartridges: u16,
     /// Bytes of tape that each byte on a cartridge stands for, so that a small disk holds a full
     /// tape; times are those of the full sizes.
-    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     scale: u64,
     /// Emulated seconds for each second of life: 1 is real time. Without it time is virtual: it passes
     /// only by what commands take, and nobody waits. With --iscsi it holds for this run, whatever the
     /// library says.
-    #[arg(long, value_name = "N", value_parser = clock_scale)]
+    #[arg(long, value_name = "N", value_parser = quantity::positive)]
     clock_scale: Option<f64>,
     /// Another seed makes other cartridges and other noise.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     #[command(flatten)]
     serve: serve::Serve,
@@ -60,13 +60,6 @@ pub struct Emulate {
 #[derive(clap::Subcommand, Debug)]
 enum About {
     Status(status::Status),
-}
-
-fn clock_scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(scale) if scale > 0.0 && scale.is_finite() => Ok(scale),
-        _ => Err("a number above 0; 1 is real time".to_owned()),
-    }
 }
 
 /// Runs the verb.

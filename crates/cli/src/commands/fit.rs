@@ -10,6 +10,7 @@ mod report;
 use crate::error::{CliError, Exit};
 use crate::output::{self, say};
 use crate::profiles;
+use crate::quantity;
 use log_kind::LogFormat;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,7 +51,7 @@ pub struct Fit {
     log_format: LogFormat,
     /// Bytes that a block takes on the tape, for CSV with block numbers; CTA's format fixes its own,
     /// and event logs tell it.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
     /// The map of the cartridge that an event log with block numbers is of: key points or a table of
     /// wrap ends, as `measure --map` writes it.

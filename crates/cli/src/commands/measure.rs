@@ -9,6 +9,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt;
 use crate::output::say;
 use crate::plot;
+use crate::quantity;
 use bar::Bar;
 use clap::Args;
 use std::fs::File;
@@ -58,7 +59,7 @@ pub struct Measure {
     #[arg(long, requires = "write")]
     overwrite: bool,
     /// With --write: length of the blocks in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
+    #[arg(long, value_name = "BYTES", default_value_t = 262_144, value_parser = quantity::size::<usize>)]
     block_size: usize,
     /// Where to write where blocks lie, for `order --map`: the drive's table of wrap ends, the key
     /// points that were found, or the places that the drive reported.
@@ -71,7 +72,7 @@ pub struct Measure {
     #[arg(long)]
     dry_run: bool,
     /// Chooses the places that are measured.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
 }
 

@@ -1,13 +1,13 @@
 //! `tapewise order`: requests in, order out.
 
 use crate::batch::Input;
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
 use crate::goal::GoalArgs;
 use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
 use crate::units;
-use crate::{batch, explain, goal, judge, output, plot, rao};
+use crate::{batch, explain, goal, interrupt, judge, output, plot, rao};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -133,6 +133,13 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         return ask_the_drive(args, &placed, &say);
     }
     let others = Others::load(&placed, &args.price_under)?;
+    if args.search.may_be_long() {
+        interrupt::stop_search_on_interrupt()?;
+        say(&format!(
+            "searching for up to {}; Ctrl-C gives the best order so far",
+            units::seconds(args.search.budget_s())
+        ));
+    }
     let order = Ordered::new(args, &placed)?;
     order.notices.iter().for_each(|notice| say(notice));
     let found = &order.found;
@@ -176,7 +183,10 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             out.write_all(&result).map_err(CliError::failed)
         })?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match interrupt::is_search_stopped() {
+        true => ExitCode::from(Exit::Interrupted as u8),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// What a drive thinks of requests that no profile of ours places on the tape: no order comes of it,

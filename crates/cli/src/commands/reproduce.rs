@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
+use crate::quantity;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -22,7 +23,7 @@ pub struct Reproduce {
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Compute the claims with each of these seeds, from the first to the last (1..3), and show the worst and the
     /// spread. Tables and figures are of the first.

@@ -10,6 +10,7 @@ mod trace;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
+use crate::quantity;
 use crate::scenario::{self, ScenarioArgs};
 use answer::{Answer, Outcome};
 use clap::ArgGroup;
@@ -38,7 +39,7 @@ pub struct Simulate {
     events: Option<PathBuf>,
     /// The replication that --trace, --events and the timeline of --plot are of.
     #[arg(long, value_name = "N", requires = "one", default_value_t = 0,
-        value_parser = clap::value_parser!(u64).range(..1_000_000))]
+        value_parser = quantity::count_in::<u64>(0..=999_999))]
     replication: u64,
     /// Make only a part of the replications, from 0/n to (n-1)/n, and write what --merge reads.
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "output", conflicts_with_all = ["merge", "width"])]

@@ -5,6 +5,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -39,7 +40,7 @@ pub struct Store {
     #[arg(long, value_name = "PATH")]
     under: Option<PathBuf>,
     /// Cartridges that each file is to lie on [default: as the archive has it].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<u32>(1..=8))]
     copies: Option<u32>,
     /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
     #[arg(long)]
@@ -53,7 +54,7 @@ pub struct Store {
     /// A file that shrinks by less than 3 % is written as it is. Without tapewise `tar` and `zstd -d`
     /// restore it.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
-        value_parser = clap::value_parser!(i32).range(1..=19))]
+        value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
     /// On whose account it is.
     #[arg(long, value_name = "NAME")]

@@ -21,6 +21,7 @@ mod ltfs;
 mod measure;
 mod memory;
 mod mount;
+mod names;
 mod output;
 mod positions;
 mod private;

@@ -1,14 +1,11 @@
 //! Requests by name, from the index of an LTFS volume.
 
-use super::error::{not_found, shown};
-use super::{Batch, BatchError};
+use super::{Batch, BatchError, Listed};
 use crate::units;
 use std::io::BufRead;
-use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_label::LtfsLabel;
-use tapewise_formats::ltfs_select::select;
 
 /// Which files of a volume are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +13,7 @@ pub enum Chosen<'a> {
     /// All of them, in the order of the index.
     All,
     /// Those of a list, in its order.
-    Names {
-        /// What messages call the list.
-        list: &'a str,
-        /// Paths in the volume, byte for byte.
-        names: &'a [Name],
-        /// Whether to go on without names that the index does not have; the notices list them.
-        ignore_missing: bool,
-    },
+    Names(Listed<'a>),
 }
 
 /// The index of an LTFS volume.
@@ -95,49 +85,32 @@ impl LtfsVolume {
 
     /// The files that are wanted, by index, and what is odd about the list.
     fn choose(&self, chosen: Chosen) -> Result<(Vec<usize>, Vec<String>), BatchError> {
-        let Chosen::Names {
-            list,
-            names,
-            ignore_missing,
-        } = chosen
-        else {
-            return Ok(((0..self.files.len()).collect(), Vec::new()));
-        };
-        let selection = select(&self.files, names, None);
-        let selection = selection.map_err(|error| BatchError::unreadable(list, error))?;
-        let (name, list) = (self.name.clone(), list.to_owned());
-        if !selection.ambiguous.is_empty() {
-            return Err(BatchError::Ambiguous {
-                name,
-                list,
-                names: selection.ambiguous,
-            });
-        }
-        let mut notices = Vec::new();
-        if !selection.not_found.is_empty() {
-            let names = selection.not_found;
-            if !ignore_missing {
-                return Err(BatchError::NotFound { name, list, names });
+        match chosen {
+            Chosen::All => Ok(((0..self.files.len()).collect(), Vec::new())),
+            Chosen::Names(listed) => {
+                let found = listed.among_files(&self.name, &self.files)?;
+                Ok((found.files, found.notices))
             }
-            notices.push(not_found(&name, &list, &names));
         }
-        if !selection.duplicates.is_empty() {
-            let count = selection.duplicates.len();
-            let names = shown(&selection.duplicates);
-            notices.push(format!(
-                "{list}: names listed before, {count} of them: {names}"
-            ));
+    }
+
+    /// Its files.
+    pub fn files(&self) -> &[LtfsFile] {
+        &self.files
+    }
+
+    /// The name by which people know the volume, or its UUID.
+    pub fn title(&self) -> &str {
+        match self.index.volume_name.as_str() {
+            "" => &self.index.volume_uuid,
+            name => name,
         }
-        Ok((selection.files, notices))
     }
 
     fn describe(&self, chosen: usize) -> String {
         let (index, files) = (&self.index, &self.files);
         let bytes: u64 = files.iter().map(|file| file.length).sum();
-        let volume = match index.volume_name.as_str() {
-            "" => &index.volume_uuid,
-            name => name,
-        };
+        let volume = self.title();
         format!(
             "{chosen} of {}; {} on the volume {volume} (LTFS {}, generation {})",
             units::count(files.len(), "file"),

@@ -7,6 +7,7 @@ use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::collections::HashSet;
 use std::fs::File;
@@ -39,7 +40,7 @@ pub struct Add {
     #[arg(value_name = "INDEX.xml|LIST.csv")]
     indexes: Vec<PathBuf>,
     /// Bytes of a block of these volumes [default: 524288 for LTFS; a list needs it].
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=16_777_215))]
     block_size: Option<u64>,
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
     /// from end to end, on all drives.

@@ -5,6 +5,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -50,8 +51,9 @@ pub struct Scrub {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Hours of drives that it may take, all drives together. At least one volume is read.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Drive time it may take, all drives together: hours, or a time such as 90m. At least one volume
+    /// is read.
+    #[arg(long, value_name = "HOURS", value_parser = quantity::whole_hours(1..=100_000))]
     hours: u32,
     /// Print what would be read, and read nothing.
     #[arg(long)]

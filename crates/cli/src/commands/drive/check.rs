@@ -11,7 +11,7 @@ mod walk;
 use super::cartridge::optional;
 use super::map;
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, output, quantity, units};
 use answers::Answers;
 use report::{Cartridge, DriveName, DriveReport, Ended, VERSION, Way};
 use sample::Move;
@@ -48,8 +48,8 @@ pub struct Check {
     /// Three minutes and at most 40 locates.
     #[arg(long, conflicts_with = "minutes")]
     quick: bool,
-    /// Begin no locate after so many minutes of drive time.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    /// Begin no locate after this much drive time: minutes, or a time such as 1h.
+    #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = quantity::whole_minutes(1..=600))]
     minutes: u32,
     /// The profile to compare with, instead of the one for this drive.
     #[arg(long, value_name = "NAME|FILE")]

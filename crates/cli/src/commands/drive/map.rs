@@ -1,7 +1,7 @@
 //! `tapewise drive map`: where the wraps of the cartridge in a drive end.
 
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, output, quantity, units};
 use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, ProbedPlace, write_map};
 use tapewise_run::wrap_ends;
@@ -21,7 +21,7 @@ pub struct Map {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Places to go to in each partition, where the drive has no table.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = quantity::count_in::<u64>(1..=1000))]
     probes: u64,
 }
 

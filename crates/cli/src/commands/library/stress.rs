@@ -5,6 +5,7 @@ use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output;
+use crate::quantity;
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
@@ -31,14 +32,14 @@ pub struct Stress {
     /// The drives to mount in, separated by commas.
     #[arg(long, value_name = "DEVICES", value_delimiter = ',', required = true)]
     drives: Vec<String>,
-    /// No cycle is begun after so many hours of the library's clock.
-    #[arg(long, default_value_t = 67.5)]
+    /// Begin no cycle after this long on the library's clock: hours, or a time such as 90m.
+    #[arg(long, value_name = "HOURS", default_value = "67.5", value_parser = quantity::hours)]
     hours: f64,
     /// Cycles at once, each with a drive of its own.
-    #[arg(long, value_name = "CYCLES", default_value_t = 1)]
+    #[arg(long, value_name = "CYCLES", default_value_t = 1, value_parser = quantity::count::<usize>)]
     in_flight: usize,
     /// Chooses cartridges and drives.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Time an inventory of the whole library first.
     #[arg(long)]

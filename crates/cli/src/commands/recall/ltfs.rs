@@ -11,7 +11,6 @@ use crate::{interrupt, output, units};
 use choice::Choice;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal};
-use std::path::Path;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination};
 use tapewise_archive::ltfs::Fallback;
@@ -316,7 +315,7 @@ impl Work<'_> {
         bar.clear();
         let took = recorder.clock();
         if !self.args.no_mhl {
-            report.write_mhl(self.destination, &self.args.to, start_ns, say)?;
+            report.write_mhl(self.destination, self.args.to(), start_ns, say)?;
         }
         say(&report);
         say(&format_args!(
@@ -414,9 +413,4 @@ impl Bar {
             output::say("\r\x1b[K");
         }
     }
-}
-
-/// Whether a path is standard input.
-fn is_standard_input(path: Option<&Path>) -> bool {
-    path.is_none_or(|path| path == Path::new("-"))
 }

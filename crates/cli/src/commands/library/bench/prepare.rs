@@ -6,7 +6,7 @@ use super::{at, consent, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
-use crate::{log_file, output, units};
+use crate::{log_file, output, quantity, units};
 use std::fs::File;
 use std::path::PathBuf;
 use tapewise_formats::bench_csv::{Stocked, write_stocked, write_stocked_header};
@@ -38,10 +38,10 @@ pub struct Prepare {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Bytes of an object, which is one block.
-    #[arg(long, value_name = "BYTES", default_value_t = 26_000, value_parser = clap::value_parser!(u32).range(1..=0xff_ffff))]
+    #[arg(long, value_name = "BYTES", default_value_t = 26_000, value_parser = quantity::size_in::<u32>(1..=0xff_ffff))]
     object_bytes: u32,
     /// Objects on a cartridge, at most.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<u64>(1..=u64::MAX))]
     objects: Option<u64>,
     /// The cartridges may be written on.
     #[arg(long)]
