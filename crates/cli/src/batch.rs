@@ -10,6 +10,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use tapewise::Batch;
 use tapewise::batch::{Chosen, Listed, LtfsVolume, Source, check_label};
+use tapewise::tapes::{Share, TapesError, share};
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::{Content, FORMATS, Format, ltfs_label};
@@ -23,9 +24,10 @@ pub struct Input {
     /// What the requests are, where the first bytes do not tell.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     format: Option<&'static Format>,
-    /// Index of an LTFS volume; the names to read come from --files-from or standard input.
-    #[arg(long, value_name = "XML", conflicts_with = "requests")]
-    ltfs_index: Option<PathBuf>,
+    /// Index of an LTFS volume; the names to read come from --files-from or standard input. Several
+    /// indexes, or a directory of them, give a pull list over several tapes.
+    #[arg(long, value_name = "XML|DIR", num_args = 1.., conflicts_with = "requests")]
+    ltfs_index: Vec<PathBuf>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
@@ -85,6 +87,106 @@ impl Input {
     }
 }
 
+impl Input {
+    /// The indexes that were named, those of directories among them; empty if there is at most one.
+    pub fn several_indexes(&self) -> Result<Vec<PathBuf>, CliError> {
+        let mut indexes = Vec::new();
+        for path in &self.ltfs_index {
+            match path.is_dir() {
+                true => indexes.extend(indexes_in(path)?),
+                false => indexes.push(path.clone()),
+            }
+        }
+        let is_one_file = self.ltfs_index.len() < 2 && !self.ltfs_index.iter().any(|p| p.is_dir());
+        Ok(match is_one_file {
+            true => Vec::new(),
+            false => indexes,
+        })
+    }
+
+    /// The volumes of several indexes. Of two indexes of one volume the newer one counts.
+    pub fn volumes(&self, indexes: &[PathBuf]) -> Result<(Vec<LtfsVolume>, Vec<String>), CliError> {
+        let mut volumes: Vec<LtfsVolume> = Vec::new();
+        let mut notices = Vec::new();
+        for path in indexes {
+            let name = path.display().to_string();
+            let volume = LtfsVolume::read(&name, open(path)?)?;
+            let same = volumes.iter().position(|one| one.uuid() == volume.uuid());
+            let Some(at) = same else {
+                volumes.push(volume);
+                continue;
+            };
+            let newer = volumes[at].generation().max(volume.generation());
+            notices.push(format!(
+                "{name}: another index of {}; the one of generation {newer} counts",
+                volume.title()
+            ));
+            if volume.generation() > volumes[at].generation() {
+                volumes[at] = volume;
+            }
+        }
+        Ok((volumes, notices))
+    }
+
+    /// The share of each volume in what is wanted.
+    pub fn share(&self, volumes: &[LtfsVolume]) -> Result<Share, CliError> {
+        if self.all_files {
+            let files = volumes.iter();
+            let files = files.map(|volume| (0..volume.files().len()).collect());
+            return Ok(Share {
+                files: files.collect(),
+                notices: Vec::new(),
+            });
+        }
+        let (list, names) = names(self)?;
+        let listed = Listed {
+            list: &list,
+            names: &names,
+            ignore_missing: self.ignore_missing,
+            matching: &self.matching.matching(),
+        };
+        share(volumes, &listed).map_err(|error| match error {
+            TapesError::Names(error) => error.into(),
+            error => CliError::input(error).hint("--volume NAME takes the files of one volume"),
+        })
+    }
+
+    /// The requests for some files of a volume, by their numbers.
+    pub fn requests_of(&self, volume: &LtfsVolume, files: &[usize]) -> Result<Batch, CliError> {
+        let layout = layout(self, Some(volume.uuid()))?;
+        Ok(volume.batch_of(files, Vec::new(), &layout)?)
+    }
+
+    /// The one volume that is wanted of several.
+    pub fn one_volume(&self) -> Option<&str> {
+        self.volume.as_deref()
+    }
+}
+
+/// The indexes in a directory, by name.
+fn indexes_in(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(bad)? {
+        let path = entry.map_err(bad)?.path();
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        if !ending.is_some_and(|ending| ending == "xml" || ending == "schema") {
+            continue;
+        }
+        let name = path.display().to_string();
+        let source = Source::recognise(&name, open(&path)?, None)?;
+        if matches!(source.format().content, Content::Index) {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        let what = "has no LTFS index (a file that ends with .xml or .schema)";
+        return Err(CliError::input(what).of(directory.display()));
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Options that choose files of an LTFS volume mean nothing for requests that name their blocks.
 fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     let given = [
@@ -114,9 +216,14 @@ fn format_name(text: &str) -> Result<&'static Format, String> {
 pub fn load(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
         mount::from_mount(input, mount)?
-    } else if let Some(index) = &input.ltfs_index {
+    } else if let [index] = input.ltfs_index.as_slice() {
         let name = index.display().to_string();
         from_index(input, LtfsVolume::read(&name, open(index)?)?)?
+    } else if !input.ltfs_index.is_empty() {
+        return Err(
+            CliError::input("several LTFS indexes are several tapes, this needs one")
+                .hint("`tapewise order` takes several and gives a pull list"),
+        );
     } else {
         from_file(input)?
     };

@@ -171,7 +171,9 @@ mod tests {
     fn every_number_takes_units_and_a_bad_one_is_answered_with_an_example() {
         use std::any::TypeId;
         let mut all = Vec::new();
-        values(&Cli::command(), "tapewise", &mut all);
+        let mut command = Cli::command();
+        command.build();
+        values(&command, "tapewise", &mut all);
         let whole = [
             TypeId::of::<u16>(),
             TypeId::of::<u32>(),

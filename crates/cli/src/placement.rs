@@ -70,6 +70,11 @@ impl PlacementArgs {
         })
     }
 
+    /// Whether a map of one cartridge was given.
+    pub fn has_map(&self) -> bool {
+        self.map.is_some()
+    }
+
     /// Where the head is and where it is left, and how files are read.
     pub fn placement(&self) -> Placement {
         Placement {

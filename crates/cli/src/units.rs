@@ -19,8 +19,8 @@ pub fn about(time: Micros) -> String {
     let minutes = (time.as_secs_f64() / 60.0).round() as u64;
     match minutes {
         0 => "1 min".to_owned(),
-        1..120 => format!("{minutes} min"),
-        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
+        1..60 => format!("{minutes} min"),
+        _ => format!("{}h{:02}", minutes / 60, minutes % 60),
     }
 }
 
@@ -47,6 +47,6 @@ mod tests {
     fn a_wait_is_said_in_minutes() {
         assert_eq!(about(Micros(20_000_000)), "1 min");
         assert_eq!(about(Micros(41 * 60_000_000)), "41 min");
-        assert_eq!(about(Micros(125 * 60_000_000)), "2 h 05 min");
+        assert_eq!(about(Micros(125 * 60_000_000)), "2h05");
     }
 }

@@ -7,8 +7,10 @@
 
 mod hours;
 mod mounts;
+mod moves;
 mod prices;
 
 pub use hours::{Hours, Ledger, NOT_SAID, Spent, sorted};
 pub use mounts::{Mount, Mounts, Read};
+pub use moves::{Moves, Trust};
 pub use prices::{ORDERS, PriceError, Prices, price};

@@ -62,6 +62,7 @@ mod place;
 mod plan_document;
 pub mod rao;
 mod search;
+pub mod tapes;
 pub mod units;
 mod wear;
 

@@ -14,7 +14,7 @@ use crate::search::SearchArgs;
 use cartridges::Cartridges;
 use picture::By;
 use report::{Priced, Report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::Mount;
 
@@ -41,6 +41,9 @@ pub struct Audit {
     /// times.
     #[arg(long, value_name = "VOLUME=CSV", value_parser = volume_map)]
     map: Vec<(String, PathBuf)>,
+    /// Directory of maps by volume (VOLUME.csv), as `fit --maps` writes them.
+    #[arg(long, value_name = "DIR")]
+    maps: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
     /// Every drive, volume, user and mount, not only the ten that took longest.
@@ -93,9 +96,37 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The maps of a directory, by volume, without those that were given by themselves.
+fn maps_in(
+    directory: &Path,
+    given: &[(String, PathBuf)],
+) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
+    let mut maps = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(bad)? {
+        let path = entry.map_err(bad)?.path();
+        let Some(volume) = path.file_stem().and_then(|stem| stem.to_str()) else {
+            continue;
+        };
+        let is_csv = path.extension().is_some_and(|ending| ending == "csv");
+        if is_csv && !given.iter().any(|(one, _)| one == volume) {
+            maps.push((volume.to_owned(), path));
+        }
+    }
+    if maps.is_empty() {
+        return Err(CliError::input("has no maps (VOLUME.csv)").of(directory.display()));
+    }
+    maps.sort();
+    Ok(maps)
+}
+
 /// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
 fn audit(args: &Audit) -> Result<Report, CliError> {
-    let mut cartridges = Cartridges::new(args.profile.as_deref(), &args.map)?;
+    let mut maps = args.map.clone();
+    if let Some(directory) = &args.maps {
+        maps.extend(maps_in(directory, &args.map)?);
+    }
+    let mut cartridges = Cartridges::new(args.profile.as_deref(), &maps)?;
     let effort = args.search.effort();
     let mut mounts: Vec<Priced> = Vec::new();
     let mut close = |mount: Mount| {

@@ -1,13 +1,15 @@
 //! `tapewise order`: requests in, order out.
 
+mod tapes;
+
 use crate::batch::Input;
 use crate::error::{CliError, Exit};
 use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
 use crate::goal::GoalArgs;
 use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
-use crate::units;
 use crate::{batch, explain, goal, interrupt, judge, output, plot, rao};
+use crate::{quantity, units};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,7 +79,10 @@ pub struct OrderArgs {
     /// For --to script: copy into this directory [default: recalled]
     #[arg(long, value_name = "DIR")]
     script_into: Option<PathBuf>,
-    /// Say nothing on standard error but errors.
+    /// Drives that read at once, for several tapes.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = quantity::count_in::<usize>(1..=10_000))]
+    drives: usize,
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -86,7 +91,7 @@ pub struct OrderArgs {
 enum Kind {
     /// Ids, one a line.
     List,
-    /// Ids, a zero byte behind each.
+    /// Ids, each followed by a zero byte.
     List0,
     /// The plan with its steps and times.
     Json,
@@ -111,6 +116,10 @@ fn origin(text: &str) -> Result<Origin, String> {
 /// Runs the verb.
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_contradictions(args)?;
+    let indexes = args.input.several_indexes()?;
+    if !indexes.is_empty() {
+        return tapes::run(args, &indexes);
+    }
     let batch = Arc::new(batch::load(&args.input)?);
     let say = |text: &str| {
         if !args.quiet {
@@ -434,6 +443,7 @@ fn total_apart(
     Ok(found.ok().map(|found| found.total()))
 }
 
+/// Writes an order as it was asked for.
 fn write_order(
     args: &OrderArgs,
     placed: &Placed,

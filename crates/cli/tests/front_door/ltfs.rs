@@ -293,7 +293,7 @@ fn names_that_are_missing_stop_or_are_said() {
         small()
     );
     let words = [
-        "does not have 2 of the names",
+        "2 names of names.txt are not in ",
         "line 2: not/there",
         "line 3: nor this",
         "--ignore-missing",

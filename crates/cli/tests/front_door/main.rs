@@ -33,5 +33,6 @@ mod recall_mount;
 mod served;
 mod simulate;
 mod snapshots;
+mod tapes;
 mod tend;
 mod together;

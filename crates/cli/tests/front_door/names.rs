@@ -89,7 +89,7 @@ fn a_name_that_is_there_twice_is_a_question_and_one_that_is_not_there_gets_its_n
         "day1/A001.mov\nday1/A0O2.mov\n",
         ORDER,
         &[
-            "tape.xml does not have 1 name of standard input",
+            "1 name of standard input is not in tape.xml",
             "line 2: day1/A0O2.mov; nearest: day1/A002.mov, ",
         ],
     );

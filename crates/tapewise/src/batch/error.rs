@@ -129,13 +129,21 @@ pub(super) fn shown(names: &[Name]) -> String {
 
 pub(super) fn not_found_notice(name: &str, list: &str, names: &[Name]) -> String {
     let count = units::count(names.len(), "name");
-    format!("{name} does not have {count} of {list}: {}", shown(names))
+    let verb = is_or_are(names.len());
+    format!("{count} of {list} {verb} not in {name}: {}", shown(names))
+}
+
+fn is_or_are(count: usize) -> &'static str {
+    match count {
+        1 => "is",
+        _ => "are",
+    }
 }
 
 /// A line for each of the first names, with the paths that are most like it.
 fn not_found(name: &str, list: &str, names: &[Name], nearest: &[Vec<String>]) -> String {
     let count = units::count(names.len(), "name");
-    let mut said = format!("{name} does not have {count} of {list}");
+    let mut said = format!("{count} of {list} {} not in {name}", is_or_are(names.len()));
     for (one, nearest) in names.iter().zip(nearest) {
         let text = String::from_utf8_lossy(&one.bytes);
         said.push_str(&format!("\n  line {}: {text}", one.line));
@@ -150,7 +158,8 @@ fn not_found(name: &str, list: &str, names: &[Name], nearest: &[Vec<String>]) ->
 fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
     const SHOWN: usize = 5;
     let count = units::count(names.len(), "name");
-    let mut said = format!("{name} has several files for {count} of {list}: which one is meant?");
+    let mut said =
+        format!("{count} of {list} could be several files of {name}: which one is meant?");
     for (one, paths) in names.iter().take(SHOWN) {
         let text = String::from_utf8_lossy(&one.bytes);
         let some = paths[..paths.len().min(3)].join(" or ");

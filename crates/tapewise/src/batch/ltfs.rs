@@ -67,7 +67,20 @@ impl LtfsVolume {
     /// [`BatchError::NotFound`] and [`BatchError::Ambiguous`] for names,
     /// [`BatchError::Unreadable`] for extents that cannot be.
     pub fn batch(&self, chosen: Chosen, layout: &LtfsLayout) -> Result<Batch, BatchError> {
-        let (chosen, mut notices) = self.choose(chosen)?;
+        let (chosen, notices) = self.choose(chosen)?;
+        self.batch_of(&chosen, notices, layout)
+    }
+
+    /// Requests for some of [`LtfsVolume::files`], by their numbers; `notices` are those of the choice.
+    ///
+    /// # Errors
+    /// [`BatchError::Unreadable`] for extents that cannot be.
+    pub fn batch_of(
+        &self,
+        chosen: &[usize],
+        mut notices: Vec<String>,
+        layout: &LtfsLayout,
+    ) -> Result<Batch, BatchError> {
         let volume = Some(self.index.volume_name.as_str()).filter(|name| !name.is_empty());
         let files = chosen.iter().map(|&at| &self.files[at]);
         let read = ltfs_requests(files, layout, volume);
@@ -92,6 +105,11 @@ impl LtfsVolume {
                 Ok((found.files, found.notices))
             }
         }
+    }
+
+    /// How often its index was written.
+    pub fn generation(&self) -> u64 {
+        self.index.generation
     }
 
     /// Its files.

@@ -5,7 +5,7 @@ use crate::units;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tapewise::Origin;
-use tapewise::audit::{Hours, Ledger, Mount, ORDERS, Prices, Spent, sorted};
+use tapewise::audit::{Hours, Ledger, Mount, Moves, ORDERS, Prices, Spent, Trust, sorted};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
 
@@ -67,6 +67,8 @@ pub struct Sums {
     repeated: usize,
     cut_short: usize,
     failed: u64,
+    /// The moves of all these mounts.
+    moves: Moves,
 }
 
 impl Report {
@@ -102,6 +104,7 @@ impl Report {
             sums.repeated += prices.repeated;
             sums.cut_short += usize::from(prices.cut_short);
             sums.failed += priced.mount.failed;
+            sums.moves.extend(&prices.moves);
         }
         sums.factors.sort_by(f64::total_cmp);
         sums
@@ -270,6 +273,14 @@ impl Report {
                 "measured_reading_us": sums.reading.0,
                 "model_locating_us": sums.as_read.0,
                 "orders_locating_us": orders_json(&sums.orders),
+                "moves": sums.moves.len(),
+                "moves_r_squared": sums.moves.r_squared(),
+                "moves_median_error_s": sums.moves.median_error_s(),
+                "trust": sums.moves.trust().map(|trust| match trust {
+                    Trust::Good => "good",
+                    Trust::Rough => "rough",
+                    Trust::None => "none",
+                }),
             },
             "mounts": mounts,
             "notices": self.notices,
@@ -305,12 +316,10 @@ impl Sums {
     fn trust(&self) -> String {
         let (model, measured) = (self.as_read, self.locating);
         let Some(factor) = factor(model, measured) else {
-            return format!(
-                "cannot be told: {measured} of locating was measured, the model says {model}"
-            );
+            return format!("unknown: the log has {measured} of locating, the model says {model}");
         };
         let mut text = format!(
-            "as read the model says {model} of locating, {factor:.2} times the {measured} measured"
+            "for the order as read, the model says {model} of locating, {factor:.2} times the {measured} measured"
         );
         if let (Some(half), Some(worst)) = (
             self.factors.get(self.factors.len().saturating_sub(1) / 2),
@@ -318,24 +327,42 @@ impl Sums {
         ) && self.factors.len() > 1
         {
             text.push_str(&format!(
-                "; half of the mounts are within a factor of {half:.2}, the worst is off by {worst:.2}"
+                "; by mount, the median ratio is {half:.2} and the worst {worst:.2}"
             ));
         }
-        text.push_str(match factor.max(1.0 / factor) {
-            off if off <= GOOD_FACTOR => {
-                ". It knows these moves; those of other orders are shorter, and it can be further off there"
-            }
-            off if off <= FAIR_FACTOR => {
-                ". It tells which order is shorter, hardly by how much: fit a profile to these logs (`tapewise fit`)"
+        text.push_str(&self.trust_in_moves());
+        let off = factor.max(1.0 / factor);
+        text.push_str(match self.moves.trust() {
+            Some(Trust::None) => HOPELESS,
+            _ if off > FAIR_FACTOR => HOPELESS,
+            Some(Trust::Good) | None if off <= GOOD_FACTOR => {
+                ". The model knows these moves. Other orders make shorter moves, for which it may be less accurate"
             }
             _ => {
-                ". What it says of other orders is worth nothing: this is another drive, or the blocks lie elsewhere. \
-                 Fit a profile to these logs (`tapewise fit`), or give the cartridge's --map"
+                ". The model tells which order is shorter, but not by how much: fit a profile to these logs (`tapewise fit`)"
             }
         });
         text
     }
+
+    /// How the model does move by move; a sum can be right by chance.
+    fn trust_in_moves(&self) -> String {
+        let (Some(explained), Some(median_s)) =
+            (self.moves.r_squared(), self.moves.median_error_s())
+        else {
+            return String::new();
+        };
+        let moves = units::count(self.moves.len(), "move");
+        format!(
+            "; over {moves} half are off by at most {median_s:.1} s, and the model explains {:.0} % of their differences",
+            100.0 * explained.max(0.0)
+        )
+    }
 }
+
+/// What follows from a model that does not know the moves.
+const HOPELESS: &str = ". Do not trust what it says of other orders: this is another drive, or the blocks lie \
+    elsewhere. Fit a profile to these logs (`tapewise fit`), or give the cartridge's --map";
 
 /// Up to this factor the model is taken to know the moves of a log, and up to this one to know which of
 /// two orders is shorter: what orders differ by.

@@ -38,6 +38,7 @@ fn options(logs: &[PathBuf]) -> Audit {
         log_format: LogFormat::Auto,
         profile: None,
         map: Vec::new(),
+        maps: None,
         search: SearchArgs::with_seed(1),
         all: false,
         json: false,
@@ -252,7 +253,7 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
     );
     let model_s = measured.sums().as_read.as_secs_f64();
     for (times, said) in [
-        (1.0, "It knows these moves"),
+        (1.0, "The model knows these moves"),
         (1.25, "which order is shorter"),
         (9.9, "worth nothing"),
     ] {
@@ -262,7 +263,7 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
             assert!(line.contains(&format!("{times:.2} times the ")), "{line}");
         }
     }
-    assert!(trust(0.0).contains("cannot be told"));
+    assert!(trust(0.0).contains("unknown: "));
 }
 
 #[test]
@@ -475,7 +476,7 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
         report
             .notices
             .iter()
-            .any(|said| said.contains("cannot be told"))
+            .any(|said| said.contains("unknown: "))
     );
 }
 
