@@ -21,7 +21,7 @@ pub struct Input {
     /// Requests: CSV, JSON Lines, an LTFS index, a CTA listing; "-" or nothing is standard input.
     #[arg(value_name = "REQUESTS")]
     requests: Option<PathBuf>,
-    /// What the requests are, where the first bytes do not tell.
+    /// Format of the requests, if tapewise does not recognise it.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     format: Option<&'static Format>,
     /// Index of an LTFS volume; the names to read come from --files-from or standard input. Several
@@ -31,13 +31,13 @@ pub struct Input {
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
-    /// Mounted LTFS volume: positions come from the extended attributes of its files.
+    /// Mounted LTFS volume. Positions come from the extended attributes of its files.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["requests", "ltfs_index"])]
     ltfs_mount: Option<PathBuf>,
-    /// Names to read, one a line; "-" is standard input.
+    /// File with the names to read, one a line; "-" is standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
-    /// Read everything in the LTFS index instead of a list of names.
+    /// Read every file of the LTFS volume instead of a list of names.
     #[arg(long, conflicts_with = "files_from")]
     all_files: bool,
     /// Names in the list end with a zero byte, not a line feed.
@@ -48,10 +48,10 @@ pub struct Input {
     ignore_missing: bool,
     #[command(flatten)]
     matching: MatchArgs,
-    /// Bytes of a block on the tape.
+    /// Size of a block on the tape, such as 524288 or 512K.
     #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
-    /// Take the requests of this cartridge only.
+    /// Use only the requests of this cartridge.
     #[arg(long, value_name = "VOLUME")]
     volume: Option<String>,
 }
@@ -198,7 +198,7 @@ fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(CliError::input(format!(
-            "{option} needs an LTFS volume; {name} is none"
+            "{option} needs an LTFS volume; {name} is not one"
         ))
         .hint("add --ltfs-index INDEX.xml or --ltfs-mount DIR, or leave it out")),
         None => Ok(()),

@@ -24,7 +24,7 @@ pub struct SearchArgs {
     /// and gives the best order so far.
     #[arg(long)]
     pub prove: bool,
-    /// Seed of everything that is drawn.
+    /// Seed of the random search.
     #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     pub seed: u64,
 }

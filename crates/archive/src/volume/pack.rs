@@ -190,7 +190,7 @@ impl Packer<'_> {
         match contents.read(&mut [0]) {
             Ok(0) => Ok(sum.digest()),
             Ok(_) => {
-                let what = format!("it goes on behind its {bytes} bytes");
+                let what = format!("it goes on after its {bytes} bytes");
                 Err(Stop::Contents(Error::new(ErrorKind::InvalidData, what)))
             }
             Err(error) => Err(Stop::Contents(error)),

@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::Mount;
 
-/// Say where the drive-hours of a log went, and what other orders would have cost.
+/// Show where the drive-hours of a log went, and what other orders would have cost.
 ///
-/// LOG is an event log of tapewise, CSV with one row for each thing that a drive did (columns action
-/// and duration_s, and time, drive, volume, user, from_block, to_block, bytes where known), or the
-/// log of CTA's tape daemon. Mount by mount, the reads are priced sorted by block, as CTA orders
-/// them, as a drive with RAO might, and in tapewise's order, beside what was measured and what the
-/// same model says of the order that was really read: so that it shows how far to trust it.
+/// LOG is an event log of tapewise, CSV with one row for each thing that a drive did (columns action and
+/// duration_s; also time, drive, volume, user, from_block, to_block and bytes if known), or the log of
+/// CTA's tape daemon. For each mount, tapewise predicts the time to locate its reads in four orders:
+/// sorted by block, as CTA orders them, as a drive with RAO might, and in tapewise's own order. Beside
+/// them are the measured time, and what the same model predicts for the order that was really read. The
+/// line `trust` compares the two, move by move.
 #[derive(clap::Args, Debug)]
 pub struct Audit {
     /// Logs of any kind; `-` is standard input.

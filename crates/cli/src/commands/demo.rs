@@ -30,11 +30,11 @@ use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder};
 use tapewise_scsi::TapeDrive;
 
-/// Show the main job without hardware: write, recall three ways, compare, carry on after a crash.
+/// Show the main job without hardware: write, recall three ways, recover from a crash.
 ///
-/// Writes a made-up camera archive to an emulated LTO-8 cartridge, recalls 200 random clips in the
-/// order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
-/// head's path. Times of the tape are the emulator's own clock.
+/// The demo writes a made-up camera archive to an emulated LTO-8 cartridge. It recalls 200 random clips
+/// in the order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
+/// head's path. Tape times are those of the emulated drive, not of your machine.
 #[derive(clap::Args, Debug)]
 pub struct Demo {
     /// Another seed makes up another archive, another cartridge and another list.

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 
-/// Make an emulated drive or library in a directory, for every verb that takes a device.
+/// Make an emulated drive or library in a directory.
 ///
-/// Its drives have mechanics of their own and a clock of their own, its cartridges are files below
-/// the directory: what is written on them stays. Nothing measured on it says anything of hardware.
+/// Every verb that takes a device can use it. Its drives have their own mechanics and their own clock.
+/// Its cartridges are files in the directory, so data stays on them. Times measured on it say nothing
+/// about hardware.
 ///
-/// With --iscsi, serve it to other programs as an iSCSI target until Ctrl-C; a library that is in the
-/// directory already is opened.
+/// With --iscsi, tapewise serves the library to other programs as an iSCSI target until Ctrl-C. If the
+/// directory already has a library, tapewise opens it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Emulate {

@@ -23,10 +23,13 @@ use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
 use tapewise_order::{Algorithm, Objective};
 
-/// Order reads so that they finish soonest.
+/// Find the fastest order for a list of reads.
 ///
-/// Requests in (CSV, JSON Lines, an LTFS index with a list of names, a CTA listing), their ids out,
-/// one a line, in the order to read. Nothing is read from any drive, and only --judge asks one.
+/// Give requests as CSV, JSON Lines, a CTA listing, or an LTFS index with a list of names. tapewise
+/// prints their ids, one a line, in the order to read. It uses no drive, except with --judge.
+///
+/// With several LTFS indexes, or a directory of them, tapewise prints a pull list: which tapes to
+/// insert, when, and how long each keeps a drive busy.
 #[derive(clap::Args, Debug)]
 pub struct OrderArgs {
     #[command(flatten)]
@@ -37,15 +40,15 @@ pub struct OrderArgs {
     goal: GoalArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// Which order; drive is the drive's own, from --rao-order.
+    /// Which order to give. `drive` is the drive's own order, from --rao-order.
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = origin)]
     algorithm: Origin,
-    /// The drive's own order: its answer to a list of --to rao, as bytes or hex. Several lists have
-    /// several answers.
+    /// The drive's own order: its answer to a list from --to rao, as bytes or hex. Give one file for
+    /// each list.
     #[arg(long, value_name = "FILE")]
     rao_order: Vec<PathBuf>,
-    /// Ask a drive that orders by itself for its estimate of this order, and print it on standard
-    /// error beside our prediction. The cartridge must be in the drive; nothing moves.
+    /// Ask a drive with its own ordering (RAO) for its estimate of this order, and print it on standard
+    /// error beside our prediction. The cartridge must be in the drive. Nothing moves.
     #[arg(long, value_name = "DEVICE", conflicts_with = "quiet")]
     judge: Option<String>,
     /// Print on standard error what each order would take, and where the positions come from.
@@ -54,11 +57,11 @@ pub struct OrderArgs {
     /// Explain every order, not only those that matter, and every objective.
     #[arg(long, requires = "explain")]
     all: bool,
-    /// Price the orders with the times of another profile too, whose cartridge is laid out alike; may
-    /// be given several times.
+    /// Also predict the orders with the times of another profile, whose cartridge has the same layout.
+    /// May be given several times.
     #[arg(long, value_name = "NAME|FILE", requires = "explain")]
     price_under: Vec<String>,
-    /// Explain what errors of the map and of the locate times would cost.
+    /// Show what errors in the map and in the locate times would cost.
     #[arg(long, requires = "explain")]
     sensitivity: bool,
     /// Draw the head's path as listed, or sorted, and in the order given, as SVG.
@@ -70,7 +73,8 @@ pub struct OrderArgs {
     /// Write the plan as JSON: the same as --to json.
     #[arg(long, conflicts_with = "to")]
     json: bool,
-    /// Where to write it: a file that appears whole or not at all.
+    /// Write the result to this file. It appears complete or not at all. For several tapes, DIR/ gets a
+    /// file for each.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// For --to script: copy from this directory [default: .]

@@ -13,6 +13,7 @@ use crate::names::MatchArgs;
 use crate::placement::PlacementArgs;
 use crate::quantity;
 use crate::search::SearchArgs;
+use crate::settings::Settings;
 use clap::ArgGroup;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ use std::time::Duration;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    group(ArgGroup::new("source").required(true).args(["ltfs", "ltfs_mount", "archive"])),
+    group(ArgGroup::new("source").args(["ltfs", "ltfs_mount", "archive"])),
     mut_arg("profile", |arg| {
         arg.required(false).default_value(BY_NAME).help(
             "Drive profile: a name from `tapewise profile list`, or a TOML file. With --ltfs tapewise finds it by the drive's name",
@@ -199,7 +200,11 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
     if let Some(what) = &args.waiting {
         return waiting::run(what);
     }
-    if let Some(directory) = &args.archive {
+    let settings = Settings::read()?;
+    let named = args.ltfs.is_some() || args.ltfs_mount.is_some();
+    let set = settings.archive().filter(|_| !named);
+    let set = set.map(|archive| PathBuf::from(&archive.text));
+    if let Some(directory) = args.archive.as_ref().or(set.as_ref()) {
         args.refuse_options_of_other_sources(Source::Archive)?;
         return archive::run(args, directory);
     }
@@ -208,9 +213,10 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
         return ltfs::run(args, device);
     }
     let Some(directory) = &args.ltfs_mount else {
-        return Err(CliError::input(
-            "give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR",
-        ));
+        return Err(
+            CliError::input("give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR")
+                .hint("TAPEWISE_ARCHIVE or the configuration file sets an archive for good"),
+        );
     };
     args.refuse_options_of_other_sources(Source::Mount)?;
     if args.profile().is_none() {

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 use tapewise_papers::{PaperError, Report, Study, page};
 
-/// Compute the tables and figures of a paper again, ours beside theirs.
+/// Compute the tables and figures of five papers again, ours beside theirs.
 ///
-/// Prints every table, then every claim of the paper with our number, how far off it is, whether it holds, and what
-/// that is worth: `evidence` could have failed, `fitted` was fitted to the claim, `arithmetic` is recomputed from
-/// printed numbers, `report` is shown only. Ends with status 1 if a claim that is to hold does not.
+/// tapewise prints every table, then every claim of the paper with our number, how far off it is, and
+/// whether it holds. Each claim has a kind: `evidence` could have failed, `fitted` was fitted to the
+/// claim, `arithmetic` is recomputed from printed numbers, `report` is only shown. The exit code is 1 if
+/// a claim that should hold does not.
 #[derive(clap::Args, Debug)]
 pub struct Reproduce {
     /// Which paper.

@@ -18,14 +18,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_sim::{Scenario, Shard};
 
-/// Simulate a library under load: response times and what they are made of, with intervals.
+/// Simulate a library under load: response times and their causes.
 ///
-/// A scenario file says what arrives and what serves: cartridges, drives, robots, software, policy.
-/// Out come mean, variance and percentiles of the response, its parts, how busy drives and robots
-/// are, queues and the slowest responses with their causes, each with its 95 % interval over
-/// independent replications, and beside them what a queueing formula says where one applies. A load
-/// that cannot be borne is said to be unstable, and never averaged. The same seed gives the same
-/// bytes on any number of threads.
+/// A scenario file describes the load and the library: cartridges, drives, robots, software, policy. The
+/// result has mean, variance and percentiles of the response time and of its parts, how busy drives and
+/// robots are, the queues, and the slowest responses with their causes. Each number has its 95 % interval
+/// over independent replications, and a queueing formula stands beside it if one applies. If requests
+/// arrive faster than the library can serve them, the result is reported as unstable. The same seed gives
+/// the same bytes on any number of threads.
 #[derive(clap::Args, Debug)]
 #[command(group(ArgGroup::new("one").args(["trace", "events", "plot"]).multiple(true)))]
 pub struct Simulate {

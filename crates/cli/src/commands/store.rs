@@ -23,11 +23,12 @@ use tapewise_archive::store::{Source, StoreError, StoreTerms, modified_ns, store
 /// Files stored by one transaction.
 const AT_ONCE: usize = 1000;
 
-/// Put files into an archive and onto tape. Experimental until real drives have proven it.
+/// Put files into an archive and onto tape (experimental).
 ///
-/// A file is acknowledged when it is in the archive's cache, on disk with its checksum in the
-/// catalogue; the cache keeps it until it is on as many cartridges as it should be. Then all that
-/// waits goes to tape, unless --later. Killed at any moment, the same command goes on.
+/// A file is acknowledged when it is in the archive's cache, on disk, with its checksum in the
+/// catalogue. The cache keeps the file until it is on as many cartridges as requested. Then everything
+/// that waits goes to tape, unless you give --later. If the program is killed, the same command
+/// continues. Real drives have not confirmed this part yet.
 #[derive(clap::Args, Debug)]
 pub struct Store {
     /// The archive; `tapewise catalog init` makes one.
@@ -59,7 +60,7 @@ pub struct Store {
     /// On whose account it is.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }

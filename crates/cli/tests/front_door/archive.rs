@@ -220,7 +220,7 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
     assert!(
         missing
             .err
-            .contains("standard input: line 1: reel/77.bin is not in the archive"),
+            .contains("1 name of standard input is not in the archive"),
         "{}",
         missing.err
     );

@@ -420,7 +420,7 @@ fn nothing_that_was_asked_for_is_ignored() {
     );
     desk.refused(
         &format!("{ORDER} half.csv"),
-        &["the cartridge of 1 request is not said", "T1", "--volume"],
+        &["1 request without a cartridge", "T1", "--volume"],
     );
     desk.refused(
         &format!("{ORDER} --format plan clips.csv"),

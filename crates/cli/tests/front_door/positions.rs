@@ -68,7 +68,7 @@ fn recorded_positions_beyond_the_cartridge_are_refused() {
     refused(
         "lto8",
         "208,0,208,9",
-        "wrap 208 is none of lto8's wraps 0 to 207",
+        "wrap 208 does not exist: lto8 has wraps 0 to 207",
     );
     refused("lto9", "280,0,280,9", "wraps 0 to 279");
     refused("lto10", "472,0,472,9", "wraps 0 to 471");

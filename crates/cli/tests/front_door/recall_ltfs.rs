@@ -126,7 +126,7 @@ fn ranges_of_bytes_are_read_by_the_blocks_that_hold_them() {
     assert!(
         beyond
             .err
-            .contains("ends behind the file, which has 6 bytes"),
+            .contains("ends after the file, which has 6 bytes"),
         "{}",
         beyond.err
     );

@@ -98,7 +98,7 @@ pub enum OneVolumeError {
     },
     /// Some of them do not name a cartridge, and others do.
     #[error(
-        "the cartridge of {} is not said; the others are on {volume}",
+        "{} without a cartridge; the others are on {volume}",
         units::count(*requests, "request")
     )]
     Unnamed {

@@ -231,7 +231,7 @@ impl Report {
         let shown = if all { usize::MAX } else { SHOWN };
         for (priced, prices) in self.priced().take(shown) {
             let mount = &priced.mount;
-            let name = |name: &Option<String>| name.clone().unwrap_or("(not said)".to_owned());
+            let name = |name: &Option<String>| name.clone().unwrap_or("(unknown)".to_owned());
             let cells = [
                 name(&mount.volume),
                 name(&mount.drive),

@@ -255,7 +255,7 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
     for (times, said) in [
         (1.0, "The model knows these moves"),
         (1.25, "which order is shorter"),
-        (9.9, "worth nothing"),
+        (9.9, "Do not trust"),
     ] {
         for times in [times, 1.0 / times] {
             let line = trust(model_s / times);
@@ -472,12 +472,7 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
     let sums = report.sums();
     assert_eq!((sums.mounts, sums.reads), (2, 4));
     assert!(sums.orders[3].unwrap() < sums.as_read, "{sums:?}");
-    assert!(
-        report
-            .notices
-            .iter()
-            .any(|said| said.contains("unknown: "))
-    );
+    assert!(report.notices.iter().any(|said| said.contains("unknown: ")));
 }
 
 #[test]

@@ -23,11 +23,11 @@ use tapewise_archive::sums::ltfs_index_sum;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
 
-/// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them, any tape
-/// by a list of blocks.
+/// Add cartridges that others wrote: LTFS volumes by their indexes, tar tapes and ours by reading them,
+/// and any tape by a list of blocks.
 ///
-/// Files appear in the archive below the cartridge's label; `find` says which tape holds them, and
-/// `recall --archive` brings them back. Such cartridges are read and never written.
+/// The files appear in the archive below the cartridge's label. `find` shows which tape holds them, and
+/// `recall --archive` reads them. tapewise never writes to such cartridges.
 #[derive(clap::Args, Debug)]
 pub struct Add {
     /// The archive.
@@ -50,7 +50,7 @@ pub struct Add {
     /// spans cartridges is added when all of them are read by one command.
     #[arg(long = "tape", value_name = "LABEL")]
     tapes: Vec<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -161,7 +161,7 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliErr
         None => LtfsLayout::assumed(),
     };
     let label = path.file_stem().and_then(|stem| stem.to_str());
-    let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
+    let label = label.ok_or_else(|| CliError::input("its name is not a label of a cartridge"))?;
     let label = label::in_library(label, library);
     let label = label.as_str();
     let volume = Volume {

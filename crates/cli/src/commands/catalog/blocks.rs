@@ -89,7 +89,7 @@ fn of_pieces(
 ) -> Result<Recorded, String> {
     let path = InnerPath::new(format!("{label}/{inner}")).map_err(|error| error.to_string())?;
     if pieces.is_empty() {
-        return Err("no blocks are said".to_owned());
+        return Err("the row has no block numbers".to_owned());
     }
     pieces.sort_by_key(|piece| piece.file_offset);
     let mut bytes = 0u64;

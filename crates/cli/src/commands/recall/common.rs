@@ -95,7 +95,7 @@ pub fn checked<'a>(
     let error = CliError::with(Exit::Refused, said);
     let is_there = |problem: &Problem| matches!(problem, Problem::Exists(..));
     Err(if check.problems.iter().any(is_there) {
-        error.hint("--replace lets files that are others make way; or deliver elsewhere")
+        error.hint("--replace overwrites these files; or give another directory with --to")
     } else {
         error
     })
