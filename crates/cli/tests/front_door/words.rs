@@ -20,7 +20,7 @@ const REFUSED: [(&str, &str); 12] = [
     ("so many ", "this many"),
     (" but for ", "except"),
     ("cannot be borne", "too much for the library"),
-    (" is none", "is not one, does not exist"),
+    (" is none of", "is not one of"),
     ("soonest", "fastest, first"),
     (" be told ", "tapewise cannot tell"),
 ];

@@ -392,7 +392,7 @@ fn drives_whose_rows_alternate_are_told_apart_and_idle_time_is_found() {
         })
         .collect();
     assert_eq!(users["cat"], Some(65_000_000));
-    assert_eq!(users["(not said)"], Some(40_000_000));
+    assert_eq!(users["(unknown)"], Some(40_000_000));
     // Two mounts that read: 400000 and back is longer than on the way.
     let sums = report.sums();
     assert_eq!((sums.mounts, sums.reads), (2, 3));
@@ -472,7 +472,12 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
     let sums = report.sums();
     assert_eq!((sums.mounts, sums.reads), (2, 4));
     assert!(sums.orders[3].unwrap() < sums.as_read, "{sums:?}");
-    assert!(report.notices.iter().any(|said| said.contains("unknown: ")));
+    assert!(
+        report
+            .notices
+            .iter()
+            .any(|said| said.contains("tapewise cannot tell"))
+    );
 }
 
 #[test]
