@@ -54,6 +54,9 @@ pub fn read_names(
         Some(path) if path != Path::new("-") => {
             let name = path.display().to_string();
             let file = File::open(path).map_err(|error| CliError::input(error).of(&name))?;
+            if path.is_dir() {
+                return Err(CliError::input("is a directory").of(&name));
+            }
             (name, Box::new(BufReader::with_capacity(1 << 20, file)))
         }
         _ => {

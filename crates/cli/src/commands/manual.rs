@@ -5,6 +5,7 @@ mod sections;
 use crate::error::CliError;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -46,15 +47,15 @@ fn write_pages(command: &Command, into: &Path) -> Result<(), CliError> {
 }
 
 fn page(command: &Command, name: &str) -> std::io::Result<Vec<u8>> {
-    let version = concat!("tapewise ", env!("CARGO_PKG_VERSION"));
-    let man = Man::new(command.clone())
-        .title(name.to_uppercase())
-        .section("1")
-        .date("")
-        .source(version)
-        .manual("tapewise manual");
+    let man = Man::new(command.clone());
     let mut text = Vec::new();
-    man.render_title(&mut text)?;
+    // Title, section, no date (the same sources give the same page), program, manual.
+    writeln!(
+        text,
+        ".TH {} 1 \"\" \"tapewise {}\" \"tapewise manual\"",
+        name.to_uppercase(),
+        env!("CARGO_PKG_VERSION")
+    )?;
     man.render_name_section(&mut text)?;
     man.render_synopsis_section(&mut text)?;
     man.render_description_section(&mut text)?;

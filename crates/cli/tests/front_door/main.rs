@@ -5,6 +5,7 @@
 
 mod any_drive;
 mod archive;
+mod audit;
 mod bad_input;
 mod capacity;
 mod catalog_add;
