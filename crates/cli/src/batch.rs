@@ -92,16 +92,14 @@ impl Input {
     pub fn several_indexes(&self) -> Result<Vec<PathBuf>, CliError> {
         let mut indexes = Vec::new();
         for path in &self.ltfs_index {
-            match path.is_dir() {
-                true => indexes.extend(indexes_in(path)?),
-                false => indexes.push(path.clone()),
+            if path.is_dir() {
+                indexes.extend(indexes_in(path)?)
+            } else {
+                indexes.push(path.clone())
             }
         }
         let is_one_file = self.ltfs_index.len() < 2 && !self.ltfs_index.iter().any(|p| p.is_dir());
-        Ok(match is_one_file {
-            true => Vec::new(),
-            false => indexes,
-        })
+        Ok(if is_one_file { Vec::new() } else { indexes })
     }
 
     /// The volumes of several indexes. Of two indexes of one volume the newer one counts.

@@ -46,9 +46,10 @@ pub fn read_names(
     null: bool,
     hint: &str,
 ) -> Result<(String, Vec<Name>), CliError> {
-    let separator = match null {
-        true => Separator::Nul,
-        false => Separator::Newline,
+    let separator = if null {
+        Separator::Nul
+    } else {
+        Separator::Newline
     };
     let (name, input): (String, Box<dyn BufRead>) = match path {
         Some(path) if path != Path::new("-") => {

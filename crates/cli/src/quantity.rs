@@ -23,9 +23,12 @@ pub fn number_in(
 ) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = number(text).filter(|number| range.contains(number));
-        number.ok_or_else(|| match range.end().is_finite() {
-            true => format!("give a number from {} to {}", range.start(), range.end()),
-            false => format!("give a number, {} or more", range.start()),
+        number.ok_or_else(|| {
+            if range.end().is_finite() {
+                format!("give a number from {} to {}", range.start(), range.end())
+            } else {
+                format!("give a number, {} or more", range.start())
+            }
         })
     }
 }
@@ -153,7 +156,7 @@ fn whole(text: &str) -> Option<u64> {
     }
     let number = number(&plain)?;
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    (number >= 0.0 && number <= EXACT && number.fract() == 0.0).then_some(number as u64)
+    ((0.0..=EXACT).contains(&number) && number.fract() == 0.0).then_some(number as u64)
 }
 
 /// A number of bytes.

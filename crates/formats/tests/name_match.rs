@@ -61,9 +61,10 @@ fn a_prefix_of_most_names_is_guessed_and_said() {
             name("day2/B001.mov"),
             name("nope.mov"),
         ];
-        let names: Vec<String> = match front.contains('\\') {
-            true => names.map(|name| name.replace('/', "\\")).to_vec(),
-            false => names.to_vec(),
+        let names: Vec<String> = if front.contains('\\') {
+            names.map(|name| name.replace('/', "\\")).to_vec()
+        } else {
+            names.to_vec()
         };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let found = auto(&names);

@@ -12,9 +12,10 @@ use tapewise_formats::name_match::{MatchBy, Paths};
 pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError> {
     let layout = layout(input, None)?;
     let mut notices = vec![ltfs_xattr::xattr_notice().to_string()];
-    let wanted = match input.all_files {
-        true => walk(mount, &mut notices)?,
-        false => named(input, mount, &mut notices)?,
+    let wanted = if input.all_files {
+        walk(mount, &mut notices)?
+    } else {
+        named(input, mount, &mut notices)?
     };
     let mut requests = Vec::new();
     for inside in wanted {
@@ -73,13 +74,12 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
     }
     let is_plain = matches!(matching.by, MatchBy::Auto | MatchBy::Path);
     // Without a walk where every name is a file. A directory, a pattern or a bare name needs all paths.
-    let paths = match is_plain && matching.strip_prefix.is_none() && exact.len() == names.len() {
-        true => {
-            exact.sort_unstable();
-            exact.dedup();
-            exact
-        }
-        false => walk(mount, notices)?,
+    let paths = if is_plain && matching.strip_prefix.is_none() && exact.len() == names.len() {
+        exact.sort_unstable();
+        exact.dedup();
+        exact
+    } else {
+        walk(mount, notices)?
     };
     let paths = Paths::new(paths);
     let listed = Listed {

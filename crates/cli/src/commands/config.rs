@@ -63,9 +63,10 @@ pub fn run(args: &Config) -> Result<ExitCode, CliError> {
         table.row([key.to_owned(), option.to_owned(), text, source]);
     }
     if let Some(file) = &settings.file {
-        let there = match file.exists() {
-            true => "",
-            false => " (does not exist yet)",
+        let there = if file.exists() {
+            ""
+        } else {
+            " (does not exist yet)"
         };
         table.note(format!("file: {}{there}", file.display()));
     }

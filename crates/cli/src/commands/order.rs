@@ -196,9 +196,10 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             out.write_all(&result).map_err(CliError::failed)
         })?;
     }
-    Ok(match interrupt::is_search_stopped() {
-        true => ExitCode::from(Exit::Interrupted as u8),
-        false => ExitCode::SUCCESS,
+    Ok(if interrupt::is_search_stopped() {
+        ExitCode::from(Exit::Interrupted as u8)
+    } else {
+        ExitCode::SUCCESS
     })
 }
 

@@ -260,9 +260,12 @@ impl Paths {
         };
         let glob = glob.compile_matcher();
         let by_name = !pattern.contains('/');
-        let matches = |path: &&String| match by_name {
-            true => glob.is_match(last_part(path)),
-            false => glob.is_match(path),
+        let matches = |path: &&String| {
+            if by_name {
+                glob.is_match(last_part(path))
+            } else {
+                glob.is_match(path)
+            }
         };
         let files = self.paths.iter().enumerate();
         let files = files.filter(|(_, path)| matches(path)).map(|(at, _)| at);
@@ -309,8 +312,9 @@ fn sorted(mut files: Vec<usize>) -> Vec<usize> {
 }
 
 fn all(files: Vec<usize>, how: How) -> Found {
-    match files.is_empty() {
-        true => Found::Nothing,
-        false => Found::Files(how, files),
+    if files.is_empty() {
+        Found::Nothing
+    } else {
+        Found::Files(how, files)
     }
 }

@@ -45,9 +45,10 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);
-    let withdrawn = match args.keep_queued {
-        true => HashSet::new(),
-        false => asked.withdraw(&archive)?,
+    let withdrawn = if args.keep_queued {
+        HashSet::new()
+    } else {
+        asked.withdraw(&archive)?
     };
     let end = End {
         archive: &archive,

@@ -87,9 +87,10 @@ fn words(archive: &Archive, list: &PullList) -> String {
     let mut text = String::new();
     for pull in &list.pulls {
         let label = &pull.label;
-        let move_it = match by_hand {
-            true => format!("insert {label} into {drive}"),
-            false => format!("{label}, mounted by the robot"),
+        let move_it = if by_hand {
+            format!("insert {label} into {drive}")
+        } else {
+            format!("{label}, mounted by the robot")
         };
         text.push_str(&format!(
             "{move_it}: {}, {}, about {}\n",
