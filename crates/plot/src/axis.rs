@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(labels(&of(700.0, 4)), ["0", "5 min", "10 min"]);
         assert_eq!(
             labels(&of(10_000.0, 6)),
-            ["0", "0h30", "1h00", "1h30", "2h00", "2h30"]
+            ["0", "30m00", "1h00", "1h30", "2h00", "2h30"]
         );
         assert_eq!(labels(&of(0.0, 6)), ["0"]);
         assert!(of(1e12, 6).len() <= 7);

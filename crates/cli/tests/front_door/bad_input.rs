@@ -178,7 +178,7 @@ fn files_that_are_no_files_are_refused() {
     );
     desk.refused(
         "order --profile lto8 --ltfs-index . --all-files",
-        &[".: is a directory"],
+        &[".: has no LTFS index"],
     );
     let index = fixture("ltfs/TST001-20files.xml");
     let names = format!("order --profile lto8 --ltfs-index {index} --files-from");

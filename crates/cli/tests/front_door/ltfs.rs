@@ -281,6 +281,7 @@ fn a_directory_stands_for_everything_below() {
     assert_eq!(desk.done_with("/\n", &args).lines().len(), 20);
     // A prefix of a name is no directory.
     desk.refused_with("doc\n", &args, &["line 1: doc"]);
+    let args = format!("{args} --match path");
     desk.refused_with("docs/F1.bin\n", &args, &["line 1: docs/F1.bin"]);
 }
 

@@ -227,7 +227,8 @@ fn another_file_of_the_name_is_said_before_anything_is_read() {
     let ran = recall(&desk, &mount, names, "");
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(
-        ran.err.contains("late.mov: is there already"),
+        ran.err
+            .contains("late.mov: another file of this name is there already"),
         "{}",
         ran.err
     );
