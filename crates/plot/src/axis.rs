@@ -28,6 +28,7 @@ pub fn time_ticks(until: Micros, most: usize) -> Vec<Tick> {
         match whole {
             0 => "0".to_owned(),
             _ if step >= 86_400.0 => format!("{} h", whole / 3_600),
+            _ if until_s >= 3_600.0 && whole < 3_600 => format!("{}m{:02}", whole / 60, whole % 60),
             _ if until_s >= 3_600.0 => format!("{}h{:02}", whole / 3_600, whole / 60 % 60),
             _ if step >= 60.0 => format!("{} min", whole / 60),
             _ if until_s > 120.0 => format!("{}m{:02}", whole / 60, whole % 60),
