@@ -113,7 +113,9 @@ pub enum DeliverError {
         what: &'static str,
     },
     /// Something else has its name, and nothing is replaced unless that is asked for.
-    #[error("{path}: is there already and is another: {why}; move it away, or deliver elsewhere")]
+    #[error(
+        "{path}: another file of this name is there already: {why}; move it away, or deliver elsewhere"
+    )]
     Exists {
         /// The file.
         path: String,

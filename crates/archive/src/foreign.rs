@@ -32,7 +32,7 @@ pub enum LeftOut {
     #[error(transparent)]
     NotWanted(#[from] NotWanted),
     /// It has no blocks.
-    #[error("no blocks are said")]
+    #[error("the row has no block numbers")]
     NoBlocks,
     /// There is a gap between its pieces, or they overlap.
     #[error("a piece begins at byte {begins} of the file where byte {next} is next")]

@@ -125,7 +125,7 @@ impl fmt::Display for Sum {
 /// Why a text is no checksum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is no checksum: KIND:DIGITS, the kinds are crc32, crc32c, adler32, xxh64, xxh3, md5, sha1, sha256, sha512"
+    "\"{0}\" is not a checksum: give KIND:DIGITS, the kinds are crc32, crc32c, adler32, xxh64, xxh3, md5, sha1, sha256, sha512"
 )]
 pub struct NoSum(String);
 

@@ -3,12 +3,15 @@
 mod mount;
 
 use crate::error::CliError;
+use crate::names::{MatchArgs, read_names};
+use crate::quantity;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use tapewise::Batch;
-use tapewise::batch::{Chosen, LtfsVolume, Source, check_label};
-use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise::batch::{Chosen, Listed, LtfsVolume, Source, check_label};
+use tapewise::tapes::{Share, TapesError, share};
+use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::{Content, FORMATS, Format, ltfs_label};
 
@@ -18,54 +21,168 @@ pub struct Input {
     /// Requests: CSV, JSON Lines, an LTFS index, a CTA listing; "-" or nothing is standard input.
     #[arg(value_name = "REQUESTS")]
     requests: Option<PathBuf>,
-    /// What the requests are, where the first bytes do not tell.
+    /// Format of the requests, if tapewise does not recognise it.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     format: Option<&'static Format>,
-    /// Index of an LTFS volume; the names to read come from --files-from or standard input.
-    #[arg(long, value_name = "XML", conflicts_with = "requests")]
-    ltfs_index: Option<PathBuf>,
+    /// Index of an LTFS volume; the names to read come from --files-from or standard input. Several
+    /// indexes, or a directory of them, give a pull list over several tapes.
+    #[arg(long, value_name = "XML|DIR", num_args = 1.., conflicts_with = "requests")]
+    ltfs_index: Vec<PathBuf>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
-    /// Mounted LTFS volume: positions come from the extended attributes of its files.
+    /// Mounted LTFS volume. Positions come from the extended attributes of its files.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["requests", "ltfs_index"])]
     ltfs_mount: Option<PathBuf>,
-    /// Names to read, one a line; "-" is standard input.
+    /// File with the names to read, one a line; "-" is standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
-    /// Read everything in the LTFS index instead of a list of names.
+    /// Read every file of the LTFS volume instead of a list of names.
     #[arg(long, conflicts_with = "files_from")]
     all_files: bool,
     /// Names in the list end with a zero byte, not a line feed.
     #[arg(short = '0', long)]
     null: bool,
-    /// Go on without names that the index does not have; they are said.
+    /// Skip names that cannot be found, and list them.
     #[arg(long)]
     ignore_missing: bool,
-    /// Bytes of a block on the tape.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[command(flatten)]
+    matching: MatchArgs,
+    /// Size of a block on the tape, such as 524288 or 512K.
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
-    /// Take the requests of this cartridge only.
+    /// Use only the requests of this cartridge.
     #[arg(long, value_name = "VOLUME")]
     volume: Option<String>,
 }
 
+/// Which files of a volume are wanted, as options give them.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// The list of names.
+    pub files_from: Option<PathBuf>,
+    /// Everything instead of a list.
+    pub all_files: bool,
+    /// Whether names in the list end with a zero byte.
+    pub null: bool,
+    /// Whether to go on without names that are not found.
+    pub ignore_missing: bool,
+    /// How names are understood.
+    pub matching: MatchArgs,
+}
+
 impl Input {
-    /// The files of a list below the mount point of an LTFS volume.
-    pub fn of_mount(
-        mount: &Path,
-        files_from: Option<&Path>,
-        null: bool,
-        ltfs_label: Option<&Path>,
-    ) -> Input {
+    /// Files below the mount point of an LTFS volume.
+    pub fn of_mount(mount: &Path, ltfs_label: Option<&Path>, wanted: Wanted) -> Input {
         Input {
             ltfs_mount: Some(mount.to_owned()),
-            files_from: files_from.map(Path::to_owned),
-            null,
+            files_from: wanted.files_from,
+            all_files: wanted.all_files,
+            null: wanted.null,
+            ignore_missing: wanted.ignore_missing,
+            matching: wanted.matching,
             ltfs_label: ltfs_label.map(Path::to_owned),
             ..Input::default()
         }
     }
+}
+
+impl Input {
+    /// The indexes that were named, those of directories among them; empty if there is at most one.
+    pub fn several_indexes(&self) -> Result<Vec<PathBuf>, CliError> {
+        let mut indexes = Vec::new();
+        for path in &self.ltfs_index {
+            if path.is_dir() {
+                indexes.extend(indexes_in(path)?)
+            } else {
+                indexes.push(path.clone())
+            }
+        }
+        let is_one_file = self.ltfs_index.len() < 2 && !self.ltfs_index.iter().any(|p| p.is_dir());
+        Ok(if is_one_file { Vec::new() } else { indexes })
+    }
+
+    /// The volumes of several indexes. Of two indexes of one volume the newer one counts.
+    pub fn volumes(&self, indexes: &[PathBuf]) -> Result<(Vec<LtfsVolume>, Vec<String>), CliError> {
+        let mut volumes: Vec<LtfsVolume> = Vec::new();
+        let mut notices = Vec::new();
+        for path in indexes {
+            let name = path.display().to_string();
+            let volume = LtfsVolume::read(&name, open(path)?)?;
+            let same = volumes.iter().position(|one| one.uuid() == volume.uuid());
+            let Some(at) = same else {
+                volumes.push(volume);
+                continue;
+            };
+            let newer = volumes[at].generation().max(volume.generation());
+            notices.push(format!(
+                "{name}: another index of {}; the one of generation {newer} counts",
+                volume.title()
+            ));
+            if volume.generation() > volumes[at].generation() {
+                volumes[at] = volume;
+            }
+        }
+        Ok((volumes, notices))
+    }
+
+    /// The share of each volume in what is wanted.
+    pub fn share(&self, volumes: &[LtfsVolume]) -> Result<Share, CliError> {
+        if self.all_files {
+            let files = volumes.iter();
+            let files = files.map(|volume| (0..volume.files().len()).collect());
+            return Ok(Share {
+                files: files.collect(),
+                notices: Vec::new(),
+            });
+        }
+        let (list, names) = names(self)?;
+        let listed = Listed {
+            list: &list,
+            names: &names,
+            ignore_missing: self.ignore_missing,
+            matching: &self.matching.matching(),
+        };
+        share(volumes, &listed).map_err(|error| match error {
+            TapesError::Names(error) => error.into(),
+            error => CliError::input(error).hint("--volume NAME takes the files of one volume"),
+        })
+    }
+
+    /// The requests for some files of a volume, by their numbers.
+    pub fn requests_of(&self, volume: &LtfsVolume, files: &[usize]) -> Result<Batch, CliError> {
+        let layout = layout(self, Some(volume.uuid()))?;
+        Ok(volume.batch_of(files, Vec::new(), &layout)?)
+    }
+
+    /// The one volume that is wanted of several.
+    pub fn one_volume(&self) -> Option<&str> {
+        self.volume.as_deref()
+    }
+}
+
+/// The indexes in a directory, by name.
+fn indexes_in(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(bad)? {
+        let path = entry.map_err(bad)?.path();
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        if !ending.is_some_and(|ending| ending == "xml" || ending == "schema") {
+            continue;
+        }
+        let name = path.display().to_string();
+        let source = Source::recognise(&name, open(&path)?, None)?;
+        if matches!(source.format().content, Content::Index) {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        let what = "has no LTFS index (a file that ends with .xml or .schema)";
+        return Err(CliError::input(what).of(directory.display()));
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Options that choose files of an LTFS volume mean nothing for requests that name their blocks.
@@ -79,7 +196,7 @@ fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(CliError::input(format!(
-            "{option} needs an LTFS volume; {name} is none"
+            "{option} needs an LTFS volume; {name} is not one"
         ))
         .hint("add --ltfs-index INDEX.xml or --ltfs-mount DIR, or leave it out")),
         None => Ok(()),
@@ -97,9 +214,14 @@ fn format_name(text: &str) -> Result<&'static Format, String> {
 pub fn load(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
         mount::from_mount(input, mount)?
-    } else if let Some(index) = &input.ltfs_index {
+    } else if let [index] = input.ltfs_index.as_slice() {
         let name = index.display().to_string();
         from_index(input, LtfsVolume::read(&name, open(index)?)?)?
+    } else if !input.ltfs_index.is_empty() {
+        return Err(
+            CliError::input("several LTFS indexes are several tapes, this needs one")
+                .hint("`tapewise order` takes several and gives a pull list"),
+        );
     } else {
         from_file(input)?
     };
@@ -171,27 +293,8 @@ fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliErr
 
 /// The list of names, and what to call it.
 fn names(input: &Input) -> Result<(String, Vec<Name>), CliError> {
-    let separator = if input.null {
-        Separator::Nul
-    } else {
-        Separator::Newline
-    };
-    let (name, list) = match input.files_from.as_deref() {
-        Some(path) if path != Path::new("-") => (
-            path.display().to_string(),
-            read_list(open(path)?, separator),
-        ),
-        _ => {
-            let what =
-                "give the names to read with --files-from or on standard input, or --all-files";
-            (
-                "standard input".to_owned(),
-                read_list(standard_input(what)?, separator),
-            )
-        }
-    };
-    let list = list.map_err(|e| CliError::input(format!("{name}: {e}")))?;
-    Ok((name, list.names))
+    let hint = "--all-files reads everything; `tapewise demo` needs no names";
+    read_names(input.files_from.as_deref(), input.null, hint)
 }
 
 fn from_index(input: &Input, volume: LtfsVolume) -> Result<Batch, CliError> {
@@ -200,12 +303,13 @@ fn from_index(input: &Input, volume: LtfsVolume) -> Result<Batch, CliError> {
         return Ok(volume.batch(Chosen::All, &layout)?);
     }
     let (list, names) = names(input)?;
-    let chosen = Chosen::Names {
+    let listed = Listed {
         list: &list,
         names: &names,
         ignore_missing: input.ignore_missing,
+        matching: &input.matching.matching(),
     };
-    Ok(volume.batch(chosen, &layout)?)
+    Ok(volume.batch(Chosen::Names(listed), &layout)?)
 }
 
 /// Reads a whole file for a caller that parses it at once.

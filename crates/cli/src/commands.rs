@@ -3,12 +3,14 @@
 pub mod audit;
 pub mod capacity;
 pub mod catalog;
+pub mod config;
 pub mod convert;
 pub mod demo;
 pub mod doctor;
 pub mod drive;
 pub mod emulate;
 pub mod fit;
+pub mod help;
 pub mod library;
 pub mod manual;
 pub mod measure;

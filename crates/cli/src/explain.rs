@@ -5,7 +5,7 @@ mod beside;
 pub use beside::Others;
 
 use crate::search::SearchArgs;
-use crate::{goal, units, wear};
+use crate::{goal, interrupt, units, wear};
 use tapewise::explain::{BetterMap, Explanation, HeldBack, NotThere, Row, Worth};
 use tapewise::{Aim, Batch, Found, Origin, Placed};
 use tapewise_model::{Micros, PositionSource};
@@ -143,7 +143,7 @@ impl Report<'_> {
             let least = shortest.likely;
             let above = percent_above(chosen.total(), least);
             return format!(
-                "no order is under {least} with these times (proven); the one given is {above} % above that, because the map is unsure"
+                "proven for these positions and times: no order is under {least}; the order given is {above} % above that, because the map is unsure"
             );
         }
         let why = match held_back {
@@ -193,19 +193,21 @@ pub fn verdict(chosen: &Found, bound: Option<Micros>, search: &SearchArgs) -> St
     let objective = chosen.origin.objective();
     if chosen.optimal && objective != Objective::Total {
         return format!(
-            "proven: no order is better for the objective {} with these times",
+            "proven for these positions and times: no order is better for the objective {}",
             objective.name()
         );
     }
     let total = chosen.total();
     let Some(bound) = bound else {
-        return "none is known for this kind of drive and so many requests".to_owned();
+        return "no bound is known for this kind of drive and this many requests".to_owned();
     };
     if bound >= total {
-        return "proven: no order is shorter with these times".to_owned();
+        return "proven for these positions and times: no order is shorter".to_owned();
     }
     let proof = if search.prove && chosen.origin == Origin::BEST {
-        if chosen.cut_short {
+        if chosen.cut_short && interrupt::is_search_stopped() {
+            "; not proven, because the search was interrupted".to_owned()
+        } else if chosen.cut_short {
             format!("; not proven in {} s", search.budget_s())
         } else {
             "; not proven".to_owned()
@@ -215,17 +217,23 @@ pub fn verdict(chosen: &Found, bound: Option<Micros>, search: &SearchArgs) -> St
     };
     let unknown = match objective {
         Objective::Total => String::new(),
-        other => format!("none is known for the objective {}; ", other.name()),
+        other => format!("no bound is known for the objective {}; ", other.name()),
     };
     format!(
-        "{unknown}no order is under {bound} with these times; the one given is {} % above that{proof}",
+        "{unknown}no order is under {bound} with these positions and times; the order given is {} % above that{proof}",
         percent_above(total, bound)
     )
 }
 
 /// That the search ended before its time.
 pub fn cut_short(search: &SearchArgs) -> String {
-    format!("cut short after {} s (--time-budget)", search.budget_s())
+    if interrupt::is_search_stopped() {
+        return "the search was interrupted: this is the best order so far".to_owned();
+    }
+    format!(
+        "the search was cut short after {} s (--time-budget)",
+        search.budget_s()
+    )
 }
 
 /// By how many per cent a total is above a bound.

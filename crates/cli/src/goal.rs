@@ -1,7 +1,7 @@
 //! What an order is to be good for: objective, priorities, deadlines, limits.
 
 use crate::now::now_us;
-use crate::units;
+use crate::{quantity, units};
 use tapewise::{Aim, Batch, Found, Goal, Placed};
 use tapewise_formats::deadline::Timestamp;
 use tapewise_model::Micros;
@@ -10,16 +10,16 @@ use tapewise_order::{MEAN_EXTRA_PERCENT, Objective};
 /// What the order is to be good for.
 #[derive(clap::Args, Clone, Debug)]
 pub struct GoalArgs {
-    /// What is to be least: total (until everything is read), mean (until a request is read, on
-    /// average; a request counts 1 + priority), or deadline (time read after the deadlines, the same
-    /// way).
+    /// What to minimise: total (time until everything is read), mean (time until a request is read, on
+    /// average; a request counts 1 + priority), or deadline (time by which deadlines are missed,
+    /// weighted in the same way).
     #[arg(long, value_name = "WHAT", default_value = "total", value_parser = objective)]
     pub objective: Objective,
-    /// Move no more tape than this, or fail. In LPOS where the profile does not tell the length of
-    /// the tape.
-    #[arg(long, value_name = "METRES", value_parser = distance)]
+    /// Fail if the order would move more tape than this. The unit is LPOS if the profile does not have
+    /// the length of the tape.
+    #[arg(long, value_name = "METRES", value_parser = quantity::number_in(0.0..=f64::INFINITY))]
     max_distance: Option<f64>,
-    /// Give up to a ten-thousandth of the objective for less tape moved.
+    /// Move less tape if that costs at most a ten-thousandth of the objective.
     #[arg(long)]
     spare_tape: bool,
     /// The time at which reading begins, for deadlines that are points in time [default: the
@@ -33,13 +33,6 @@ fn objective(text: &str) -> Result<Objective, String> {
         let names = Objective::ALL.map(Objective::name);
         format!("no such objective; there are: {}", names.join(", "))
     })
-}
-
-fn distance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(distance) if distance >= 0.0 && distance.is_finite() => Ok(distance),
-        _ => Err("a number of metres, 0 or more".to_owned()),
-    }
 }
 
 fn timestamp(text: &str) -> Result<Timestamp, String> {
@@ -118,7 +111,7 @@ pub fn line(aim: &Aim, placed: &Placed) -> String {
     let wanted = match aim.objective {
         Objective::Total => "least total".to_owned(),
         Objective::Mean => format!(
-            "requests read soonest on average, each counting 1 + priority; total at most {MEAN_EXTRA_PERCENT} % above the least"
+            "least mean time until a request is read, each counting 1 + priority; total at most {MEAN_EXTRA_PERCENT} % above the least"
         ),
         Objective::Deadline => {
             let deadlines = aim.wishes.deadline.iter().flatten();

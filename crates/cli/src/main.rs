@@ -11,25 +11,36 @@ mod goal;
 mod interrupt;
 mod judge;
 mod log_file;
+mod names;
 mod now;
 mod output;
 mod person;
 mod placement;
 mod plot;
 mod profiles;
+mod quantity;
 mod rao;
 mod scenario;
 mod search;
+mod settings;
 mod threads;
 mod units;
 mod wear;
 
-use clap::{Parser, Subcommand};
+use clap::error::ContextKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use settings::Settings;
 use std::process::ExitCode;
 
-/// Order reads from tape so that they finish soonest.
+/// Read tapes in the fastest order.
 #[derive(Parser, Debug)]
-#[command(name = "tapewise", version, max_term_width = 100, help_template = HELP)]
+#[command(
+    name = "tapewise",
+    version,
+    max_term_width = 100,
+    help_template = HELP,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -42,38 +53,42 @@ const HELP: &str = "\
 {usage-heading} tapewise <VERB> [OPTIONS]
 
 Read
-  order      Order reads so that they finish soonest
-  convert    Turn requests of any format into CSV or a list
-  recall     Bring files back from tape, in the order in which they are there soonest
+  order      Find the fastest order for a list of reads
+  convert    Convert requests of any format into CSV or a list
+  recall     Recall files from tape in the fastest order
 
 Drive
-  drive      Look at a tape drive, load and unload it, map its cartridge, check it, show its answers
-  library    See what stands where in a library; move cartridges, clean drives, stress it, bench its answers
-  fit        Fit a drive's locate times from its log, and write a profile
-  measure    Measure how long a drive takes for everything it does, and write the event log
+  drive      Show, load, unload, map and check a tape drive, and decode its answers
+  library    Show a library, move its cartridges, clean drives, and test how fast it is
+  fit        Fit a profile to the log of a drive
+  measure    Measure how long a drive takes for everything it does
   profile    List, show, compare and validate profiles of drives and libraries
 
 Plan
-  simulate   Simulate a library under load: response times and what they are made of, with intervals
-  capacity   Find how many drives and robots, and which batch window, meet a target of response times
+  simulate   Simulate a library under load: response times and their causes
+  capacity   Find how many drives and robots, and which batch window, meet a target
 
 Archive
-  store      Put files into an archive and onto tape. Experimental until real drives have proven it
-  catalog    Make an archive; find what lies where; verify, repack and back up
+  store      Put files into an archive and onto tape (experimental)
+  catalog    Make an archive, find files in it, verify, repack and back up
 
 Evidence
-  audit      Say where the drive-hours of a log went, and what other orders would have cost
-  demo       Show the main job without hardware: write, recall three ways, compare, carry on after a crash
-  reproduce  Compute the tables and figures of a paper again, ours beside theirs
-  emulate    Make an emulated drive or library in a directory, for every verb that takes a device
-  doctor     Say what this machine lacks to use its drives, and who holds them
-  sense      Say in words what a drive or a library meant
+  audit      Show where the drive-hours of a log went, and what other orders would have cost
+  demo       Show the main job without hardware: write, recall three ways, recover from a crash
+  reproduce  Compute the tables and figures of five papers again, ours beside theirs
+  emulate    Make an emulated drive or library in a directory
+  doctor     Report what this machine lacks to use its drives, and who uses them
+  sense      Explain a sense code in words
+
+Help
+  config     Show the defaults that are set
+  help       Print the help of a verb, or a page of the reference
 
 Options
 {options}
 
-tapewise <VERB> --help says more of a verb. List in on standard input, result on standard output,
-everything else on standard error.
+`tapewise <VERB> --help` explains a verb. Lists come from standard input, results go to standard
+output, and everything else goes to standard error.
 ";
 
 #[derive(Subcommand, Debug)]
@@ -96,12 +111,23 @@ enum Verb {
     Emulate(commands::emulate::Emulate),
     Doctor(commands::doctor::Doctor),
     Sense(commands::sense::SenseArgs),
+    Config(commands::config::Config),
+    Help(commands::help::Help),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let settings = match Settings::read() {
+        Ok(settings) => settings,
+        Err(error) => return error.report(),
+    };
+    let parsed = settings.apply(Cli::command()).try_get_matches();
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let result = match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
@@ -121,15 +147,26 @@ fn main() -> ExitCode {
         Verb::Emulate(args) => commands::emulate::run(args),
         Verb::Doctor(args) => commands::doctor::run(args),
         Verb::Sense(args) => commands::sense::run(args),
+        Verb::Config(args) => commands::config::run(args),
+        Verb::Help(args) => commands::help::run(args),
         Verb::Manual(args) => commands::manual::run(args),
     };
     result.unwrap_or_else(|error| error.report())
 }
 
+/// Prints what is wrong with the command line; a missing profile with the ones that are likely.
+fn usage(error: &clap::Error) -> ExitCode {
+    let missing = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let _ = error.print();
+    if missing.is_some_and(|missing| missing.contains("--profile <")) {
+        output::say(format_args!("hint: {}\n", profiles::likely()));
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_help_names_every_verb_with_its_own_words() {
@@ -145,5 +182,74 @@ mod tests {
             assert!(HELP.contains(&line), "{line:?}");
         }
         Cli::command().debug_assert();
+    }
+
+    /// Every option and argument that takes a value, with the verbs before it.
+    fn values(command: &clap::Command, verbs: &str, found: &mut Vec<(String, clap::Arg)>) {
+        for arg in command.get_arguments() {
+            if arg.get_action().takes_values() {
+                found.push((format!("{verbs} {arg}"), arg.clone()));
+            }
+        }
+        for verb in command.get_subcommands() {
+            values(verb, &format!("{verbs} {}", verb.get_name()), found);
+        }
+    }
+
+    /// What an argument makes of a text.
+    fn tried(arg: &clap::Arg, text: &str) -> Result<(), String> {
+        let alone = clap::Arg::new("it").value_parser(arg.get_value_parser().clone());
+        let command = clap::Command::new("tapewise").arg(alone.allow_hyphen_values(true));
+        let parsed = command.try_get_matches_from(["tapewise", text]);
+        parsed.map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_number_takes_units_and_a_bad_one_is_answered_with_an_example() {
+        use std::any::TypeId;
+        let mut all = Vec::new();
+        let mut command = Cli::command();
+        command.build();
+        values(&command, "tapewise", &mut all);
+        let whole = [
+            TypeId::of::<u16>(),
+            TypeId::of::<u32>(),
+            TypeId::of::<u64>(),
+            TypeId::of::<usize>(),
+            TypeId::of::<i32>(),
+            TypeId::of::<i64>(),
+        ];
+        let numbers = |arg: &clap::Arg| {
+            let kind = arg.get_value_parser().type_id();
+            let others = [TypeId::of::<f64>(), TypeId::of::<std::time::Duration>()];
+            whole.iter().chain(&others).any(|known| kind == *known)
+        };
+        let mut seen = 0;
+        for (name, arg) in all.iter().filter(|(_, arg)| numbers(arg)) {
+            seen += 1;
+            let said = tried(arg, "12 parsecs").expect_err(name);
+            for raw in ["invalid digit", "invalid float", "out of range", "not in "] {
+                assert!(!said.contains(raw), "{name}: {said}");
+            }
+            assert!(
+                said.contains("give ") || said.contains("hexadecimal"),
+                "{name}: {said}"
+            );
+            let unit = arg.get_value_names().unwrap_or_default();
+            let examples: &[&str] = match unit.first().map_or("", |unit| unit.as_str()) {
+                "BYTES" => &["64", "64K", "64KiB", "64kB"],
+                "SIZE" => &["64", "512GB", "2TB"],
+                "TIME" => &["5s", "90s", "10m", "1h30m"],
+                "HOURS" | "MINUTES" => &["5", "90m", "1h30m"],
+                "KEY" | "LEVEL" | "PERCENT" => &["5"],
+                _ => &["5", "1e0"],
+            };
+            for text in examples {
+                if let Err(said) = tried(arg, text) {
+                    panic!("{name} {text}: {said}");
+                }
+            }
+        }
+        assert!(seen > 40, "{seen} numbers");
     }
 }

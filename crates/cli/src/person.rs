@@ -32,7 +32,7 @@ impl Terminal {
 impl Person for Terminal {
     fn ask(&mut self, volume: &str, drive: &str) {
         say(format_args!(
-            "insert {volume} into {drive} (the drive is watched; Enter when it is in, s to skip it)\n"
+            "insert {volume} into {drive} (the drive is watched; press Enter when the cartridge is in, or type s to skip it)\n"
         ));
     }
 
@@ -49,7 +49,7 @@ impl Person for Terminal {
             "s" | "S" => Answer::Skipped,
             other => {
                 say(format_args!(
-                    "{other:?} is no answer: Enter when it is in, s to skip it\n"
+                    "{other:?} is not an answer: press Enter when the cartridge is in, or type s to skip it\n"
                 ));
                 Answer::Nothing
             }

@@ -1,7 +1,7 @@
 //! Drive, cartridge and head, as they are given on the command line.
 
 use crate::error::CliError;
-use crate::profiles;
+use crate::{profiles, quantity};
 use std::path::{Path, PathBuf};
 use tapewise::{Cartridge, EndLocation, ExtentOrder, Location, PartitionLayout, Placement};
 use tapewise_formats::map_file::{MapFile, read_map};
@@ -15,7 +15,7 @@ pub struct PlacementArgs {
     /// Map of this cartridge: the drive's table of wrap ends, or key points, as CSV.
     #[arg(long, value_name = "CSV")]
     map: Option<PathBuf>,
-    /// How the cartridge is partitioned, where only nominal geometry is known [default: ltfs for
+    /// How the cartridge is partitioned, if only its nominal geometry is known [default: ltfs for
     /// LTFS volumes, else single].
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<Layout>,
@@ -26,15 +26,16 @@ pub struct PlacementArgs {
     /// drive), or a place as for --head.
     #[arg(long, value_name = "PLACE", default_value = "anywhere")]
     end: EndLocation,
-    /// How a file of several extents is read: together, in file order, so that it is whole before
-    /// the next; or apart, each extent where it costs least, put together by whoever reads the plan.
+    /// How to read a file with several extents. together: in file order, so that it is complete before
+    /// the next file. apart: each extent where it costs least; the program that reads the plan puts
+    /// them together.
     #[arg(long, value_name = "HOW", default_value = "together")]
     pub extents: Extents,
     /// For the coalescing orders: requests that begin less than this many blocks apart are read as
     /// one [default: 46 MB, two sections of a DLT4000].
-    #[arg(long, value_name = "BLOCKS")]
+    #[arg(long, value_name = "BLOCKS", value_parser = quantity::count::<u64>)]
     coalesce: Option<u64>,
-    /// Only ever locate, even where streaming over a gap would be faster.
+    /// Always locate, even if reading over a gap would be faster.
     #[arg(long)]
     no_read_through: bool,
 }
@@ -68,6 +69,11 @@ impl PlacementArgs {
             Some(Layout::Ltfs) => cartridge.with_layout(PartitionLayout::Ltfs),
             None => cartridge,
         })
+    }
+
+    /// Whether a map of one cartridge was given.
+    pub fn has_map(&self) -> bool {
+        self.map.is_some()
     }
 
     /// Where the head is and where it is left, and how files are read.

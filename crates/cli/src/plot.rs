@@ -24,7 +24,7 @@ pub fn beside_sorted(
     };
     let other = placed.order(other, &search.effort())?;
     let panels = [&other, found].map(|found| Panel {
-        title: found.origin.title().to_owned(),
+        title: format!("{}, as predicted", found.origin.title()),
         plan: &found.plan,
     });
     let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());

@@ -51,14 +51,65 @@ pub fn source(name_or_file: &str) -> Result<Source, CliError> {
     if is_file(name_or_file) {
         return read(name_or_file).map_err(CliError::input);
     }
+    let wanted = plain(name_or_file);
     BUILTIN
         .iter()
-        .find(|(name, _)| *name == name_or_file)
+        .find(|(name, _)| plain(name) == wanted)
         .map(|(name, text)| Source {
             file: format!("profiles/{name}.toml"),
             text: (*text).to_owned(),
         })
         .ok_or_else(|| no_such(name_or_file))
+}
+
+/// A name without case and signs: LTO-8, lto8 and LTO8 are one.
+fn plain(name: &str) -> String {
+    let kept = name.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// What to do where no profile was given: the profiles that fit a barcode on the command line, or the usual ones.
+pub fn likely() -> String {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let barcode = arguments.iter().find_map(|argument| barcode(argument));
+    let drives = match &barcode {
+        Some((label, generation)) => {
+            let both = [generation.clone(), format!("{generation}-hh")];
+            let known = both
+                .into_iter()
+                .filter(|name| BUILTIN.iter().any(|(known, _)| known == name));
+            let known: Vec<String> = known.collect();
+            format!(
+                "{label} is probably read with --profile {}",
+                known.join(" or ")
+            )
+        }
+        None => {
+            "give --profile lto6, lto7, lto8 or lto9 (lto8-hh for a half-height drive)".to_owned()
+        }
+    };
+    format!(
+        "{drives}; `tapewise profile list` shows all. TAPEWISE_PROFILE or the configuration file sets it for good (`tapewise config show`)"
+    )
+}
+
+/// A label of an LTO cartridge in a text, such as A00012L6, with the name of the profile of its generation.
+fn barcode(text: &str) -> Option<(String, String)> {
+    let words = text.split(|sign: char| !sign.is_ascii_alphanumeric());
+    words.filter(|word| word.len() == 8).find_map(|word| {
+        let (volume, medium) = word.split_at(6);
+        let is_label = volume
+            .bytes()
+            .all(|sign| sign.is_ascii_uppercase() || sign.is_ascii_digit());
+        let generation = match medium {
+            "M8" => "lto7-m8".to_owned(),
+            _ => format!("lto{}", medium.strip_prefix('L')?),
+        };
+        let is_known = BUILTIN.iter().any(|(name, _)| *name == generation);
+        (is_label && is_known).then(|| (word.to_owned(), generation))
+    })
 }
 
 fn is_file(name: &str) -> bool {
@@ -105,6 +156,20 @@ fn no_such(name: &str) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_known_however_it_is_written_and_a_barcode_tells_its_generation() {
+        for name in ["LTO-8", "lto8", "LTO8", "Lto 8"] {
+            assert_eq!(load_drive(name).unwrap().name, "lto8");
+        }
+        let label = |text: &str| barcode(text).map(|(label, profile)| format!("{label} {profile}"));
+        assert_eq!(
+            label("tapes/A00012L6.xml").as_deref(),
+            Some("A00012L6 lto6")
+        );
+        assert_eq!(label("B00001M8").as_deref(), Some("B00001M8 lto7-m8"));
+        assert_eq!(label("clips123"), None);
+    }
 
     #[test]
     fn a_name_with_a_slash_or_ending_in_toml_is_a_file() {

@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::profiles;
+use crate::quantity;
 use crate::threads;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,23 +22,23 @@ pub struct ScenarioArgs {
     pub file: PathBuf,
     /// Set a value of the scenario, in all its cases: `--set drives=6`, `--set policy.window_s=60`.
     /// `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
-    /// arrivals.per_hour and policy.window_s. Where there are several, `library.0.drive.1.count`.
+    /// arrivals.per_hour and policy.window_s. If there are several, use `library.0.drive.1.count`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
-    /// Only the case of this name; may be given several times.
+    /// Use only the case of this name. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub case: Vec<String>,
     /// Seed of everything that is drawn [default: the scenario's].
-    #[arg(long)]
+    #[arg(long, value_parser = quantity::count::<u64>)]
     pub seed: Option<u64>,
-    /// Make so many replications [default: what the scenario says].
-    #[arg(long, value_name = "N", conflicts_with = "width")]
+    /// Number of replications [default: from the scenario].
+    #[arg(long, value_name = "N", conflicts_with = "width", value_parser = quantity::count::<u64>)]
     pub replications: Option<u64>,
-    /// Make replications until the mean is known to within this, as `5%`.
+    /// Make replications until the mean is known to within this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub width: Option<f64>,
-    /// Use so many threads [default: as many as the machine has]. The results are the same.
-    #[arg(long, value_name = "N")]
+    /// Number of threads [default: all of the machine]. The results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = quantity::count::<usize>)]
     pub threads: Option<usize>,
 }
 
@@ -49,7 +50,9 @@ const MOST_REPLICATIONS: u64 = 10_000;
 
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
-    let percent: f64 = number.parse().map_err(|_| "expected a percentage, as 5%")?;
+    let percent: f64 = number
+        .parse()
+        .map_err(|_| "give a percentage, such as 5%")?;
     if percent > 0.0 && percent <= 100.0 {
         Ok(percent / 100.0)
     } else {
@@ -179,7 +182,7 @@ impl Profiles {
 /// A scenario made ready, or why it cannot be stable.
 ///
 /// # Errors
-/// Bad input, but for [`ScenarioError::Unstable`], which is an answer.
+/// Bad input. [`ScenarioError::Unstable`] is an answer instead.
 pub fn ready(scenario: &Scenario) -> Result<Result<Site, Overload>, CliError> {
     let profiles = Profiles::of(scenario)?;
     match Site::new(scenario, |name| profiles.find(name)) {

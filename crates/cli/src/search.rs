@@ -1,5 +1,6 @@
 //! How hard to look for an order, as it is given on the command line.
 
+use crate::{interrupt, quantity};
 use std::sync::LazyLock;
 use std::time::Instant;
 use tapewise::Effort;
@@ -14,16 +15,17 @@ const ORDER_S: f64 = 1.0;
 /// How hard to look.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct SearchArgs {
-    /// Stop looking for a better order after this long [default: 1, with --prove 60]. The same input
-    /// gives the same order again as long as this does not cut the search short; it is said when it
-    /// does.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Stop looking for a better order after this long, such as 5 (seconds), 90s or 5m [default: 1s,
+    /// with --prove 60s]. The same input gives the same order unless the time cuts the search short;
+    /// tapewise tells you when it does.
+    #[arg(long, value_name = "TIME", value_parser = quantity::seconds)]
     time_budget: Option<f64>,
-    /// Go on until no order can be shorter, or the time is out, and say which.
+    /// Search until no order can be shorter or the time is up, and report which. Ctrl-C ends the search
+    /// and gives the best order so far.
     #[arg(long)]
     pub prove: bool,
-    /// Seed of everything that is drawn.
-    #[arg(long, default_value_t = 1)]
+    /// Seed of the random search.
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     pub seed: u64,
 }
 
@@ -35,6 +37,11 @@ impl SearchArgs {
             prove: false,
             seed,
         }
+    }
+
+    /// Whether the search may take so long that a person wants to end it.
+    pub fn may_be_long(&self) -> bool {
+        self.prove || self.time_budget.is_some()
     }
 
     /// Seconds that may be spent.
@@ -50,6 +57,7 @@ impl SearchArgs {
             prove: self.prove,
             budget: Some(Micros::from_secs_f64(self.budget_s())),
             clock: &clock,
+            is_stopped: &interrupt::is_search_stopped,
         }
     }
 }
@@ -58,11 +66,4 @@ impl SearchArgs {
 fn clock() -> Micros {
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
     Micros(BEGIN.elapsed().as_micros() as i64)
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds.is_finite() => Ok(seconds),
-        _ => Err("seconds, more than 0".to_owned()),
-    }
 }

@@ -98,7 +98,7 @@ const FURTHEST_OFFSET: f64 = 0.15;
 /// all tried with the same records: those that are no outliers without an offset.
 pub(crate) fn four_region(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let times = times(samples);
-    let names = ["ahead", "ahead per track", "behind", "behind per track"];
+    let names = ["ahead", "ahead per track", "behind", "backwards, per track"];
     let rows = |offset: f64| -> Vec<[f64; 4]> {
         let rows = samples.iter();
         rows.map(|sample| four_region_row(sample, &ground.geometry, offset))

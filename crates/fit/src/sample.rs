@@ -106,7 +106,7 @@ pub enum FitError {
     },
     /// Nothing to tell distance by.
     #[error(
-        "all {found} locates go between the same two places, so nothing can be told of distance"
+        "all {found} locates go between the same two places, so they say nothing about distance"
     )]
     OnePlace {
         /// Records given.

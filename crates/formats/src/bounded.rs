@@ -141,7 +141,9 @@ pub enum LineError {
         source: io::Error,
     },
     /// A line without end.
-    #[error("line {line}: longer than {limit_bytes} bytes; this is no such file, or it is corrupt")]
+    #[error(
+        "line {line}: longer than {limit_bytes} bytes; this is another kind of file, or it is corrupt"
+    )]
     TooLong {
         /// Where it begins.
         line: u64,

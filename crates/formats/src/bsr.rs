@@ -246,7 +246,7 @@ pub fn bsr_requests(records: &[BsrRecord]) -> Requests {
     let mut notices = Notices::new();
     let mut requests = Vec::new();
     notices.push("sort-key-only", None, || {
-        "bootstrap addresses count from filemarks and are no logical blocks: they sort, no time can be predicted \
+        "bootstrap addresses count from filemarks and are not logical blocks: tapewise can sort them, but no time can be predicted \
          from them; Bareos and Bacula read the smallest address first whatever the order"
             .to_string()
     });

@@ -216,6 +216,11 @@ impl<R: BufRead, V: FnMut(LtfsFile)> Parser<R, V> {
                 });
                 Ok(())
             }
+            None if version.is_empty() => {
+                // A file that was cut off within the first element has no version either.
+                self.xml.child()?;
+                Err(self.missing("ltfsindex", "version"))
+            }
             None => Err(LtfsIndexError::Version {
                 found: excerpt(version),
             }),

@@ -249,7 +249,7 @@ fn key_points<R: BufRead>(
     match starts.pop().as_deref() {
         Some([end]) if !starts.is_empty() => KeyPoints::new(starts, *end).map_err(at_end),
         _ => Err(at_end(
-            "the last row must be the track behind the last, with the end of the tape as its only segment"
+            "the last row must be the track after the last one, with the end of the tape as its only segment"
                 .to_owned(),
         )),
     }
@@ -268,9 +268,7 @@ fn push_key_point(starts: &mut Vec<Vec<u64>>, track: usize, segment: u64) -> Res
     match last {
         None if segment != 0 => return Err("the first key point must be segment 0".to_owned()),
         Some(last) if segment <= last => {
-            return Err(format!(
-                "key point {segment} is not behind key point {last}"
-            ));
+            return Err(format!("key point {segment} is not after key point {last}"));
         }
         _ => {}
     }

@@ -229,7 +229,7 @@ pub enum PlanError {
     #[error("cannot read or write: {0}")]
     Io(#[from] io::Error),
     /// Larger than any plan.
-    #[error("larger than {limit_bytes} bytes; this is no plan of tapewise")]
+    #[error("larger than {limit_bytes} bytes; this is not a plan of tapewise")]
     TooLarge {
         /// The limit, in bytes.
         limit_bytes: u64,
@@ -245,7 +245,7 @@ pub enum PlanError {
         what: String,
     },
     /// JSON of another kind.
-    #[error("this is no plan of tapewise: its format is {found}, expected \"{PLAN_FORMAT}\"")]
+    #[error("this is not a plan of tapewise: its format is {found}, expected \"{PLAN_FORMAT}\"")]
     WrongFormat {
         /// The `format` field, shortened, or `missing`.
         found: String,

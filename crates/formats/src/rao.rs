@@ -126,7 +126,7 @@ pub enum RaoError {
         expected: &'static str,
     },
     /// More bytes than the list says it has.
-    #[error("byte {offset}: {extra} bytes behind the end of the list")]
+    #[error("byte {offset}: {extra} bytes after the end of the list")]
     Trailing {
         /// Where they begin.
         offset: usize,
@@ -325,7 +325,7 @@ fn descriptors(data: &[u8], from: usize, end: usize) -> Result<Vec<ListedSegment
             return Err(wrong("expected 30 (001Eh), or more with geometry"));
         }
         if next > end {
-            return Err(wrong("that reaches behind the end of the list"));
+            return Err(wrong("that reaches beyond the end of the list"));
         }
         segments.push(descriptor(&data[..next], at)?);
         at = next;

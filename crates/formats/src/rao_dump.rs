@@ -14,7 +14,7 @@ const DUMP_LINE_BYTES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DumpError {
     /// Not UTF-8, though it has no zero byte as binary data would.
-    #[error("neither binary data nor a hex dump: byte {offset} is no text")]
+    #[error("neither binary data nor a hex dump: byte {offset} is not text")]
     NotText {
         /// The first such byte.
         offset: usize,

@@ -383,6 +383,10 @@ impl<R: BufRead> XmlCursor<R> {
                 offset,
                 what: error.to_string(),
             },
+            QuickError::Syntax(_) if self.at_end() => XmlError::Malformed {
+                line,
+                what: format!("{error}: the file was cut off; copy it again"),
+            },
             error => XmlError::Malformed {
                 line,
                 what: error.to_string(),

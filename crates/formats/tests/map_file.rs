@@ -137,7 +137,7 @@ fn key_points_that_do_not_fit_are_named_with_their_line() {
     );
     wrong(
         "0,0\n0,700\n1,600\n1,1838\n2,2542\n",
-        "line 4: key point 600 is not behind key point 700",
+        "line 4: key point 600 is not after key point 700",
     );
     let counts = "every track must have 2 key points, as track 0 has";
     wrong(
@@ -148,7 +148,7 @@ fn key_points_that_do_not_fit_are_named_with_their_line() {
         "0,0\n0,7\n1,8\n2,9\n2,10\n3,11\n",
         &format!("line 5: {counts}"),
     );
-    let end = "the last row must be the track behind the last";
+    let end = "the last row must be the track after the last one";
     wrong("0,0\n0,7\n1,8\n1,9\n", &format!("line 5: {end}"));
     wrong("0,0\n", &format!("line 2: {end}"));
 }

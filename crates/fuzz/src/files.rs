@@ -9,6 +9,7 @@ use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
 use tapewise_formats::ltfs_select::{named, select, sorted};
 use tapewise_formats::map_file::{read_map, write_map};
+use tapewise_formats::name_match::{Matching, Paths, match_list};
 use tapewise_formats::plan_json::PlanDocument as Plan;
 use tapewise_formats::rao_batch::RaoBatch;
 use tapewise_formats::{
@@ -142,6 +143,11 @@ pub(crate) fn ltfs_index(bytes: &[u8]) {
     names.extend_from_slice(file_of(&files).as_bytes());
     if let Ok(wanted) = read_list(&names[..], Separator::Nul) {
         let found = select(&files, &wanted.names, Some("/mnt")).expect("names in UTF-8");
+        let names = wanted.names.iter();
+        let names = names.map(|name| (name, name.as_str().expect("names in UTF-8")));
+        let few = files.iter().take(100);
+        let paths = Paths::new(few.map(|file| String::from(&file.path)).collect());
+        match_list(&paths, &names.collect::<Vec<_>>(), &Matching::default());
         let chosen = found.files.iter().map(|&at| &files[at]);
         let _ = ltfs_requests(chosen, &LtfsLayout::assumed(), None);
     }

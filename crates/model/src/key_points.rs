@@ -53,7 +53,7 @@ impl KeyPoints {
         let flat: Vec<u64> = starts.iter().flatten().copied().chain([segments]).collect();
         if let Some(at) = flat.windows(2).position(|pair| pair[0] >= pair[1]) {
             return Err(format!(
-                "key point {} is not behind key point {}",
+                "key point {} is not after key point {}",
                 flat[at + 1],
                 flat[at]
             ));

@@ -83,9 +83,7 @@ pub enum MapError {
         source_name: String,
     },
     /// The map has no such partition.
-    #[error(
-        "the map ({source_name}) has no partition {partition}, in which block {block} is said to be"
-    )]
+    #[error("the map ({source_name}) has no partition {partition}, where block {block} should be")]
     NoPartition {
         /// Partition asked for.
         partition: u8,
@@ -457,7 +455,7 @@ fn check_table(geometry: &Geometry, table: &[EndOfWrap]) -> Result<(), MapError>
         if entry.partition == before.partition && entry.block <= before.block {
             return bad(
                 index,
-                format!("ends at block {}, not behind {}", entry.block, before.block),
+                format!("ends at block {}, not after {}", entry.block, before.block),
             );
         }
     }

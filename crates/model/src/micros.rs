@@ -91,18 +91,21 @@ impl Sum for Micros {
 }
 
 impl fmt::Display for Micros {
-    /// Hours and minutes above ten minutes (`3h33`), else minutes and seconds, else seconds.
+    /// `45.3 s` below a minute, `11m05` below an hour, then `1h24`, and `4d 4h` from a hundred hours on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let micros = self.0.unsigned_abs();
         let seconds = (micros + 500_000) / 1_000_000;
-        let text = if seconds >= 600 {
-            let minutes = (seconds + 30) / 60;
+        let minutes = (seconds + 30) / 60;
+        let hours = (minutes + 30) / 60;
+        let text = if minutes >= 6000 {
+            format!("{sign}{}d {}h", hours / 24, hours % 24)
+        } else if seconds >= 3600 {
             format!("{sign}{}h{:02}", minutes / 60, minutes % 60)
-        } else if seconds >= 60 {
+        } else if micros >= 59_950_000 {
             format!("{sign}{}m{:02}", seconds / 60, seconds % 60)
         } else {
-            format!("{sign}{:.1}s", micros as f64 / 1e6)
+            format!("{sign}{:.1} s", micros as f64 / 1e6)
         };
         f.pad(&text)
     }
@@ -151,8 +154,13 @@ mod tests {
     fn times_print_as_people_say_them() {
         assert_eq!(Micros::from_secs_f64(12_780.0).to_string(), "3h33");
         assert_eq!(Micros::from_secs_f64(599.4).to_string(), "9m59");
-        assert_eq!(Micros::from_secs_f64(41.23).to_string(), "41.2s");
-        assert_eq!(Micros::from_secs_f64(-41.23).to_string(), "-41.2s");
+        assert_eq!(Micros::from_secs_f64(665.0).to_string(), "11m05");
+        assert_eq!(Micros::from_secs_f64(59.96).to_string(), "1m00");
+        assert_eq!(Micros::from_secs_f64(3_599.7).to_string(), "1h00");
+        assert_eq!(Micros::from_secs_f64(99.0 * 3600.0).to_string(), "99h00");
+        assert_eq!(Micros::from_secs_f64(100.0 * 3600.0).to_string(), "4d 4h");
+        assert_eq!(Micros::from_secs_f64(41.23).to_string(), "41.2 s");
+        assert_eq!(Micros::from_secs_f64(-41.23).to_string(), "-41.2 s");
     }
 
     #[test]

@@ -102,9 +102,9 @@ fn every_segment_lies_where_its_key_points_say() {
 fn key_points_that_do_not_ascend_are_refused_with_both_numbers() {
     let refused = |starts: Vec<Vec<u64>>, segments| KeyPoints::new(starts, segments).unwrap_err();
     let message = refused(vec![vec![0, 700], vec![650, 1_300]], 2_000);
-    assert_eq!(message, "key point 650 is not behind key point 700");
+    assert_eq!(message, "key point 650 is not after key point 700");
     let message = refused(vec![vec![0, 700], vec![1_400, 2_100]], 2_100);
-    assert_eq!(message, "key point 2100 is not behind key point 2100");
+    assert_eq!(message, "key point 2100 is not after key point 2100");
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub struct Order(Vec<u32>);
 
 /// A sequence in which a visit is missing, stands twice or does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("visit {visit} at place {place} of {len} stands there twice or is no visit")]
+#[error("visit {visit} at place {place} of {len} is there twice or is not a visit")]
 pub struct NotAPermutation {
     /// The first visit that is wrong.
     pub visit: u32,

@@ -28,6 +28,7 @@ pub fn time_ticks(until: Micros, most: usize) -> Vec<Tick> {
         match whole {
             0 => "0".to_owned(),
             _ if step >= 86_400.0 => format!("{} h", whole / 3_600),
+            _ if until_s >= 3_600.0 && whole < 3_600 => format!("{}m{:02}", whole / 60, whole % 60),
             _ if until_s >= 3_600.0 => format!("{}h{:02}", whole / 3_600, whole / 60 % 60),
             _ if step >= 60.0 => format!("{} min", whole / 60),
             _ if until_s > 120.0 => format!("{}m{:02}", whole / 60, whole % 60),
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(labels(&of(700.0, 4)), ["0", "5 min", "10 min"]);
         assert_eq!(
             labels(&of(10_000.0, 6)),
-            ["0", "0h30", "1h00", "1h30", "2h00", "2h30"]
+            ["0", "30m00", "1h00", "1h30", "2h00", "2h30"]
         );
         assert_eq!(labels(&of(0.0, 6)), ["0"]);
         assert!(of(1e12, 6).len() <= 7);

@@ -10,9 +10,11 @@ mod document;
 mod findings;
 mod hours;
 mod mounts;
+mod moves;
 mod prices;
 
-pub use findings::{Findings, PricedMount, Sums, Trust, Verdict};
+pub use findings::{Findings, PricedMount, Sums, Trust};
 pub use hours::{Hours, Ledger, NOT_SAID, Spent, sorted};
 pub use mounts::{Mount, Mounts, Read};
+pub use moves::{Moves, Verdict};
 pub use prices::{ORDERS, PriceError, Prices, price};

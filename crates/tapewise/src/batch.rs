@@ -6,10 +6,12 @@
 
 mod error;
 mod ltfs;
+mod names;
 mod source;
 
 pub use error::{BatchError, OneVolumeError};
 pub use ltfs::{Chosen, LtfsVolume, check_label};
+pub use names::{Chosen as ChosenNames, Listed};
 pub use source::Source;
 
 use std::collections::BTreeSet;

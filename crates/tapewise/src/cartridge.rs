@@ -204,7 +204,7 @@ pub enum CartridgeError {
         profile: String,
     },
     /// Nominal geometry needs the size of a block.
-    #[error("where the blocks lie cannot be told without the size of a block")]
+    #[error("without the size of a block tapewise cannot tell where the blocks lie")]
     BlockSizeUnknown,
 }
 

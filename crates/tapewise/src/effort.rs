@@ -19,6 +19,8 @@ pub struct Effort<'a> {
     pub budget: Option<Micros>,
     /// The time since some fixed moment. A clock that stands still bounds nothing.
     pub clock: &'a (dyn Fn() -> Micros + Sync),
+    /// Whether somebody wants the best order so far, now. It is asked often.
+    pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Effort<'_> {
@@ -29,6 +31,7 @@ impl Effort<'_> {
             prove: false,
             budget: None,
             clock: &|| Micros::ZERO,
+            is_stopped: &|| false,
         }
     }
 }
@@ -46,6 +49,7 @@ impl<'a> Effort<'a> {
     pub(crate) fn start(&self) -> Stopwatch<'a> {
         Stopwatch {
             clock: self.clock,
+            is_stopped: self.is_stopped,
             begin: (self.clock)(),
             budget: self.budget,
             ran_out: Cell::new(false),
@@ -66,15 +70,16 @@ impl fmt::Debug for Effort<'_> {
 /// Tells when the time is out, and remembers that it did.
 pub(crate) struct Stopwatch<'a> {
     clock: &'a (dyn Fn() -> Micros + Sync),
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
     begin: Micros,
     budget: Option<Micros>,
     ran_out: Cell<bool>,
 }
 
 impl Stopwatch<'_> {
-    /// Whether the time is out.
+    /// Whether the time is out, or the search was stopped.
     pub(crate) fn is_out(&self) -> bool {
-        let out = self.budget.is_some_and(|budget| self.elapsed() >= budget);
+        let out = (self.is_stopped)() || self.budget.is_some_and(|budget| self.elapsed() >= budget);
         self.ran_out.set(self.ran_out.get() || out);
         out
     }

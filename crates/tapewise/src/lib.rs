@@ -58,6 +58,7 @@ mod place;
 mod plan_document;
 pub mod rao;
 mod search;
+pub mod tapes;
 mod wear;
 
 pub use batch::Batch;

@@ -40,11 +40,11 @@ pub enum EndLocation {
 #[non_exhaustive]
 pub enum LocationError {
     /// Not a place where a head can be.
-    #[error("\"{0}\" is none of bot, BLOCK, PARTITION:BLOCK, wrap=W,lpos=L")]
+    #[error("\"{0}\" is not a place: give bot, BLOCK, PARTITION:BLOCK or wrap=W,lpos=L")]
     NotALocation(String),
     /// Not a place where a head can be left.
     #[error(
-        "\"{0}\" is none of bot, BLOCK, PARTITION:BLOCK, wrap=W,lpos=L, anywhere, rewound, unloaded"
+        "\"{0}\" is not a place: give bot, BLOCK, PARTITION:BLOCK, wrap=W,lpos=L, anywhere, rewound or unloaded"
     )]
     NotAnEnd(String),
 }

@@ -59,7 +59,7 @@ impl Default for Placement {
 #[non_exhaustive]
 pub enum PositionError {
     /// Neither the extent nor the batch says how many bytes are read.
-    #[error("how much is read cannot be told without the size of a block")]
+    #[error("without the size of a block tapewise cannot tell how much is read")]
     SizeUnknown,
     /// No recorded position, and nothing to look the block up in.
     #[error("has no recorded position and there is no map")]
@@ -73,10 +73,10 @@ pub enum PositionError {
         source: MapError,
     },
     /// The tape has several partitions and none is named.
-    #[error("in which partition its blocks are is not said, and the tape has several")]
+    #[error("the request does not say which partition its blocks are in, and the tape has several")]
     SeveralPartitions,
     /// A recorded wrap that the cartridge does not have.
-    #[error("wrap {wrap} is none of {profile}'s wraps 0 to {last}")]
+    #[error("wrap {wrap} does not exist: {profile} has wraps 0 to {last}")]
     NoSuchWrap {
         /// The wrap.
         wrap: u16,

@@ -203,6 +203,23 @@ fn a_clock_that_runs_out_cuts_the_search_short_and_the_order_says_so() {
 }
 
 #[test]
+fn a_search_that_is_stopped_gives_the_best_order_so_far() {
+    let many: Vec<u64> = (0..300).map(|n| n * 7_919 % 15_000 * 1_000).collect();
+    let placed = placed(blocks(&many));
+    let asked = AtomicI64::new(0);
+    let is_stopped = || asked.fetch_add(1, Ordering::Relaxed) > 20;
+    let effort = Effort {
+        prove: true,
+        is_stopped: &is_stopped,
+        ..Effort::usual()
+    };
+    let found = placed.search(&Goal::default(), &effort).unwrap();
+    assert!(found.cut_short && !found.optimal);
+    let sorted = placed.order(Algorithm::Sort, &Effort::usual()).unwrap();
+    assert!(found.total() <= sorted.total());
+}
+
+#[test]
 fn an_algorithm_that_does_not_apply_says_why() {
     let placed = placed(blocks(&(0..20).map(|n| n * 500_000).collect::<Vec<_>>()));
     let error = placed.order(Algorithm::Opt, &Effort::usual()).unwrap_err();

@@ -1,6 +1,7 @@
 //! What can go wrong with a catalogue.
 
 use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
+use crate::catalogue::RequestState;
 use std::path::PathBuf;
 
 /// What operations of a catalogue return.
@@ -248,4 +249,11 @@ pub enum CatalogueError {
     /// The file lies in the cache already.
     #[error("file {} is in the cache", .0.0)]
     IsCached(FileId),
+}
+
+impl CatalogueError {
+    /// Whether the request that was to be started or answered had been cancelled before.
+    pub fn is_withdrawn(&self) -> bool {
+        matches!(self, CatalogueError::Answered { state, .. } if *state == RequestState::Cancelled.name())
+    }
 }

@@ -245,6 +245,10 @@ pub trait Requests: Send + Sync {
     /// A file that was only announced is retired when its store fails or is cancelled.
     fn answer(&self, request: RequestId, answer: &Answer, at_ns: i64) -> Result<()>;
 
+    /// Cancels those of these recalls that wait in the queue, and returns them. A recall that somebody has
+    /// begun to read, or that was answered, is left alone.
+    fn withdraw(&self, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>>;
+
     /// The queued recalls, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
 }

@@ -95,7 +95,10 @@ impl fmt::Display for Problem {
                 write!(f, "{path}: is a file, and a directory of others")
             }
             Problem::Exists(path, why) => {
-                write!(f, "{path}: is there already and is another: {why}")
+                write!(
+                    f,
+                    "{path}: another file of this name is there already: {why}"
+                )
             }
             Problem::InTheWay(what) => f.write_str(what),
             Problem::TooLong {

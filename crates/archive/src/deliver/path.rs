@@ -10,7 +10,7 @@ pub struct InnerPath(Vec<u8>);
 
 /// Why bytes are no path below a directory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{path}\" is no path to deliver to: {why}")]
+#[error("\"{path}\" cannot be a path in the destination: {why}")]
 pub struct BadPath {
     /// The path, shortened.
     pub path: String,

@@ -27,7 +27,7 @@ pub enum Doubt {
     },
     /// Blocks that no index knows.
     #[error(
-        "partition {partition}: {blocks} blocks from block {first_block} on lie behind the last index; files in them are not in any index"
+        "partition {partition}: {blocks} blocks from block {first_block} on lie after the last index; files in them are in no index"
     )]
     Unindexed {
         /// The partition.

@@ -23,8 +23,8 @@ impl fmt::Display for Fallback {
             ),
             None => write!(
                 out,
-                "read by the index of generation {read}; an index that cannot be read may be newer, and nothing says of \
-                 which generation it is: files may be missing or old"
+                "read by the index of generation {read}; an index that cannot be read may be newer, and its \
+                 generation is unknown: files may be missing or old"
             ),
         }
     }

@@ -17,7 +17,7 @@ pub struct ByteRange {
 
 /// Why a text is no range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no range of bytes: OFFSET+LENGTH, both decimal, LENGTH more than 0")]
+#[error("\"{0}\" is not a range of bytes: OFFSET+LENGTH, both decimal, LENGTH more than 0")]
 pub struct NoRange(String);
 
 impl FromStr for ByteRange {
@@ -62,7 +62,7 @@ pub enum WantError {
         /// The first byte that is claimed twice.
         offset: u64,
     },
-    /// An extent that ends behind the file.
+    /// An extent that ends after the file.
     #[error("its extents reach byte {reached}, its length is {length}: the index is corrupt")]
     BeyondLength {
         /// Where the last extent ends.
@@ -70,8 +70,8 @@ pub enum WantError {
         /// The length of the file.
         length: u64,
     },
-    /// A range that ends behind the file.
-    #[error("the range {range} ends behind the file, which has {length} bytes")]
+    /// A range that ends after the file.
+    #[error("the range {range} ends after the file, which has {length} bytes")]
     RangeBeyond {
         /// The range.
         range: ByteRange,

@@ -104,10 +104,9 @@ impl Recalling<'_> {
         for (request, _) in queue.stranded {
             let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
             let answer = Answer::Failed(failure.clone());
-            self.with
-                .catalogue
-                .answer(request, &answer, self.with.now())?;
-            done.failed.push((request, failure));
+            if self.with.answer_queued(request, &answer)? {
+                done.failed.push((request, failure));
+            }
         }
         Ok(())
     }
@@ -157,24 +156,31 @@ impl Recalling<'_> {
         state: &mut State,
         fits: &dyn Fn(&str) -> Fit,
     ) -> Result<Option<String>, MoveError> {
-        let mut here = HashSet::new();
-        let mut volumes = self.available(&state.unavailable)?;
-        volumes.retain(|queue| {
-            let fit = fits(&queue.label);
-            if fit == Fit::Here {
-                here.insert(queue.label.clone());
+        loop {
+            let mut here = HashSet::new();
+            let mut volumes = self.available(&state.unavailable)?;
+            volumes.retain(|queue| {
+                let fit = fits(&queue.label);
+                if fit == Fit::Here {
+                    here.insert(queue.label.clone());
+                }
+                fit != Fit::Not
+            });
+            let Some(next) = self.choose(volumes, &here) else {
+                return Ok(None);
+            };
+            let label = next.label.clone();
+            let catalogue = self.with.catalogue;
+            match catalogue.start(&requests(&next), self.with.now()) {
+                // Somebody withdrew one of them since we looked: look again.
+                Err(error) if error.is_withdrawn() => {}
+                started => {
+                    started?;
+                    state.claimed.insert(label.clone(), next);
+                    return Ok(Some(label));
+                }
             }
-            fit != Fit::Not
-        });
-        let Some(next) = self.choose(volumes, &here) else {
-            return Ok(None);
-        };
-        let label = next.label.clone();
-        self.with
-            .catalogue
-            .start(&requests(&next), self.with.now())?;
-        state.claimed.insert(label.clone(), next);
-        Ok(Some(label))
+        }
     }
 
     fn choose(&self, volumes: Vec<VolumeQueue>, here: &HashSet<String>) -> Option<VolumeQueue> {

@@ -84,8 +84,10 @@ impl DriveContext<'_> {
         };
         match handed {
             Ok(Handed::Over { verified }) => {
+                if !self.answer_queued(request, &Answer::Delivered)? {
+                    return Ok(());
+                }
                 done.unverified += u64::from(!verified);
-                self.catalogue.answer(request, &Answer::Delivered, now_ns)?;
                 done.delivered += 1;
                 done.at_hand += 1;
                 done.bytes = done.bytes.saturating_add(entry.file.bytes);
@@ -99,9 +101,9 @@ impl DriveContext<'_> {
             }
             Err(error) if error.is_of_a_file() => {
                 let failure = Failure::new(Cause::Destination, error.to_string());
-                self.catalogue
-                    .answer(request, &Answer::Failed(failure.clone()), now_ns)?;
-                done.failed.push((request, failure));
+                if self.answer_queued(request, &Answer::Failed(failure.clone()))? {
+                    done.failed.push((request, failure));
+                }
                 Ok(())
             }
             Err(error) => Err(error),

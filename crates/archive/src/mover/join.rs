@@ -39,7 +39,7 @@ impl FoundParts {
     pub fn add(&mut self, volume: usize, located: &Located) -> Result<(), String> {
         let member = located.member.clone();
         let Some(part) = member.part else {
-            return Err("it is no part of a file".to_owned());
+            return Err("it is not a part of a file".to_owned());
         };
         if member.zstd_of.is_some() {
             return Err("a part of a compressed copy: restore it with tar and zstd".to_owned());

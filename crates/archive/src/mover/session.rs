@@ -3,7 +3,7 @@
 use super::scrub::LOAD_COUNT;
 use super::{MoveError, Mover, Settings};
 use crate::cache::Cache;
-use crate::catalogue::{Catalogue, VolumeId};
+use crate::catalogue::{Answer, Catalogue, RequestId, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
 use crate::read::{
     Known, Lost, MapSource, MappedTape, NoMap, Outcome, Receiver, TapeRead, position,
@@ -55,6 +55,14 @@ impl DriveContext<'_> {
     /// The time, nanoseconds since 1970.
     pub fn now(&self) -> i64 {
         (self.now_ns)()
+    }
+
+    /// Answers a request that waits in the queue; false if somebody withdrew it meanwhile.
+    pub fn answer_queued(&self, request: RequestId, answer: &Answer) -> Result<bool, MoveError> {
+        match self.catalogue.answer(request, answer, self.now()) {
+            Err(error) if error.is_withdrawn() => Ok(false),
+            answered => Ok(answered.map(|()| true)?),
+        }
     }
 
     /// Notes how often the cartridge in a drive was loaded, where its memory says it.

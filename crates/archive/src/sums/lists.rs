@@ -52,7 +52,7 @@ pub enum SumListError {
     #[error(transparent)]
     Xml(#[from] XmlError),
     /// A line without a sum.
-    #[error("line {line}: \"{text}\" is no line of a list of checksums: {why}")]
+    #[error("line {line}: \"{text}\" is not a line of a list of checksums: {why}")]
     Line {
         /// Where it stands.
         line: u64,
@@ -180,7 +180,7 @@ impl Hints {
             None => (false, line),
         };
         let blank = line.iter().position(|&byte| byte == b' ');
-        let (digits, rest) = line.split_at(blank.ok_or("there is no blank behind a sum")?);
+        let (digits, rest) = line.split_at(blank.ok_or("there is no blank after a sum")?);
         let name = rest
             .strip_prefix(b"  ")
             .or_else(|| rest.strip_prefix(b" *"))
@@ -190,17 +190,17 @@ impl Hints {
         } else {
             name.to_vec()
         };
-        let digits = std::str::from_utf8(digits).map_err(|_| "the sum is no text")?;
+        let digits = std::str::from_utf8(digits).map_err(|_| "the sum is not text")?;
         Ok((name, self.sum(digits)?))
     }
 
     /// `DIGITS name` with blanks or tabs between.
     fn bagit(&self, line: &[u8]) -> Result<(Vec<u8>, Sum), &'static str> {
         let blank = line.iter().position(|&byte| matches!(byte, b' ' | b'\t'));
-        let (digits, rest) = line.split_at(blank.ok_or("there is no blank behind a sum")?);
+        let (digits, rest) = line.split_at(blank.ok_or("there is no blank after a sum")?);
         let name = rest.trim_ascii_start();
         let name = name.strip_prefix(b"*").unwrap_or(name);
-        let digits = std::str::from_utf8(digits).map_err(|_| "the sum is no text")?;
+        let digits = std::str::from_utf8(digits).map_err(|_| "the sum is not text")?;
         Ok((percent_decoded(name), self.sum(digits)?))
     }
 
@@ -208,8 +208,8 @@ impl Hints {
     fn sfv(&self, line: &[u8]) -> Result<(Vec<u8>, Sum), &'static str> {
         let line = line.trim_ascii_end();
         let blank = line.iter().rposition(|&byte| byte == b' ');
-        let (name, digits) = line.split_at(blank.ok_or("there is no sum behind a name")?);
-        let digits = std::str::from_utf8(&digits[1..]).map_err(|_| "the sum is no text")?;
+        let (name, digits) = line.split_at(blank.ok_or("there is no sum after a name")?);
+        let digits = std::str::from_utf8(&digits[1..]).map_err(|_| "the sum is not text")?;
         Ok((name.trim_ascii_end().to_vec(), self.sum(digits)?))
     }
 
@@ -259,7 +259,7 @@ fn bsd(line: &[u8]) -> Option<Result<(Vec<u8>, Sum), &'static str>> {
     let digits = std::str::from_utf8(&line[close + 4..]).ok()?.trim_ascii();
     let read = || {
         let kind = kind_named(&algorithm.to_ascii_lowercase());
-        let kind = kind.ok_or("its kind of sum is none that is known here")?;
+        let kind = kind.ok_or("tapewise does not know this kind of sum")?;
         let name = if is_escaped {
             unescaped(name).ok_or("a backslash in the name is followed by no n, r or \\")?
         } else {

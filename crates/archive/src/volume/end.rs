@@ -158,7 +158,7 @@ impl Tail {
             Found::Member(located) if located.kind == Kind::File => members.push(located.member),
             Found::Member(located) => {
                 let name = printable(&located.member.name());
-                trouble.get_or_insert(format!("{name:?} is no file of an archive"));
+                trouble.get_or_insert(format!("{name:?} is not a file of an archive"));
             }
             Found::Trouble(found) => {
                 trouble.get_or_insert(format!("block {}: {}", found.block, found.what));

@@ -77,7 +77,7 @@ impl Label {
         Ok(Label {
             uuid: string("uuid")?,
             barcode: string("barcode")?,
-            block_bytes: block_bytes.ok_or("block_bytes is no length of blocks of a volume")?,
+            block_bytes: block_bytes.ok_or("block_bytes cannot be the block size of a volume")?,
             created: string("created")?,
         })
     }
@@ -107,7 +107,7 @@ impl Label {
         let (head, rest) = block
             .split_first_chunk::<RECORD_BYTES>()
             .filter(|(head, _)| is_header(head))
-            .ok_or("its first block is no tar archive")?;
+            .ok_or("its first block is not a tar archive")?;
         let head = ::tar::Header::from_byte_slice(head);
         let name = head.path_bytes();
         if *name != *LABEL_NAME.as_bytes() {
@@ -175,8 +175,8 @@ is not needed. With the drive as /dev/nst0:
     tar -x -b BLOCKING --warning=no-unknown-keyword -f /dev/nst0
 
 The first command lets the drive read blocks of any length. The second goes to the
-archive behind the first filemark; this text stands before it. There is one archive
-behind each filemark: repeat the last two with `asf 2`, `asf 3` and so on, until there
+archive after the first filemark; this text stands before it. There is one archive
+after each filemark: repeat the last two with `asf 2`, `asf 3` and so on, until there
 is no more data. `tar -t` instead of `tar -x` only lists. What follows the last filemark
 was never finished and is to be ignored.
 

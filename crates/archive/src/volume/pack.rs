@@ -191,7 +191,7 @@ impl Packer<'_> {
             return match contents.read(&mut [0]) {
                 Ok(0) => Ok(sum.digest()),
                 Ok(_) => {
-                    let what = format!("it goes on behind its {bytes} bytes");
+                    let what = format!("it goes on after its {bytes} bytes");
                     Err(Stop::Contents(Error::new(ErrorKind::InvalidData, what)))
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,

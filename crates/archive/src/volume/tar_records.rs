@@ -109,7 +109,7 @@ impl Said {
         while !bytes.is_empty() {
             let space = bytes.iter().take(20).position(|byte| *byte == b' ');
             let space = space.ok_or("a record has no length")?;
-            let length = number(&bytes[..space]).ok_or("the length of a record is no number")?;
+            let length = number(&bytes[..space]).ok_or("the length of a record is not a number")?;
             let length = usize::try_from(length).map_err(|_| "a record is too long")?;
             let record = bytes
                 .get(space + 1..length)
@@ -126,9 +126,10 @@ impl Said {
     }
 
     fn record(&mut self, key: &[u8], value: &[u8]) -> Result<(), &'static str> {
-        let text = || std::str::from_utf8(value).map_err(|_| "a number is no text");
-        let bytes = || number(value).ok_or("a number of bytes is none");
-        let sum = || u64::from_str_radix(text()?, 16).map_err(|_| "a sum is no hexadecimal number");
+        let text = || std::str::from_utf8(value).map_err(|_| "a number is not text");
+        let bytes = || number(value).ok_or("a number of bytes is not a number");
+        let sum =
+            || u64::from_str_radix(text()?, 16).map_err(|_| "a sum is not a hexadecimal number");
         match key {
             b"path" => self.path = Some(value.to_vec()),
             b"GNU.sparse.name" => {
@@ -137,15 +138,17 @@ impl Said {
             }
             b"linkpath" => self.target = Some(value.to_vec()),
             b"size" => self.size = Some(bytes()?),
-            b"mtime" => self.mtime_ns = Some(nanoseconds(text()?).ok_or("mtime is no time")?),
+            b"mtime" => self.mtime_ns = Some(nanoseconds(text()?).ok_or("mtime is not a time")?),
             b"TAPEWISE.xxh3" => self.xxh3 = Some(sum()?),
             b"TAPEWISE.file.xxh3" => self.file_xxh3 = Some(sum()?),
             b"TAPEWISE.stored" => self.stored_ns = nanoseconds(text()?),
             b"TAPEWISE.copies" => self.copies = text()?.parse().ok(),
             b"TAPEWISE.zstd" => self.zstd_of = Some(bytes()?),
             b"TAPEWISE.part" => {
-                let (number, of) = text()?.split_once('/').ok_or("TAPEWISE.part is no part")?;
-                let parse = |text: &str| text.parse().map_err(|_| "TAPEWISE.part is no part");
+                let (number, of) = text()?
+                    .split_once('/')
+                    .ok_or("TAPEWISE.part is not a part")?;
+                let parse = |text: &str| text.parse().map_err(|_| "TAPEWISE.part is not a part");
                 let part = self.part.get_or_insert(NOTHING);
                 (part.number, part.of) = (parse(number)?, parse(of)?);
             }

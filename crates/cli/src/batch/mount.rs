@@ -2,54 +2,33 @@
 
 use super::{Input, layout, names};
 use crate::error::CliError;
-use std::collections::HashSet;
 use std::path::{Component, Path};
 use tapewise::Batch;
+use tapewise::batch::Listed;
 use tapewise_formats::ltfs_xattr;
+use tapewise_formats::name_match::{MatchBy, Paths};
 
-/// The files of a list, below a mount point.
+/// The files of a list, or all of them, below a mount point.
 pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError> {
     let layout = layout(input, None)?;
-    let (list, names) = names(input)?;
-    let mut requests = Vec::new();
     let mut notices = vec![ltfs_xattr::xattr_notice().to_string()];
-    let mut seen = HashSet::new();
-    for name in names {
-        let text = name
-            .as_str()
-            .map_err(|e| CliError::input(format!("{list}: {e}")))?;
-        let place = format!("{list}, line {}", name.line);
-        // Lists of find name files by the mount point, those of an index by the volume.
-        let below = Path::new(text).strip_prefix(mount).ok();
-        let inside = below.and_then(Path::to_str).unwrap_or(text);
-        let inside = inside.trim_start_matches('/');
-        if Path::new(inside)
-            .components()
-            .any(|part| part == Component::ParentDir)
-        {
-            return Err(CliError::input(format!(
-                "{place}: {text} leads out of {}",
-                mount.display()
-            )));
-        }
-        if !seen.insert(inside.to_owned()) {
-            notices.push(format!("{place}: {text} was listed before"));
-            continue;
-        }
-        let path = mount.join(inside);
-        let bad = |error: &dyn std::fmt::Display| {
-            CliError::input(format!("{place}: {}: {error}", path.display()))
-        };
+    let wanted = if input.all_files {
+        walk(mount, &mut notices)?
+    } else {
+        named(input, mount, &mut notices)?
+    };
+    let mut requests = Vec::new();
+    for inside in wanted {
+        let path = mount.join(&inside);
+        let bad =
+            |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
         let metadata = std::fs::metadata(&path).map_err(|e| bad(&e))?;
-        if metadata.is_dir() {
-            return Err(bad(&"is a directory").hint("list its files: find DIR -type f"));
-        }
         let attributes = attributes(&path).map_err(|e| bad(&e))?;
         let pairs: Vec<(&str, &[u8])> = attributes
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_slice()))
             .collect();
-        let request = ltfs_xattr::request_from_xattrs(inside, metadata.len(), &pairs, &layout);
+        let request = ltfs_xattr::request_from_xattrs(&inside, metadata.len(), &pairs, &layout);
         requests.push(request.map_err(|e| bad(&e))?);
     }
     Ok(Batch {
@@ -63,6 +42,83 @@ pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError>
         block_size: Some(layout.block_size),
         is_ltfs: true,
     })
+}
+
+/// The files that a list names, as paths below the mount point.
+fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
+    let (list, mut names) = names(input)?;
+    let matching = input.matching.matching();
+    let mut exact = Vec::new();
+    for name in &mut names {
+        let text = name
+            .as_str()
+            .map_err(|e| CliError::input(format!("{list}: {e}")))?;
+        // Lists of find name files by the mount point, those of an index by the volume.
+        let below = Path::new(text).strip_prefix(mount).ok();
+        let inside = below.and_then(Path::to_str).unwrap_or(text);
+        let inside = inside.trim_start_matches('/').to_owned();
+        if Path::new(&inside)
+            .components()
+            .any(|part| part == Component::ParentDir)
+        {
+            return Err(CliError::input(format!(
+                "{list}, line {}: {text} leads out of {}",
+                name.line,
+                mount.display()
+            )));
+        }
+        if std::fs::metadata(mount.join(&inside)).is_ok_and(|there| there.is_file()) {
+            exact.push(inside.clone());
+        }
+        name.bytes = inside.into_bytes();
+    }
+    let is_plain = matches!(matching.by, MatchBy::Auto | MatchBy::Path);
+    // Without a walk where every name is a file. A directory, a pattern or a bare name needs all paths.
+    let paths = if is_plain && matching.strip_prefix.is_none() && exact.len() == names.len() {
+        exact.sort_unstable();
+        exact.dedup();
+        exact
+    } else {
+        walk(mount, notices)?
+    };
+    let paths = Paths::new(paths);
+    let listed = Listed {
+        list: &list,
+        names: &names,
+        ignore_missing: input.ignore_missing,
+        matching: &matching,
+    };
+    let found = listed.among(&mount.display().to_string(), &paths)?;
+    notices.extend(found.notices);
+    let files = found.files.into_iter();
+    Ok(files.map(|at| paths.path(at).to_owned()).collect())
+}
+
+/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out.
+fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
+    let (mut found, mut left_out) = (Vec::new(), 0);
+    let mut open = vec![mount.to_owned()];
+    while let Some(directory) = open.pop() {
+        let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
+        for entry in std::fs::read_dir(&directory).map_err(bad)? {
+            let entry = entry.map_err(bad)?;
+            let (kind, path) = (entry.file_type().map_err(bad)?, entry.path());
+            let inside = path.strip_prefix(mount).ok().and_then(Path::to_str);
+            match inside {
+                _ if kind.is_dir() => open.push(path),
+                Some(inside) if kind.is_file() => found.push(inside.to_owned()),
+                _ => left_out += 1,
+            }
+        }
+    }
+    if left_out > 0 {
+        notices.push(format!(
+            "left out {}: symbolic links, devices, or names that are not UTF-8",
+            crate::units::count(left_out, "entry")
+        ));
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// The LTFS attributes of a file, with or without the `user.` that Linux puts in front.

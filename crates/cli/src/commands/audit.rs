@@ -12,18 +12,19 @@ use crate::output::{self, say};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::{Findings, Hours, Mount, PricedMount};
 use tapewise_plot::audit_picture;
 
-/// Say where the drive-hours of a log went, and what other orders would have cost.
+/// Show where the drive-hours of a log went, and what other orders would have cost.
 ///
-/// LOG is an event log of tapewise, CSV with one row for each thing that a drive did (columns action
-/// and duration_s, and time, drive, volume, user, from_block, to_block, bytes where known), or the
-/// log of CTA's tape daemon. Mount by mount, the reads are priced sorted by block, as CTA orders
-/// them, as a drive with RAO might, and in tapewise's order, beside what was measured and what the
-/// same model says of the order that was really read: so that it shows how far to trust it.
+/// LOG is an event log of tapewise, CSV with one row for each thing that a drive did (columns action and
+/// duration_s; also time, drive, volume, user, from_block, to_block and bytes if known), or the log of
+/// CTA's tape daemon. For each mount, tapewise predicts the time to locate its reads in four orders:
+/// sorted by block, as CTA orders them, as a drive with RAO might, and in tapewise's own order. Beside
+/// them are the measured time, and what the same model predicts for the order that was really read. The
+/// line `trust` compares the two, move by move.
 #[derive(clap::Args, Debug)]
 pub struct Audit {
     /// Logs of any kind; `-` is standard input.
@@ -40,6 +41,9 @@ pub struct Audit {
     /// times.
     #[arg(long, value_name = "VOLUME=CSV", value_parser = volume_map)]
     map: Vec<(String, PathBuf)>,
+    /// Directory of maps by volume (VOLUME.csv), as `fit --maps` writes them.
+    #[arg(long, value_name = "DIR")]
+    maps: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
     /// Every drive, volume, user and mount, not only the ten that took longest.
@@ -116,9 +120,37 @@ fn picture(found: &Findings, by: By) -> Result<String, CliError> {
     })
 }
 
+/// The maps of a directory, by volume, without those that were given by themselves.
+fn maps_in(
+    directory: &Path,
+    given: &[(String, PathBuf)],
+) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
+    let mut maps = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(bad)? {
+        let path = entry.map_err(bad)?.path();
+        let Some(volume) = path.file_stem().and_then(|stem| stem.to_str()) else {
+            continue;
+        };
+        let is_csv = path.extension().is_some_and(|ending| ending == "csv");
+        if is_csv && !given.iter().any(|(one, _)| one == volume) {
+            maps.push((volume.to_owned(), path));
+        }
+    }
+    if maps.is_empty() {
+        return Err(CliError::input("has no maps (VOLUME.csv)").of(directory.display()));
+    }
+    maps.sort();
+    Ok(maps)
+}
+
 /// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
 fn audit(args: &Audit) -> Result<Findings, CliError> {
-    let mut cartridges = Cartridges::new(args.profile.as_deref(), &args.map)?;
+    let mut maps = args.map.clone();
+    if let Some(directory) = &args.maps {
+        maps.extend(maps_in(directory, &args.map)?);
+    }
+    let mut cartridges = Cartridges::new(args.profile.as_deref(), &maps)?;
     let effort = args.search.effort();
     let mut mounts: Vec<PricedMount> = Vec::new();
     let mut close = |mount: Mount| {

@@ -15,12 +15,13 @@ use tapewise_plot::capacity_pictures;
 use tapewise_sim::capacity::{CapacityError, Choices, Target, capacity, time_s};
 use tapewise_sim::{Scenario, document};
 
-/// Find how many drives and robots, and which batch window, meet a target of response times.
+/// Find how many drives and robots, and which batch window, meet a target.
 ///
-/// Every combination is first computed by formula, where one applies, and those around the least
-/// that meets the target are then simulated, with 95 % intervals over replications. A target is met
-/// where the whole interval is below it. The answer is the combination with fewest drives, of these
-/// the one with fewest robots and the shortest window; where there is none, it is said why.
+/// tapewise first computes every combination by formula, if one applies. Then it simulates the
+/// combinations near the smallest one that meets the target, with 95 % intervals over replications. A
+/// target is met if the whole interval is below it. The answer is the combination with the fewest
+/// drives, then the fewest robots, then the shortest window. If no combination meets the target,
+/// tapewise prints the reason.
 #[derive(clap::Args, Debug)]
 pub struct Capacity {
     #[command(flatten)]

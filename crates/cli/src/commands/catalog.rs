@@ -12,7 +12,7 @@ mod tend;
 use crate::error::CliError;
 use std::process::ExitCode;
 
-/// Make an archive; find what lies where; verify, repack and back up.
+/// Make an archive, find files in it, verify, repack and back up.
 #[derive(clap::Args, Debug)]
 pub struct Catalog {
     #[command(subcommand)]

@@ -9,9 +9,9 @@ use tapewise_formats::Request;
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
 
-/// Turn requests of any format into CSV or a list.
+/// Convert requests of any format into CSV or a list.
 ///
-/// What a format gives and what it cannot give is in docs/reference/formats.md.
+/// `tapewise help formats` says what each format holds.
 #[derive(clap::Args, Debug)]
 pub struct Convert {
     #[command(flatten)]
@@ -19,10 +19,10 @@ pub struct Convert {
     /// What to write.
     #[arg(long, value_name = "KIND", default_value = "csv")]
     to: Kind,
-    /// Sort by volume, then by the place on the tape: block, or sort key where there is no block.
+    /// Sort by volume, then by block, or by sort key if there is no block.
     #[arg(long)]
     sort: bool,
-    /// Where to write it: a file that appears whole or not at all.
+    /// Write the result to this file. It appears complete or not at all.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ enum Kind {
     Csv,
     /// Ids, one a line.
     List,
-    /// Ids, a zero byte behind each.
+    /// Ids, each followed by a zero byte.
     List0,
 }
 

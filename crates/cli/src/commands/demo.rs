@@ -9,7 +9,7 @@ use crate::commands::fit;
 use crate::error::{CliError, Exit};
 use crate::placement::cartridge;
 use crate::search::SearchArgs;
-use crate::{explain, output, plot, units};
+use crate::{explain, output, plot, quantity, units};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,21 +30,21 @@ use tapewise_plot::Table;
 use tapewise_run::{Log, Odometer, Recorder};
 use tapewise_scsi::TapeDrive;
 
-/// Show the main job without hardware: write, recall three ways, compare, carry on after a crash.
+/// Show the main job without hardware: write, recall three ways, recover from a crash.
 ///
-/// Writes a made-up camera archive to an emulated LTO-8 cartridge, recalls 200 random clips in the
-/// order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
-/// head's path. Times of the tape are the emulator's own clock.
+/// The demo writes a made-up camera archive to an emulated LTO-8 cartridge. It recalls 200 random clips
+/// in the order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
+/// head's path. Tape times are those of the emulated drive, not of your machine.
 #[derive(clap::Args, Debug)]
 pub struct Demo {
     /// Another seed makes up another archive, another cartridge and another list.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Where cartridge, files, log and picture go; what an earlier demo left there is replaced.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     into: PathBuf,
     /// For the fourth step, by the program itself: recall, and end as if power failed.
-    #[arg(long, hide = true, value_name = "CLIPS")]
+    #[arg(long, hide = true, value_name = "CLIPS", value_parser = quantity::count::<usize>)]
     power_cut_after: Option<usize>,
 }
 
@@ -458,7 +458,7 @@ impl<'a> World<'a> {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
         line(format_args!(
-            "picture {}   every move {}   again: tapewise demo --seed {}   ({:.0} s of your time)\n\
+            "picture of both plans, as predicted: {}\nevery move {}   again: tapewise demo --seed {}   ({:.0} s of your time)\n\
              The plan by hand: tapewise order --profile {DRIVE} --map {} --block-size {} --explain {}\n\
              Your own tape, no drive needed: tapewise order --ltfs-index TAPE.xml --profile lto6 --files-from clips.txt --explain",
             picture.display(),

@@ -9,13 +9,13 @@ use tapewise_scsi::access::{Access, User, sure_bytes};
 use tapewise_scsi::device::{Found, Host, Kind};
 use tapewise_scsi::transports::Iscsi;
 
-/// Say what this machine lacks to use its drives, and who holds them.
+/// Report what this machine lacks to use its drives, and who uses them.
 ///
-/// Looks at files of the kernel only: no device is opened. The exit code is 1 when something is
+/// tapewise only looks at files of the kernel and opens no device. The exit code is 1 if something is
 /// missing that a drive or a robot of this machine needs.
 #[derive(clap::Args, Debug)]
 pub struct Doctor {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -221,8 +221,8 @@ fn transfer(root: &Path, device: &Found, about: &str) -> Option<Finding> {
     );
     Some(if sure < USUAL_BLOCK_BYTES {
         Finding::new(about, State::Note, found).hint(
-            "longer ones need memory in one piece; where they fail, it is said: another adapter, \
-             or smaller blocks",
+            "longer ones need memory in one piece; if they fail, tapewise prints an error: use another \
+             adapter, or smaller blocks",
         )
     } else {
         Finding::new(about, State::Fine, found)
@@ -240,7 +240,7 @@ fn used_by(host: &Host, device: &Found, about: &str) -> std::io::Result<Finding>
             about,
             State::Note,
             format!(
-                "nobody is seen to use it, but {} of other users cannot be looked into",
+                "no program of yours uses it; tapewise cannot look into {} of other users",
                 units::count(unseen, "process")
             ),
         )

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tapewise_run::Notice;
 
-/// Look at a tape drive, load and unload it, map its cartridge, check it, show its answers.
+/// Show, load, unload, map and check a tape drive, and decode its answers.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Drive {
@@ -34,7 +34,7 @@ enum Action {
     Release(release::Release),
 }
 
-/// Load the cartridge that lies in the drive, and wait until it can be read.
+/// Load the cartridge in the drive, and wait until it can be read.
 #[derive(clap::Args, Debug)]
 struct Load {
     /// The drive.
@@ -42,7 +42,7 @@ struct Load {
     device: String,
 }
 
-/// Rewind, and give the cartridge out.
+/// Rewind the tape and eject the cartridge.
 #[derive(clap::Args, Debug)]
 struct Unload {
     /// The drive.

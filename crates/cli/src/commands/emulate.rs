@@ -6,18 +6,19 @@ mod serve;
 mod status;
 
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, output, quantity, units};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 
-/// Make an emulated drive or library in a directory, for every verb that takes a device.
+/// Make an emulated drive or library in a directory.
 ///
-/// Its drives have mechanics of their own and a clock of their own, its cartridges are files below
-/// the directory: what is written on them stays. Nothing measured on it says anything of hardware.
+/// Every verb that takes a device can use it. Its drives have their own mechanics and their own clock.
+/// Its cartridges are files in the directory, so data stays on them. Times measured on it say nothing
+/// about hardware.
 ///
-/// With --iscsi, serve it to other programs as an iSCSI target until Ctrl-C; a library that is in the
-/// directory already is opened.
+/// With --iscsi, tapewise serves the library to other programs as an iSCSI target until Ctrl-C. If the
+/// directory already has a library, tapewise opens it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Emulate {
@@ -34,25 +35,25 @@ pub struct Emulate {
     #[arg(long, value_name = "ROBOT")]
     robot: Option<String>,
     /// Drives of the library.
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "robot", value_parser = quantity::count::<u16>)]
     drives: u16,
     /// Slots of the library.
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "robot", value_parser = quantity::count::<u16>)]
     slots: u16,
     /// Blank cartridges in the first slots.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "robot")]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "robot", value_parser = quantity::count::<u16>)]
     cartridges: u16,
     /// Bytes of tape that each byte on a cartridge stands for, so that a small disk holds a full
     /// tape; times are those of the full sizes.
-    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     scale: u64,
     /// Emulated seconds for each second of life: 1 is real time. Without it time is virtual: it passes
     /// only by what commands take, and nobody waits. With --iscsi it holds for this run, whatever the
     /// library says.
-    #[arg(long, value_name = "N", value_parser = clock_scale)]
+    #[arg(long, value_name = "N", value_parser = quantity::positive)]
     clock_scale: Option<f64>,
     /// Another seed makes other cartridges and other noise.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     #[command(flatten)]
     content: content::Content,
@@ -64,13 +65,6 @@ pub struct Emulate {
 #[derive(clap::Subcommand, Debug)]
 enum About {
     Status(status::Status),
-}
-
-fn clock_scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(scale) if scale > 0.0 && scale.is_finite() => Ok(scale),
-        _ => Err("a number above 0; 1 is real time".to_owned()),
-    }
 }
 
 /// Runs the verb.

@@ -10,6 +10,7 @@ mod report;
 use crate::error::{CliError, Exit};
 use crate::output::{self, say};
 use crate::profiles;
+use crate::quantity;
 use log_kind::LogFormat;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,22 +22,23 @@ use tapewise_fit::{
 use tapewise_formats::map_file::{MapFile, read_map};
 use tapewise_model::Profile;
 
-/// Fit a drive's locate times from its log, and write a profile.
+/// Fit a profile to the log of a drive.
 ///
-/// LOG is an event log of tapewise, or CSV with the columns from_wrap, from_lpos, to_wrap, to_lpos
-/// and locate_us (locate_ms, locate_s), one line for each locate: where the last read ended, where
-/// the next one began. 500 records make a good fit. Several models are fitted and judged on records
-/// they were not fitted to, whole cartridges where there are five (column `volume`); the simplest
-/// that is within 2 % of the best goes into the profile. `tapewise order --profile FILE` uses it.
+/// LOG is an event log of tapewise, or CSV with the columns from_wrap, from_lpos, to_wrap, to_lpos and
+/// locate_us (or locate_ms, locate_s). Each line is one locate: where the last read ended, where the
+/// next one began, and how long it took. 500 records make a good fit. tapewise fits several models and
+/// judges them on records they were not fitted to (on whole cartridges if there are at least five in
+/// the column `volume`). The simplest model within 2 % of the best goes into the profile, which
+/// `tapewise order --profile FILE` uses.
 ///
-/// Event logs of drives that do not tell where they are have block numbers only: the profile's
-/// geometry, its key points or --map place the blocks, and the report names the way. Logs of CTA's
-/// tape daemon, and CSV with the columns volume, from_block, to_block and locate_us, do as well.
-/// Where the blocks lie on each cartridge is then found together with what a move costs, from 40
-/// moves a volume on; 100 make a good map.
+/// Some logs have only block numbers: event logs of drives that do not report positions, logs of CTA's
+/// tape daemon, and CSV with the columns volume, from_block, to_block and locate_us. Then the profile's
+/// geometry, its key points or --map place the blocks, or tapewise finds from the times where the blocks
+/// lie on each cartridge. This takes at least 40 moves on a volume; 100 make a good map. The report names
+/// the way that was used.
 ///
 /// If the best model explains less than half of the differences between the times of moves it was not
-/// fitted to, no profile is written and the exit code is 3.
+/// fitted to, tapewise writes no profile and the exit code is 3.
 #[derive(clap::Args, Debug)]
 pub struct Fit {
     /// Logs of any kind; `-` is standard input.
@@ -50,7 +52,7 @@ pub struct Fit {
     log_format: LogFormat,
     /// Bytes that a block takes on the tape, for CSV with block numbers; CTA's format fixes its own,
     /// and event logs tell it.
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
     /// The map of the cartridge that an event log with block numbers is of: key points or a table of
     /// wrap ends, as `measure --map` writes it.

@@ -10,10 +10,10 @@ use crate::device;
 use crate::error::CliError;
 use std::process::ExitCode;
 
-/// See what stands where in a library; move cartridges, clean drives, stress it, bench its answers.
+/// Show a library, move its cartridges, clean drives, and test how fast it is.
 ///
-/// Cartridges are mounted, dismounted, imported and exported. `stress` mounts and dismounts for
-/// days; `bench` measures how soon random retrievals are answered.
+/// `stress` mounts and dismounts cartridges for days. `bench` measures how soon random retrievals are
+/// answered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Library {

@@ -1,14 +1,18 @@
 //! `tapewise manual`: man pages and shell completions, from the same definition as the help.
 
+mod sections;
+
 use crate::error::CliError;
-use clap::CommandFactory;
-use std::path::PathBuf;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Write man pages and shell completions into a directory.
 #[derive(clap::Args, Debug)]
 pub struct Manual {
-    /// Where to write them; made when it is not there.
+    /// Where to write them. tapewise makes the directory if it is missing.
     into: PathBuf,
 }
 
@@ -16,7 +20,9 @@ pub struct Manual {
 pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
     std::fs::create_dir_all(&args.into)
         .map_err(|e| CliError::failed(format!("{}: {e}", args.into.display())))?;
-    clap_mangen::generate_to(crate::Cli::command(), &args.into).map_err(CliError::failed)?;
+    let mut command = crate::Cli::command().disable_help_subcommand(true);
+    command.build();
+    write_pages(&command, &args.into)?;
     for shell in [
         clap_complete::Shell::Bash,
         clap_complete::Shell::Zsh,
@@ -26,4 +32,39 @@ pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
             .map_err(CliError::failed)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A page for a command, and one for each verb below it.
+fn write_pages(command: &Command, into: &Path) -> Result<(), CliError> {
+    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        write_pages(verb, into)?;
+    }
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let name = name.replace(' ', "-");
+    let path = into.join(format!("{name}.1"));
+    let text = page(command, &name).map_err(CliError::failed)?;
+    std::fs::write(&path, text).map_err(|error| CliError::failed(error).of(path.display()))
+}
+
+fn page(command: &Command, name: &str) -> std::io::Result<Vec<u8>> {
+    let man = Man::new(command.clone());
+    let mut text = Vec::new();
+    // Title, section, no date (the same sources give the same page), program, manual.
+    writeln!(
+        text,
+        ".TH {} 1 \"\" \"tapewise {}\" \"tapewise manual\"",
+        name.to_uppercase(),
+        env!("CARGO_PKG_VERSION")
+    )?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    if command.get_arguments().next().is_some() {
+        man.render_options_section(&mut text)?;
+    }
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    sections::roff(name).to_writer(&mut text)?;
+    Ok(text)
 }

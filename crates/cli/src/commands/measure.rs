@@ -9,6 +9,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt;
 use crate::output::say;
 use crate::plot;
+use crate::quantity;
 use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -23,55 +24,55 @@ use tapewise_run::measure::{Purpose, QUICK, Robot, Step, Subject, Suite, fill, k
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
 
-/// Measure how long a drive takes for everything it does, and write the event log.
+/// Measure how long a drive takes for everything it does.
 ///
-/// The suite of Johnson & Miller (1998): mount and unmount, seeks from the beginning of tape and
-/// between any places, short seeks against reading on, rewinds, rates, delays between reads; for a
-/// DLT the key points of the cartridge by timing, for drives that report it where blocks lie. It
-/// reads only, unless --write is given; then it also measures the rate by size of block and what the
-/// drive's compression gains. A suite that was stopped goes on when it is started again
-/// with the same log. `tapewise fit` makes a profile of the log.
+/// This is the suite of Johnson & Miller (1998): mount and unmount, seeks from the beginning of tape and
+/// between any two places, short seeks compared with reading on, rewinds, rates, and delays between
+/// reads. For a DLT, tapewise finds the key points of the cartridge by timing; other drives report where
+/// blocks lie. tapewise only reads, unless you give --write. Then it also measures the rate for each
+/// block size and what the drive's compression gains. If the suite is stopped, start it again with the
+/// same log to continue. `tapewise fit` makes a profile from the log.
 #[derive(Args, Debug)]
 pub struct Measure {
     /// The drive: /dev/sgN, /dev/nstN, iscsi://..., emulated:KIND or emulated:DIRECTORY.
     device: String,
-    /// Where to write the event log; what is in it already is not measured again.
+    /// Write the event log to this file. Measurements that are in it already are not repeated.
     #[arg(short, long, value_name = "LOG")]
     output: PathBuf,
-    /// The drive's profile; without it the one that its name in INQUIRY tells.
+    /// The drive's profile [default: the one for its name in INQUIRY].
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// The robot that serves the drive, to measure its ways too.
+    /// The robot that serves the drive, to measure its moves too.
     #[arg(long, value_name = "DEVICE")]
     changer: Option<String>,
-    /// As much as fits into 30 minutes of drive time, beside what writing takes.
+    /// Measure as much as fits into 30 minutes of drive time, without the time for writing.
     #[arg(long)]
     quick: bool,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
     /// large-read, midtape, positions, landing, key-points; with --write: block-size, compression.
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
-    /// On a blank cartridge measure what writing takes, then fill it with data that does not compress.
+    /// Measure writing on a blank cartridge, then fill it with data that does not compress.
     #[arg(long)]
     write: bool,
-    /// With --write: do so even though there is data on it, which is then gone.
+    /// With --write: write even if there is data on the cartridge. That data is lost.
     #[arg(long, requires = "write")]
     overwrite: bool,
     /// With --write: length of the blocks in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
+    #[arg(long, value_name = "BYTES", default_value_t = 262_144, value_parser = quantity::size::<usize>)]
     block_size: usize,
-    /// Where to write where blocks lie, for `order --map`: the drive's table of wrap ends, the key
-    /// points that were found, or the places that the drive reported.
+    /// Write a map for `order --map` to this file: the drive's table of wrap ends, the key points that
+    /// were found, or the places that the drive reported.
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
-    /// Draw what was measured into this directory: one SVG for each thing.
+    /// Draw the measurements into this directory, one SVG each.
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Say what would be measured and how long that takes, and stop.
+    /// Print what would be measured and how long it takes, and stop.
     #[arg(long)]
     dry_run: bool,
-    /// Chooses the places that are measured.
-    #[arg(long, default_value_t = 1)]
+    /// Seed that chooses the places to measure.
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
 }
 
@@ -150,7 +151,7 @@ fn check(args: &Measure) -> Result<(), CliError> {
     }
     if args.only.contains(&Step::Robot) && args.changer.is_none() {
         return Err(
-            CliError::input("robot: which robot is not said").hint("name it with --changer")
+            CliError::input("robot: give the robot with --changer").hint("name it with --changer")
         );
     }
     Ok(())

@@ -1,13 +1,15 @@
 //! `tapewise order`: requests in, order out.
 
+mod tapes;
+
 use crate::batch::Input;
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
 use crate::goal::GoalArgs;
 use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
-use crate::units;
-use crate::{batch, explain, goal, judge, output, plot, rao};
+use crate::{batch, explain, goal, interrupt, judge, output, plot, rao};
+use crate::{quantity, units};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,10 +23,13 @@ use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
 use tapewise_order::{Algorithm, Objective};
 
-/// Order reads so that they finish soonest.
+/// Find the fastest order for a list of reads.
 ///
-/// Requests in (CSV, JSON Lines, an LTFS index with a list of names, a CTA listing), their ids out,
-/// one a line, in the order to read. Nothing is read from any drive, and only --judge asks one.
+/// Give requests as CSV, JSON Lines, a CTA listing, or an LTFS index with a list of names. tapewise
+/// prints their ids, one a line, in the order to read. It uses no drive, except with --judge.
+///
+/// With several LTFS indexes, or a directory of them, tapewise prints a pull list: which tapes to
+/// insert, when, and how long each keeps a drive busy.
 #[derive(clap::Args, Debug)]
 pub struct OrderArgs {
     #[command(flatten)]
@@ -35,15 +40,15 @@ pub struct OrderArgs {
     goal: GoalArgs,
     #[command(flatten)]
     search: SearchArgs,
-    /// Which order; drive is the drive's own, from --rao-order.
+    /// Which order to give. `drive` is the drive's own order, from --rao-order.
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = origin)]
     algorithm: Origin,
-    /// The drive's own order: its answer to a list of --to rao, as bytes or hex. Several lists have
-    /// several answers.
+    /// The drive's own order: its answer to a list from --to rao, as bytes or hex. Give one file for
+    /// each list.
     #[arg(long, value_name = "FILE")]
     rao_order: Vec<PathBuf>,
-    /// Ask a drive that orders by itself for its estimate of this order, and print it on standard
-    /// error beside our prediction. The cartridge must be in the drive; nothing moves.
+    /// Ask a drive with its own ordering (RAO) for its estimate of this order, and print it on standard
+    /// error beside our prediction. The cartridge must be in the drive. Nothing moves.
     #[arg(long, value_name = "DEVICE", conflicts_with = "quiet")]
     judge: Option<String>,
     /// Print on standard error what each order would take, and where the positions come from.
@@ -52,11 +57,11 @@ pub struct OrderArgs {
     /// Explain every order, not only those that matter, and every objective.
     #[arg(long, requires = "explain")]
     all: bool,
-    /// Price the orders with the times of another profile too, whose cartridge is laid out alike; may
-    /// be given several times.
+    /// Also predict the orders with the times of another profile, whose cartridge has the same layout.
+    /// May be given several times.
     #[arg(long, value_name = "NAME|FILE", requires = "explain")]
     price_under: Vec<String>,
-    /// Explain what errors of the map and of the locate times would cost.
+    /// Show what errors in the map and in the locate times would cost.
     #[arg(long, requires = "explain")]
     sensitivity: bool,
     /// Draw the head's path as listed, or sorted, and in the order given, as SVG.
@@ -68,7 +73,8 @@ pub struct OrderArgs {
     /// Write the plan as JSON: the same as --to json.
     #[arg(long, conflicts_with = "to")]
     json: bool,
-    /// Where to write it: a file that appears whole or not at all.
+    /// Write the result to this file. It appears complete or not at all. For several tapes, DIR/ gets a
+    /// file for each.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// For --to script: copy from this directory [default: .]
@@ -77,7 +83,10 @@ pub struct OrderArgs {
     /// For --to script: copy into this directory [default: recalled]
     #[arg(long, value_name = "DIR")]
     script_into: Option<PathBuf>,
-    /// Say nothing on standard error but errors.
+    /// Drives that read at once, for several tapes.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = quantity::count_in::<usize>(1..=10_000))]
+    drives: usize,
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -86,7 +95,7 @@ pub struct OrderArgs {
 enum Kind {
     /// Ids, one a line.
     List,
-    /// Ids, a zero byte behind each.
+    /// Ids, each followed by a zero byte.
     List0,
     /// The plan with its steps and times.
     Json,
@@ -111,6 +120,10 @@ fn origin(text: &str) -> Result<Origin, String> {
 /// Runs the verb.
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_contradictions(args)?;
+    let indexes = args.input.several_indexes()?;
+    if !indexes.is_empty() {
+        return tapes::run(args, &indexes);
+    }
     let batch = Arc::new(batch::load(&args.input)?);
     let say = |text: &str| {
         if !args.quiet {
@@ -133,6 +146,13 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         return ask_the_drive(args, &placed, &say);
     }
     let others = Others::load(&placed, &args.price_under)?;
+    if args.search.may_be_long() {
+        interrupt::stop_search_on_interrupt()?;
+        say(&format!(
+            "searching for up to {}; Ctrl-C gives the best order so far",
+            units::seconds(args.search.budget_s())
+        ));
+    }
     let order = Ordered::new(args, &placed)?;
     order.notices.iter().for_each(|notice| say(notice));
     let found = &order.found;
@@ -176,7 +196,11 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             out.write_all(&result).map_err(CliError::failed)
         })?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if interrupt::is_search_stopped() {
+        ExitCode::from(Exit::Interrupted as u8)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// What a drive thinks of requests that no profile of ours places on the tape: no order comes of it,
@@ -424,6 +448,7 @@ fn total_apart(
     Ok(found.ok().map(|found| found.total()))
 }
 
+/// Writes an order as it was asked for.
 fn write_order(
     args: &OrderArgs,
     placed: &Placed,

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 /// List, show, compare and validate profiles of drives and libraries.
 ///
-/// A profile is one TOML file; those in profiles/ come with tapewise. Where a NAME is asked for, a
-/// FILE will do: anything with a `/` in it, or ending in `.toml`.
+/// A profile is one TOML file. Those in profiles/ come with tapewise. Instead of a NAME you can give a
+/// FILE: anything with a `/` in it, or ending in `.toml`.
 #[derive(clap::Args, Debug)]
 pub struct Profile {
     #[command(subcommand)]

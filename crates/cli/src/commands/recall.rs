@@ -6,101 +6,116 @@ mod copy;
 mod ltfs;
 mod mount;
 mod report;
+mod waiting;
 
 use crate::error::CliError;
+use crate::names::MatchArgs;
 use crate::placement::PlacementArgs;
+use crate::quantity;
 use crate::search::SearchArgs;
-use crate::units;
+use crate::settings::Settings;
 use clap::ArgGroup;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Bring files back from tape, in the order in which they are there soonest.
+/// Recall files from tape in the fastest order.
 ///
-/// Names in, files out: each appears in --to under its path, whole and compared with the checksums that
-/// are known of it. What is there already is not read again, so the same command goes on after Ctrl-C.
+/// Names in, files out: each file appears in --to under its path, complete and compared with its known
+/// checksums. tapewise does not read files again that are already there, so after Ctrl-C the same
+/// command continues.
 #[derive(clap::Args, Debug)]
 #[command(
-    group(ArgGroup::new("source").required(true).args(["ltfs", "ltfs_mount", "archive"])),
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    group(ArgGroup::new("source").args(["ltfs", "ltfs_mount", "archive"])),
     mut_arg("profile", |arg| {
         arg.required(false).default_value(BY_NAME).help(
-            "Drive profile: a name from `tapewise profile list`, or a TOML file; with --ltfs it is found by the drive's name",
+            "Drive profile: a name from `tapewise profile list`, or a TOML file. With --ltfs tapewise finds it by the drive's name",
         )
     }),
 )]
 pub struct Recall {
-    /// Drive with an LTFS tape in it: label, index and files are read from the tape, without a mount,
-    /// and nothing is written to it. The drive is read in our order, and the tape learned meanwhile.
+    #[command(subcommand)]
+    waiting: Option<waiting::Waiting>,
+    /// Drive with an LTFS tape in it. tapewise reads label, index and files from the tape without a
+    /// mount, writes nothing to it, and learns where its blocks lie while it reads.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = OF_A_MOUNT)]
     ltfs: Option<String>,
-    /// Mounted LTFS volume: files are copied from it, in the order of their places on the tape, which
-    /// their extended attributes say.
+    /// Mounted LTFS volume. tapewise copies files from it in the order of their places on the tape,
+    /// which it takes from their extended attributes.
     #[arg(long, value_name = "DIR")]
     ltfs_mount: Option<PathBuf>,
-    /// Archive made by `tapewise catalog init`: its files come from its cache and from its tapes. Several
-    /// may ask at once: one process works, for all. Where drives have no robot, the pull list is
-    /// printed, and each cartridge asked for at the terminal.
+    /// Archive made by `tapewise catalog init`. Files come from its cache and its tapes. Several
+    /// recalls may run at once: one process does the work for all. If the drives have no robot,
+    /// tapewise prints the pull list and asks for each cartridge at the terminal.
     #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_MOUNT, conflicts_with_all = ["profile", "sums", "replace", "no_mhl"])]
     archive: Option<PathBuf>,
     /// With --archive: only print the pull list: which cartridges are needed, in the order in which
     /// they go into the drives, and how long each is read.
-    #[arg(long, requires = "archive")]
+    #[arg(long)]
     pull_list: bool,
-    /// With --archive: before a cartridge is mounted, wait until the oldest request is so old, so that
-    /// requests of others are read together with it [default: batch_window_s of archive.toml].
-    #[arg(long, value_name = "TIME", requires = "archive", conflicts_with_all = ["pull_list", "dry_run"],
-        value_parser = units::duration)]
+    /// With --archive: wait until the oldest request is this old before a cartridge is mounted, so
+    /// that requests of others are read with it [default: batch_window_s of archive.toml].
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["pull_list", "dry_run"],
+        value_parser = quantity::duration)]
     batch_window: Option<Duration>,
+    /// With --archive: if the recall is interrupted or fails, leave the remaining files in the queue.
+    /// The next recall reads them too. Without this option they are withdrawn.
+    #[arg(long)]
+    keep_queued: bool,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,
-    /// With --ltfs: index to read by; it must be of the volume in the drive and of its generation.
-    #[arg(long, value_name = "XML", requires = "ltfs")]
+    /// With --ltfs: read by this index. It must belong to the volume in the drive and be of the same
+    /// generation.
+    #[arg(long, value_name = "XML")]
     ltfs_index: Option<PathBuf>,
-    /// With --ltfs-index: take it though the tape is at another generation.
+    /// With --ltfs-index: use it even if the tape is at another generation.
     #[arg(long, requires = "ltfs_index")]
     any_generation: bool,
-    /// With --ltfs: everything in the index instead of a list of names.
-    #[arg(long, requires = "ltfs", conflicts_with = "files_from")]
+    /// Recall every file instead of a list of names.
+    #[arg(long, conflicts_with = "files_from")]
     all_files: bool,
-    /// With --ltfs: every name ends with #OFFSET+LENGTH, in bytes, and only those are read.
-    #[arg(long, requires = "ltfs", conflicts_with = "all_files")]
+    /// With --ltfs: every name ends with #OFFSET+LENGTH, in bytes. Only these bytes are read.
+    #[arg(long, conflicts_with = "all_files")]
     ranges: bool,
-    /// With --ltfs: go on without names that the index does not have; they are said.
-    #[arg(long, requires = "ltfs")]
+    /// Skip names that cannot be found, and list them.
+    #[arg(long)]
     ignore_missing: bool,
+    #[command(flatten)]
+    matching: MatchArgs,
     /// With --ltfs: print what became of every file as JSON; with --dry-run the plan. With
     /// --pull-list: print the list as JSON.
     #[arg(long, conflicts_with = "ltfs_mount")]
     json: bool,
     /// With --ltfs: append everything that the drive does to this event log.
-    #[arg(long, value_name = "LOG", requires = "ltfs")]
+    #[arg(long, value_name = "LOG")]
     events: Option<PathBuf>,
-    /// Directory in which the files appear; it is made if it is not there.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
-    /// Names of files, one a line; "-" or nothing is standard input.
+    /// Directory in which the files appear. tapewise makes it if it is missing. --pull-list needs none.
+    #[arg(long, value_name = "DIR", required_unless_present = "pull_list")]
+    to: Option<PathBuf>,
+    /// File with the names, one a line; "-" or nothing is standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
     /// Names in the list end with a zero byte, not a line feed.
     #[arg(short = '0', long)]
     null: bool,
-    /// Checksums to compare with: a list of md5sum, sha256sum or xxhsum, an MHL, a BagIt manifest;
-    /// its names are below its own directory if that is on the volume, else below the top of it. May
-    /// be given several times.
+    /// Checksums to compare with: a list of md5sum, sha256sum or xxhsum, an MHL, or a BagIt manifest.
+    /// Its names are below its own directory if that is on the volume, otherwise below the top of the
+    /// volume. May be given several times.
     #[arg(long, value_name = "LIST")]
     sums: Vec<PathBuf>,
-    /// Replace files in --to that are others.
+    /// Replace files in --to that have other contents.
     #[arg(long)]
     replace: bool,
-    /// Write no media hash list (MHL) into --to.
+    /// Do not write a media hash list (MHL) into --to.
     #[arg(long)]
     no_mhl: bool,
     /// Only print what would be read, in which order and when, and what would go wrong.
     #[arg(long)]
     dry_run: bool,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -134,20 +149,81 @@ impl Recall {
     }
 }
 
+/// Where the files come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Ltfs,
+    Mount,
+    Archive,
+}
+
+impl Recall {
+    /// The destination, which clap has asked for.
+    fn to(&self) -> &Path {
+        self.to.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Refuses options that mean nothing for this source: clap does not look at `requires` where the
+    /// required option would contradict another one.
+    fn refuse_options_of_other_sources(&self, source: Source) -> Result<(), CliError> {
+        use Source::{Archive, Ltfs, Mount};
+        let given = [
+            ("--pull-list", self.pull_list, Archive),
+            ("--batch-window", self.batch_window.is_some(), Archive),
+            ("--keep-queued", self.keep_queued, Archive),
+            ("--ltfs-label", self.ltfs_label.is_some(), Mount),
+            ("--ltfs-index", self.ltfs_index.is_some(), Ltfs),
+            ("--ranges", self.ranges, Ltfs),
+            ("--events", self.events.is_some(), Ltfs),
+        ];
+        let other = given
+            .into_iter()
+            .find(|(_, given, of)| *given && *of != source);
+        match other {
+            None => Ok(()),
+            Some((option, _, of)) => {
+                let needed = match of {
+                    Ltfs => "--ltfs",
+                    Mount => "--ltfs-mount",
+                    Archive => "--archive",
+                };
+                Err(CliError::input(format!(
+                    "{option} works with {needed} only"
+                )))
+            }
+        }
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
-    if let Some(directory) = &args.archive {
+    if let Some(what) = &args.waiting {
+        return waiting::run(what);
+    }
+    let settings = Settings::read()?;
+    let named = args.ltfs.is_some() || args.ltfs_mount.is_some();
+    let set = settings.archive().filter(|_| !named);
+    let set = set.map(|archive| PathBuf::from(&archive.text));
+    if let Some(directory) = args.archive.as_ref().or(set.as_ref()) {
+        args.refuse_options_of_other_sources(Source::Archive)?;
         return archive::run(args, directory);
     }
-    match (&args.ltfs, &args.ltfs_mount) {
-        (Some(device), _) => ltfs::run(args, device),
-        (None, Some(_)) if args.profile().is_none() => Err(CliError::input(
-            "which drive the mounted volume is in cannot be seen",
-        )
-        .hint("name its profile with --profile; `tapewise profile list` shows them")),
-        (None, Some(directory)) => mount::run(args, directory),
-        (None, None) => Err(CliError::input(
-            "give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR",
-        )),
+    if let Some(device) = &args.ltfs {
+        args.refuse_options_of_other_sources(Source::Ltfs)?;
+        return ltfs::run(args, device);
     }
+    let Some(directory) = &args.ltfs_mount else {
+        return Err(
+            CliError::input("give --ltfs DEVICE, --ltfs-mount DIR or --archive DIR")
+                .hint("TAPEWISE_ARCHIVE or the configuration file sets an archive for good"),
+        );
+    };
+    args.refuse_options_of_other_sources(Source::Mount)?;
+    if args.profile().is_none() {
+        return Err(
+            CliError::input("tapewise cannot see which drive the mounted volume is in")
+                .hint("give its profile with --profile; `tapewise profile list` shows them"),
+        );
+    }
+    mount::run(args, directory)
 }

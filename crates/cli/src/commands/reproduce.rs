@@ -3,16 +3,18 @@
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
+use crate::quantity;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 use tapewise_papers::{PaperError, Report, Study, page};
 
-/// Compute the tables and figures of a paper again, ours beside theirs.
+/// Compute the tables and figures of five papers again, ours beside theirs.
 ///
-/// Prints every table, then every claim of the paper with our number, how far off it is, whether it holds, and what
-/// that is worth: `evidence` could have failed, `fitted` was fitted to the claim, `arithmetic` is recomputed from
-/// printed numbers, `report` is shown only. Ends with status 1 if a claim that is to hold does not.
+/// tapewise prints every table, then every claim of the paper with our number, how far off it is, and
+/// whether it holds. Each claim has a kind: `evidence` could have failed, `fitted` was fitted to the
+/// claim, `arithmetic` is recomputed from printed numbers, `report` is only shown. The exit code is 1 if
+/// a claim that should hold does not.
 #[derive(clap::Args, Debug)]
 pub struct Reproduce {
     /// Which paper.
@@ -22,7 +24,7 @@ pub struct Reproduce {
     #[arg(long)]
     full: bool,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Compute the claims with each of these seeds, from the first to the last (1..3), and show the worst and the
     /// spread. Tables and figures are of the first.

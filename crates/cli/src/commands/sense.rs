@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_scsi::{Report, Sense, SenseKey, hex, words};
 
-/// Say in words what a drive or a library meant.
+/// Explain a sense code in words.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -20,7 +20,7 @@ pub struct SenseArgs {
     /// Sense data in hex, as sg3_utils print it, from a file or `-`.
     #[arg(long, value_name = "FILE", conflicts_with = "code")]
     inhex: Option<PathBuf>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

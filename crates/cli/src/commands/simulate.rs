@@ -6,6 +6,7 @@ use crate::bar::Bar;
 use crate::error::CliError;
 use crate::output::{self, say};
 use crate::plot;
+use crate::quantity;
 use crate::scenario::{self, Profiles, ScenarioArgs, progress};
 use clap::ArgGroup;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,14 @@ use tapewise_sim::{
     simulate,
 };
 
-/// Simulate a library under load: response times and what they are made of, with intervals.
+/// Simulate a library under load: response times and their causes.
 ///
-/// A scenario file says what arrives and what serves: cartridges, drives, robots, software, policy.
-/// Out come mean, variance and percentiles of the response, its parts, how busy drives and robots
-/// are, queues and the slowest responses with their causes, each with its 95 % interval over
-/// independent replications, and beside them what a queueing formula says where one applies. A load
-/// that cannot be borne is said to be unstable, and never averaged. The same seed gives the same
-/// bytes on any number of threads.
+/// A scenario file describes the load and the library: cartridges, drives, robots, software, policy. The
+/// result has mean, variance and percentiles of the response time and of its parts, how busy drives and
+/// robots are, the queues, and the slowest responses with their causes. Each number has its 95 % interval
+/// over independent replications, and a queueing formula stands beside it if one applies. If requests
+/// arrive faster than the library can serve them, the result is reported as unstable. The same seed gives
+/// the same bytes on any number of threads.
 #[derive(clap::Args, Debug)]
 #[command(group(ArgGroup::new("one").args(["trace", "events", "plot"]).multiple(true)))]
 pub struct Simulate {
@@ -37,7 +38,7 @@ pub struct Simulate {
     events: Option<PathBuf>,
     /// The replication that --trace, --events and the timeline of --plot are of.
     #[arg(long, value_name = "N", requires = "one", default_value_t = 0,
-        value_parser = clap::value_parser!(u64).range(..1_000_000))]
+        value_parser = quantity::count_in::<u64>(0..=999_999))]
     replication: u64,
     /// Make only a part of the replications, from 0/n to (n-1)/n, and write what --merge reads.
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "output", conflicts_with_all = ["merge", "width"])]

@@ -5,6 +5,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -21,11 +22,12 @@ use tapewise_archive::store::{
 /// Files stored by one transaction.
 const AT_ONCE: usize = 1000;
 
-/// Put files into an archive and onto tape. Experimental until real drives have proven it.
+/// Put files into an archive and onto tape (experimental).
 ///
-/// A file is acknowledged when it is in the archive's cache, on disk with its checksum in the
-/// catalogue; the cache keeps it until it is on as many cartridges as it should be. Then all that
-/// waits goes to tape, unless --later. Killed at any moment, the same command goes on.
+/// A file is acknowledged when it is in the archive's cache, on disk, with its checksum in the
+/// catalogue. The cache keeps the file until it is on as many cartridges as requested. Then everything
+/// that waits goes to tape, unless you give --later. If the program is killed, the same command
+/// continues. Real drives have not confirmed this part yet.
 #[derive(clap::Args, Debug)]
 pub struct Store {
     /// The archive; `tapewise catalog init` makes one.
@@ -38,7 +40,7 @@ pub struct Store {
     #[arg(long, value_name = "PATH")]
     under: Option<PathBuf>,
     /// Cartridges that each file is to lie on [default: as the archive has it].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<u32>(1..=8))]
     copies: Option<u32>,
     /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
     #[arg(long)]
@@ -52,12 +54,12 @@ pub struct Store {
     /// A file that shrinks by less than 3 % is written as it is. Without tapewise `tar` and `zstd -d`
     /// restore it.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
-        value_parser = clap::value_parser!(i32).range(1..=19))]
+        value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
     /// On whose account it is.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }

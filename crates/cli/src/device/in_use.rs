@@ -59,7 +59,7 @@ pub fn reserve(name: &str, drive: &mut TapeDrive) -> Result<(), CliError> {
 fn say_cleared(name: &str, key: u64) {
     let owner = Host::local().owner_of(key);
     say(format_args!(
-        "tapewise: {name}: {owner} left its registration behind; it is cleared\n"
+        "tapewise: {name}: {owner} left its registration on the drive; tapewise clears it\n"
     ));
 }
 

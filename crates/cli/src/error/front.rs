@@ -13,8 +13,9 @@ impl From<BatchError> for CliError {
                 "names alone have no place on a tape: add --ltfs-index INDEX.xml or --ltfs-mount DIR"
             }
             BatchError::NotFound { .. } => {
-                "names are paths in the volume, byte for byte; --ignore-missing goes on without them"
+                "--match name compares the last part of each name only, --strip-prefix takes off what is in front; --ignore-missing skips names that are not found"
             }
+            BatchError::Ambiguous { .. } => "give the whole path",
             _ => return CliError::input(error),
         };
         CliError::input(error).hint(hint)

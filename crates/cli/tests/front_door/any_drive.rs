@@ -160,7 +160,7 @@ fn a_reservation_that_an_ended_tapewise_of_this_host_left_is_cleared_with_words(
     let files = make_files_of(&desk, "reel", 2, 60_000);
     let ran = desk.done("store --archive A reel");
     let words = "emulated:lib#drive0: tapewise on this host (process 9000001, which has ended) left its \
-                 registration behind; it is cleared";
+                 registration on the drive; tapewise clears it";
     assert!(ran.err.contains(words), "{words:?} not in\n{}", ran.err);
     empty_cache(&desk);
     recall_and_compare(&desk, &files, "out");

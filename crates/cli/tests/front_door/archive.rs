@@ -128,6 +128,33 @@ pub fn same(desk: &Desk, files: &BTreeMap<String, Vec<u8>>, to: &str) {
 }
 
 #[test]
+fn all_files_of_an_archive_come_back_and_options_of_other_sources_are_refused() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 7);
+    desk.done("store --archive A reel");
+    let ran = desk.done("recall --archive A --to out --all-files");
+    assert!(ran.text().contains("delivered  7 files"), "{}", ran.text());
+    same(&desk, &files, "out");
+    for (option, needed) in [
+        ("--ranges", "--ltfs"),
+        ("--events log", "--ltfs"),
+        ("--ltfs-index a.xml", "--ltfs"),
+    ] {
+        let name = option.split(' ').next().unwrap_or_default();
+        desk.refused(
+            &format!("recall --archive A --to out {option}"),
+            &[&format!("{name} works with {needed} only")],
+        );
+    }
+    let ran = desk.done_with(
+        "reel/1.bin\nreel/none.bin\n",
+        "recall --archive A --to some --ignore-missing",
+    );
+    assert!(ran.err.contains("reel/none.bin"), "{}", ran.err);
+    assert!(ran.text().contains("delivered  1 file "), "{}", ran.text());
+}
+
+#[test]
 fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
     let desk = desk();
     let files = make_files(&desk, "reel", 30);
@@ -193,7 +220,7 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
     assert!(
         missing
             .err
-            .contains("standard input: line 1: reel/77.bin is not in the archive"),
+            .contains("1 name of standard input is not in the archive"),
         "{}",
         missing.err
     );

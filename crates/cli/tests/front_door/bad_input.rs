@@ -178,7 +178,7 @@ fn files_that_are_no_files_are_refused() {
     );
     desk.refused(
         "order --profile lto8 --ltfs-index . --all-files",
-        &[".: is a directory"],
+        &[".: has no LTFS index"],
     );
     let index = fixture("ltfs/TST001-20files.xml");
     let names = format!("order --profile lto8 --ltfs-index {index} --files-from");
@@ -420,7 +420,7 @@ fn nothing_that_was_asked_for_is_ignored() {
     );
     desk.refused(
         &format!("{ORDER} half.csv"),
-        &["the cartridge of 1 request is not said", "T1", "--volume"],
+        &["1 request without a cartridge", "T1", "--volume"],
     );
     desk.refused(
         &format!("{ORDER} --format plan clips.csv"),

@@ -226,7 +226,7 @@ fn the_table_of_verified_drives_takes_reports_of_real_drives_only() {
         &desk,
         "drive check --table verified",
         2,
-        &["a.json", "verifies nothing real"],
+        &["a.json", "verifies no real drive"],
     );
     // As if it had come from a drive: twice the same one, so one drive is verified.
     let real = desk

@@ -231,7 +231,7 @@ fn when_the_destination_is_full_what_arrived_is_whole_and_with_room_the_same_com
         &full,
         &[
             "No space left on device",
-            "the rest stays in the queue: the same command goes on",
+            "the same command recalls the rest",
         ],
     );
     let arrived: BTreeMap<_, _> = files

@@ -281,6 +281,7 @@ fn a_directory_stands_for_everything_below() {
     assert_eq!(desk.done_with("/\n", &args).lines().len(), 20);
     // A prefix of a name is no directory.
     desk.refused_with("doc\n", &args, &["line 1: doc"]);
+    let args = format!("{args} --match path");
     desk.refused_with("docs/F1.bin\n", &args, &["line 1: docs/F1.bin"]);
 }
 
@@ -293,7 +294,7 @@ fn names_that_are_missing_stop_or_are_said() {
         small()
     );
     let words = [
-        "does not have 2 of the names",
+        "2 names of names.txt are not in ",
         "line 2: not/there",
         "line 3: nor this",
         "--ignore-missing",

@@ -119,7 +119,7 @@ fn a_file_without_attributes_is_an_error() {
     set(&mount, "disk.mov", "partition", "b");
     set(&mount, "disk.mov", "startblock", "first");
     refused("disk.mov\n", &["disk.mov", "ltfs.startblock is \"first\""]);
-    refused("none.mov\n", &["none.mov", "No such file"]);
+    refused("none.mov\n", &["line 1: none.mov", "is not in"]);
 }
 
 #[test]

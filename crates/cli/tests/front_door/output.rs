@@ -259,10 +259,13 @@ fn the_manual_has_a_page_for_each_verb() {
         "tapewise-profile",
         "tapewise-demo",
     ] {
-        assert!(
-            desk.read(&format!("pages/{page}.1")).contains(".TH"),
-            "{page}"
-        );
+        let text = desk.read(&format!("pages/{page}.1"));
+        let title = format!(".TH {} 1 \"\" \"tapewise ", page.to_uppercase());
+        assert!(text.starts_with(&title), "{text}");
+        for section in ["EXAMPLES", "\"EXIT STATUS\"", "FILES", "\"SEE ALSO\""] {
+            let is_there = text.contains(&format!(".SH {section}"));
+            assert!(is_there || page == "tapewise-demo", "{page}: {section}");
+        }
     }
     for completion in ["tapewise.bash", "_tapewise", "tapewise.fish"] {
         assert!(

@@ -68,7 +68,7 @@ fn recorded_positions_beyond_the_cartridge_are_refused() {
     refused(
         "lto8",
         "208,0,208,9",
-        "wrap 208 is none of lto8's wraps 0 to 207",
+        "wrap 208 does not exist: lto8 has wraps 0 to 207",
     );
     refused("lto9", "280,0,280,9", "wraps 0 to 279");
     refused("lto10", "472,0,472,9", "wraps 0 to 471");
@@ -133,7 +133,7 @@ fn maps_that_do_not_fit_are_refused() {
     refused("wrap,block\n0\n", &["m.csv", "line 2"]);
     refused(
         "wrap,block\n0,100\n1,50\n",
-        &["m.csv", "wrap 1", "not behind 100"],
+        &["m.csv", "wrap 1", "not after 100"],
     );
     refused("wrap,block\n3,100\n1,500\n", &["m.csv", "follows wrap 3"]);
     refused(&wrap_ends(209, 150_000), &["m.csv", "wrap 208", "0 to 207"]);
@@ -263,8 +263,8 @@ fn the_size_of_a_block_is_never_guessed() {
     );
     desk.done("order --profile lto8 bytes.csv --block-size 262144");
     desk.refused(
-        "order --profile lto8 clips.csv --block-size 512K",
-        &["--block-size", "512K"],
+        "order --profile lto8 clips.csv --block-size 512Q",
+        &["--block-size", "512Q", "give a size, such as 524288, 512K"],
     );
 }
 
@@ -491,8 +491,8 @@ fn orders_that_do_not_apply_say_why() {
 fn unknown_names_suggest_what_was_meant() {
     let desk = Desk::with_clips();
     desk.refused(
-        "order --profile lto-8 clips.csv",
-        &["lto-8", "did you mean lto8"],
+        "order --profile lto88 clips.csv",
+        &["lto88", "did you mean lto8"],
     );
     desk.refused(
         "order --profile whatever clips.csv",

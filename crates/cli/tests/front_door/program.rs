@@ -92,6 +92,10 @@ impl Desk {
         let mut command = Command::new(TAPEWISE);
         command.args(args).current_dir(self.path());
         command.env_remove("RUST_BACKTRACE");
+        // Nobody's own defaults.
+        command.env("TAPEWISE_CONFIG", "");
+        command.env_remove("TAPEWISE_PROFILE");
+        command.env_remove("TAPEWISE_ARCHIVE");
         command
     }
 
@@ -146,6 +150,7 @@ impl Desk {
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(self.path());
         command.env("TAPEWISE", TAPEWISE).stdin(Stdio::null());
+        command.env("TAPEWISE_CONFIG", "");
         command.env_remove("RUST_BACKTRACE");
         Ran::new(command.output().expect("a shell"), line)
     }

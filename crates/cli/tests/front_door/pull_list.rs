@@ -8,7 +8,7 @@ use tapewise_archive::catalogue::{Requests, SqliteCatalogue};
 use tapewise_model::Random;
 
 /// An archive on three volumes whose library has lost its robot, with nothing in its cache.
-fn desk() -> (Desk, BTreeMap<String, Vec<u8>>) {
+pub fn desk() -> (Desk, BTreeMap<String, Vec<u8>>) {
     let desk = Desk::new();
     desk.done("emulate lib --robot ibm3584 --drives 1 --slots 6 --cartridges 4 --scale 100000");
     desk.done(
@@ -125,17 +125,45 @@ fn a_person_puts_in_what_the_list_says_and_a_wrong_cartridge_comes_out_again() {
 }
 
 #[test]
-fn where_nobody_is_there_what_is_missing_is_said_and_the_queue_keeps_it() {
+fn where_nobody_is_there_what_is_missing_is_said_and_the_queue_keeps_it_only_if_it_shall() {
     let (desk, _) = desk();
     let ran = desk.run(RECALL);
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert!(ran.err.contains("nobody is there to do it"), "{}", ran.err);
+    assert!(ran.text().contains("withdrawn  40 files"), "{}", ran.text());
     let (_, after) = ran.err.split_once("still to be put in:").expect("the rest");
-    let all = volumes(desk.done(&format!("{RECALL} --pull-list")).text());
+    let all = volumes(
+        desk.done("recall --archive A --files-from list.txt --pull-list")
+            .text(),
+    );
     assert_eq!(volumes(after), all);
-    let catalogue = SqliteCatalogue::open(&desk.path().join("A/catalogue.db"));
-    let waiting = catalogue.expect("a catalogue").unanswered();
-    assert_eq!(waiting.expect("a catalogue").len(), 40);
+    let queued = || desk.done("recall queue --archive A --json").json()["requests"].clone();
+    assert_eq!(queued().as_array().map(Vec::len), Some(0));
+    let kept = desk.run(&format!("{RECALL} --keep-queued"));
+    assert_eq!(kept.code, 5, "{}", kept.err);
+    assert!(
+        kept.text().contains("queued     40 files"),
+        "{}",
+        kept.text()
+    );
+    assert_eq!(queued().as_array().map(Vec::len), Some(40));
+    let first = queued()[0].clone();
+    assert_eq!(first["state"], "queued");
+    let listed = desk.done("recall queue --archive A");
+    let path = first["path"].as_str().expect("a path");
+    assert!(listed.text().contains(path), "{}", listed.text());
+    let one = desk.done(&format!("recall cancel --archive A {}", first["request"]));
+    assert_eq!(one.text(), "cancelled  1 recall\n");
+    desk.refused(
+        &format!("recall cancel --archive A {}", first["request"]),
+        &["no recall with the number"],
+    );
+    let rest = desk.done("recall cancel --archive A --to out");
+    assert_eq!(rest.text(), "cancelled  39 recalls\n");
+    assert_eq!(
+        desk.done("recall queue --archive A").text(),
+        "no recall waits\n"
+    );
     let quiet = desk.run(&format!("{RECALL} --quiet"));
     let (before, _) = quiet.err.split_once("still to be put in:").expect("why");
     assert!(before.contains("(the drive is watched"), "{before}");

@@ -126,7 +126,7 @@ fn ranges_of_bytes_are_read_by_the_blocks_that_hold_them() {
     assert!(
         beyond
             .err
-            .contains("ends behind the file, which has 6 bytes"),
+            .contains("ends after the file, which has 6 bytes"),
         "{}",
         beyond.err
     );
@@ -194,17 +194,17 @@ fn what_is_no_ltfs_volume_is_refused_and_names_that_the_index_lacks_too() {
     assert_eq!(blank.code, 3, "{}", blank.err);
     let desk = real_volume(&[]);
     let unknown = desk.run_with(
-        "docs/f1.bin\nDOCS/F1.BIN\n",
+        "docs/f1.bin\nDOCS/NONE.BIN\n",
         "recall --ltfs emulated:lib --to out",
     );
     assert_eq!(unknown.code, 2, "{}", unknown.err);
     assert!(
-        unknown.err.contains("line 2: DOCS/F1.BIN"),
+        unknown.err.contains("line 2: DOCS/NONE.BIN"),
         "{}",
         unknown.err
     );
     let without = "recall --ltfs emulated:lib --to out --ignore-missing";
-    let rest = desk.run_with("docs/f1.bin\nDOCS/F1.BIN\n", without);
+    let rest = desk.run_with("docs/f1.bin\nDOCS/NONE.BIN\n", without);
     assert_eq!(rest.code, 0, "{}", rest.err);
     whole(&desk, ["docs/f1.bin".to_owned()]);
 }

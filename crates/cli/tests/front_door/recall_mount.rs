@@ -95,6 +95,29 @@ fn files_arrive_with_their_tree_times_modes_and_attributes() {
 }
 
 #[test]
+fn all_files_of_a_mount_are_recalled_and_ordered() {
+    let Some(mount) = mount_point() else { return };
+    three_files(&mount);
+    std::os::unix::fs::symlink("late.mov", mount.path().join("link")).expect("a link");
+    let desk = Desk::new();
+    let ran = recall(&desk, &mount, "", "--all-files");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("3 files delivered"), "{}", ran.err);
+    let out = desk.path().join("out");
+    assert_eq!(files(&out), ["empty", "late.mov", "sub dir/early.mov"]);
+    let at = mount.path().display();
+    let ordered = desk.done(&format!(
+        "order --profile lto8 --ltfs-mount {at} --all-files"
+    ));
+    assert_eq!(ordered.lines().len(), 3);
+    let range = recall(&desk, &mount, "late.mov#0+5\n", "--ranges");
+    assert_eq!(range.code, 2, "{}", range.err);
+    let some = recall(&desk, &mount, "late.mov\nnone\n", "--ignore-missing");
+    assert_eq!(some.code, 0, "{}", some.err);
+    assert!(some.err.contains("none"), "{}", some.err);
+}
+
+#[test]
 fn sums_of_every_source_are_compared_and_an_mhl_is_left() {
     let Some(mount) = mount_point() else { return };
     let names = three_files(&mount);
@@ -204,7 +227,8 @@ fn another_file_of_the_name_is_said_before_anything_is_read() {
     let ran = recall(&desk, &mount, names, "");
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(
-        ran.err.contains("late.mov: is there already"),
+        ran.err
+            .contains("late.mov: another file of this name is there already"),
         "{}",
         ran.err
     );

@@ -174,6 +174,59 @@ fn what_another_delivered_first_is_not_taken_for_what_was_delivered_for_others()
 }
 
 #[test]
+fn a_recall_that_is_interrupted_leaves_nothing_in_the_queue_unless_it_shall() {
+    let (desk, _) = desk();
+    let held = tapewise_archive::cache::Directory::open(&desk.path().join("A/cache"));
+    let held = held.expect("the lock");
+    let list: Vec<String> = (0..30).map(|number| format!("reel/{number}.bin")).collect();
+    desk.put("list", list.join("\n"));
+    let catalogue =
+        SqliteCatalogue::open(&desk.path().join("A/catalogue.db")).expect("a catalogue");
+    let waiting = || catalogue.unanswered().expect("a catalogue").len();
+    for (more, left, words) in [
+        (None, 0, "withdrawn  30 files"),
+        (Some("--keep-queued"), 30, "queued     30 files"),
+    ] {
+        let child = Command::new(TAPEWISE)
+            .args([
+                "recall",
+                "--archive",
+                "A",
+                "--to",
+                "out",
+                "--files-from",
+                "list",
+            ])
+            .args(more)
+            .current_dir(desk.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        while waiting() < 30 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let interrupt = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(interrupt.expect("kill").success());
+        let ran = child.wait_with_output().expect("the program ends");
+        let (told, said) = (
+            String::from_utf8_lossy(&ran.stdout).into_owned(),
+            String::from_utf8_lossy(&ran.stderr).into_owned(),
+        );
+        assert_eq!(ran.status.code(), Some(130), "{said}");
+        assert!(told.contains(words), "{told}{said}");
+        assert_eq!(waiting(), left, "{told}{said}");
+    }
+    drop(held);
+    let one = desk.done_with("reel/31.bin\n", "recall --archive A --to elsewhere");
+    assert!(one.err.contains("30 more recalls"), "{}", one.err);
+    assert!(one.text().contains("for others 30 files"), "{}", one.text());
+}
+
+#[test]
 fn a_store_beside_another_run_is_told_who_works() {
     let (desk, _) = desk();
     let cache = desk.path().join("A/cache");

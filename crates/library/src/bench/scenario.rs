@@ -20,7 +20,7 @@ pub fn text(
     let cartridges = pattern.iter().map(|one| one.cartridge).max().unwrap_or(1);
     let mut text = format!(
         "# What `tapewise library bench` measured, {} of {} requests: the same requests, and the times\n\
-         # of its steps, each as likely. A search is a locate and the read behind it. Drives that took no part\n\
+         # of its steps, each as likely. A search is a locate and the read after it. Drives that took no part\n\
          # are not counted.\n\n\
          name = \"library bench\"\n\
          requests = {}\n\

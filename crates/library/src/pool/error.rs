@@ -173,7 +173,7 @@ pub enum PoolError {
         volume: String,
     },
     /// The person wants it to stop.
-    #[error("stopped while {volume} was asked for; what was asked for stays in the queue")]
+    #[error("stopped while {volume} was asked for")]
     Stopped {
         /// Its label.
         volume: String,

@@ -180,7 +180,7 @@ impl Desk<'_> {
         let what = "Seek between any two places";
         self.figure("seek-between", what, self.along.distance, TIME)
             .dots("target ahead as it is read", of(true))
-            .dots("target behind: the tape turns", of(false))
+            .dots("target backwards: the tape turns", of(false))
     }
 
     fn short_seeks(&self) -> Figure {

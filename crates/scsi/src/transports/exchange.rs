@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for Hex {
         let byte = |pair: &str| {
             let is_pair = pair.len() == 2 && pair.bytes().all(|digit| digit.is_ascii_hexdigit());
             let byte = u8::from_str_radix(pair, 16).ok().filter(|_| is_pair);
-            byte.ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is no byte in hex")))
+            byte.ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not a byte in hex")))
         };
         let bytes = text.split_ascii_whitespace().map(byte);
         bytes.collect::<Result<_, _>>().map(Hex)

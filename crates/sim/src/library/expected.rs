@@ -251,7 +251,7 @@ impl Site {
             .as_ref()
             .is_some_and(|cache| cache.size_gb.is_some())
         {
-            return unsuited("a cache of which the share of hits is not known");
+            return unsuited("a cache whose share of hits is not known");
         }
         if policy.dismount == Dismount::AfterIdle {
             return unsuited("cartridges stay in their drives for a while");

@@ -229,7 +229,7 @@ fn order(scenario: &Scenario, halls: &[Hall]) -> Result<Algorithm, ScenarioError
             "needs drives whose profile has a locate-time model; with stated searches there are \
              fifo and sort",
         )),
-        None => Err(refuse("is no order")),
+        None => Err(refuse("is not an order")),
     }
 }
 

@@ -40,7 +40,7 @@ pub enum SettingError {
         word: String,
     },
     /// A word of the key stands below a value that has no such words below it.
-    #[error("{key}: `{word}` stands below what is no {what}")]
+    #[error("{key}: `{word}` is below something that is not a {what}")]
     Below {
         /// The key.
         key: String,

@@ -28,7 +28,7 @@ pub fn batch_means(
             least: LEAST_BATCHES,
         });
     }
-    at_least(batches, values, "so many batches")?;
+    at_least(batches, values, "this many batches")?;
     all_finite(values)?;
     let length = values.len() / batches;
     let means: Vec<f64> = values[values.len() - batches * length..]

@@ -2,6 +2,7 @@
 
 use super::findings::{Findings, PricedMount};
 use super::hours::{Hours, Spent, sorted};
+use super::moves::Verdict;
 use super::prices::ORDERS;
 use crate::found::Origin;
 use serde_json::{Value, json};
@@ -37,6 +38,14 @@ impl Findings {
                 "measured_reading_us": sums.reading.0,
                 "model_locating_us": sums.as_read.0,
                 "orders_locating_us": orders_json(&sums.orders),
+                "moves": sums.moves.len(),
+                "moves_r_squared": sums.moves.r_squared(),
+                "moves_median_error_s": sums.moves.median_error_s(),
+                "trust": sums.moves.verdict().map(|verdict| match verdict {
+                    Verdict::Knows => "good",
+                    Verdict::Ranks => "rough",
+                    Verdict::Worthless => "none",
+                }),
             },
             "mounts": mounts,
             "notices": self.notices,

@@ -2,6 +2,7 @@
 
 use super::hours::Ledger;
 use super::mounts::Mount;
+use super::moves::{Moves, Verdict};
 use super::prices::{ORDERS, Prices};
 use std::collections::BTreeMap;
 use tapewise_model::Micros;
@@ -65,6 +66,8 @@ pub struct Sums {
     pub cut_short: usize,
     /// Things that failed or were given up.
     pub failed: u64,
+    /// The moves of all these mounts.
+    pub moves: Moves,
 }
 
 /// How far the model that priced the mounts is off where it can be checked.
@@ -76,17 +79,6 @@ pub struct Trust {
     pub by_mount: Option<[f64; 2]>,
     /// What follows for other orders.
     pub verdict: Verdict,
-}
-
-/// What a model is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It knows the moves of the log.
-    Knows,
-    /// It tells which of two orders is shorter, hardly by how much.
-    Ranks,
-    /// What it says of other orders is worth nothing.
-    Worthless,
 }
 
 /// Up to this factor the model is taken to know the moves of a log, and up to this one to know which of
@@ -127,6 +119,7 @@ impl Findings {
             sums.repeated += prices.repeated;
             sums.cut_short += usize::from(prices.cut_short);
             sums.failed += priced.mount.failed;
+            sums.moves.extend(&prices.moves);
         }
         sums.factors.sort_by(f64::total_cmp);
         sums
@@ -171,11 +164,17 @@ impl Sums {
         Some(Trust {
             factor,
             by_mount,
-            verdict: match factor.max(1.0 / factor) {
-                off if off <= GOOD_FACTOR => Verdict::Knows,
-                off if off <= FAIR_FACTOR => Verdict::Ranks,
-                _ => Verdict::Worthless,
-            },
+            verdict: self.verdict(factor.max(1.0 / factor)),
         })
+    }
+
+    /// What follows from a sum that is off by a factor, and from each move: a sum can be right by chance.
+    fn verdict(&self, off: f64) -> Verdict {
+        match self.moves.verdict() {
+            Some(Verdict::Worthless) => Verdict::Worthless,
+            _ if off > FAIR_FACTOR => Verdict::Worthless,
+            Some(Verdict::Knows) | None if off <= GOOD_FACTOR => Verdict::Knows,
+            _ => Verdict::Ranks,
+        }
     }
 }

@@ -104,7 +104,7 @@ impl Hours {
 }
 
 /// What a log does not say.
-pub const NOT_SAID: &str = "(not said)";
+pub const NOT_SAID: &str = "(unknown)";
 
 /// Time by drive, by volume and by user: three ways to divide the same hours.
 #[derive(Clone, Debug, Default)]

@@ -22,6 +22,8 @@ pub struct Read {
     pub start: Option<WrapLpos>,
     /// Where the head was then, where that was recorded.
     pub end: Option<WrapLpos>,
+    /// Time on the way to it, as measured: nothing where it followed upon the read before.
+    pub way: Micros,
 }
 
 impl Read {
@@ -44,6 +46,7 @@ impl Read {
             bytes: event.bytes.saturating_mul(byte_scale),
             start: place(&from),
             end: event.to.as_ref().and_then(place),
+            way: Micros::ZERO,
         })
     }
 }
@@ -139,7 +142,8 @@ impl Mount {
 
     fn read(&mut self, event: &Event, byte_scale: u64) {
         let follows = self.pending == Micros::ZERO;
-        self.locating += self.pending;
+        let way = self.pending;
+        self.locating += way;
         self.reading += event.took_us;
         self.pending = Micros::ZERO;
         self.rewind = None;
@@ -163,7 +167,7 @@ impl Mount {
                 last.bytes = last.bytes.saturating_add(read.bytes);
                 last.end = read.end;
             }
-            _ => self.reads.push(read),
+            _ => self.reads.push(Read { way, ..read }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the reads of a mount cost in several orders, by a model of the drive.
 
 use super::mounts::{Mount, Read, place as recorded_place};
+use super::moves::Moves;
 use crate::batch::Batch;
 use crate::cartridge::Cartridge;
 use crate::effort::Effort;
@@ -22,7 +23,7 @@ pub const ORDERS: [Origin; 4] = [
 ];
 
 /// What a model says of a mount. All are times on the way, without the reading of what was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
     /// The order in which it was really read.
     pub as_read: Micros,
@@ -34,6 +35,8 @@ pub struct Prices {
     pub repeated: usize,
     /// Whether time ran out while an order was looked for.
     pub cut_short: bool,
+    /// How the model does on each move of the order as read.
+    pub moves: Moves,
 }
 
 /// Why a mount cannot be priced.
@@ -70,14 +73,18 @@ pub fn price(mount: &Mount, cartridge: &Cartridge, effort: &Effort) -> Result<Pr
     let head = mount.head.as_ref().map_or(Location::default(), head_at);
     let placed = cartridge.place(batch(&mount.reads), &from(head, end))?;
     let mut as_read = Micros::ZERO;
+    let mut moves = Moves::default();
     let mut at = head;
     let runs = without_repeats(&mount.reads);
     for (number, run) in runs.iter().enumerate() {
         let is_last = number + 1 == runs.len();
         let end = if is_last { end } else { EndLocation::Anywhere };
         let part = cartridge.place(batch(run), &from(at, end))?;
-        let way = locating(&part, Origin::Algorithm(Algorithm::Fifo), effort);
-        as_read += way.map_or(Micros::ZERO, |(way, _)| way);
+        if let Some(order) = part.solve(&Alternatives::none(), Algorithm::Fifo, effort) {
+            let plan = part.carry_out(order.order);
+            as_read += plan.totals.locate;
+            moves.add(&part, &plan, run);
+        }
         at = run.last().map_or(at, behind);
     }
     let found = ORDERS.map(|origin| locating(&placed, origin, effort));
@@ -87,6 +94,7 @@ pub fn price(mount: &Mount, cartridge: &Cartridge, effort: &Effort) -> Result<Pr
         cut_short: found.into_iter().flatten().any(|(_, cut_short)| cut_short),
         repeated: mount.reads.len().saturating_sub(placed.problem.len()),
         positions: placed.provenance,
+        moves,
     })
 }
 

@@ -42,18 +42,18 @@ pub enum BatchError {
         /// The volume of the index (UUID).
         indexed: String,
     },
-    /// Names that several files of the index have.
-    #[error("{name} has these names of {list} more than once: {}", shown(names))]
+    /// Names that could mean several files.
+    #[error("{}", questions(name, list, names))]
     Ambiguous {
         /// The index.
         name: String,
         /// The list of names.
         list: String,
-        /// The names.
-        names: Vec<Name>,
+        /// The names, each with the paths that it could mean.
+        names: Vec<(Name, Vec<String>)>,
     },
     /// Names that the index does not have.
-    #[error("{}", not_found(name, list, names))]
+    #[error("{}", not_found(name, list, names, nearest))]
     NotFound {
         /// The index.
         name: String,
@@ -61,6 +61,8 @@ pub enum BatchError {
         list: String,
         /// The names.
         names: Vec<Name>,
+        /// For the first of the names, the paths that are most like them.
+        nearest: Vec<Vec<String>>,
     },
     /// No request is on the cartridge that was asked for.
     #[error("{}, none on volume {volume}", units::count(*requests, "request"))]
@@ -96,7 +98,7 @@ pub enum OneVolumeError {
     },
     /// Some of them do not name a cartridge, and others do.
     #[error(
-        "the cartridge of {} is not said; the others are on {volume}",
+        "{} without a cartridge; the others are on {volume}",
         units::count(*requests, "request")
     )]
     Unnamed {
@@ -125,10 +127,53 @@ pub(super) fn shown(names: &[Name]) -> String {
     format!("{}{more}", some.join("; "))
 }
 
-pub(super) fn not_found(name: &str, list: &str, names: &[Name]) -> String {
-    let count = names.len();
-    format!(
-        "{name} does not have {count} of the names in {list}: {}",
-        shown(names)
-    )
+pub(super) fn not_found_notice(name: &str, list: &str, names: &[Name]) -> String {
+    let count = units::count(names.len(), "name");
+    let verb = is_or_are(names.len());
+    format!("{count} of {list} {verb} not in {name}: {}", shown(names))
+}
+
+fn is_or_are(count: usize) -> &'static str {
+    match count {
+        1 => "is",
+        _ => "are",
+    }
+}
+
+/// A line for each of the first names, with the paths that are most like it.
+fn not_found(name: &str, list: &str, names: &[Name], nearest: &[Vec<String>]) -> String {
+    let count = units::count(names.len(), "name");
+    let mut said = format!("{count} of {list} {} not in {name}", is_or_are(names.len()));
+    for (one, nearest) in names.iter().zip(nearest) {
+        let text = String::from_utf8_lossy(&one.bytes);
+        said.push_str(&format!("\n  line {}: {text}", one.line));
+        if !nearest.is_empty() {
+            said.push_str(&format!("; nearest: {}", nearest.join(", ")));
+        }
+    }
+    more(said, names.len(), nearest.len())
+}
+
+/// A line for each of the first names, with the paths that it could mean.
+fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
+    const SHOWN: usize = 5;
+    let count = units::count(names.len(), "name");
+    let mut said =
+        format!("{count} of {list} could be several files of {name}: which one is meant?");
+    for (one, paths) in names.iter().take(SHOWN) {
+        let text = String::from_utf8_lossy(&one.bytes);
+        let some = paths[..paths.len().min(3)].join(" or ");
+        said.push_str(&format!("\n  line {}: {text} can be {some}", one.line));
+        if paths.len() > 3 {
+            said.push_str(&format!(" or {} more", paths.len() - 3));
+        }
+    }
+    more(said, names.len(), SHOWN)
+}
+
+fn more(mut said: String, names: usize, shown: usize) -> String {
+    if names > shown {
+        said.push_str(&format!("\n  and {} more", names - shown));
+    }
+    said
 }

@@ -1,13 +1,12 @@
 //! Requests by name, from the index of an LTFS volume.
 
-use super::error::{not_found, shown};
-use super::{Batch, BatchError};
+use super::{Batch, BatchError, Listed};
 use std::io::BufRead;
-use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise_formats::list::{Separator, read_list};
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_label::LtfsLabel;
-use tapewise_formats::ltfs_select::select;
+use tapewise_formats::name_match::Matching;
 use tapewise_model::units;
 
 /// Which files of a volume are wanted.
@@ -16,14 +15,7 @@ pub enum Chosen<'a> {
     /// All of them, in the order of the index.
     All,
     /// Those of a list, in its order.
-    Names {
-        /// What messages call the list.
-        list: &'a str,
-        /// Paths in the volume, byte for byte.
-        names: &'a [Name],
-        /// Whether to go on without names that the index does not have; the notices list them.
-        ignore_missing: bool,
-    },
+    Names(Listed<'a>),
 }
 
 /// The index of an LTFS volume.
@@ -78,11 +70,12 @@ impl LtfsVolume {
     pub fn listed(&self, list: &str, reader: impl BufRead) -> Result<Batch, BatchError> {
         let read = read_list(reader, Separator::Newline);
         let read = read.map_err(|error| BatchError::unreadable(list, error))?;
-        let chosen = Chosen::Names {
+        let chosen = Chosen::Names(Listed {
             list,
             names: &read.names,
             ignore_missing: false,
-        };
+            matching: &Matching::default(),
+        });
         self.batch(chosen, &LtfsLayout::assumed())
     }
 
@@ -93,7 +86,20 @@ impl LtfsVolume {
     /// [`BatchError::NotFound`] and [`BatchError::Ambiguous`] for names,
     /// [`BatchError::Unreadable`] for extents that cannot be.
     pub fn batch(&self, chosen: Chosen, layout: &LtfsLayout) -> Result<Batch, BatchError> {
-        let (chosen, mut notices) = self.choose(chosen)?;
+        let (chosen, notices) = self.choose(chosen)?;
+        self.batch_of(&chosen, notices, layout)
+    }
+
+    /// Requests for some of [`LtfsVolume::files`], by their numbers; `notices` are those of the choice.
+    ///
+    /// # Errors
+    /// [`BatchError::Unreadable`] for extents that cannot be.
+    pub fn batch_of(
+        &self,
+        chosen: &[usize],
+        mut notices: Vec<String>,
+        layout: &LtfsLayout,
+    ) -> Result<Batch, BatchError> {
         let volume = Some(self.index.volume_name.as_str()).filter(|name| !name.is_empty());
         let files = chosen.iter().map(|&at| &self.files[at]);
         let read = ltfs_requests(files, layout, volume);
@@ -111,40 +117,31 @@ impl LtfsVolume {
 
     /// The files that are wanted, by index, and what is odd about the list.
     fn choose(&self, chosen: Chosen) -> Result<(Vec<usize>, Vec<String>), BatchError> {
-        let Chosen::Names {
-            list,
-            names,
-            ignore_missing,
-        } = chosen
-        else {
-            return Ok(((0..self.files.len()).collect(), Vec::new()));
-        };
-        let selection = select(&self.files, names, None);
-        let selection = selection.map_err(|error| BatchError::unreadable(list, error))?;
-        let (name, list) = (self.name.clone(), list.to_owned());
-        if !selection.ambiguous.is_empty() {
-            return Err(BatchError::Ambiguous {
-                name,
-                list,
-                names: selection.ambiguous,
-            });
-        }
-        let mut notices = Vec::new();
-        if !selection.not_found.is_empty() {
-            let names = selection.not_found;
-            if !ignore_missing {
-                return Err(BatchError::NotFound { name, list, names });
+        match chosen {
+            Chosen::All => Ok(((0..self.files.len()).collect(), Vec::new())),
+            Chosen::Names(listed) => {
+                let found = listed.among_files(&self.name, &self.files)?;
+                Ok((found.files, found.notices))
             }
-            notices.push(not_found(&name, &list, &names));
         }
-        if !selection.duplicates.is_empty() {
-            let count = selection.duplicates.len();
-            let names = shown(&selection.duplicates);
-            notices.push(format!(
-                "{list}: names listed before, {count} of them: {names}"
-            ));
+    }
+
+    /// How often its index was written.
+    pub fn generation(&self) -> u64 {
+        self.index.generation
+    }
+
+    /// Its files.
+    pub fn files(&self) -> &[LtfsFile] {
+        &self.files
+    }
+
+    /// The name by which people know the volume, or its UUID.
+    pub fn title(&self) -> &str {
+        match self.index.volume_name.as_str() {
+            "" => &self.index.volume_uuid,
+            name => name,
         }
-        Ok((selection.files, notices))
     }
 
     fn describe(&self, chosen: usize) -> String {
@@ -153,10 +150,7 @@ impl LtfsVolume {
             .iter()
             .map(|file| file.length)
             .fold(0, u64::saturating_add);
-        let volume = match index.volume_name.as_str() {
-            "" => &index.volume_uuid,
-            name => name,
-        };
+        let volume = self.title();
         format!(
             "{chosen} of {}; {} on the volume {volume} (LTFS {}, generation {})",
             units::count(files.len(), "file"),

@@ -265,6 +265,20 @@ impl Requests for SqliteCatalogue {
         self.write(|transaction| answer(transaction, request, how, at_ns))
     }
 
+    fn withdraw(&self, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>> {
+        let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 \
+            WHERE id = ?1 AND kind = 'recall' AND state = 'queued'";
+        self.write(|transaction| {
+            let mut withdrawn = Vec::new();
+            for &id in requests {
+                if run(transaction, sql, params![id, at_ns])? > 0 {
+                    withdrawn.push(id);
+                }
+            }
+            Ok(withdrawn)
+        })
+    }
+
     fn recall_queue(&self) -> Result<RecallQueue> {
         self.read(recall_queue)
     }

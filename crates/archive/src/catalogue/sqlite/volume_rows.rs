@@ -58,7 +58,7 @@ pub fn check_segments(recorded: &Recorded, format: VolumeFormat) -> Result<()> {
         checked(path, "an offset of", segment.byte_offset)?;
         if segment.last_block < segment.first_block || segment.partition > 3 {
             return Err(wrong(format!(
-                "blocks {} to {} of partition {} are no segment",
+                "blocks {} to {} of partition {} are not a segment",
                 segment.first_block, segment.last_block, segment.partition
             )));
         }

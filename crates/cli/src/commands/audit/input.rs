@@ -168,7 +168,7 @@ impl Logs {
 
 fn without_times(name: &str) -> String {
     format!(
-        "{name}: does not say when things began: how long a drive was idle within a mount cannot be told"
+        "{name}: has no times of day, so tapewise cannot tell how long a drive was idle within a mount"
     )
 }
 

@@ -102,7 +102,7 @@ fn mounts_table(found: &Findings, all: bool) -> Table {
     let shown = if all { usize::MAX } else { SHOWN };
     for (priced, prices) in found.priced().take(shown) {
         let mount = &priced.mount;
-        let name = |name: &Option<String>| name.clone().unwrap_or("(not said)".to_owned());
+        let name = |name: &Option<String>| name.clone().unwrap_or("(unknown)".to_owned());
         let cells = [
             name(&mount.volume),
             name(&mount.drive),
@@ -146,32 +146,45 @@ fn table(sums: &Sums) -> Table {
 fn trust(sums: &Sums) -> String {
     let (model, measured) = (sums.as_read, sums.locating);
     let Some(trust) = sums.trust() else {
-        return format!(
-            "cannot be told: {measured} of locating was measured, the model says {model}"
-        );
+        return format!("unknown: the log has {measured} of locating, the model says {model}");
     };
     let factor = trust.factor;
     let mut text = format!(
-        "as read the model says {model} of locating, {factor:.2} times the {measured} measured"
+        "for the order as read, the model says {model} of locating, {factor:.2} times the {measured} measured"
     );
     if let Some([half, worst]) = trust.by_mount {
         text.push_str(&format!(
-            "; half of the mounts are within a factor of {half:.2}, the worst is off by {worst:.2}"
+            "; by mount, the median ratio is {half:.2} and the worst {worst:.2}"
         ));
     }
+    text.push_str(&trust_in_moves(sums));
     text.push_str(match trust.verdict {
         Verdict::Knows => {
-            ". It knows these moves; those of other orders are shorter, and it can be further off there"
+            ". The model knows these moves. Other orders make shorter moves, for which it may be less accurate"
         }
         Verdict::Ranks => {
-            ". It tells which order is shorter, hardly by how much: fit a profile to these logs (`tapewise fit`)"
+            ". The model tells which order is shorter, but not by how much: fit a profile to these logs (`tapewise fit`)"
         }
         Verdict::Worthless => {
-            ". What it says of other orders is worth nothing: this is another drive, or the blocks lie elsewhere. \
+            ". Do not trust what it says of other orders: this is another drive, or the blocks lie elsewhere. \
              Fit a profile to these logs (`tapewise fit`), or give the cartridge's --map"
         }
     });
     text
+}
+
+/// How the model does move by move; a sum can be right by chance.
+fn trust_in_moves(sums: &Sums) -> String {
+    let (Some(explained), Some(median_s)) =
+        (sums.moves.r_squared(), sums.moves.median_error_s())
+    else {
+        return String::new();
+    };
+    let moves = units::count(sums.moves.len(), "move");
+    format!(
+        "; over {moves} half are off by at most {median_s:.1} s, and the model explains {:.0} % of their differences",
+        100.0 * explained.max(0.0)
+    )
 }
 
 fn or_dash(time: Option<Micros>) -> String {

@@ -37,6 +37,7 @@ fn options(logs: &[PathBuf]) -> Audit {
         log_format: LogFormat::Auto,
         profile: None,
         map: Vec::new(),
+        maps: None,
         search: SearchArgs::with_seed(1),
         all: false,
         json: false,
@@ -251,9 +252,9 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
     );
     let model_s = measured.sums().as_read.as_secs_f64();
     for (times, said) in [
-        (1.0, "It knows these moves"),
+        (1.0, "The model knows these moves"),
         (1.25, "which order is shorter"),
-        (9.9, "worth nothing"),
+        (9.9, "Do not trust"),
     ] {
         for times in [times, 1.0 / times] {
             let line = trust(model_s / times);
@@ -261,7 +262,7 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
             assert!(line.contains(&format!("{times:.2} times the ")), "{line}");
         }
     }
-    assert!(trust(0.0).contains("cannot be told"));
+    assert!(trust(0.0).contains("unknown: "));
 }
 
 #[test]
@@ -390,7 +391,7 @@ fn drives_whose_rows_alternate_are_told_apart_and_idle_time_is_found() {
         })
         .collect();
     assert_eq!(users["cat"], Some(65_000_000));
-    assert_eq!(users["(not said)"], Some(40_000_000));
+    assert_eq!(users["(unknown)"], Some(40_000_000));
     // Two mounts that read: 400000 and back is longer than on the way.
     let sums = report.sums();
     assert_eq!((sums.mounts, sums.reads), (2, 3));
@@ -474,7 +475,7 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
         report
             .notices
             .iter()
-            .any(|said| said.contains("cannot be told"))
+            .any(|said| said.contains("tapewise cannot tell"))
     );
 }
 

@@ -15,7 +15,7 @@ impl Counts {
             let number = text.trim().parse::<u32>().ok();
             number
                 .filter(|&number| number > 0)
-                .ok_or_else(|| format!("`{text}` is no number above 0; expected 6, 1..12 or 2,4,8"))
+                .ok_or_else(|| format!("`{text}` is not a number above 0; give 6, 1..12 or 2,4,8"))
         };
         let mut counts: Vec<u32> = match text.split_once("..") {
             Some((first, last)) => {

@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::collections::HashSet;
 use std::fs::File;
@@ -21,11 +22,11 @@ use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::read_ltfs_index;
 
-/// Add cartridges of others: LTFS volumes by their indexes, tar tapes and ours by reading them, any tape
-/// by a list of blocks.
+/// Add cartridges that others wrote: LTFS volumes by their indexes, tar tapes and ours by reading them,
+/// and any tape by a list of blocks.
 ///
-/// Files appear in the archive below the cartridge's label; `find` says which tape holds them, and
-/// `recall --archive` brings them back. Such cartridges are read and never written.
+/// The files appear in the archive below the cartridge's label. `find` shows which tape holds them, and
+/// `recall --archive` reads them. tapewise never writes to such cartridges.
 #[derive(clap::Args, Debug)]
 pub struct Add {
     /// The archive.
@@ -38,7 +39,7 @@ pub struct Add {
     #[arg(value_name = "INDEX.xml|LIST.csv")]
     indexes: Vec<PathBuf>,
     /// Bytes of a block of these volumes [default: 524288 for LTFS; a list needs it].
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=16_777_215))]
     block_size: Option<u64>,
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
     /// from end to end, on all drives.
@@ -48,7 +49,7 @@ pub struct Add {
     /// spans cartridges is added when all of them are read by one command.
     #[arg(long = "tape", value_name = "LABEL")]
     tapes: Vec<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -159,7 +160,7 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<ForeignVolume
         None => LtfsLayout::assumed(),
     };
     let label = path.file_stem().and_then(|stem| stem.to_str());
-    let label = label.ok_or_else(|| CliError::input("its name is no label of a cartridge"))?;
+    let label = label.ok_or_else(|| CliError::input("its name is not a label of a cartridge"))?;
     let label = in_library(label, library);
     Ok(ForeignVolume::of_index(&label, &index, &files, &layout))
 }

@@ -13,7 +13,7 @@ use tapewise_plot::Table;
 /// Files listed by one question.
 const AT_ONCE: usize = 10_000;
 
-/// Say on which tape files are, by path or pattern.
+/// Show which tapes files are on, by path or pattern.
 #[derive(clap::Args, Debug)]
 pub struct Find {
     /// The archive.

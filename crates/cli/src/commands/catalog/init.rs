@@ -3,6 +3,7 @@
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::output::print;
+use crate::quantity;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::mover::Settings;
@@ -29,20 +30,21 @@ pub struct Init {
     #[arg(long, value_name = "NAME|FILE")]
     profile: String,
     /// Cartridges that each file lies on unless it is stored otherwise.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = quantity::count_in::<u32>(1..=8))]
     copies: u32,
-    /// How much the cache holds at most, in GB.
-    #[arg(long, value_name = "GB", default_value_t = 100.0)]
+    /// The most the cache holds: GB, or a size such as 2TB.
+    #[arg(long, value_name = "SIZE", default_value = "100", value_parser = quantity::gigabytes)]
     cache_gb: f64,
     /// Bytes of a block on tape.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size::<u32>)]
     block_size: Option<u32>,
     /// Bytes after which a segment is closed with a filemark.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::size::<u64>)]
     segment_size: Option<u64>,
     /// Compress files with zstd before they are written, at this level where one is given: 1 is quick, 19
     /// slow.
-    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
+        value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
 }
 

@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::Volumes;
 use tapewise_archive::mover::{Moved, due};
 
-/// Move what is due: from the cache onto tape, and from tier to tier.
+/// Move files that are due: from the cache onto tape, and from tier to tier.
 ///
-/// The tiers stand in archive.toml: pools of volumes, told by their labels, and after how many days files
-/// come to each. Volumes are read in portions that the cache has room for and in our order; a copy is
-/// dropped from the catalogue when those of the next tier are on tape. Killed at any moment, the same
-/// command goes on.
+/// archive.toml describes the tiers: pools of volumes, chosen by label, and after how many days files
+/// move to each. tapewise reads volumes in the fastest order, in portions that fit the cache. It removes
+/// a copy from the catalogue when the copies of the next tier are on tape. If the program is killed, the
+/// same command continues.
 #[derive(clap::Args, Debug)]
 pub struct Migrate {
     /// The archive.
@@ -26,7 +26,7 @@ pub struct Migrate {
     /// Say what would be moved, and move nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -64,11 +64,11 @@ fn say_due(archive: &Archive) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bring what is still wanted of a volume onto others, and forget the volume.
+/// Copy the files of a volume that are still wanted onto other volumes, and remove the volume.
 ///
-/// It is read in portions that the cache has room for, its files are written elsewhere, and the volume is
-/// taken out of the catalogue. Copies on it that were lost are made again from their other copies. The
-/// cartridge is not touched, unless --reuse is given.
+/// tapewise reads the volume in portions that fit the cache, writes its files to other volumes, and
+/// removes the volume from the catalogue. Lost copies on it are made again from their other copies. The
+/// cartridge itself is not changed, unless you give --reuse.
 #[derive(clap::Args, Debug)]
 pub struct Repack {
     /// The archive.
@@ -80,7 +80,7 @@ pub struct Repack {
     /// Label the emptied cartridge anew, so that `store` writes on it again: what stands on it is given up.
     #[arg(long)]
     reuse: bool,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }

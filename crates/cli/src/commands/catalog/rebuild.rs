@@ -27,7 +27,7 @@ pub struct Rebuild {
     /// Labels of the cartridges to read [default: all of the library].
     #[arg(value_name = "VOLUME")]
     volumes: Vec<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -6,7 +6,7 @@ use crate::output::print;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Go on with a catalogue that was restored from a backup, or made anew.
+/// Continue with a catalogue that was restored from a backup or made again.
 ///
 /// Files in the cache that this catalogue does not know may have been acknowledged after the backup. They are kept
 /// in cache/quarantine of the archive, under the paths they were stored with, for `tapewise store` to store them

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::{Loss, Volumes};
 use tapewise_archive::record::VolumeState;
 
-/// Take volumes out of the catalogue: cartridges that are lost, destroyed or labelled anew.
+/// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.
 ///
 /// The cartridges are not touched: `catalog add --tape` reads one in again. A volume that holds the only
 /// copy of a file is kept, unless the loss is accepted.
@@ -55,7 +55,7 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Write no more onto volumes; what is on them is read until `catalog repack` moves it.
+/// Write no more to volumes. Their files can be read until `catalog repack` moves them.
 #[derive(clap::Args, Debug)]
 pub struct Retire {
     /// The archive.

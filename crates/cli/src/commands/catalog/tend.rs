@@ -5,6 +5,7 @@ use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::units;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ pub struct Verify {
     /// Labels of the volumes.
     #[arg(value_name = "VOLUME", required = true)]
     volumes: Vec<String>,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -41,22 +42,23 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     verify_all(&archive, &volumes, Micros::FAR, args.quiet)
 }
 
-/// Verify the volumes that were not read for longest, within a budget of drive hours.
+/// Verify the volumes that were read longest ago, within a budget of drive hours.
 ///
-/// Of volumes that were last read on the same day the one whose cartridge was loaded most often comes first.
-/// Run once a night, it goes round the whole archive. What it does with a volume is what `verify` does.
+/// If several volumes were last read on the same day, the one whose cartridge was loaded most often comes
+/// first. Run every night, this covers the whole archive in time. Each volume is read as by `verify`.
 #[derive(clap::Args, Debug)]
 pub struct Scrub {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Hours of drives that it may take, all drives together. At least one volume is read.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Drive time it may take, all drives together: hours, or a time such as 90m. At least one volume
+    /// is read.
+    #[arg(long, value_name = "HOURS", value_parser = quantity::whole_hours(1..=100_000))]
     hours: u32,
     /// Print what would be read, and read nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -203,7 +205,7 @@ pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Write a copy of the catalogue; the file appears when it is whole.
+/// Write a copy of the catalogue. The file appears when it is complete.
 #[derive(clap::Args, Debug)]
 pub struct Backup {
     /// The archive.

@@ -5,7 +5,7 @@ mod verified;
 use super::heed;
 use crate::bar::Bar;
 use crate::error::CliError;
-use crate::{device, output, profiles, units};
+use crate::{device, output, profiles, quantity, units};
 use std::path::PathBuf;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome};
@@ -14,14 +14,13 @@ use tapewise_run::check::{Asked, CheckError, Chosen, DriveReport, Ended, Limits,
 use tapewise_run::{RunError, profile_of_density};
 use tapewise_scsi::TapeDrive;
 
-/// Check a drive in ten minutes of its time, and write a report. Reads only.
+/// Check a drive in ten minutes, and write a report. Nothing is written to the tape.
 ///
-/// Asks the drive who it is and what it can do, goes to places of the cartridge that is in it, and
-/// takes the time of every locate: up to 200, as many as fit, long and short ones mixed so that it does
-/// not matter where the time runs out. The times are compared with those that the drive's profile
-/// predicts. A locate that fails is recorded, and the check goes on; after three in a row it ends.
-/// Names and serial numbers are struck out of the report. An interrupt ends it without a report. The
-/// tape is rewound at the end.
+/// tapewise asks the drive what it is and what it can do, moves to places on the cartridge that is in
+/// it, and times every locate, up to 200. Long and short locates are mixed, so it does not matter when
+/// the time runs out. The report compares the times with the profile's predictions. If a locate fails,
+/// tapewise records it and goes on; after three failures in a row it ends. Names and serial numbers are
+/// removed from the report. Ctrl-C ends the check without a report. At the end the tape is rewound.
 #[derive(clap::Args, Debug)]
 pub struct Check {
     /// The drive, with a cartridge that has data on it.
@@ -39,8 +38,8 @@ pub struct Check {
     /// Three minutes and at most 40 locates.
     #[arg(long, conflicts_with = "minutes")]
     quick: bool,
-    /// Begin no locate after so many minutes of drive time.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    /// Begin no locate after this much drive time: minutes, or a time such as 1h.
+    #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = quantity::whole_minutes(1..=600))]
     minutes: u32,
     /// The profile to compare with, instead of the one for this drive.
     #[arg(long, value_name = "NAME|FILE")]

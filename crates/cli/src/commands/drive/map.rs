@@ -1,15 +1,16 @@
 //! `tapewise drive map`: where the wraps of the cartridge in a drive end.
 
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, output, quantity, units};
 use std::path::PathBuf;
 use tapewise_formats::map_file::{MapFile, write_map};
 use tapewise_run::{RunError, probe_map, wrap_ends};
 
-/// Map the cartridge in a drive, for `order --map`. Reads only.
+/// Map the cartridge in a drive, for `order --map`. Nothing is written to the tape.
 ///
-/// Asks for the drive's table of wrap ends (LTO-7 and later), which moves nothing. A drive without
-/// one is sent to a few places and asked where it stands: some minutes.
+/// tapewise asks for the drive's table of wrap ends (LTO-7 and later); this moves nothing. If the drive
+/// has no such table, tapewise moves it to a few places and asks where they are. This takes some
+/// minutes.
 #[derive(clap::Args, Debug)]
 pub struct Map {
     /// The drive.
@@ -18,8 +19,8 @@ pub struct Map {
     /// Where to write the map.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Places to go to in each partition, where the drive has no table.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    /// Places to visit in each partition if the drive has no table.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = quantity::count_in::<u64>(1..=1000))]
     probes: u64,
 }
 

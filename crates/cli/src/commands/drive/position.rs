@@ -5,15 +5,15 @@ use crate::{device, output};
 use serde::Serialize;
 use tapewise_scsi::{PositionSource, Report, TapeDrive};
 
-/// Say where the head is: by block, and by wrap and LPOS where the drive tells.
+/// Show where the head is: the block, and wrap and LPOS if the drive reports them.
 ///
-/// Reads nothing and moves nothing.
+/// Nothing is read and nothing moves.
 #[derive(clap::Args, Debug)]
 pub struct Position {
     /// The drive.
     #[arg(value_name = "DEVICE")]
     device: String,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

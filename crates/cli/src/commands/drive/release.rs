@@ -5,12 +5,12 @@ use crate::{device, output};
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{Owner, Registrations, Report, TapeDrive};
 
-/// Show who has reserved a drive, and end a reservation that was left behind.
+/// Show who has reserved a drive, and end a reservation that its owner did not end.
 ///
-/// Without --key tapewise lists the keys that are registered with the drive, says whose they are, and
-/// changes nothing. With --key it says what it is about to do, and then ends the registration with that
-/// key, and the reservation with it. A program that holds the drive and still runs then fails at its
-/// next command: make sure that it is gone.
+/// Without --key, tapewise lists the keys registered with the drive and their owners, and changes
+/// nothing. With --key, tapewise prints what it will do, and then removes the registration with that
+/// key and its reservation. If a program still uses the drive with that key, its next command fails, so
+/// make sure that it has ended.
 #[derive(clap::Args, Debug)]
 pub struct Release {
     /// The drive.

@@ -12,12 +12,12 @@ use tapewise_scsi::commands::{DECODERS, decode_any};
 use tapewise_scsi::question::{PAGED, Page, Question, QuestionError};
 use tapewise_scsi::{Line, ScsiError, hex};
 
-/// Show what a drive answers to one command, or decode an answer somebody sent.
+/// Show a drive's answer to one command, or decode an answer that somebody sent.
 ///
-/// Commands that only ask: nothing moves and nothing is changed, except that a message waiting in the
-/// drive ("another cartridge") is taken from it. What not every drive has is probed first, and
-/// refused where the drive does not say that it has it. With --hex the answer is printed byte by
-/// byte, which --inhex reads again: so answers of drives we have never seen can be sent to us.
+/// These commands only ask: nothing moves and nothing changes. However, a message that waits in the
+/// drive ("another cartridge") is consumed. tapewise first probes commands that not every drive has, and
+/// does not send a command that the drive does not report. --hex prints the answer byte by byte, and
+/// --inhex reads it again. In this way people can send us answers of drives that we have never seen.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

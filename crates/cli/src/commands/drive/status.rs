@@ -13,20 +13,20 @@ use tapewise_scsi::device::Host;
 use tapewise_scsi::holders::{Holder, Holders};
 use tapewise_scsi::{Owner, Report, TapeDrive};
 
-/// Say who a drive is, who uses it, and, with --active, what it is doing.
+/// Show which drive this is, who uses it, and with --active what it is doing.
 ///
-/// Without --active nothing but INQUIRY is sent. Any other command may take a message ("another
+/// Without --active, tapewise sends only INQUIRY. Any other command may consume a message ("another
 /// cartridge", "there was a reset") that waits in the drive for the program that uses it.
 #[derive(clap::Args, Debug)]
 pub struct Status {
     /// The drive.
     #[arg(value_name = "DEVICE")]
     device: String,
-    /// Ask for reservation, state, cartridge and position too. Refused while a program on this host
-    /// uses the drive; of a drive that is reserved only the reservation is shown.
+    /// Also ask for reservation, state, cartridge and position. Refused while a program on this host uses
+    /// the drive. If the drive is reserved, tapewise shows only the reservation.
     #[arg(long)]
     active: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

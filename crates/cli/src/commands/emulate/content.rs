@@ -2,7 +2,7 @@
 
 use super::ltfs::{self, Source};
 use crate::error::CliError;
-use crate::units;
+use crate::{quantity, units};
 use std::path::PathBuf;
 use tapewise_emulator::{CartridgeSpec, Library, LibrarySpec, Recorder};
 
@@ -17,7 +17,7 @@ pub(super) struct Content {
     ltfs: Vec<PathBuf>,
     /// Fill the next cartridge with blocks of made-up data up to this much of its tape, such as 500GB, or to
     /// its end if it is smaller. The data takes no room on the disk.
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size::<u64>)]
     fill: Option<u64>,
     /// Bytes of a block of --fill.
     #[arg(long, value_name = "BYTES", default_value_t = 1_048_576, requires = "fill",

@@ -24,7 +24,7 @@ pub(super) struct Serve {
     /// free port. Print the address of each drive and robot, and serve until Ctrl-C.
     #[arg(long, value_name = "HOST:PORT")]
     pub iscsi: Option<String>,
-    /// Let nobody in who does not prove to know this user's secret (CHAP).
+    /// Accept only initiators that know this user's secret (CHAP).
     #[arg(long, value_name = "USER", requires_all = ["iscsi", "chap_secret_file"])]
     chap_user: Option<String>,
     /// The file whose first line is the secret.

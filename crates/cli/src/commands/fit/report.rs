@@ -140,11 +140,11 @@ fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> Str
     let [same_ahead, same_behind, turned_ahead, turned_behind] = found.other_wrap_s;
     let constants = [
         ("same wrap, ahead", ahead),
-        ("same wrap, behind", behind),
+        ("same wrap, backwards", behind),
         ("other wrap, ahead", same_ahead),
-        ("other wrap, behind", same_behind),
+        ("other wrap, backwards", same_behind),
         ("other wrap, turning, ahead", turned_ahead),
-        ("other wrap, turning, behind", turned_behind),
+        ("other wrap, turning, backwards", turned_behind),
         ("reading on", found.read_on_s),
     ];
     for ((name, seconds), count) in constants.into_iter().zip(landed.support) {

@@ -13,10 +13,10 @@ use tapewise_formats::bench_csv::{self, Retrieval, Stocked};
 
 /// Measure how soon a library answers random retrievals, and how the answers are spread.
 ///
-/// Requests arrive at random times and each takes a mount: fetch, load, locate, read; then the drive
-/// rewinds, unloads, and the cartridge goes back (Gniewek, Davidson & Caldwell 1999). `prepare` fills
-/// cartridges with objects, `pattern` draws who asks for what when, `run` carries that out and writes
-/// an event log, `report` reads the log.
+/// Requests arrive at random times. Each one takes a mount: fetch, load, locate, read. Then the drive
+/// rewinds and unloads, and the cartridge goes back (Gniewek, Davidson & Caldwell 1999). `prepare` fills
+/// cartridges with objects, `pattern` draws the requests, `run` carries them out and writes an event
+/// log, and `report` reads the log.
 #[derive(clap::Args, Debug)]
 pub struct Bench {
     #[command(subcommand)]
@@ -79,6 +79,6 @@ fn consent(device: &str, yes_move: bool) -> Result<(), CliError> {
         return Ok(());
     }
     let what = format!("{device} is a real robot, which would move");
-    let hint = "--yes-move says that nobody else uses the library meanwhile";
+    let hint = "use --yes-move if no other program uses the library";
     Err(CliError::with(Exit::Refused, what).hint(hint))
 }

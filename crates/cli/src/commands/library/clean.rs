@@ -8,8 +8,8 @@ use tapewise_library::pool::Pool;
 
 /// Clean a drive with a cleaning cartridge of its library, and bring the cartridge back.
 ///
-/// Cleaning cartridges are those whose label begins with CLN. A cartridge in the drive goes home
-/// first; a cleaning cartridge that the drive refuses is said, and the next one taken.
+/// Labels of cleaning cartridges begin with CLN. If there is a cartridge in the drive, it goes back to
+/// its slot first. If the drive refuses a cleaning cartridge, tapewise reports it and takes the next one.
 #[derive(clap::Args, Debug)]
 pub struct Clean {
     /// The library's robot.

@@ -9,19 +9,19 @@ use tapewise_plot::Table;
 use tapewise_scsi::commands::Element;
 use tapewise_scsi::{Inventory as Found, words};
 
-/// List drives, import/export station and slots, with what is in them. Moves nothing.
+/// List drives, import/export station and slots, and what is in them. Nothing moves.
 #[derive(clap::Args, Debug)]
 pub struct Inventory {
     /// The library's robot.
     #[arg(value_name = "DEVICE")]
     device: String,
-    /// Empty slots too.
+    /// List empty slots too.
     #[arg(long)]
     all: bool,
     /// Let the robot look at every label first, which may take minutes.
     #[arg(long)]
     scan: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

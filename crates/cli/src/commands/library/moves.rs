@@ -9,9 +9,9 @@ use tapewise_scsi::commands::ElementKind;
 
 /// Put a cartridge into a drive.
 ///
-/// A drive is named by its serial number, because numbers of device nodes change; without --drive the
-/// first empty one is taken. The robot's answer means that the cartridge is in the drive; `tapewise
-/// drive load` waits until it can be read.
+/// Give the drive by its serial number, because numbers of device nodes change. Without --drive
+/// tapewise takes the first empty drive. When the robot answers, the cartridge is in the drive;
+/// `tapewise drive load` waits until it can be read.
 #[derive(clap::Args, Debug)]
 pub struct Mount {
     /// The library's robot.
@@ -27,7 +27,7 @@ pub struct Mount {
 
 /// Take a cartridge out of its drive and put it back where it came from.
 ///
-/// The drive must have been unloaded: `tapewise drive unload`.
+/// Unload the drive first with `tapewise drive unload`.
 #[derive(clap::Args, Debug)]
 pub struct Dismount {
     /// The library's robot.
@@ -38,7 +38,7 @@ pub struct Dismount {
     label: String,
 }
 
-/// Take a cartridge from the import/export station to an empty slot.
+/// Move a cartridge from the import/export station to an empty slot.
 #[derive(clap::Args, Debug)]
 pub struct Import {
     /// The library's robot.

@@ -5,6 +5,7 @@ use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::output;
+use crate::quantity;
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,11 +19,11 @@ use tapewise_plot::Table;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, Inventory};
 
-/// Mount and dismount random cartridges without a pause, and say how long each takes.
+/// Mount and dismount random cartridges without a pause, and report how long each takes.
 ///
-/// A cartridge is chosen at random, mounted in a drive chosen at random, and dismounted; the next one
-/// follows as soon as it is back. Nothing is read or written. Cleaning cartridges are left alone. The
-/// drives must be empty. Ctrl-C ends the test when what is on its way is back in its slot.
+/// tapewise mounts a random cartridge in a random drive and dismounts it. The next cycle begins as soon
+/// as the cartridge is back. Nothing is read or written, and cleaning cartridges are left alone. The
+/// drives must be empty. After Ctrl-C the test ends when every cartridge is back in its slot.
 #[derive(clap::Args, Debug)]
 pub struct Stress {
     /// The library's robot.
@@ -31,14 +32,14 @@ pub struct Stress {
     /// The drives to mount in, separated by commas.
     #[arg(long, value_name = "DEVICES", value_delimiter = ',', required = true)]
     drives: Vec<String>,
-    /// No cycle is begun after so many hours of the library's clock.
-    #[arg(long, default_value_t = 67.5)]
+    /// Begin no cycle after this long on the library's clock: hours, or a time such as 90m.
+    #[arg(long, value_name = "HOURS", default_value = "67.5", value_parser = quantity::hours)]
     hours: f64,
-    /// Cycles at once, each with a drive of its own.
-    #[arg(long, value_name = "CYCLES", default_value_t = 1)]
+    /// Cycles that run at once, each with its own drive.
+    #[arg(long, value_name = "CYCLES", default_value_t = 1, value_parser = quantity::count::<usize>)]
     in_flight: usize,
-    /// Chooses cartridges and drives.
-    #[arg(long, default_value_t = 1)]
+    /// Seed that chooses cartridges and drives.
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Time an inventory of the whole library first.
     #[arg(long)]
@@ -46,10 +47,10 @@ pub struct Stress {
     /// Write every move to this event log.
     #[arg(long, value_name = "LOG")]
     events: Option<PathBuf>,
-    /// A real robot may move.
+    /// Allow a real robot to move.
     #[arg(long)]
     yes_move: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -115,7 +116,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
             "{} is a real robot, which would move for hours",
             args.device
         );
-        let hint = "--yes-move says that nobody else uses the library meanwhile";
+        let hint = "use --yes-move if no other program uses the library";
         return Err(CliError::with(Exit::Refused, what).hint(hint));
     }
     let stop = stop_on_interrupt()?;

@@ -8,8 +8,8 @@ use tapewise_model::profile::{Fault, Kind, Profile, ProfileError, values};
 
 /// Check profiles that you wrote: every field, value, source and model.
 ///
-/// Says what each valid profile is good for. Ends with status 2, and file, line and field of what
-/// is wrong, unless all of them are valid.
+/// tapewise prints what each valid profile can be used for. If a profile is wrong, the exit code is 2
+/// and the message gives file, line and field.
 #[derive(clap::Args, Debug)]
 pub struct Validate {
     /// Files to check.

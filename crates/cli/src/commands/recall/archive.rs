@@ -7,21 +7,22 @@ use super::Recall;
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::names::read_names;
 use crate::output::{print, say};
 use crate::units;
 use queue::Worked;
 use std::collections::{BTreeSet, HashSet};
-use std::io::{BufReader, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise::batch::Listed;
 use tapewise_archive::catalogue::{
-    Cause, CopyState, FileId, Files, Request, RequestId, RequestState, Requests,
+    Cause, CopyState, FileId, Files, Pattern, Request, RequestId, RequestState, Requests,
 };
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
-use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise_formats::name_match::{MatchBy, Paths};
 
 /// Runs it.
 pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
@@ -36,122 +37,207 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
             "--json with --archive goes with --pull-list or --dry-run",
         ));
     }
-    let failed = |error| CliError::failed(error).of(args.to.display());
-    std::fs::create_dir_all(&args.to).map_err(failed)?;
-    let to = args.to.canonicalize().map_err(failed)?;
+    let failed = |error| CliError::failed(error).of(args.to().display());
+    std::fs::create_dir_all(args.to()).map_err(failed)?;
+    let to = args.to().canonicalize().map_err(failed)?;
     let stop = stop_on_interrupt()?;
     let asked = queue::ask(&archive, &files, &to)?;
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
-    let worked = queue::answered(&archive, &asked, window, &stop, args.quiet)?;
+    let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);
+    let withdrawn = if args.keep_queued {
+        HashSet::new()
+    } else {
+        asked.withdraw(&archive)?
+    };
+    let end = End {
+        archive: &archive,
+        asked: &asked.requests,
+        withdrawn,
+    };
+    let worked = match worked {
+        Ok(worked) => worked,
+        Err(error) => {
+            end.tell(None)?;
+            let hint = "what has arrived is complete; the same command recalls the rest";
+            return Err(error.or_hint(hint));
+        }
+    };
     if let (Some(worked), false) = (&worked, args.quiet) {
         // A volume that was read several times is named once.
         let positions: BTreeSet<&(String, String)> = worked.did.positions.iter().collect();
-        for (label, whence) in positions {
-            say(format_args!("tapewise: {label}: positions: {whence}\n"));
+        for (label, source) in positions {
+            say(format_args!("tapewise: {label}: positions: {source}\n"));
         }
     }
-    told(&archive, &asked, worked.as_ref())?;
-    ended(&archive, &asked, &to, worked.as_ref())
-}
-
-/// The files that are asked for; one that the archive does not have is an error before anything moves.
-fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
-    let separator = if args.null {
-        Separator::Nul
-    } else {
-        Separator::Newline
-    };
-    let (name, list) = match args.files_from.as_deref() {
-        Some(path) if path != Path::new("-") => {
-            let file = std::fs::File::open(path)
-                .map_err(|error| CliError::input(error).of(path.display()))?;
-            (
-                path.display().to_string(),
-                read_list(BufReader::new(file), separator),
-            )
-        }
-        _ => {
-            let stdin = std::io::stdin();
-            if stdin.is_terminal() {
-                return Err(CliError::input(
-                    "nothing to read: give names with --files-from or on standard input",
-                )
-                .hint("`tapewise catalog find` lists what there is"));
-            }
-            (
-                "standard input".to_owned(),
-                read_list(BufReader::new(stdin), separator),
-            )
-        }
-    };
-    let list = list.map_err(|error| CliError::input(error).of(&name))?;
-    let mut files = Vec::new();
-    let mut seen = HashSet::new();
-    let mut missing: Vec<&Name> = Vec::new();
-    for wanted in &list.names {
-        match archive.catalogue.live_file(&wanted.bytes)? {
-            Some(file) if seen.insert(file) => files.push(file),
-            Some(_) => {}
-            None => missing.push(wanted),
-        }
-    }
-    match missing.first() {
-        None => Ok(files),
-        Some(first) => Err(CliError::input(format!(
-            "{name}: line {}: {} is not in the archive, {} in all; nothing was read",
-            first.line,
-            shown(&first.bytes),
-            units::count(missing.len(), "name")
-        ))
-        .hint("`tapewise catalog find PATTERN` says what there is")),
-    }
-}
-
-/// What became of the requests, and what this process did for it.
-fn told(archive: &Archive, asked: &[RequestId], worked: Option<&Worked>) -> Result<(), CliError> {
-    let (mut delivered, mut bytes, mut failed) = (0, 0, 0);
-    for &request in asked {
-        let request = archive.catalogue.request(request)?;
-        let file = archive.catalogue.file(request.file)?.file;
-        match request.state {
-            RequestState::Delivered => {
-                delivered += 1;
-                bytes += file.bytes;
-            }
-            RequestState::Failed | RequestState::Cancelled => {
-                failed += 1;
-                let why = request.reason.as_deref().unwrap_or(request.state.name());
-                say(format_args!("tapewise: {}: {why}\n", shown(&file.path)));
-            }
-            RequestState::Queued | RequestState::Started => {}
-        }
-    }
-    let how = match worked {
+    let how = match &worked {
         Some(Worked { did, .. }) => format!(
             "{} without the tape, {}",
             did.at_hand,
             units::count(did.mounts as usize, "mount")
         ),
-        None if asked.is_empty() => "the list has no names".to_owned(),
+        None if asked.requests.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
     };
-    print(&format!(
-        "delivered  {} ({}), {how}\n",
-        units::count(delivered, "file"),
-        units::bytes(bytes),
-    ))?;
-    if let Some(Worked { did, for_others }) = worked {
+    end.tell(Some(how))?;
+    if let Some(Worked { did, for_others }) = &worked {
         told_of_work(did, *for_others)?;
     }
-    let waiting = asked.len() - delivered - failed;
-    if waiting > 0 {
-        print(&format!(
-            "waiting    {}: the same command goes on\n",
-            units::count(waiting, "file")
-        ))?;
+    end.ended(&to, worked.as_ref())
+}
+
+/// The files that are asked for; one that the archive does not have is an error before anything moves.
+fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
+    if args.all_files {
+        let every = every_file(archive)?.into_iter();
+        return Ok(every.map(|(file, _)| file).collect());
     }
-    Ok(())
+    let hint = "--all-files recalls everything; `tapewise catalog find` lists what there is";
+    let (name, names) = read_names(args.files_from.as_deref(), args.null, hint)?;
+    let matching = args.matching.matching();
+    let is_plain = matches!(matching.by, MatchBy::Auto | MatchBy::Path);
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    if is_plain && matching.strip_prefix.is_none() {
+        let mut is_exact = true;
+        for wanted in &names {
+            match archive.catalogue.live_file(&wanted.bytes)? {
+                Some(file) if seen.insert(file) => files.push(file),
+                Some(_) => {}
+                None => is_exact = false,
+            }
+        }
+        if is_exact {
+            return Ok(files);
+        }
+    }
+    // Some names are not paths as they stand: all paths are looked at.
+    let every = every_file(archive)?;
+    let text = every.iter().filter_map(|(file, path)| {
+        let path = std::str::from_utf8(path).ok()?;
+        Some((*file, path.to_owned()))
+    });
+    let (every, paths): (Vec<FileId>, Vec<String>) = text.unzip();
+    let paths = Paths::new(paths);
+    let listed = Listed {
+        list: &name,
+        names: &names,
+        ignore_missing: args.ignore_missing,
+        matching: &matching,
+    };
+    let found = listed.among("the archive", &paths).map_err(|error| {
+        CliError::from(error).or_hint("`tapewise catalog find PATTERN` lists what there is")
+    })?;
+    for notice in &found.notices {
+        say(format_args!("tapewise: {notice}\n"));
+    }
+    Ok(found.files.into_iter().map(|at| every[at]).collect())
+}
+
+/// Every live file of the archive.
+fn every_file(archive: &Archive) -> Result<Vec<(FileId, Vec<u8>)>, CliError> {
+    const AT_ONCE: usize = 10_000;
+    let everything = Pattern::Prefix(Vec::new());
+    let mut files = Vec::new();
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let found = archive
+            .catalogue
+            .find(&everything, after.as_deref(), AT_ONCE)?;
+        let Some(last) = found.last() else {
+            return Ok(files);
+        };
+        after = Some(last.path.clone());
+        files.extend(found.into_iter().map(|one| (one.file, one.path)));
+    }
+}
+
+/// The end of a recall.
+struct End<'a> {
+    archive: &'a Archive,
+    asked: &'a [RequestId],
+    /// Requests that this run took back, because it could not have them answered.
+    withdrawn: HashSet<RequestId>,
+}
+
+impl End<'_> {
+    /// What became of the requests, and how those that were delivered were.
+    fn tell(&self, how: Option<String>) -> Result<(), CliError> {
+        let (mut delivered, mut bytes, mut waiting) = (0, 0, 0);
+        for &request in self.asked {
+            let request = self.archive.catalogue.request(request)?;
+            let file = self.archive.catalogue.file(request.file)?.file;
+            match request.state {
+                RequestState::Delivered => {
+                    delivered += 1;
+                    bytes += file.bytes;
+                }
+                RequestState::Cancelled if self.withdrawn.contains(&request.id) => {}
+                RequestState::Failed | RequestState::Cancelled => {
+                    let why = request.reason.as_deref();
+                    let why = why.unwrap_or("somebody else cancelled the recall");
+                    say(format_args!("tapewise: {}: {why}\n", shown(&file.path)));
+                }
+                RequestState::Queued | RequestState::Started => waiting += 1,
+            }
+        }
+        let how = how.map(|how| format!(", {how}")).unwrap_or_default();
+        print(&format!(
+            "delivered  {} ({}){how}\n",
+            units::count(delivered, "file"),
+            units::bytes(bytes),
+        ))?;
+        if waiting > 0 {
+            print(&format!(
+                "queued     {}: the next recall reads them too; `tapewise recall cancel --archive {}` removes them\n",
+                units::count(waiting, "file"),
+                self.archive.directory().display()
+            ))?;
+        }
+        if !self.withdrawn.is_empty() {
+            print(&format!(
+                "withdrawn  {} that did not arrive; nothing of this recall stays in the queue\n",
+                units::count(self.withdrawn.len(), "file"),
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// The exit code.
+    fn ended(&self, to: &Path, worked: Option<&Worked>) -> Result<ExitCode, CliError> {
+        let mut missing = Vec::new();
+        for &request in self.asked {
+            let request = self.archive.catalogue.request(request)?;
+            if request.state != RequestState::Delivered {
+                missing.push(request);
+            }
+        }
+        let is_open = |one: &Request| match one.state {
+            RequestState::Queued | RequestState::Started => true,
+            _ => self.withdrawn.contains(&one.id),
+        };
+        for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
+            if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
+                return Err(CliError::failed(why).hint(
+                    "make room: what has arrived is complete; the same command recalls the rest",
+                ));
+            }
+            say(format_args!(
+                "tapewise: {}: {why}; what is to go there stays in the queue\n",
+                shown(place)
+            ));
+        }
+        if missing.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let exit = if missing.len() < self.asked.len() {
+            Exit::Partial
+        } else {
+            of_causes(self.archive, &missing)?
+        };
+        let said = format!("{} not delivered", units::count(missing.len(), "file"));
+        Err(CliError::with(exit, said).hint("the same command tries these again, and only these"))
+    }
 }
 
 /// What this process did besides, and what it could not.
@@ -164,13 +250,13 @@ fn told_of_work(did: &Recalled, for_others: u64) -> Result<(), CliError> {
     }
     if did.unverified > 0 {
         print(&format!(
-            "unverified {}: nobody ever said what their contents sum up to\n",
+            "unverified {}: no checksum of these files is known\n",
             units::count(did.unverified as usize, "file")
         ))?;
     }
     for (label, why) in &did.unavailable {
         say(format_args!(
-            "tapewise: volume {label}: {why}; what waits for it stays in the queue\n"
+            "tapewise: volume {label}: {why}; files that are only on this volume were not recalled\n"
         ));
     }
     Ok(())
@@ -191,42 +277,4 @@ fn of_causes(archive: &Archive, missing: &[Request]) -> Result<Exit, CliError> {
         }
     }
     Ok(exit)
-}
-
-/// How it ended: what is to go to a destination that is full waits, ours and those of others.
-fn ended(
-    archive: &Archive,
-    asked: &[RequestId],
-    to: &Path,
-    worked: Option<&Worked>,
-) -> Result<ExitCode, CliError> {
-    let mut missing = Vec::new();
-    for &request in asked {
-        let request = archive.catalogue.request(request)?;
-        if request.state != RequestState::Delivered {
-            missing.push(request);
-        }
-    }
-    let is_open = |one: &Request| matches!(one.state, RequestState::Queued | RequestState::Started);
-    for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
-        if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
-            return Err(CliError::failed(why).hint(
-                "make room: what has arrived is whole, the rest stays in the queue: the same command goes on",
-            ));
-        }
-        say(format_args!(
-            "tapewise: {}: {why}; what is to go there stays in the queue\n",
-            shown(place)
-        ));
-    }
-    if missing.is_empty() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let exit = if missing.len() < asked.len() {
-        Exit::Partial
-    } else {
-        of_causes(archive, &missing)?
-    };
-    let said = format!("{} not delivered", units::count(missing.len(), "file"));
-    Err(CliError::with(exit, said).hint("the same command tries those again, and only those"))
 }

@@ -52,16 +52,16 @@ pub fn ledger(
 
 /// The destination, made if it is not there; `None` where it is not and nothing is to be done.
 pub fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
-    if args.dry_run && !args.to.is_dir() {
+    if args.dry_run && !args.to().is_dir() {
         output::say(format_args!(
             "tapewise: {} is not there yet: nothing in it was checked\n",
-            args.to.display()
+            args.to().display()
         ));
         return Ok(None);
     }
-    std::fs::create_dir_all(&args.to)
-        .map_err(|error| CliError::input(format!("{}: {error}", args.to.display())))?;
-    let destination = Destination::open(&args.to).map_err(CliError::input)?;
+    std::fs::create_dir_all(args.to())
+        .map_err(|error| CliError::input(format!("{}: {error}", args.to().display())))?;
+    let destination = Destination::open(args.to()).map_err(CliError::input)?;
     Ok(Some(if args.replace {
         destination.replacing()
     } else {
@@ -95,7 +95,7 @@ pub fn checked<'a>(
     let error = CliError::with(Exit::Refused, said);
     let is_there = |problem: &Problem| matches!(problem, Problem::Exists(..));
     Err(if check.problems.iter().any(is_there) {
-        error.hint("--replace lets files that are others make way; or deliver elsewhere")
+        error.hint("--replace overwrites these files; or give another directory with --to")
     } else {
         error
     })

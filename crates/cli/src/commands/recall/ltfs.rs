@@ -12,7 +12,6 @@ use crate::{interrupt, output, units};
 use choice::Choice;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
-use std::path::Path;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination};
 use tapewise_archive::ltfs::Fallback;
@@ -308,7 +307,7 @@ impl Work<'_> {
         drop(bar);
         let took = recorder.clock();
         if !self.args.no_mhl {
-            report.write_mhl(self.destination, &self.args.to, start_ns, say)?;
+            report.write_mhl(self.destination, self.args.to(), start_ns, say)?;
         }
         say(&report);
         say(&format_args!(
@@ -384,9 +383,4 @@ fn progress(now: Progress) -> String {
     let (done, of, left) = (now.done, now.of, now.left);
     let bytes = units::bytes(now.bytes);
     format!("{done} of {of} files, {bytes}   about {left} left")
-}
-
-/// Whether a path is standard input.
-fn is_standard_input(path: Option<&Path>) -> bool {
-    path.is_none_or(|path| path == Path::new("-"))
 }

@@ -3,7 +3,7 @@
 use super::copy::{self, Item};
 use super::report::Report;
 use super::{Recall, common};
-use crate::batch::{self, Input};
+use crate::batch::{self, Input, Wanted};
 use crate::error::{CliError, Exit};
 use crate::units;
 use crate::{interrupt, output};
@@ -24,8 +24,15 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
             output::say(format_args!("tapewise: {text}\n"));
         }
     };
-    let (list, label) = (args.files_from.as_deref(), args.ltfs_label.as_deref());
-    let mut batch = batch::load(&Input::of_mount(mount, list, args.null, label))?;
+    let wanted = Wanted {
+        files_from: args.files_from.clone(),
+        all_files: args.all_files,
+        null: args.null,
+        ignore_missing: args.ignore_missing,
+        matching: args.matching.clone(),
+    };
+    let label = args.ltfs_label.as_deref();
+    let mut batch = batch::load(&Input::of_mount(mount, label, wanted))?;
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
     batch.check_one_volume()?;
@@ -59,7 +66,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
     copy::copy(&ordered, &destination, &stop, &mut report, &say);
     if !args.no_mhl {
-        report.write_mhl(&destination, &args.to, start_ns, &say)?;
+        report.write_mhl(&destination, args.to(), start_ns, &say)?;
     }
     say(&report);
     if stop.load(Ordering::Relaxed) && report.is_incomplete(ordered.len()) {

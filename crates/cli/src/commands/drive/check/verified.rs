@@ -76,7 +76,7 @@ fn read(path: &Path) -> Result<DriveReport, CliError> {
     match report.way {
         Way::Sg => Ok(report),
         Way::Iscsi | Way::Replay | Way::Emulated => Err(CliError::input(
-            "not of a drive behind the kernel's SCSI generic driver: it verifies nothing real",
+            "the drive was not reached through the kernel's SCSI generic driver, so the report verifies no real drive",
         )),
     }
 }

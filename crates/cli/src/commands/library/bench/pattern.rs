@@ -2,29 +2,31 @@
 
 use crate::error::CliError;
 use crate::output;
+use crate::quantity;
 use std::path::PathBuf;
 use tapewise_formats::bench_csv::write_pattern;
 use tapewise_library::bench::pattern::{Terms, pattern};
 
-/// Draw the requests of a benchmark: exponential gaps, cartridges in turn, places at random.
+/// Draw the requests of a benchmark: exponential gaps, cartridges in turn, random places.
 ///
-/// Nothing moves. The same seed gives the same pattern on every machine, at every rate the same places
-/// and the same gaps but for their scale, so that libraries can be asked alike.
+/// Nothing moves. The same seed gives the same pattern on every machine. At another rate, the places
+/// and the relative gaps stay the same, so that libraries can be compared.
 #[derive(clap::Args, Debug)]
 pub struct Pattern {
     /// Requests an hour, on average.
-    #[arg(long, value_name = "PER_HOUR")]
+    #[arg(long, value_name = "PER_HOUR", value_parser = quantity::positive)]
     rate: f64,
-    /// How many; below 1000 chance tells in the result.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    /// Number of requests. With fewer than 1000, chance affects the result.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = quantity::count_in::<u64>(1..=10_000_000))]
     requests: u64,
-    /// Cartridges that are asked for in turn; more than drives, or requests wait for each other.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=65_535))]
+    /// Cartridges that are requested in turn. Use more than there are drives, or requests wait for each
+    /// other.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = quantity::count_in::<u32>(1..=65_535))]
     cartridges: u32,
-    /// Chooses gaps and places.
-    #[arg(long, default_value_t = 1)]
+    /// Seed that chooses gaps and places.
+    #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
-    /// Where to write the pattern, as CSV; `-` is standard output.
+    /// Write the pattern, as CSV, to this file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 }

@@ -6,7 +6,7 @@ use super::{at, consent, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
-use crate::{log_file, output, units};
+use crate::{log_file, output, quantity, units};
 use std::fs::File;
 use std::path::PathBuf;
 use tapewise_formats::bench_csv::{Stocked, write_stocked, write_stocked_header};
@@ -17,11 +17,11 @@ use tapewise_scsi::Inventory;
 
 /// Fill cartridges with objects of 26 KB, as the benchmark reads them.
 ///
-/// Writes each cartridge from its beginning to its end, or as many objects as --objects says, in one
-/// drive, one after the other, and a row of the table for each that is full. Interrupted, the same
-/// command goes on with the cartridges that are not in the table; the one that was half written needs
-/// --overwrite then. Cartridges that hold equal blocks from their beginning on need not be prepared: a
-/// table written by hand does.
+/// tapewise writes one cartridge after the other in one drive, each until it is full or has as many
+/// objects as --objects says, and adds a row to the table for each finished cartridge. After Ctrl-C the
+/// same command continues with the cartridges that are not in the table; the cartridge that was
+/// half written then needs --overwrite. If cartridges hold blocks of equal length from their beginning
+/// on, you can write the table by hand instead.
 #[derive(clap::Args, Debug)]
 pub struct Prepare {
     /// The library's robot.
@@ -30,25 +30,25 @@ pub struct Prepare {
     /// The drive to write in.
     #[arg(long, value_name = "DEVICE")]
     drive: String,
-    /// Labels of the cartridges, separated by commas, in the order in which they will be asked for.
+    /// Labels of the cartridges, separated by commas, in the order in which they will be requested.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', required = true)]
     cartridges: Vec<String>,
-    /// Where to write what is on them, as CSV; cartridges that stand there already are left alone.
+    /// Table of what is on them, as CSV. Cartridges that are in the table already are left alone.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Bytes of an object, which is one block.
-    #[arg(long, value_name = "BYTES", default_value_t = 26_000, value_parser = clap::value_parser!(u32).range(1..=0xff_ffff))]
+    /// Size of an object, which is one block.
+    #[arg(long, value_name = "BYTES", default_value_t = 26_000, value_parser = quantity::size_in::<u32>(1..=0xff_ffff))]
     object_bytes: u32,
     /// Objects on a cartridge, at most.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<u64>(1..=u64::MAX))]
     objects: Option<u64>,
-    /// The cartridges may be written on.
+    /// Allow writing on the cartridges.
     #[arg(long)]
     write: bool,
-    /// With --write: do so even though there is data on them, which is then gone.
+    /// With --write: write even if there is data on them. That data is lost.
     #[arg(long, requires = "write")]
     overwrite: bool,
-    /// A real robot may move.
+    /// Allow a real robot to move.
     #[arg(long)]
     yes_move: bool,
 }

@@ -14,7 +14,7 @@ use tapewise_plot::Table;
 ///
 /// Mean, median, variance and percentiles as in the paper's Table 5 and Figure 6, a histogram in bins
 /// of 5 s with the shifted Erlang distribution that fits it best, mean times of the steps, and how busy
-/// drives and robot were. Also for a run that was interrupted.
+/// drives and robot were. This also works for a run that was interrupted.
 #[derive(clap::Args, Debug)]
 pub struct Report {
     /// The pattern that was carried out.
@@ -26,7 +26,7 @@ pub struct Report {
     /// Write a scenario for `tapewise simulate`: these requests, and the times that steps took here.
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

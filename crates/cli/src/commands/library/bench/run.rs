@@ -19,18 +19,19 @@ use tapewise_library::stress::SlottedCartridge;
 use tapewise_run::Log;
 use tapewise_scsi::Inventory;
 
-/// Carry out the requests of a pattern when their time has come, and say how soon they were answered.
+/// Carry out the requests of a pattern at their times, and report how soon they were answered.
 ///
-/// Nothing is written. A request waits for a drive and for the robot; its cartridge is fetched and
-/// loaded, the block is found and read, and that is the answer. The drive then rewinds and unloads, and
-/// the robot puts the cartridge back. The drives must be empty. Ctrl-C ends the run when what is on its
-/// way is back in its slot; what was answered stays in the log, for `tapewise library bench report`.
+/// Nothing is written to tape. A request waits for a drive and for the robot. Its cartridge is fetched
+/// and loaded, and the block is located and read: that is the answer. Then the drive rewinds and unloads,
+/// and the robot puts the cartridge back. The drives must be empty. After Ctrl-C the run ends when every
+/// cartridge is back in its slot; the answers so far stay in the log for `tapewise library bench
+/// report`.
 #[derive(clap::Args, Debug)]
 pub struct Run {
     /// The library's robot.
     #[arg(value_name = "DEVICE")]
     device: String,
-    /// Who asks for what when: from `tapewise library bench pattern`.
+    /// The requests, from `tapewise library bench pattern`.
     #[arg(value_name = "PATTERN")]
     pattern: PathBuf,
     /// What is on the cartridges: from `tapewise library bench prepare`, or written by hand.
@@ -39,13 +40,13 @@ pub struct Run {
     /// The drives to read in, separated by commas.
     #[arg(long, value_name = "DEVICES", value_delimiter = ',', required = true)]
     drives: Vec<String>,
-    /// Where to write every move, as an event log; a new file.
+    /// Write every move to this event log, a new file.
     #[arg(short, long, value_name = "LOG")]
     output: PathBuf,
-    /// A real robot may move.
+    /// Allow a real robot to move.
     #[arg(long)]
     yes_move: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

@@ -83,11 +83,17 @@ fn words(archive: &Archive, list: &PullList) -> String {
         [drive] => drive.as_str(),
         _ => "a drive",
     };
+    let by_hand = archive.is_loaded_by_hand();
     let mut text = String::new();
     for pull in &list.pulls {
+        let label = &pull.label;
+        let move_it = if by_hand {
+            format!("insert {label} into {drive}")
+        } else {
+            format!("{label}, mounted by the robot")
+        };
         text.push_str(&format!(
-            "insert {} into {drive}: {}, {}, about {}\n",
-            pull.label,
+            "{move_it}: {}, {}, about {}\n",
             units::count(pull.files, "file"),
             units::bytes(pull.bytes),
             units::about(pull.drive_time)
@@ -95,7 +101,7 @@ fn words(archive: &Archive, list: &PullList) -> String {
     }
     if list.at_hand > 0 {
         text.push_str(&format!(
-            "no cartridge for {}\n",
+            "{} in the cache, or empty: no cartridge needed\n",
             units::count(list.at_hand, "file")
         ));
     }

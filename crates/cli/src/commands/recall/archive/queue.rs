@@ -17,15 +17,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestState, Requests, Terms};
+use tapewise_archive::catalogue::{
+    FileId, NewRecall, RequestId, RequestKind, RequestState, Requests, Terms,
+};
 use tapewise_archive::mover::Recalled;
 
 /// How often those who wait look whether they have been answered.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Asks for files. What an earlier run of the same command, or another process, has asked for and not
-/// got yet is not asked for twice.
-pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Vec<RequestId>, CliError> {
+/// What a run asks the archive for.
+pub struct Asked {
+    /// The requests. Some may have been in the queue before: an earlier run, or another process, asked for them.
+    pub requests: Vec<RequestId>,
+    /// When this run asked: its own requests have this time.
+    at_ns: i64,
+}
+
+/// Asks for files. A request that is in the queue already is not asked for twice.
+pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Asked, CliError> {
     let recalls: Vec<NewRecall> = files
         .iter()
         .map(|&file| NewRecall {
@@ -34,7 +43,41 @@ pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Vec<Request
             destination: Some(to.as_os_str().as_bytes().to_vec()),
         })
         .collect();
-    Ok(archive.catalogue.join(&recalls, now_ns())?)
+    let at_ns = now_ns();
+    let requests = archive.catalogue.join(&recalls, at_ns)?;
+    Ok(Asked { requests, at_ns })
+}
+
+impl Asked {
+    /// Takes back what this run has asked for and nobody has begun to read.
+    pub fn withdraw(&self, archive: &Archive) -> Result<HashSet<RequestId>, CliError> {
+        let mut own = Vec::new();
+        for &id in &self.requests {
+            if archive.catalogue.request(id)?.created_ns == self.at_ns {
+                own.push(id);
+            }
+        }
+        let withdrawn = archive.catalogue.withdraw(&own, now_ns())?;
+        Ok(withdrawn.into_iter().collect())
+    }
+}
+
+/// What waits besides: it is read too, and comes where those who asked for it want it.
+fn say_others(archive: &Archive, asked: &HashSet<RequestId>) -> Result<(), CliError> {
+    let open = archive.catalogue.unanswered()?;
+    let others = open
+        .iter()
+        .filter(|one| one.kind == RequestKind::Recall && !asked.contains(&one.id));
+    match others.count() {
+        0 => {}
+        count => say(format_args!(
+            "tapewise: the queue has {} of others or of earlier runs; tapewise recalls these too. \
+             `tapewise recall queue --archive {}` lists them, `recall cancel` removes them\n",
+            units::count(count, "more recall"),
+            archive.directory().display()
+        )),
+    }
+    Ok(())
 }
 
 /// What this process did, for whomever.
@@ -71,6 +114,9 @@ pub fn answered(
         let busy = match archive.cache_if_free()? {
             Ok(cache) => {
                 gather(archive, window, stop)?;
+                if !quiet {
+                    say_others(archive, &asked)?;
+                }
                 if archive.is_loaded_by_hand() && !quiet {
                     pull_list::say_of_queue(archive)?;
                 }
@@ -81,11 +127,7 @@ pub fn answered(
                     say("tapewise: still to be put in:\n");
                     pull_list::say_of_queue(archive)?;
                 }
-                let did = worked.map_err(|error| {
-                    error.or_hint(
-                        "what has arrived is whole, the rest stays in the queue: the same command goes on",
-                    )
-                })?;
+                let did = worked?;
                 let mut for_others = did.delivered;
                 for id in ours {
                     let state = archive.catalogue.request(id)?.state;
@@ -130,11 +172,7 @@ fn gather(archive: &Archive, window: Duration, stop: &AtomicBool) -> Result<(), 
 
 fn go_on(stop: &AtomicBool) -> Result<(), CliError> {
     if is_set(stop) {
-        Err(CliError::with(
-            Exit::Interrupted,
-            "interrupted; what was asked for stays in the archive's queue",
-        )
-        .hint("the same command goes on from here"))
+        Err(CliError::with(Exit::Interrupted, "interrupted"))
     } else {
         Ok(())
     }

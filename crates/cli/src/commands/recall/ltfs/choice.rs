@@ -1,19 +1,19 @@
 //! Which files of a volume are recalled: all, or those of a list, or ranges of their bytes.
 
-use super::{Say, is_standard_input};
+use super::Say;
 use crate::commands::recall::Recall;
 use crate::error::CliError;
+use crate::names::read_names;
 use crate::units;
-use std::fs::File;
-use std::io::{BufReader, IsTerminal, Read};
+use tapewise::batch::Listed;
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::ltfs::deliver::Wanted;
 use tapewise_archive::ltfs::wanted::ByteRange;
 use tapewise_archive::sums::{Kind, Ledger, ltfs_index_sum};
-use tapewise_formats::list::{Name, Separator, read_list};
+use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::LtfsFile;
-use tapewise_formats::ltfs_select::{named, select, sorted};
+use tapewise_formats::ltfs_select::{named, sorted};
 
 /// What was asked for, before anything is known of the tape.
 pub enum Choice {
@@ -39,27 +39,8 @@ impl Choice {
         if args.all_files {
             return Ok(Choice::All);
         }
-        let (called, input): (String, Box<dyn Read>) = match args.files_from.as_deref() {
-            Some(path) if !is_standard_input(Some(path)) => {
-                let name = path.display().to_string();
-                let file = File::open(path).map_err(|e| CliError::input(format!("{name}: {e}")))?;
-                (name, Box::new(file))
-            }
-            _ if std::io::stdin().is_terminal() => {
-                return Err(CliError::input("nothing to recall: no names were given")
-                    .hint("give them with --files-from or on standard input, or --all-files"));
-            }
-            _ => ("standard input".to_owned(), Box::new(std::io::stdin())),
-        };
-        let separator = if args.null {
-            Separator::Nul
-        } else {
-            Separator::Newline
-        };
-        let list = read_list(BufReader::with_capacity(1 << 20, input), separator);
-        let names = list
-            .map_err(|e| CliError::input(format!("{called}: {e}")))?
-            .names;
+        let hint = "--all-files recalls everything";
+        let (called, names) = read_names(args.files_from.as_deref(), args.null, hint)?;
         if !args.ranges {
             return Ok(Choice::Names(called, names));
         }
@@ -100,16 +81,14 @@ impl Choice {
         let picked: Vec<(&LtfsFile, Option<ByteRange>)> = match self {
             Choice::All => files.iter().map(|file| (file, None)).collect(),
             Choice::Names(called, names) => {
-                let found = select(files, names, None)
-                    .map_err(|e| CliError::input(format!("{called}: {e}")))?;
-                refuse_unknown(args, called, &found.not_found, "not in the index", say)?;
-                refuse_unknown(
-                    args,
-                    called,
-                    &found.ambiguous,
-                    "more than once in the index",
-                    say,
-                )?;
+                let listed = Listed {
+                    list: called,
+                    names,
+                    ignore_missing: args.ignore_missing,
+                    matching: &args.matching.matching(),
+                };
+                let found = listed.among_files("the index", files)?;
+                found.notices.iter().for_each(|notice| say(notice));
                 found.files.iter().map(|&at| (&files[at], None)).collect()
             }
             Choice::Ranges(called, ranges) => {
@@ -209,7 +188,7 @@ fn refuse_unknown(
     let said = format!("{called}: {why}: {}", some_of(lines));
     if !args.ignore_missing {
         return Err(CliError::input(said).hint(
-            "names are paths in the volume, byte for byte; --ignore-missing goes on without them",
+            "with --ranges names are paths in the volume, byte for byte; --ignore-missing skips those it does not have",
         ));
     }
     say(&said);

@@ -1,0 +1,142 @@
+//! The words of help and messages: habits that readers stumbled over do not come back.
+
+use crate::program::Desk;
+use std::path::{Path, PathBuf};
+
+/// What help and messages do not say, with what they say instead.
+const REFUSED: [(&str, &str); 12] = [
+    (
+        " is said",
+        "name who reports it: tapewise prints, the log has",
+    ),
+    (
+        " are said",
+        "name who reports it: tapewise prints, the log has",
+    ),
+    ("is not said", "the request does not say"),
+    (" behind ", "after"),
+    ("whence", "from where"),
+    ("of which", "which, or a sentence of its own"),
+    ("so many ", "this many"),
+    (" but for ", "except"),
+    ("cannot be borne", "too much for the library"),
+    (" is none of", "is not one of"),
+    ("soonest", "fastest, first"),
+    (" be told ", "tapewise cannot tell"),
+];
+
+fn refused(text: &str) -> Option<String> {
+    let text = text.to_lowercase();
+    let (words, better) = REFUSED.iter().find(|(words, _)| text.contains(words))?;
+    Some(format!("{words:?}, better: {better}"))
+}
+
+/// Verbs, and verbs below them, as the help lists them.
+fn verbs(desk: &Desk, path: &str, found: &mut Vec<String>) {
+    let help = desk.done(&format!("{path} --help"));
+    found.push(path.to_owned());
+    let mut in_list = path.is_empty();
+    for line in help.lines() {
+        if line.starts_with("Commands:") {
+            in_list = true;
+        } else if line.starts_with("Options") || line.starts_with("Arguments:") {
+            in_list = false;
+        }
+        let verb = line
+            .strip_prefix("  ")
+            .filter(|line| in_list && !line.starts_with(' '));
+        let verb = verb.and_then(|line| line.split_whitespace().next());
+        if let Some(verb) = verb.filter(|verb| *verb != "help") {
+            verbs(desk, format!("{path} {verb}").trim(), found);
+        }
+    }
+}
+
+#[test]
+fn help_is_plain_english() {
+    let desk = Desk::new();
+    let mut found = Vec::new();
+    verbs(&desk, "", &mut found);
+    assert!(found.len() > 50, "{found:?}");
+    for verb in found {
+        let help = desk.done(&format!("{verb} --help"));
+        for line in help.lines() {
+            if let Some(why) = refused(line) {
+                panic!("tapewise {verb} --help: {line:?}: {why}");
+            }
+        }
+    }
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The texts in quotes of a source, without comments, tests, and what stands in braces.
+fn texts(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let source: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let (mut found, mut text) = (Vec::new(), None::<String>);
+    let (mut depth, mut signs) = (0, source.chars().peekable());
+    while let Some(sign) = signs.next() {
+        match (&mut text, sign) {
+            (None, '\'') if matches!(signs.peek(), Some('"')) => {
+                signs.next();
+            }
+            (None, '"') => (text, depth) = (Some(String::new()), 0),
+            (None, _) => {}
+            (Some(_), '\\') => {
+                signs.next();
+                if let Some(text) = &mut text {
+                    text.push(' ');
+                }
+            }
+            (Some(_), '"') => found.extend(text.take()),
+            (Some(_), '{') => depth += 1,
+            (Some(_), '}') => depth -= 1,
+            (Some(text), sign) if depth <= 0 => text.push(sign),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn messages_are_plain_english() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&crates).expect("the crates") {
+        let path = entry.expect("an entry").path();
+        // The papers are quoted as they were written.
+        if path.join("src").is_dir() && !path.ends_with("papers") {
+            sources(&path.join("src"), &mut files);
+        }
+    }
+    assert!(files.len() > 300, "{} files", files.len());
+    let mut bad = Vec::new();
+    for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
+        let source = std::fs::read_to_string(file).expect("a source");
+        let texts = texts(&source).into_iter().filter(|text| text.contains(' '));
+        for text in texts {
+            let why = refused(&text);
+            bad.extend(why.map(|why| format!("{}: {text:?}: {why}", file.display())));
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn the_texts_of_a_source_are_found() {
+    let source = "let a = \"one {whence} two\";\n// \"never\"\nlet c = '\"'; f(\"thr\\\"ee\")";
+    assert_eq!(texts(source), ["one  two", "thr ee"]);
+}
