@@ -48,6 +48,7 @@ impl SearchArgs {
         Effort {
             seed: self.seed,
             prove: self.prove,
+            work: None,
             budget: Some(Micros::from_secs_f64(self.budget_s())),
             clock: &clock,
         }
