@@ -20,7 +20,7 @@ int main() try {
   const std::uint64_t first_blocks[] = {9000000, 40000, 9100000, 2000000, 700000, 15000000, 3000, 12000000};
   std::vector<tapewise_extent> files;
   for (const std::uint64_t first_block : first_blocks) {
-    files.push_back({.first_block = first_block, .blocks = 2000});
+    files.push_back(tapewise::blocks(first_block, 2000));
   }
   const tapewise::cartridge cartridge("lto8");
   tapewise::batch batch(cartridge, 524288);
@@ -30,7 +30,7 @@ int main() try {
 
   const auto read = std::span(all.requests).first(3);
   batch.set_read(read);
-  batch.set_head({.at = TAPEWISE_AT_BLOCK, .block = first_blocks[read.back()] + 2000});
+  batch.set_head(tapewise::at_block(first_blocks[read.back()] + 2000));
   show(batch.order());
   return 0;
 } catch (const tapewise::error& error) {

@@ -72,6 +72,24 @@ inline tapewise_wanted usual() noexcept {
   return wanted;
 }
 
+/// A run of blocks in a partition.
+inline tapewise_extent blocks(std::uint64_t first, std::uint64_t count, std::uint32_t partition = 0) noexcept {
+  tapewise_extent extent{};
+  extent.first_block = first;
+  extent.blocks = count;
+  extent.partition = partition;
+  return extent;
+}
+
+/// The beginning of a block, as a place for the head.
+inline tapewise_location at_block(std::uint64_t block, std::uint32_t partition = 0) noexcept {
+  tapewise_location location{};
+  location.at = TAPEWISE_AT_BLOCK;
+  location.block = block;
+  location.partition = partition;
+  return location;
+}
+
 /// An order and what it takes.
 struct ordered {
   std::vector<std::uint64_t> requests;
