@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: capi fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -23,6 +23,12 @@ test: check packages unit reproduce ## everything that must hold: style, lints, 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
 	@$(CARGO) build --release --quiet --package tapewise-cli
+
+PREFIX ?= /usr/local
+
+capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
+	$(CARGO) build --release --quiet --package tapewise-capi
+	crates/capi/link.sh target/release/libtapewise_capi.a $(PREFIX)
 
 check: python ## formatting and lints
 	$(CARGO) fmt --all --check

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod calls;
 mod devices;
 mod files;
 mod knowledge;
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = targets![
         jsonl list locate_csv ltfs_index ltfs_label ltfs_xattr map_file mhl plan_json rao rao_dump;
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
+    calls: capi;
     volumes: coherency inner_path label sums tar;
 ];
 
