@@ -9,8 +9,8 @@
     >>> plan.total_s <= tapewise.order(batch, cartridge, algorithm="sort").worst_s
     True
 
-Times are seconds, and predictions. Every answer is a value that can be pickled; tables are dictionaries of columns, which
-pandas and polars take as they are.
+Times are seconds, and predictions. Every answer is a value that can be pickled; tables are dictionaries of columns,
+which pandas and polars take as they are.
 """
 
 from ._tapewise import CartridgeError, FitError, InputError, SearchError, TapewiseError

@@ -120,9 +120,7 @@ def order(
     the search sooner. `algorithm` names an order to compare with, see `order_names`. Ctrl-C ends the search.
     """
     placement = _Placement(head, end, read_through)
-    found = native.find(
-        batch, cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape
-    )
+    found = native.find(batch, cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape)
     return _plan(batch, found)
 
 

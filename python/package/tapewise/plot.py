@@ -1,7 +1,7 @@
 """Pictures with matplotlib, which is imported when the first one is drawn.
 
-Every function takes `ax` or makes one, and returns it. Colours are those of Okabe and Ito, which colour-blind readers can
-tell apart; what colour says, a marker or a line style says too.
+Every function takes `ax` or makes one, and returns it. Colours are those of Okabe and Ito, which colour-blind readers
+can tell apart; what colour says, a marker or a line style says too.
 """
 
 from __future__ import annotations
