@@ -8,6 +8,7 @@ it with `sorted(partition.keys())`. Replace that call with `in_order(partition.k
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import tapewise
 
@@ -28,9 +29,7 @@ def in_order(
     blocks = sorted(set(start_blocks))
     try:
         cartridge = tapewise.Cartridge(profile, layout="ltfs")
-        counts = [
-            max(1, min(typical_blocks, after - before)) for before, after in zip(blocks, blocks[1:], strict=False)
-        ]
+        counts = [max(1, min(typical_blocks, after - before)) for before, after in pairwise(blocks)]
         batch = tapewise.Batch(
             blocks, [*counts, typical_blocks][: len(blocks)], partition=partition, block_size=block_size
         )
