@@ -36,16 +36,29 @@ impl CartridgeArguments {
             cartridge = cartridge.with_layout(match layout.as_str() {
                 "single" => PartitionLayout::Single,
                 "ltfs" => PartitionLayout::Ltfs,
-                other => return Err(input_error(format!("layout \"{other}\" is neither single nor ltfs"))),
+                other => {
+                    return Err(input_error(format!(
+                        "layout \"{other}\" is neither single nor ltfs"
+                    )));
+                }
             });
         }
         if let Some(table) = self.wrap_ends {
-            let end = |(wrap, partition, block)| EndOfWrap { wrap, partition, block };
+            let end = |(wrap, partition, block)| EndOfWrap {
+                wrap,
+                partition,
+                block,
+            };
             let map = MapFile::EndOfWrap(table.into_iter().map(end).collect());
             cartridge = cartridge.with_map("wrap_ends", map).map_err(wrong)?;
         }
         if let Some(places) = self.places {
-            let place = |(partition, block, wrap, lpos)| ProbedPlace { partition, block, wrap, lpos };
+            let place = |(partition, block, wrap, lpos)| ProbedPlace {
+                partition,
+                block,
+                wrap,
+                lpos,
+            };
             let places = places.into_iter().map(place).collect();
             cartridge = match self.beside_bytes {
                 0 => cartridge.with_map("places", MapFile::Probed(places)),
@@ -87,25 +100,45 @@ impl BatchArguments {
         let recorded = self.recorded.to_vec(py)?;
         let (priority, deadline_s) = (self.priority.to_vec(py)?, self.deadline_s.to_vec(py)?);
         let rows = start_block.len();
-        let same = [request.len(), block_count.len(), byte_count.len(), partition.len()];
+        let same = [
+            request.len(),
+            block_count.len(),
+            byte_count.len(),
+            partition.len(),
+        ];
         let requests = self.ids.len();
         if same != [rows; 4] || priority.len() != requests || deadline_s.len() != requests {
             return Err(input_error("the columns of a batch have different lengths"));
         }
-        let mut made: Vec<Request> = self.ids.into_iter().zip(priority).zip(deadline_s).map(request_of).collect();
+        let mut made: Vec<Request> = self
+            .ids
+            .into_iter()
+            .zip(priority)
+            .zip(deadline_s)
+            .map(request_of)
+            .collect();
         for row in 0..rows {
             let (first, count) = (start_block[row], block_count[row]);
             if count == 0 || first.checked_add(count).is_none() {
-                return Err(input_error(format!("row {row}: {count} blocks from block {first} on")));
+                return Err(input_error(format!(
+                    "row {row}: {count} blocks from block {first} on"
+                )));
             }
             let places = recorded.get(row * 4..row * 4 + 4);
             let at = |wrap: usize| {
                 let places = places?;
-                let (wrap, lpos) = (u16::try_from(places[wrap]).ok()?, u32::try_from(places[wrap + 1]).ok()?);
+                let (wrap, lpos) = (
+                    u16::try_from(places[wrap]).ok()?,
+                    u32::try_from(places[wrap + 1]).ok()?,
+                );
                 Some(WrapLpos { wrap, lpos })
             };
-            let owner = usize::try_from(request[row]).ok().and_then(|at| made.get_mut(at));
-            let owner = owner.ok_or_else(|| input_error(format!("row {row}: there is no request {}", request[row])))?;
+            let owner = usize::try_from(request[row])
+                .ok()
+                .and_then(|at| made.get_mut(at));
+            let owner = owner.ok_or_else(|| {
+                input_error(format!("row {row}: there is no request {}", request[row]))
+            })?;
             owner.extents.push(Extent {
                 partition: u8::try_from(partition[row]).ok(),
                 start_block: first,
@@ -128,7 +161,9 @@ fn request_of(((id, priority), deadline_s): ((String, i64), f64)) -> Request {
     Request {
         id,
         priority,
-        deadline: Some(deadline_s).filter(|&at| at >= 0.0).map(Deadline::Seconds),
+        deadline: Some(deadline_s)
+            .filter(|&at| at >= 0.0)
+            .map(Deadline::Seconds),
         ..Request::default()
     }
 }

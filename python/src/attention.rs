@@ -15,18 +15,20 @@ const FOREVER: Micros = Micros(i64::MAX / 4);
 
 /// Does work on a thread of its own, without holding the interpreter. On Ctrl-C the flag goes up, and when the work has
 /// seen it, KeyboardInterrupt is raised.
-pub fn attended<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
+pub fn attended<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
     let stop = AtomicBool::new(false);
     let (send, done) = channel();
     std::thread::scope(|scope| {
         let stop = &stop;
-        let worker = std::thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, move || {
-            // Nobody listens any more after Ctrl-C.
-            let _ = send.send(work(stop));
-        });
-        if let Err(error) = worker {
-            return Err(error.into());
-        }
+        let worker = std::thread::Builder::new()
+            .stack_size(8 << 20)
+            .spawn_scoped(scope, move || {
+                // Nobody listens any more after Ctrl-C.
+                let _ = send.send(work(stop));
+            })?;
         // A receiver is for one thread at a time, which a lock tells the compiler.
         let done = std::sync::Mutex::new(done);
         loop {
@@ -37,7 +39,11 @@ pub fn attended<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + S
             match got {
                 Ok(answer) => return Ok(answer),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(super::errors::TapewiseError::new_err("a defect of tapewise: the search was given up"));
+                    // Joined here, or its panic would be the caller's.
+                    let _ = worker.join();
+                    return Err(super::errors::TapewiseError::new_err(
+                        "a defect of tapewise: the search was given up",
+                    ));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -23,10 +23,15 @@ pub fn fit<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let wrong = |error: String| FitError::new_err(error);
     let base = Profile::from_toml("base", base_text).map_err(input_error)?;
-    let options = FitOptions { block_bytes: block_size, map: None };
+    let options = FitOptions {
+        block_bytes: block_size,
+        map: None,
+    };
     let fitted = attended(py, |_| {
         let mut records = Records::default();
-        records.read(log_name, log, None).map_err(|(_, error)| error.to_string())?;
+        records
+            .read(log_name, log, None)
+            .map_err(|(_, error)| error.to_string())?;
         records.check().map_err(|error| error.to_string())?;
         let found = fit_records(records, &base, options).map_err(|error| error.to_string())?;
         let text = fitted_profile(&base, &found, name).to_toml(base_text);
@@ -38,21 +43,56 @@ pub fn fit<'py>(
     let dict = PyDict::new(py);
     dict.set_item("text", text)?;
     dict.set_item("model", choice.candidate.name())?;
-    dict.set_item("trust", match comparison.trust() {
-        Trust::Good => "good",
-        Trust::Rough => "rough",
-        Trust::None => "none",
-    })?;
+    dict.set_item(
+        "trust",
+        match comparison.trust() {
+            Trust::Good => "good",
+            Trust::Rough => "rough",
+            Trust::None => "none",
+        },
+    )?;
     dict.set_item("residual_s", choice.overall.residual_s)?;
     dict.set_item("median_error_s", choice.overall.median_s)?;
     dict.set_item("r_squared", choice.overall.r_squared)?;
     dict.set_item("predicted_s", &choice.predicted_s)?;
-    dict.set_item("measured_s", found.records.samples.iter().map(|sample| sample.time.as_secs_f64()).collect::<Vec<_>>())?;
+    dict.set_item(
+        "measured_s",
+        found
+            .records
+            .samples
+            .iter()
+            .map(|sample| sample.time.as_secs_f64())
+            .collect::<Vec<_>>(),
+    )?;
     let kinds = PyDict::new(py);
-    kinds.set_item("kind", Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>())?;
-    kinds.set_item("count", choice.kinds.iter().map(|score| score.count).collect::<Vec<_>>())?;
-    kinds.set_item("mean_error_s", choice.kinds.iter().map(|score| score.mean_s).collect::<Vec<_>>())?;
-    kinds.set_item("residual_s", choice.kinds.iter().map(|score| score.residual_s).collect::<Vec<_>>())?;
+    kinds.set_item(
+        "kind",
+        Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+    )?;
+    kinds.set_item(
+        "count",
+        choice
+            .kinds
+            .iter()
+            .map(|score| score.count)
+            .collect::<Vec<_>>(),
+    )?;
+    kinds.set_item(
+        "mean_error_s",
+        choice
+            .kinds
+            .iter()
+            .map(|score| score.mean_s)
+            .collect::<Vec<_>>(),
+    )?;
+    kinds.set_item(
+        "residual_s",
+        choice
+            .kinds
+            .iter()
+            .map(|score| score.residual_s)
+            .collect::<Vec<_>>(),
+    )?;
     dict.set_item("kinds", kinds)?;
     Ok(dict)
 }
@@ -77,10 +117,18 @@ pub fn audit<'py>(
     }
     mounts.end(&mut |mount| closed.push(mount));
     closed.retain(|mount| !mount.reads.is_empty() || mount.unplaced > 0);
-    let wish = Wish { seed, prove: false, work: None, budget_s: None };
+    let wish = Wish {
+        seed,
+        prove: false,
+        work: None,
+        budget_s: None,
+    };
     let priced = attended(py, |stop| {
         with_effort(wish, stop, |effort| {
-            closed.iter().map(|mount| price(mount, &cartridge, effort)).collect::<Vec<_>>()
+            closed
+                .iter()
+                .map(|mount| price(mount, &cartridge, effort))
+                .collect::<Vec<_>>()
         })
     })?;
     let row = |(mount, priced): (&Mount, Result<Prices, PriceError>)| {
@@ -94,7 +142,10 @@ pub fn audit<'py>(
             Ok(prices) => {
                 dict.set_item("as_read_s", prices.as_read.as_secs_f64())?;
                 for (origin, price) in ORDERS.iter().zip(prices.orders) {
-                    let key = format!("{}_s", origin.versioned().split('/').next().unwrap_or_default());
+                    let key = format!(
+                        "{}_s",
+                        origin.versioned().split('/').next().unwrap_or_default()
+                    );
                     dict.set_item(key, price.map(Micros::as_secs_f64))?;
                 }
                 dict.set_item("why_not_priced", py.None())?;

@@ -1,6 +1,8 @@
 //! Orders, and what they take.
 
-use crate::arguments::{BatchArguments, CartridgeArguments, PlacementArguments, input_error, place};
+use crate::arguments::{
+    BatchArguments, CartridgeArguments, PlacementArguments, input_error, place,
+};
 use crate::attention::{Wish, attended, with_effort};
 use crate::errors::SearchError;
 use pyo3::prelude::*;
@@ -13,13 +15,19 @@ use tapewise::{Found, Goal, Origin, Placed};
 /// The orders by name.
 #[pyfunction]
 pub fn order_names() -> Vec<(&'static str, &'static str)> {
-    Algorithm::ALL.iter().map(|algorithm| (algorithm.name(), algorithm.title())).collect()
+    Algorithm::ALL
+        .iter()
+        .map(|algorithm| (algorithm.name(), algorithm.title()))
+        .collect()
 }
 
 /// Finds an order.
 #[pyfunction]
 #[pyo3(signature = (batch, cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape))]
-#[expect(clippy::too_many_arguments, reason = "the Python function above it has keywords")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the Python function above it has keywords"
+)]
 pub fn find<'py>(
     py: Python<'py>,
     batch: BatchArguments,
@@ -37,14 +45,24 @@ pub fn find<'py>(
         return Err(input_error("the budget must be zero or more seconds"));
     }
     let named = |name: &str| {
-        Algorithm::from_name(name).ok_or_else(|| input_error(format!("there is no order \"{name}\"")))
+        Algorithm::from_name(name)
+            .ok_or_else(|| input_error(format!("there is no order \"{name}\"")))
     };
     let algorithm = algorithm.map(named).transpose()?;
     let objective = Objective::from_name(objective)
         .ok_or_else(|| input_error(format!("\"{objective}\" is none of total, mean, deadline")))?;
-    let goal = Goal { objective, spare_tape, ..Goal::default() };
+    let goal = Goal {
+        objective,
+        spare_tape,
+        ..Goal::default()
+    };
     let placed = place(py, batch, cartridge, &placement)?;
-    let wish = Wish { seed, prove, work, budget_s };
+    let wish = Wish {
+        seed,
+        prove,
+        work,
+        budget_s,
+    };
     let found = attended(py, |stop| {
         with_effort(wish, stop, |effort| match algorithm {
             Some(algorithm) => placed.order(algorithm, effort),
@@ -84,7 +102,9 @@ pub fn moves<'py>(
     let (problem, owners) = (&placed.problem, &placed.owners);
     let count = problem.len();
     if count > MOST {
-        return Err(input_error(format!("{count} visits have too many moves for a table; at most {MOST}")));
+        return Err(input_error(format!(
+            "{count} visits have too many moves for a table; at most {MOST}"
+        )));
     }
     let table = py.detach(|| {
         let mut table = Vec::with_capacity(count * count * size_of::<i64>());
@@ -99,7 +119,13 @@ pub fn moves<'py>(
     let last: Vec<i64> = (0..count).map(|from| problem.end_cost(from).0).collect();
     let requests = problem.visits().iter();
     let requests: Vec<Vec<usize>> = requests
-        .map(|visit| visit.requests.iter().map(|&request| owners[request as usize].0).collect())
+        .map(|visit| {
+            visit
+                .requests
+                .iter()
+                .map(|&request| owners[request as usize].0)
+                .collect()
+        })
         .collect();
     let (read, inner) = problem.fixed_time();
     let dict = PyDict::new(py);
@@ -134,22 +160,60 @@ pub fn read_requests<'py>(
     });
     let now = 0;
     let deadline = |request: &tapewise::formats::Request| {
-        request.deadline.as_ref().map_or(-1.0, |deadline| deadline.seconds_from(now).max(0.0))
+        request
+            .deadline
+            .as_ref()
+            .map_or(-1.0, |deadline| deadline.seconds_from(now).max(0.0))
     };
     if batch.has_points_in_time() {
-        return Err(input_error(format!("{name}: deadlines that are points in time; give seconds from now")));
+        return Err(input_error(format!(
+            "{name}: deadlines that are points in time; give seconds from now"
+        )));
     }
     let dict = PyDict::new(py);
-    dict.set_item("ids", batch.requests.iter().map(|request| &request.id).collect::<Vec<_>>())?;
+    dict.set_item(
+        "ids",
+        batch
+            .requests
+            .iter()
+            .map(|request| &request.id)
+            .collect::<Vec<_>>(),
+    )?;
     dict.set_item("request", extents().map(|(at, _)| at).collect::<Vec<_>>())?;
-    dict.set_item("start_block", extents().map(|(_, extent)| extent.start_block).collect::<Vec<_>>())?;
-    dict.set_item("block_count", extents().map(|(_, extent)| extent.block_count).collect::<Vec<_>>())?;
-    dict.set_item("byte_count", extents().map(|(_, extent)| extent.byte_count.unwrap_or(0)).collect::<Vec<_>>())?;
-    let partition = |(_, extent): (usize, &tapewise::formats::Extent)| extent.partition.map_or(-1, i64::from);
+    dict.set_item(
+        "start_block",
+        extents()
+            .map(|(_, extent)| extent.start_block)
+            .collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "block_count",
+        extents()
+            .map(|(_, extent)| extent.block_count)
+            .collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "byte_count",
+        extents()
+            .map(|(_, extent)| extent.byte_count.unwrap_or(0))
+            .collect::<Vec<_>>(),
+    )?;
+    let partition =
+        |(_, extent): (usize, &tapewise::formats::Extent)| extent.partition.map_or(-1, i64::from);
     dict.set_item("partition", extents().map(partition).collect::<Vec<_>>())?;
     dict.set_item("recorded", recorded.collect::<Vec<_>>())?;
-    dict.set_item("priority", batch.requests.iter().map(|request| request.priority).collect::<Vec<_>>())?;
-    dict.set_item("deadline_s", batch.requests.iter().map(deadline).collect::<Vec<_>>())?;
+    dict.set_item(
+        "priority",
+        batch
+            .requests
+            .iter()
+            .map(|request| request.priority)
+            .collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "deadline_s",
+        batch.requests.iter().map(deadline).collect::<Vec<_>>(),
+    )?;
     dict.set_item("block_size", batch.block_size)?;
     dict.set_item("notices", &batch.notices)?;
     Ok(dict)
@@ -169,7 +233,10 @@ fn plan<'py>(py: Python<'py>, placed: &Placed, found: &Found) -> PyResult<Bound<
     dict.set_item("is_optimal", found.optimal)?;
     dict.set_item("is_cut_short", found.cut_short)?;
     dict.set_item("computed_s", found.computed.as_secs_f64())?;
-    dict.set_item("distance_m", metres.map(|metres| metres * totals.distance_lpos as f64))?;
+    dict.set_item(
+        "distance_m",
+        metres.map(|metres| metres * totals.distance_lpos as f64),
+    )?;
     dict.set_item("wrap_changes", totals.wrap_changes)?;
     dict.set_item("positions", &placed.provenance)?;
     dict.set_item("steps", steps(py, placed, found)?)?;
@@ -195,11 +262,35 @@ fn steps<'py>(py: Python<'py>, placed: &Placed, found: &Found) -> PyResult<Bound
     dict.set_item("action", steps.iter().map(action).collect::<Vec<_>>())?;
     dict.set_item("request", steps.iter().map(request).collect::<Vec<_>>())?;
     dict.set_item("start_block", steps.iter().map(block).collect::<Vec<_>>())?;
-    dict.set_item("from_wrap", steps.iter().map(|step| step.from.wrap).collect::<Vec<_>>())?;
-    dict.set_item("from_lpos", steps.iter().map(|step| step.from.lpos).collect::<Vec<_>>())?;
-    dict.set_item("to_wrap", steps.iter().map(|step| step.to.wrap).collect::<Vec<_>>())?;
-    dict.set_item("to_lpos", steps.iter().map(|step| step.to.lpos).collect::<Vec<_>>())?;
-    dict.set_item("begin_s", steps.iter().map(|step| step.begin.as_secs_f64()).collect::<Vec<_>>())?;
-    dict.set_item("duration_s", steps.iter().map(|step| step.duration.as_secs_f64()).collect::<Vec<_>>())?;
+    dict.set_item(
+        "from_wrap",
+        steps.iter().map(|step| step.from.wrap).collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "from_lpos",
+        steps.iter().map(|step| step.from.lpos).collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "to_wrap",
+        steps.iter().map(|step| step.to.wrap).collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "to_lpos",
+        steps.iter().map(|step| step.to.lpos).collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "begin_s",
+        steps
+            .iter()
+            .map(|step| step.begin.as_secs_f64())
+            .collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "duration_s",
+        steps
+            .iter()
+            .map(|step| step.duration.as_secs_f64())
+            .collect::<Vec<_>>(),
+    )?;
     Ok(dict)
 }

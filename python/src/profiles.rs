@@ -3,8 +3,8 @@
 use crate::arguments::input_error;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tapewise::model::profile::{BUILTIN, Kind, find, names};
 use tapewise::model::Profile;
+use tapewise::model::profile::{BUILTIN, Kind, find, names};
 
 /// The names of the profiles that come with tapewise.
 #[pyfunction]
@@ -29,10 +29,27 @@ pub fn profile_facts<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<B
     let dict = PyDict::new(py);
     dict.set_item("name", &profile.name)?;
     dict.set_item("title", &profile.title)?;
-    dict.set_item("kind", if profile.kind == Kind::Drive { "drive" } else { "library" })?;
+    dict.set_item(
+        "kind",
+        if profile.kind == Kind::Drive {
+            "drive"
+        } else {
+            "library"
+        },
+    )?;
     dict.set_item("status", profile.status.to_string())?;
     dict.set_item("summary", &profile.summary)?;
-    dict.set_item("capacity_gb", profile.cartridge.capacity_gb.as_ref().map(|known| known.value))?;
-    dict.set_item("wraps", profile.cartridge.wraps.as_ref().map(|known| known.value))?;
+    dict.set_item(
+        "capacity_gb",
+        profile
+            .cartridge
+            .capacity_gb
+            .as_ref()
+            .map(|known| known.value),
+    )?;
+    dict.set_item(
+        "wraps",
+        profile.cartridge.wraps.as_ref().map(|known| known.value),
+    )?;
     Ok(dict)
 }
