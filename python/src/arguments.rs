@@ -1,8 +1,8 @@
 //! What Python hands over, as the library takes it.
 
 use crate::errors::{CartridgeError, InputError};
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use std::fmt::Display;
 use tapewise::formats::deadline::Deadline;
 use tapewise::formats::map_file::{MapFile, ProbedPlace};
@@ -70,35 +70,38 @@ impl CartridgeArguments {
     }
 }
 
-/// The attributes of a `Batch`: columns, one row for each extent; `request` numbers rise by one at most.
+/// The columns of a `Batch` as the bytes of numbers of 64 bits, one row for each extent.
 #[derive(FromPyObject)]
 pub struct BatchArguments {
     ids: Vec<String>,
-    request: PyBuffer<u64>,
-    start_block: PyBuffer<u64>,
-    block_count: PyBuffer<u64>,
+    request: PyBackedBytes,
+    start_block: PyBackedBytes,
+    block_count: PyBackedBytes,
     /// 0 if nobody knows.
-    byte_count: PyBuffer<u64>,
+    byte_count: PyBackedBytes,
     /// Negative if nobody knows.
-    partition: PyBuffer<i64>,
+    partition: PyBackedBytes,
     /// Start wrap, start LPOS, end wrap, end LPOS one after the other; negative if not recorded.
-    recorded: PyBuffer<i64>,
+    recorded: PyBackedBytes,
     /// One for each request.
-    priority: PyBuffer<i64>,
+    priority: PyBackedBytes,
     /// One for each request; negative if there is none.
-    deadline_s: PyBuffer<f64>,
+    deadline_s: PyBackedBytes,
     block_size: Option<u64>,
 }
 
 impl BatchArguments {
-    pub fn batch(self, py: Python<'_>) -> PyResult<Batch> {
-        let request = self.request.to_vec(py)?;
-        let start_block = self.start_block.to_vec(py)?;
-        let block_count = self.block_count.to_vec(py)?;
-        let byte_count = self.byte_count.to_vec(py)?;
-        let partition = self.partition.to_vec(py)?;
-        let recorded = self.recorded.to_vec(py)?;
-        let (priority, deadline_s) = (self.priority.to_vec(py)?, self.deadline_s.to_vec(py)?);
+    pub fn batch(self) -> PyResult<Batch> {
+        let request = numbers(&self.request, u64::from_ne_bytes);
+        let start_block = numbers(&self.start_block, u64::from_ne_bytes);
+        let block_count = numbers(&self.block_count, u64::from_ne_bytes);
+        let byte_count = numbers(&self.byte_count, u64::from_ne_bytes);
+        let partition = numbers(&self.partition, i64::from_ne_bytes);
+        let recorded = numbers(&self.recorded, i64::from_ne_bytes);
+        let (priority, deadline_s) = (
+            numbers(&self.priority, i64::from_ne_bytes),
+            numbers(&self.deadline_s, f64::from_ne_bytes),
+        );
         let rows = start_block.len();
         let same = [
             request.len(),
@@ -157,6 +160,11 @@ impl BatchArguments {
     }
 }
 
+fn numbers<T>(bytes: &PyBackedBytes, number: fn([u8; 8]) -> T) -> Vec<T> {
+    let (eights, _) = bytes.as_chunks::<8>();
+    eights.iter().map(|&eight| number(eight)).collect()
+}
+
 fn request_of(((id, priority), deadline_s): ((String, i64), f64)) -> Request {
     Request {
         id,
@@ -190,7 +198,7 @@ pub fn place(
         coalesce_blocks: None,
         read_through: placement.read_through,
     };
-    let (batch, cartridge) = (batch.batch(py)?, cartridge.cartridge()?);
+    let (batch, cartridge) = (batch.batch()?, cartridge.cartridge()?);
     let placed = py.detach(|| cartridge.place(batch, &placement));
     placed.map_err(|error| CartridgeError::new_err(error.to_string()))
 }

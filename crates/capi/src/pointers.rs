@@ -91,7 +91,7 @@ pub unsafe fn extents(
     if count == 0 {
         return Ok(Vec::new());
     }
-    if size < known || size % align_of::<Extent>() != 0 {
+    if size < known || !size.is_multiple_of(align_of::<Extent>()) {
         let why = format!("extents: an extent has {known} bytes or more, not {size}");
         return Err(Fault::usage(why));
     }
@@ -156,7 +156,7 @@ pub unsafe fn wanted(pointer: *const Wanted) -> Result<Wanted, Fault> {
 /// Sees that a structure says its size.
 fn check_size(what: &str, size: usize) -> Result<(), Fault> {
     const MOST: usize = 4096;
-    if (8..=MOST).contains(&size) && size % 8 == 0 {
+    if (8..=MOST).contains(&size) && size.is_multiple_of(8) {
         return Ok(());
     }
     Err(Fault::usage(format!(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from . import _tapewise as native
 from ._tapewise import InputError
@@ -39,6 +40,34 @@ def _column(code: str, values: Iterable[Any] | float, count: int, what: str) -> 
     if len(column) != count:
         raise InputError(f"{what}: {len(column)} numbers for {count} requests")
     return column
+
+
+@dataclass(frozen=True)
+class NativeColumns:
+    """Columns of a batch as the bytes of numbers of 64 bits, one row for each run of blocks."""
+
+    ids: list[str]
+    block_size: int | None
+    request: bytes
+    start_block: bytes
+    block_count: bytes
+    byte_count: bytes
+    partition: bytes
+    recorded: bytes
+    """Start wrap, start LPOS, end wrap, end LPOS, one after the other; empty if none is recorded."""
+    priority: bytes
+    deadline_s: bytes
+
+    numbers: ClassVar[tuple[str, ...]] = (
+        "request",
+        "start_block",
+        "block_count",
+        "byte_count",
+        "partition",
+        "recorded",
+        "priority",
+        "deadline_s",
+    )
 
 
 class Batch:
@@ -126,6 +155,11 @@ class Batch:
             "block_count": self.block_count.tolist(),
             "partition": [None if at < 0 else at for at in self.partition],
         }
+
+    def native(self) -> NativeColumns:
+        """The columns as the library takes them."""
+        numbers = {name: getattr(self, name).tobytes() for name in NativeColumns.numbers}
+        return NativeColumns(self.ids, self.block_size, **numbers)
 
     def __len__(self) -> int:
         return len(self.ids)
