@@ -61,7 +61,7 @@ def comparison(plans: Comparison, ax: Any = None) -> Any:
     rise = [after - before for before, after in zip(totals, worst, strict=True)]
     ax.errorbar(totals, names, xerr=[[0.0] * len(rise), rise], fmt="none", color=GREY, capsize=3, label="at worst")
     ax.set(xlabel="time (minutes)", title="orders of the same batch")
-    ax.legend(loc="lower right", fontsize="small")
+    ax.legend(loc="upper right", fontsize="small")
     return ax
 
 
