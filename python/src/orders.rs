@@ -147,6 +147,12 @@ pub fn read_requests<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let source = Source::recognise(name, bytes, None).map_err(input_error)?;
     let batch = source.requests(block_size).map_err(input_error)?;
+    let unplaced = batch.only_sort_keys();
+    if unplaced > 0 {
+        return Err(input_error(format!(
+            "{name}: {unplaced} requests have no blocks, only a number to sort by"
+        )));
+    }
     let extents = || {
         let requests = batch.requests.iter().enumerate();
         requests.flat_map(|(at, request)| request.extents.iter().map(move |extent| (at, extent)))

@@ -39,7 +39,36 @@ def test_a_log_that_says_too_little_is_refused() -> None:
 
 
 def test_mounts_are_priced() -> None:
-    header = {"format": "tapewise-events", "version": 1}
+    blocks = [9_000_000, 40_000, 9_100_000, 2_000_000, 12_000_000]
+    lines: list[dict[str, object]] = [
+        {"tapewise_events": 1, "tool": "test", "cartridge": "A00001", "profile": "lto8"},
+        {"action": "mount", "at_us": 0, "took_us": 15_000_000},
+    ]
+    at = 15_000_000
+    for block in blocks:
+        moved = {"to": {"block": block}, "at_us": at, "took_us": 40_000_000}
+        done = {
+            "from": {"block": block},
+            "to": {"block": block + 2_000},
+            "at_us": at + 40_000_000,
+            "took_us": 3_000_000,
+        }
+        lines.append({"action": "locate", **moved})
+        lines.append({"action": "read", "blocks": 2_000, "bytes": 2_000 * 524_288, **done})
+        at += 43_000_000
+    log = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    audited = tapewise.audit(log, Cartridge("lto8"))
+    (mount,) = audited.mounts
+    assert mount["volume"] == "A00001" and mount["reads"] == 5
+    assert mount["locating_s"] == 200 and mount["reading_s"] == 15
+    assert mount["best_s"] <= mount["sort_s"] and mount["best_s"] <= mount["as_read_s"]
+    assert audited.total_s("best_s") == mount["best_s"]
+    assert audited.columns()["reads"] == [5]
     assert tapewise.audit(b"", Cartridge("lto8")).mounts == []
     with pytest.raises(tapewise.InputError):
-        tapewise.audit(json.dumps(header).encode() + b"\nnonsense\n", Cartridge("lto8"))
+        tapewise.audit(log + b"nonsense\n", Cartridge("lto8"))
+
+
+def test_requests_without_blocks_are_refused() -> None:
+    with pytest.raises(tapewise.InputError, match="no blocks"):
+        tapewise.Batch.parse("Volume=A\nVolSessionId=1\nVolSessionTime=1\nVolAddr=5-9\n", name="a.bsr")

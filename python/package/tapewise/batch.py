@@ -118,7 +118,7 @@ class Batch:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, block_size: int | None = None) -> Batch:
-        """Requests of a file in any format that names its blocks: CSV, JSON Lines, a CTA listing, a Bareos bsr."""
+        """Requests of a file in any format that names its blocks: CSV, JSON Lines, a CTA listing."""
         name = os.fspath(path)
         return cls.parse(Path(path).read_bytes(), name=name, block_size=block_size)
 
