@@ -432,3 +432,38 @@ unsafe fn free<H>(handle: *mut H) {
     // A panic while freeing must not reach the host.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn newest<T>(kept: &Kept<T>) -> String {
+        // SAFETY: the text of a handle that lives.
+        let text = unsafe { CStr::from_ptr(kept.error()) };
+        text.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_panic_is_a_status_and_ends_the_use_of_its_handle() {
+        let mut kept = Kept::make(|| Ok(7));
+        assert_eq!(kept.status(), Status::Ok);
+        assert_eq!(kept.with(|_| panic!("on purpose")), Status::Internal);
+        assert!(newest(&kept).starts_with("a defect of tapewise"));
+        assert_eq!(kept.with(|_| Ok(())), Status::Internal);
+        let never_made: Kept<u8> = Kept::make(|| panic!("on purpose"));
+        assert_eq!(never_made.status(), Status::Internal);
+    }
+
+    #[test]
+    fn a_text_stays_where_it_is_and_is_kept_once() {
+        let mut kept = Kept::make(|| Ok(7));
+        let fail = |text: &'static str| move |_: &mut i32| Err(Fault::usage(text));
+        kept.with(fail("one"));
+        let first = kept.error();
+        kept.with(fail("other"));
+        assert_eq!(newest(&kept), "other");
+        kept.with(fail("one"));
+        assert_eq!((newest(&kept).as_str(), kept.error()), ("one", first));
+        assert_eq!(kept.texts.len(), 2);
+    }
+}
