@@ -96,16 +96,20 @@ int main() {
     return made;
   }();
   const auto fails = [&](const std::string& options, const std::string& word) {
-    const auto work = [&] { TapewiseRAOAlgorithm::create(RAOParams(options), &drive, &catalogue)->performRAO(beyond); };
+    const auto work = [&] {
+      TapewiseRAOAlgorithm::create(RAOParams(options), &drive, &catalogue)->performRAO(beyond);
+    };
     check(throwsTheHostsException(work, word), word.c_str());
   };
   fails("", "99000000");
   fails("profile:lto99", "lto99");
   fails("work:many", "many");
   fails("speed:1", "no option");
-  check(throwsTheHostsException([&] { TapewiseRAOAlgorithm::create(usual, nullptr, &catalogue); }, "drive"), "no drive");
+  const auto withoutDrive = [&] { TapewiseRAOAlgorithm::create(usual, nullptr, &catalogue); };
+  check(throwsTheHostsException(withoutDrive, "drive"), "no drive");
   cta::catalogue::Catalogue unknown(std::nullopt);
-  check(throwsTheHostsException([&] { TapewiseRAOAlgorithm::create(usual, &drive, &unknown); }, "profile:NAME"), "medium");
+  const auto withoutMedium = [&] { TapewiseRAOAlgorithm::create(usual, &drive, &unknown); };
+  check(throwsTheHostsException(withoutMedium, "profile:NAME"), "no medium");
   check(TapewiseOptions::parse("cost_heuristic_name:cta,budget_ms:5").budgetMs == 5, "options");
   const TapewiseRAOAlgorithm empty(TapewiseOptions {"lto8", 0, 0}, {});
   std::cout << "adapter: all holds\n";

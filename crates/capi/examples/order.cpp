@@ -11,7 +11,8 @@ double seconds(std::uint64_t micros) { return static_cast<double>(micros) / 1e6;
 
 void show(const tapewise::ordered& found) {
   for (const std::uint64_t request : found.requests) std::cout << request << ' ';
-  std::cout << "in " << seconds(found.estimate.total_us) << " s, at worst " << seconds(found.estimate.worst_us) << " s\n";
+  std::cout << "in " << seconds(found.estimate.total_us) << " s, at worst "
+            << seconds(found.estimate.worst_us) << " s\n";
 }
 
 }  // namespace

@@ -258,8 +258,8 @@ tapewise_status tapewise_cartridge_set_wrap_ends(tapewise_cartridge *cartridge,
                                                  size_t count);
 
 // Gives places that the drive reported for a few blocks: they correct the nominal geometry, and take the place of
-// whatever was known of the tape. `beside_bytes` is 0 for places asked of the drive after a locate; for places recorded
-// while the tape was written it is how many bytes of tape a place may lie before its block.
+// whatever was known of the tape. `beside_bytes` is 0 for places asked of the drive after a locate; for places
+// recorded while the tape was written it is how many bytes of tape a place may lie before its block.
 //
 // # Safety
 // `cartridge` is null or an open handle; `places` is null or an array of `count`.
@@ -286,8 +286,8 @@ const char *tapewise_cartridge_error(const tapewise_cartridge *cartridge);
 // `cartridge` is null or an open handle, which is of no use afterwards.
 void tapewise_cartridge_free(tapewise_cartridge *cartridge);
 
-// Opens an empty batch on a cartridge. `block_bytes` is how many bytes of tape a block takes, 0 if nobody knows; nominal
-// geometry needs it. `flags` is 0 or `TAPEWISE_NO_READ_THROUGH`.
+// Opens an empty batch on a cartridge. `block_bytes` is how many bytes of tape a block takes, 0 if nobody knows;
+// nominal geometry needs it. `flags` is 0 or `TAPEWISE_NO_READ_THROUGH`.
 //
 // `*batch` gets a handle also on failure, for the text of the error.
 //

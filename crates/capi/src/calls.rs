@@ -1,7 +1,7 @@
 //! The functions of `tapewise.h`.
 //!
-//! A handle is made by an `open` function, also where that fails: the handle then has the error's text, and nothing else
-//! can be done with it but to free it. Every function catches panics.
+//! A handle is made by an `open` function, also if that fails: the handle then has the error's text, and nothing else can
+//! be done with it but to free it. Every function catches panics.
 
 use crate::batch::{Batch, Wish};
 use crate::cartridge;
@@ -154,8 +154,8 @@ pub unsafe extern "C" fn tapewise_cartridge_set_wrap_ends(
 }
 
 /// Gives places that the drive reported for a few blocks: they correct the nominal geometry, and take the place of
-/// whatever was known of the tape. `beside_bytes` is 0 for places asked of the drive after a locate; for places recorded
-/// while the tape was written it is how many bytes of tape a place may lie before its block.
+/// whatever was known of the tape. `beside_bytes` is 0 for places asked of the drive after a locate; for places
+/// recorded while the tape was written it is how many bytes of tape a place may lie before its block.
 ///
 /// # Safety
 /// `cartridge` is null or an open handle; `places` is null or an array of `count`.
@@ -227,8 +227,8 @@ pub unsafe extern "C" fn tapewise_cartridge_free(cartridge: *mut CartridgeHandle
     unsafe { free(cartridge) }
 }
 
-/// Opens an empty batch on a cartridge. `block_bytes` is how many bytes of tape a block takes, 0 if nobody knows; nominal
-/// geometry needs it. `flags` is 0 or `TAPEWISE_NO_READ_THROUGH`.
+/// Opens an empty batch on a cartridge. `block_bytes` is how many bytes of tape a block takes, 0 if nobody knows;
+/// nominal geometry needs it. `flags` is 0 or `TAPEWISE_NO_READ_THROUGH`.
 ///
 /// `*batch` gets a handle also on failure, for the text of the error.
 ///

@@ -1,5 +1,5 @@
-//! The header in the tree is the one that the crate's source gives. `TAPEWISE_WRITE_HEADER=1 cargo test -p tapewise-capi
-//! --test header` writes it.
+//! The header in the tree is the one that the crate's source gives. `TAPEWISE_WRITE_HEADER=1 cargo test -p
+//! tapewise-capi --test header` writes it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-/* The library starts no thread, survives a fork after it was loaded and used, and serves four threads, each with handles
- * of its own: all find the same order. */
+/* The library starts no thread, survives a fork after it was loaded and used, and serves four threads, each with
+ * handles of its own: all find the same order. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
