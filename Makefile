@@ -52,7 +52,8 @@ target/python-package/installed: python/tests.txt
 	target/python-package/bin/pip install --quiet --disable-pip-version-check -r python/tests.txt
 	@touch $@
 
-packages: ## every crate can be packaged and would be accepted; `make packages-verified` compiles each package by itself
+packages: ## every crate can be packaged and documented; `make packages-verified` compiles each package by itself
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	@$(CARGO) publish --dry-run --workspace --no-verify --allow-dirty --quiet
 
 packages-verified:
@@ -120,7 +121,7 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
 
 doc: build ## API documentation, man pages, shell completions
-	$(CARGO) doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(TAPEWISE) manual target/man
 	@echo "target/doc/tapewise_order/index.html, target/man"
 

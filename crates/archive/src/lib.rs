@@ -21,6 +21,7 @@
 pub mod cache;
 pub mod catalogue;
 pub mod deliver;
+mod finishing;
 pub mod ltfs;
 pub mod mover;
 pub mod open;

@@ -22,6 +22,5 @@ pub mod wanted;
 mod blocks;
 mod doubt;
 mod fallback;
-mod finishing;
 
 pub use fallback::Fallback;

@@ -10,7 +10,7 @@
 //! Nothing here prints: what was found and put right is a value.
 
 use crate::cache::{Cache, CacheError, Directory, Recovered, Water};
-use crate::catalogue::{CatalogueError, SqliteCatalogue};
+use crate::catalogue::{CatalogueError, SqliteCatalogue, Volumes as _};
 use crate::mover::{MoveError, Mover, Settings, TakenUp, random_uuid};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
@@ -263,6 +263,7 @@ impl Archive {
         tell: &mut dyn FnMut(Notice),
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, MoveError> {
+        let machinery = self.leaving_others(machinery)?;
         let Machinery {
             pool,
             settings,
@@ -291,6 +292,17 @@ impl Archive {
             }
         }
         done
+    }
+}
+
+impl Archive {
+    /// Cartridges that are in drives now, and that the catalogue does not know, stay there: somebody has loaded
+    /// them for something else. Of the archive's own nobody can tell whether a killed run of ours left them there.
+    fn leaving_others<'a>(&self, machinery: Machinery<'a>) -> Result<Machinery<'a>, MoveError> {
+        let known = self.catalogue.volumes()?;
+        let is_known = |label: &str| known.iter().any(|(_, volume)| volume.label == label);
+        machinery.pool.leave(&|label| !is_known(label));
+        Ok(machinery)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
 use crate::mover::{MoveError, Settings, next_volume};
-use crate::read::{Cartridge, Known, TapeRead};
+use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
 use tapewise_model::{Micros, Position};
@@ -65,7 +65,11 @@ pub fn pull_list(
         list.pulls.push(Pull {
             label: queue.label,
             files: wants.len(),
-            bytes: wants.iter().flatten().map(|segment| segment.bytes).sum(),
+            bytes: wants
+                .iter()
+                .flatten()
+                .map(|segment| segment.bytes)
+                .fold(0, u64::saturating_add),
             drive_time: settings.drive_time(&volume, &wants)?,
         });
     }
@@ -99,7 +103,11 @@ impl Left {
                 continue;
             }
             is_there = true;
-            let bytes = copy.segments.iter().map(|(_, segment)| segment.bytes).sum();
+            let bytes = copy
+                .segments
+                .iter()
+                .map(|(_, segment)| segment.bytes)
+                .fold(0, u64::saturating_add);
             self.of.insert((request, copy.number), bytes);
             let mut by_volume: BTreeMap<VolumeId, Vec<Segment>> = BTreeMap::new();
             for (volume, segment) in &copy.segments {
@@ -150,7 +158,11 @@ impl Left {
         };
         let next = next_volume(volumes.collect(), &come, &HashSet::new())?;
         for waiting in &next.waiting {
-            let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
+            let here: u64 = waiting
+                .segments
+                .iter()
+                .map(|segment| segment.bytes)
+                .fold(0, u64::saturating_add);
             let begun = (waiting.number, 0);
             let (_, come) = self.come.entry(waiting.request).or_insert(begun);
             *come += here;
@@ -177,8 +189,8 @@ impl Settings {
             written: wants,
         };
         let (cartridge, _) =
-            Cartridge::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
-        let cartridge = Cartridge {
+            MappedTape::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
+        let cartridge = MappedTape {
             algorithm: self.algorithm,
             ..cartridge
         };

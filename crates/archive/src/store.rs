@@ -3,6 +3,7 @@
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
 use crate::catalogue::{FileId, NewFile, NewStore, RequestId, Terms};
 use crate::deliver::{BadPath, InnerPath, shown};
+use crate::finishing::Finishing;
 use crate::record::{File, Owner};
 use crate::sums::{Kind, Summer};
 use std::io::{ErrorKind, Read, Write};
@@ -69,11 +70,18 @@ pub fn store(
     at_ns: i64,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
     let mut buffer = vec![0; 1 << 20];
-    let files = sources
-        .iter()
-        .map(|source| bring_in(cache, source, how, &mut buffer, at_ns));
-    let files: Vec<(Arrived, NewStore)> = files.collect::<Result<_, _>>()?;
-    Ok(cache.store(files, at_ns)?)
+    // The next file is read while those before it are synced.
+    let mut finishing = Finishing::new(Incoming::finish);
+    let (mut arrived, mut stores) = (Vec::new(), Vec::new());
+    for (number, source) in sources.iter().enumerate() {
+        let (incoming, store) = bring_in(cache, source, how, &mut buffer, at_ns)?;
+        stores.push(store);
+        arrived.extend(finishing.finish(number, incoming));
+    }
+    arrived.extend(finishing.rest());
+    let arrived = arrived.into_iter().map(|(_, arrived)| arrived);
+    let arrived: Vec<Arrived> = arrived.collect::<Result<_, _>>()?;
+    Ok(cache.store(arrived.into_iter().zip(stores).collect(), at_ns)?)
 }
 
 /// When a file was last written, in nanoseconds since 1970.
@@ -123,13 +131,14 @@ fn unreadable(name: &str, error: &std::io::Error) -> StoreError {
     }
 }
 
+/// Copies a file into the cache; it is not synced yet.
 fn bring_in(
     cache: &Cache,
     source: &Source,
     how: &StoreTerms,
     buffer: &mut [u8],
     at_ns: i64,
-) -> Result<(Arrived, NewStore), StoreError> {
+) -> Result<(Incoming, NewStore), StoreError> {
     let name = shown(source.from.as_os_str().as_bytes());
     let failed = |error: std::io::Error| unreadable(&name, &error);
     let mut file = std::fs::File::open(&source.from).map_err(failed)?;
@@ -171,5 +180,5 @@ fn bring_in(
         terms: how.terms.clone(),
         source: Some(source.from.as_os_str().as_bytes().to_vec()),
     };
-    Ok((incoming.finish()?, store))
+    Ok((incoming, store))
 }

@@ -27,6 +27,7 @@ mod member;
 mod pack;
 mod scan;
 mod tar;
+mod tar_kind;
 mod tar_records;
 mod writer;
 
@@ -37,8 +38,9 @@ pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};
-pub use tar::{Found, Kind, Located, Trouble, Wrong, scan_blocks};
+pub use tar::{Found, Located, Trouble, Wrong, scan_blocks};
 pub(crate) use tar::{is_header, printable};
+pub use tar_kind::Kind;
 pub(crate) use writer::ASK_PLACE_BYTES;
 pub use writer::{Blank, Placed, VolumeWriter, Written};
 
@@ -166,4 +168,9 @@ pub enum VolumeError {
         /// The block.
         block: u64,
     },
+    /// Blocks are made on a thread of their own, and the system starts no more threads.
+    #[error(
+        "no thread can be started that makes the blocks ({0}); nothing was written. The machine has too many          processes, or too little memory: try again when others have ended"
+    )]
+    NoThread(#[source] std::io::Error),
 }

@@ -193,7 +193,8 @@ fn what_is_made_is_written_in_runs_that_end_where_something_begins() {
             }
             runs
         },
-    );
+    )
+    .expect("a thread");
     assert_eq!(made, "made");
     // Four blocks are more than 2,000 bytes, and a run begins with a multiple of three.
     let expected = [0..6, 6..12, 12..18, 18..20, 0..0];
@@ -222,7 +223,8 @@ fn when_nobody_writes_any_more_nothing_more_is_made() {
             }
             "the tape is full"
         },
-    );
+    )
+    .expect("a thread");
     assert_eq!(written, "the tape is full");
     assert!((5..=9).contains(&made), "{made}");
 }

@@ -19,6 +19,7 @@ mod profiles;
 mod rao;
 mod scenario;
 mod search;
+mod threads;
 mod units;
 mod wear;
 

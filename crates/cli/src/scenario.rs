@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::profiles;
+use crate::threads;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -135,13 +136,7 @@ impl ScenarioArgs {
         &self,
         work: impl FnOnce() -> Result<T, CliError> + Send,
     ) -> Result<T, CliError> {
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        match self.threads {
-            Some(0) => return Err(CliError::input("--threads 0: at least 1")),
-            Some(threads) => pool = pool.num_threads(threads),
-            None => {}
-        }
-        pool.build().map_err(CliError::failed)?.install(work)
+        threads::on(self.threads, work)
     }
 }
 

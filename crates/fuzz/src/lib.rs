@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod calls;
+mod catalogue;
 mod devices;
 mod files;
 mod knowledge;
@@ -32,10 +33,11 @@ macro_rules! targets {
 pub const TARGETS: &[Target] = targets![
     files: audit_csv bench_csv block_moves_csv bsr csv_requests cta_log cta_tapefile deadline detect event_log hsi
         jsonl list locate_csv ltfs_index ltfs_label ltfs_xattr map_file mhl plan_json rao rao_dump;
+    catalogue: catalogue_file catalogue_steps;
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
     calls: capi;
-    volumes: coherency inner_path label sums tar;
+    volumes: archive_settings byte_range coherency inner_path label sums tar;
 ];
 
 /// The target of that name.

@@ -1,15 +1,44 @@
 //! What stands on cartridges, and lists of sums.
 
-use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::deliver::{InnerPath, misleads, shown};
 use tapewise_archive::ltfs::label::Coherency;
+use tapewise_archive::ltfs::wanted::ByteRange;
+use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::sums::read_sums;
 use tapewise_archive::volume::{Found, Label, scan_blocks};
+
+/// Settings that are read are written as they were read.
+pub(crate) fn archive_settings(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(settings) = toml::from_str::<ArchiveSettings>(text) else {
+        return;
+    };
+    if settings.check().is_ok() {
+        let written = toml::to_string(&settings).expect("settings that were read");
+        let again: ArchiveSettings = toml::from_str(&written).expect("what was written");
+        assert_eq!(again, settings);
+    }
+}
+
+pub(crate) fn byte_range(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(range) = text.parse::<ByteRange>()
+    {
+        assert_eq!(range.to_string().parse(), Ok(range));
+    }
+}
 
 pub(crate) fn coherency(bytes: &[u8]) {
     let _ = Coherency::parse(bytes);
 }
 
 pub(crate) fn inner_path(bytes: &[u8]) {
+    assert!(
+        !shown(bytes).contains(misleads),
+        "a name that moves the cursor"
+    );
     if let Ok(path) = InnerPath::new(bytes) {
         let parts = path.as_bytes().split(|&byte| byte == b'/');
         assert!(

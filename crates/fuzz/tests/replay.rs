@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use tapewise_fuzz::TARGETS;
+use tapewise_model::Random;
 
 fn corpora() -> PathBuf {
     tapewise_house::fixture("fuzz")
@@ -36,5 +37,19 @@ fn every_corpus_is_that_of_a_target() {
             "{}",
             name.display()
         );
+    }
+}
+
+/// Without a fuzzer, sequences drawn by seed: `TAPEWISE_SEQUENCES=10000` draws as many.
+#[test]
+fn whatever_an_archive_does_to_its_catalogue_loses_nothing() {
+    let wanted = std::env::var("TAPEWISE_SEQUENCES").ok();
+    let count = wanted.and_then(|text| text.parse().ok()).unwrap_or(60);
+    let target = tapewise_fuzz::find("catalogue_steps").expect("a target");
+    for seed in 0..count {
+        let mut random = Random::new(seed, 1);
+        let steps: Vec<u8> = (0..160).map(|_| random.below(256) as u8).collect();
+        let run = std::panic::catch_unwind(|| (target.run)(&steps));
+        assert!(run.is_ok(), "seed {seed}");
     }
 }

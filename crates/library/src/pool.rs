@@ -16,6 +16,7 @@
 //!
 //! Before a robot moves it is said. Drives without a robot are loaded by a [`Person`].
 
+mod ask;
 mod bay;
 mod clean;
 mod desk;
@@ -27,16 +28,17 @@ mod work;
 
 pub use bay::Stamp;
 pub(crate) use clean::is_cleaner;
+pub use desk::Listener;
 pub use error::{Blame, PoolError};
 pub use person::{Answer, Person};
 pub use work::{Fit, Pace, Trouble, Work, WorkError};
 
 use bay::{Bay, Holds, Site, State};
 use clean::clean;
-use desk::Desk;
+use desk::{Desk, lock};
 use library::Library;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive};
@@ -51,9 +53,6 @@ pub struct Pool {
     desk: Mutex<Desk>,
     pace: Pace,
 }
-
-/// Whoever is told what happens, before a robot moves too.
-pub type Listener = Box<dyn FnMut(&str) + Send>;
 
 /// Where a volume is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +140,37 @@ impl Pool {
         })
     }
 
+    /// How often each cleaning cartridge was used since the pool was made. Some fifty uses are what
+    /// they are rated for.
+    pub fn cleanings(&self) -> BTreeMap<String, u64> {
+        lock(&self.desk).cleanings.clone()
+    }
+
+    /// Cleans a drive now, whether it asks for it or not; a volume in it goes home first. Which
+    /// cartridge has cleaned it.
+    ///
+    /// # Errors
+    /// [`PoolError::NoCleaner`], and those of [`Pool::dismount`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn clean(&mut self, index: usize, log: &mut dyn Log) -> Result<String, PoolError> {
+        self.bays[index].check_reservation()?;
+        let before = self.cleanings();
+        self.dismount(index, log)?;
+        // A drive that asks for it was cleaned when it had given out its volume.
+        if self.cleanings() == before {
+            clean(&mut self.bays[index], &self.desk)?;
+        }
+        let after = self.cleanings().into_iter();
+        let mut used = after.filter(|(cleaner, uses)| before.get(cleaner) != Some(uses));
+        used.next()
+            .map(|(cleaner, _)| cleaner)
+            .ok_or_else(|| PoolError::NoCleaner {
+                drive: self.bays[index].name(),
+            })
+    }
+
     /// Drives work at this pace from now on: see [`Pool::work_off`].
     pub fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
@@ -149,6 +179,22 @@ impl Pool {
     /// The pace at which drives work.
     pub fn pace(&self) -> Pace {
         self.pace
+    }
+
+    /// Leaves cartridges where they are that are in drives now and that somebody else wants there. Such a drive
+    /// takes no other cartridge. One that is asked for is mounted as any other, and goes to its slot afterwards.
+    pub fn leave(&mut self, is_others: &dyn Fn(&str) -> bool) {
+        for bay in &mut self.bays {
+            bay.is_left = bay.volume().is_some_and(is_others);
+        }
+    }
+
+    /// Whether a drive's cartridge is left where it is: see [`Pool::leave`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn is_left(&self, index: usize) -> bool {
+        self.bays[index].is_left
     }
 
     /// Drives, counted from 0.
@@ -258,7 +304,8 @@ impl Pool {
         self.bays[index].release();
     }
 
-    /// Unloads a drive and brings its cartridge back to its slot. Nothing happens when it is empty.
+    /// Unloads a drive and brings its cartridge back to its slot. Nothing happens when it is empty, or when its
+    /// cartridge is [left](Pool::leave) there.
     ///
     /// # Errors
     /// [`PoolError`]; a drive that does not give its cartridge is set aside.
@@ -281,6 +328,7 @@ impl Pool {
                 State::InUse | State::Aside { .. } => false,
             };
             if is_due
+                && !bay.is_left
                 && bay.volume().is_some()
                 && let Err(error) = self.dismount(index, log)
             {
@@ -350,8 +398,10 @@ impl Pool {
             .min_by_key(|&index| (self.bays[index].mounts, index));
         let idle = || {
             let since = |index: usize| match self.bays[index].state {
-                State::Idle { since } => self.bays[index].volume().map(|_| (since, index)),
-                State::InUse | State::Aside { .. } => None,
+                State::Idle { since } if !self.bays[index].is_left => {
+                    self.bays[index].volume().map(|_| (since, index))
+                }
+                State::Idle { .. } | State::InUse | State::Aside { .. } => None,
             };
             left().filter_map(since).min().map(|(_, index)| index)
         };
@@ -405,6 +455,11 @@ impl Pool {
                     reasons.push(format!("{} is set aside: {why}", bay.name()));
                 }
                 _ if is_passed(index) => {}
+                _ if bay.is_left => reasons.push(format!(
+                    "{} holds {}, which somebody else has loaded: take it out if nobody needs it there",
+                    bay.name(),
+                    bay.volume().unwrap_or("a cartridge")
+                )),
                 _ if bay.holds == Holds::Unlabelled => reasons.push(format!(
                     "{} holds a cartridge without a readable label",
                     bay.name()
@@ -423,10 +478,6 @@ impl Pool {
     }
 }
 
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other
 /// drives load meanwhile, and for as long as a person is asked for a cartridge.
 fn mount_in(
@@ -436,7 +487,10 @@ fn mount_in(
     log: &mut dyn Log,
 ) -> Result<(), PoolError> {
     bay.check_reservation()?;
-    if bay.volume() != Some(volume) {
+    if bay.volume() == Some(volume) {
+        // It was asked for: from now on it is ours to bring back.
+        bay.is_left = false;
+    } else {
         match dismount(bay, desk, log) {
             // What was in the drive is lost, but the drive is empty. It was said.
             Err(PoolError::Missing { .. }) => {}
@@ -451,6 +505,9 @@ fn mount_in(
 
 /// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
 fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
+    if bay.is_left {
+        return Ok(());
+    }
     if let Some(volume) = bay.volume().map(str::to_owned) {
         bay.unload(&volume, log)?;
         lock(desk).put_back(bay, &volume, log)?;

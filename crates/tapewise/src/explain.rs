@@ -245,7 +245,9 @@ impl Placed {
     pub fn bytes(&self) -> u64 {
         let visits = self.problem.visits().iter();
         let extents = visits.flat_map(|visit| &visit.extents);
-        extents.map(|extent| extent.bytes).sum()
+        extents
+            .map(|extent| extent.bytes)
+            .fold(0, u64::saturating_add)
     }
 
     /// The times of another profile, for this cartridge.

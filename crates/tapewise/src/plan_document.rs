@@ -81,7 +81,9 @@ fn totals(placed: &Placed, found: &Found, effort: &Effort) -> PlanTotals {
     PlanTotals {
         requests: batch.requests.len() as u64,
         extents: batch.extents() as u64,
-        bytes: extents.filter_map(|extent| batch.bytes(extent)).sum(),
+        bytes: extents
+            .filter_map(|extent| batch.bytes(extent))
+            .fold(0, u64::saturating_add),
         locate_us: totals.locate.0 as u64,
         read_us: totals.read.0 as u64,
         total_us: totals.total.0 as u64,

@@ -1,10 +1,7 @@
 //! What the disk cache holds, and what it may drop.
 
-use super::{FileId, NewStore, RequestId, Result};
-
-/// The name of a file in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CacheKey(pub u64);
+use super::ids::{CacheKey, FileId, RequestId};
+use super::{NewStore, Result};
 
 /// A file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

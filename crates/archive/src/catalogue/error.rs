@@ -1,6 +1,6 @@
 //! What can go wrong with a catalogue.
 
-use crate::catalogue::{FileId, RequestId, VolumeId, WriteId};
+use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
 use std::path::PathBuf;
 
 /// What operations of a catalogue return.
@@ -12,6 +12,9 @@ pub enum CatalogueError {
     /// The database itself failed: disk full, locked for too long, damaged.
     #[error("{0}")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A number of a list or an index that the database cannot hold.
+    #[error("a number is too large: the catalogue counts bytes and blocks up to 2^63 - 1")]
+    NumberTooLarge,
     /// A file beside the database could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -1,12 +1,9 @@
 //! Files: what they are, whose, and where their copies lie.
 
-use super::{CacheKey, Pattern, RequestId, Result, VolumeId};
+use super::ids::{CacheKey, FileId, RequestId, VolumeId};
+use super::{Pattern, Result};
 use crate::record::{File, Owner, Segment};
 use crate::sums::Sum;
-
-/// A file in the catalogue; its number is never given to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub i64);
 
 /// How far a file has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,7 +187,7 @@ pub trait Files: Send + Sync {
     /// Takes a whole or lost copy out of the catalogue; an error where fewer others are whole than wanted.
     fn drop_copy(&self, id: FileId, number: u32) -> Result<()>;
 
-    /// Notes that a lost copy, all of which is on tape, was read and found right: it is whole again.
+    /// Notes that a lost copy was read and found right: it is whole again. An error if not all of it is on tape.
     fn take_back(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 
     /// Notes that a copy could not be read. If the file lies in the cache it is migrated again.

@@ -11,6 +11,7 @@ mod integrity;
 mod rejoin;
 mod requests;
 mod rows;
+mod volume_rows;
 mod volumes;
 mod writes;
 
@@ -41,7 +42,10 @@ const MIGRATIONS: [&str; 3] = [
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
-        CatalogueError::Database(Box::new(failure::Failure(error)))
+        match error {
+            rusqlite::Error::ToSqlConversionFailure(_) => CatalogueError::NumberTooLarge,
+            error => CatalogueError::Database(Box::new(failure::Failure(error))),
+        }
     }
 }
 

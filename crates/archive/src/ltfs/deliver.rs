@@ -1,10 +1,10 @@
 //! Files of an LTFS volume on their way into a destination.
 
-use super::finishing::{Finished, Finishing};
 use super::wanted::{ByteRange, WantError, segments};
 use crate::deliver::{
     BadPath, DeliverError, Delivered, Delivery, Destination, Expected, InnerPath, Metadata,
 };
+use crate::finishing::Finishing;
 use crate::read::{Lost, Receiver};
 use crate::record::Segment;
 use crate::sums::{Kind, Sum, base64_decoded};
@@ -124,7 +124,7 @@ pub struct Deliveries<'a> {
     said: Said<'a>,
     /// Those that have begun. What has failed is in here no more, and its bytes are dropped.
     open: BTreeMap<usize, Delivery>,
-    finishing: Finishing,
+    finishing: Finishing<Delivery, Result<Delivered, DeliverError>>,
 }
 
 impl<'a> Deliveries<'a> {
@@ -135,7 +135,7 @@ impl<'a> Deliveries<'a> {
             wanted,
             said,
             open: BTreeMap::new(),
-            finishing: Finishing::new(),
+            finishing: Finishing::new(Delivery::finish),
         }
     }
 
@@ -145,11 +145,11 @@ impl<'a> Deliveries<'a> {
     /// The destination takes no more files.
     pub fn settle(&mut self) -> io::Result<()> {
         let finished = self.finishing.rest();
-        self.finishing = Finishing::new();
+        self.finishing = Finishing::new(Delivery::finish);
         self.say(finished)
     }
 
-    fn say(&mut self, finished: Vec<Finished>) -> io::Result<()> {
+    fn say(&mut self, finished: Vec<(usize, Result<Delivered, DeliverError>)>) -> io::Result<()> {
         let mut full = Ok(());
         for (want, result) in finished {
             match result {

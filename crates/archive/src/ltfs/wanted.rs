@@ -97,13 +97,13 @@ pub fn segments(
         bytes: length,
     };
     let wanted = range.unwrap_or(whole);
-    let wanted_end = wanted.offset + wanted.bytes;
-    if wanted_end > length {
+    let end = wanted.offset.checked_add(wanted.bytes);
+    let Some(wanted_end) = end.filter(|end| *end <= length) else {
         return Err(WantError::RangeBeyond {
             range: wanted,
             length,
         });
-    }
+    };
     let requests = ltfs_requests([file], layout, None)?.requests;
     let extents = requests.into_iter().flat_map(|request| request.extents);
     let mut segments = Vec::new();

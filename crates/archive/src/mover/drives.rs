@@ -230,11 +230,17 @@ impl Recalling<'_> {
         let wants = (wants.as_slice(), usize::MAX);
         let read = self
             .with
-            .read_mounted(&record, drive, log, wants, &name, &mut receiver)?;
+            .read_mounted(&record, drive, log, wants, &name, &mut receiver);
+        let settled = receiver.name_the_rest();
         let doubtful = receiver.doubtful();
+        let read = read?;
+        settled.map_err(|error| MoveError::Run {
+            label: queue.label.clone(),
+            source: RunError::Sink(std::io::Error::other(error)),
+        })?;
         done.learned += read.outcome.learned as u64;
-        let whence = read.whence.to_string();
-        done.positions.push((queue.label.clone(), whence));
+        let map_source = read.map_source.to_string();
+        done.positions.push((queue.label.clone(), map_source));
         let mut again: Vec<usize> = doubtful.into_iter().collect();
         again.sort_unstable();
         Ok(again

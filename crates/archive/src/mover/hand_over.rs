@@ -9,7 +9,7 @@ use crate::deliver::{
 use crate::record::File;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ pub struct Recalled {
     pub full: Vec<(Vec<u8>, String)>,
     /// Volumes read, each time counted.
     pub mounts: u64,
-    /// Labels of the volumes read, each with whence it was known where their blocks lie.
+    /// Labels of the volumes read, each with where the positions of its blocks came from.
     pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
     pub learned: u64,
@@ -44,7 +44,7 @@ impl Recalled {
     /// What another drive did as well.
     pub(super) fn add(&mut self, other: Recalled) {
         self.delivered += other.delivered;
-        self.bytes += other.bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.at_hand += other.at_hand;
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
@@ -88,7 +88,7 @@ impl DriveContext<'_> {
                 self.catalogue.answer(request, &Answer::Delivered, now_ns)?;
                 done.delivered += 1;
                 done.at_hand += 1;
-                done.bytes += entry.file.bytes;
+                done.bytes = done.bytes.saturating_add(entry.file.bytes);
                 Ok(())
             }
             // It is asked of the tape next.
@@ -181,15 +181,14 @@ fn copy(
 ) -> Result<(), MoveError> {
     let mut buffer = vec![0; 1 << 20];
     loop {
-        let count = contents
-            .read(&mut buffer)
-            .map_err(|source| MoveError::Copy {
-                path: path.to_owned(),
-                source,
-            })?;
-        match count {
-            0 => return Ok(()),
-            count => delivery.write(&buffer[..count])?,
+        match contents.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => delivery.write(&buffer[..count])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(source) => {
+                let path = path.to_owned();
+                return Err(MoveError::Copy { path, source });
+            }
         }
     }
 }

@@ -216,9 +216,11 @@ fn sum_of_beginning(contents: &mut std::fs::File, bytes: u64) -> std::io::Result
     let mut buffer = vec![0; 1 << 20];
     let mut beginning = contents.take(bytes);
     loop {
-        match beginning.read(&mut buffer)? {
-            0 => return Ok(sum),
-            count => sum.update(&buffer[..count]),
+        match beginning.read(&mut buffer) {
+            Ok(0) => return Ok(sum),
+            Ok(count) => sum.update(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

@@ -120,7 +120,7 @@ fn take_copy(
             volume, segment, ..
         } = parts[at];
         is_gapless &= segment.file_offset == bytes;
-        bytes += segment.bytes;
+        bytes = bytes.saturating_add(segment.bytes);
         segments.push((volume, segment));
     }
     let member = parts[chosen[0]].member.clone();

@@ -121,9 +121,12 @@ impl Mover<'_> {
     /// Writes what waits, asking again what that is each time a drive is free.
     pub(super) fn write_out(&mut self, waiting: &Waiting<'_>) -> Result<Migrated, MoveError> {
         let places = self.pool.volumes();
-        let present = places
-            .iter()
-            .filter(|(_, place)| !matches!(place, Place::Missing(_)));
+        let present = places.iter().filter(|(_, place)| match place {
+            Place::Missing(_) => false,
+            // It is no blank of ours, even if nothing is recorded on it.
+            Place::Drive(drive) => !self.pool.is_left(*drive),
+            Place::Element(_) => true,
+        });
         let writing = Writing {
             with: self.with(),
             new_uuid: self.new_uuid,
@@ -319,7 +322,10 @@ impl Writing<'_> {
         state: &State,
     ) -> Result<Vec<Migration>, MoveError> {
         let volume = self.with.catalogue.volume(id)?;
-        let all: u64 = batch.iter().map(|migration| migration.bytes).sum();
+        let all: u64 = batch
+            .iter()
+            .map(|migration| migration.bytes)
+            .fold(0, u64::saturating_add);
         let least = LEAST_SHARE_SEGMENTS.saturating_mul(self.with.settings.segment_bytes);
         let most = match self.drives {
             1 => u64::MAX,
@@ -427,7 +433,7 @@ impl Writing<'_> {
             let is_full = closed.is_full;
             let mut state = self.state();
             state.done.files += closed.complete;
-            state.done.bytes += closed.bytes;
+            state.done.bytes = state.done.bytes.saturating_add(closed.bytes);
             state.done.segments += 1;
             for job in &jobs[..closed.written] {
                 state.done.compressed.count(job);
@@ -571,8 +577,11 @@ fn is_of_the_volume(error: &VolumeError) -> bool {
     use tapewise_scsi::Condition::{DataProtect, Medium};
     let run = match error {
         VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
-        // The archive is older than the tape: who keeps it has to know before anything is written.
-        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } => return false,
+        // The archive is older than the tape: who keeps it has to know before anything is written. Without threads
+        // no volume can be written.
+        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } | VolumeError::NoThread(_) => {
+            return false;
+        }
         _ => return true,
     };
     match run {

@@ -27,7 +27,7 @@ impl Migrated {
     /// Adds what another migration did.
     pub(super) fn add(&mut self, other: Migrated) {
         self.files += other.files;
-        self.bytes += other.bytes;
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.segments += other.segments;
         self.mounts += other.mounts;
         self.compressed.copies += other.compressed.copies;

@@ -12,7 +12,8 @@ use super::hand_over::{Full, Recalled, Target};
 use super::session::DriveContext;
 use crate::cache::CacheError;
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, RequestState, Waiting};
-use crate::deliver::DeliverError;
+use crate::deliver::{DeliverError, Delivered, Delivery};
+use crate::finishing::Finishing;
 use crate::read::{Lost, Receiver};
 use crate::record::File;
 use std::collections::{HashMap, HashSet};
@@ -72,8 +73,15 @@ pub(super) struct Deliverer<'a> {
     shared: Shared<'a>,
     /// What was read wrongly and is to be read again from this volume.
     doubtful: HashSet<usize>,
+    /// Files that are being synced and named while the tape goes on.
+    finishing: Finishing<Box<Delivery>, Named>,
+    /// What is known of them, by the number of the want.
+    unnamed: HashMap<usize, File>,
     done: &'a mut Recalled,
 }
+
+/// What became of a file that was to get its name.
+type Named = Result<Delivered, DeliverError>;
 
 /// What the drives of a recall share.
 #[derive(Clone, Copy)]
@@ -100,6 +108,8 @@ impl<'a> Deliverer<'a> {
             again: HashSet::new(),
             shared,
             doubtful: HashSet::new(),
+            finishing: Finishing::new(|delivery: Box<Delivery>| delivery.finish()),
+            unnamed: HashMap::new(),
             done,
         }
     }
@@ -159,30 +169,73 @@ impl<'a> Deliverer<'a> {
             // The rest comes from another volume.
             return Ok(self.with.catalogue.requeue(&[waiting.request])?);
         }
-        let (file, now_ns) = (partial.file, self.with.now());
-        if let Some(arriving) = partial.arriving {
-            match arriving.finish(self.with.cache, waiting.file, &file, now_ns) {
-                Ok(Arrived::Whole) if file.sums.is_empty() => self.done.unverified += 1,
-                Ok(Arrived::Whole) => {
-                    let copy = (waiting.file, waiting.number);
-                    self.shared.doubts.right(copy);
-                    self.with
-                        .catalogue
-                        .note_verified(waiting.file, waiting.number, now_ns)?;
-                }
-                Ok(Arrived::Wrong(why)) => {
-                    let failure = Failure::new(Cause::WrongContents, why);
-                    return self.doubt(want, failure);
-                }
-                Err(MoveError::Deliver(error)) => return self.refuse(want, error),
-                Err(error) => return Err(error),
+        let file = partial.file;
+        let Some(arriving) = partial.arriving else {
+            return self.answer(want, &file);
+        };
+        match arriving.finish(self.with.cache, waiting.file, &file, self.with.now()) {
+            Ok(Arrived::Whole) => self.arrived(want, &file),
+            Ok(Arrived::Unnamed(delivery)) => {
+                self.unnamed.insert(want, file);
+                let named = self.finishing.finish(want, delivery);
+                self.take_named(named)
             }
+            Ok(Arrived::Wrong(why)) => {
+                let failure = Failure::new(Cause::WrongContents, why);
+                self.doubt(want, failure)
+            }
+            Err(MoveError::Deliver(error)) => self.refuse(want, error),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Waits until every file all of which has come has its name, and answers.
+    pub fn name_the_rest(&mut self) -> Result<(), MoveError> {
+        let named = self.finishing.rest();
+        self.take_named(named)
+    }
+
+    /// Answers for files that have their names, or could not get them: for all of them, whatever comes of one.
+    fn take_named(&mut self, named: Vec<(usize, Named)>) -> Result<(), MoveError> {
+        let mut taken = Ok(());
+        for (want, named) in named {
+            let Some(file) = self.unnamed.remove(&want) else {
+                continue;
+            };
+            let one = match named {
+                Ok(_) => self.arrived(want, &file),
+                Err(error) if error.is_of_contents() => {
+                    let failure = Failure::new(Cause::WrongContents, error.to_string());
+                    self.doubt(want, failure)
+                }
+                Err(error) => self.refuse(want, error),
+            };
+            taken = taken.and(one);
+        }
+        taken
+    }
+
+    /// A file is in its place, and its contents are right as far as anybody knows.
+    fn arrived(&mut self, want: usize, file: &File) -> Result<(), MoveError> {
+        if file.sums.is_empty() {
+            self.done.unverified += 1;
+        } else {
+            let Waiting { file, number, .. } = self.waiting[want];
+            self.shared.doubts.right((file, number));
+            let now_ns = self.with.now();
+            self.with.catalogue.note_verified(file, number, now_ns)?;
+        }
+        self.answer(want, file)
+    }
+
+    fn answer(&mut self, want: usize, file: &File) -> Result<(), MoveError> {
+        let request = self.waiting[want].request;
+        let now_ns = self.with.now();
         self.with
             .catalogue
-            .answer(waiting.request, &Answer::Delivered, now_ns)?;
+            .answer(request, &Answer::Delivered, now_ns)?;
         self.done.delivered += 1;
-        self.done.bytes += file.bytes;
+        self.done.bytes = self.done.bytes.saturating_add(file.bytes);
         Ok(())
     }
 
@@ -192,7 +245,11 @@ impl<'a> Deliverer<'a> {
         let waiting = &self.waiting[want];
         self.parts().0.remove(&waiting.request);
         let copy = (waiting.file, waiting.number);
-        let here: u64 = waiting.segments.iter().map(|segment| segment.bytes).sum();
+        let here: u64 = waiting
+            .segments
+            .iter()
+            .map(|segment| segment.bytes)
+            .fold(0, u64::saturating_add);
         let entry = self.with.catalogue.file(waiting.file)?;
         let is_here = here >= waiting.zstd_bytes.unwrap_or(entry.file.bytes);
         // What spans volumes is read again from its first part on.

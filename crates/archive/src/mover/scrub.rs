@@ -46,7 +46,10 @@ pub fn scrub_order(
         let Some(read_ns) = contents.iter().map(|on| on.read_ns.unwrap_or(0)).min() else {
             continue;
         };
-        let bytes: u64 = contents.iter().map(|on| on.segment.bytes).sum();
+        let bytes: u64 = contents
+            .iter()
+            .map(|on| on.segment.bytes)
+            .fold(0, u64::saturating_add);
         let bytes = bytes.saturating_mul(settings.byte_scale);
         let facts = catalogue.facts(volume)?;
         let loads = facts.iter().find(|fact| fact.name == LOAD_COUNT);

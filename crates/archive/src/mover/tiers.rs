@@ -104,7 +104,7 @@ pub fn due(
         let to = tier_at(tiers, waiting.stored_ns, now_ns);
         let due = from_cache.entry(to).or_insert_with(|| Due::new(None, to));
         due.files.push(waiting.file);
-        due.bytes += waiting.bytes;
+        due.bytes = due.bytes.saturating_add(waiting.bytes);
     }
     found.extend(from_cache.into_values());
     for (id, volume) in catalogue.volumes()? {
@@ -123,7 +123,7 @@ pub fn due(
             }
             let from = || Due::new(Some((id, volume.label.clone())), to);
             let due = from_here.entry(to).or_insert_with(from);
-            due.bytes += on.segment.bytes;
+            due.bytes = due.bytes.saturating_add(on.segment.bytes);
             if seen.insert(on.file) {
                 due.files.push(on.file);
             }
@@ -296,7 +296,7 @@ impl Mover<'_> {
             }
         }
         let recalled = recalled?;
-        moved.staged_bytes += recalled.bytes;
+        moved.staged_bytes = moved.staged_bytes.saturating_add(recalled.bytes);
         moved.unavailable.extend(recalled.unavailable);
         Ok(staged)
     }
@@ -398,7 +398,11 @@ fn missing(entry: &Entry, staying: &HashSet<VolumeId>) -> Vec<Missing> {
     let parts = here().filter(|copy| copy.state == CopyState::Writing);
     let parts = parts.map(|copy| Missing {
         number: copy.number,
-        from: copy.segments.iter().map(|(_, segment)| segment.bytes).sum(),
+        from: copy
+            .segments
+            .iter()
+            .map(|(_, segment)| segment.bytes)
+            .fold(0, u64::saturating_add),
         zstd_bytes: copy.zstd_bytes,
     });
     let new = (entry.next_number()..).map(|number| Missing {

@@ -346,14 +346,17 @@ impl Checker<'_> {
             return Ok(());
         };
         let (copy, segments) = &self.copies[want];
-        let bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
+        let bytes: u64 = segments
+            .iter()
+            .map(|segment| segment.bytes)
+            .fold(0, u64::saturating_add);
         if bytes < copy.zstd_bytes.unwrap_or(file.bytes) {
-            self.found.bytes += bytes;
+            self.found.bytes = self.found.bytes.saturating_add(bytes);
             self.found.parts += 1;
             return Ok(());
         }
         if file.sums.is_empty() {
-            self.found.bytes += bytes;
+            self.found.bytes = self.found.bytes.saturating_add(bytes);
             self.found.unknown += 1;
             return Ok(());
         }
@@ -368,7 +371,7 @@ impl Checker<'_> {
             return self.doubt(want, why, true);
         }
         self.doubts.right((copy.file, copy.number));
-        self.found.bytes += bytes;
+        self.found.bytes = self.found.bytes.saturating_add(bytes);
         self.found.right += 1;
         let (catalogue, now_ns) = (self.with.catalogue, self.with.now());
         if copy.lost {

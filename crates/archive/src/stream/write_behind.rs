@@ -4,7 +4,7 @@ use super::Ring;
 use std::io::Result;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, Builder};
 use tapewise_run::{Buffer, Source};
 
 /// A block on its way to the drive.
@@ -89,12 +89,15 @@ impl Source for Draining {
 /// Runs `make` on another thread while `write` takes what it makes, in runs of at least
 /// `least_run_bytes`, and gives what both gave. When `write` ends early `make` is told that nobody
 /// writes any more; when `make` ends early [`Draining`] ends, and what `make` gives says why.
+///
+/// # Errors
+/// When the system gives no thread: then nothing was made and nothing written.
 pub fn write_behind<M: Send, T>(
     ring: &mut Ring,
     least_run_bytes: u64,
     make: impl FnOnce(&mut Filling) -> M + Send,
     write: impl FnOnce(&mut Draining) -> T,
-) -> (M, T) {
+) -> Result<(M, T)> {
     let (give_back, free) = ring.lend();
     let (pass, passed) = sync_channel(ring.count);
     let mut draining = Draining {
@@ -107,18 +110,19 @@ pub fn write_behind<M: Send, T>(
         has_ended: false,
     };
     let mut filling = Filling { free, pass };
-    let (made, written, free) = thread::scope(|scope| {
-        let making = scope.spawn(move || {
+    let (made, written, free) = thread::scope(|scope| -> Result<(M, T, Receiver<Buffer>)> {
+        // Without a thread the ring's buffers are lost with the closure, and made anew when it is lent again.
+        let making = Builder::new().spawn_scoped(scope, move || {
             let made = make(&mut filling);
             (made, filling.free)
-        });
+        })?;
         let written = write(&mut draining);
         drop(draining);
         match making.join() {
-            Ok((made, free)) => (made, written, free),
+            Ok((made, free)) => Ok((made, written, free)),
             Err(panic) => resume_unwind(panic),
         }
-    });
+    })?;
     ring.take_back(&free);
-    (made, written)
+    Ok((made, written))
 }

@@ -187,13 +187,16 @@ impl Packer<'_> {
             left -= count as u64;
             self.close_full()?;
         }
-        match contents.read(&mut [0]) {
-            Ok(0) => Ok(sum.digest()),
-            Ok(_) => {
-                let what = format!("it goes on behind its {bytes} bytes");
-                Err(Stop::Contents(Error::new(ErrorKind::InvalidData, what)))
-            }
-            Err(error) => Err(Stop::Contents(error)),
+        loop {
+            return match contents.read(&mut [0]) {
+                Ok(0) => Ok(sum.digest()),
+                Ok(_) => {
+                    let what = format!("it goes on behind its {bytes} bytes");
+                    Err(Stop::Contents(Error::new(ErrorKind::InvalidData, what)))
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => Err(Stop::Contents(error)),
+            };
         }
     }
 

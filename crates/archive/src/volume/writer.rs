@@ -157,8 +157,8 @@ impl VolumeWriter {
     /// it; so does the end of the tape.
     ///
     /// # Errors
-    /// [`VolumeError::Abandoned`], [`VolumeError::Moved`] and [`VolumeError::NotReadBack`]: nothing of the segment counts,
-    /// and [`VolumeWriter::next_block`] is where it was. The next segment is written over it; a
+    /// [`VolumeError::Abandoned`], [`VolumeError::Moved`], [`VolumeError::NotReadBack`] and [`VolumeError::NoThread`]:
+    /// nothing of the segment counts, and [`VolumeWriter::next_block`] is where it was. The next segment is written over it; a
     /// volume whose medium failed should rather take no more.
     pub fn write_segment<'c>(
         &mut self,
@@ -193,7 +193,8 @@ impl VolumeWriter {
             ASK_PLACE_BYTES,
             move |filling| pack(entries, block_bytes, segment_bytes, filling),
             |draining| drain(recorder, first_block, draining),
-        );
+        )
+        .map_err(VolumeError::NoThread)?;
         let mut drained = drained?;
         let (whole, blocks) = self.close(recorder, &manifest, &mut drained)?;
         if whole < manifest.members.len() {

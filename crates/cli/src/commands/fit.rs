@@ -73,6 +73,7 @@ pub struct Fit {
 
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
+    crate::threads::prepare();
     let (records, notices) = records::read(&args.logs, args.log_format)?;
     for notice in &notices {
         say(format_args!("{notice}\n"));

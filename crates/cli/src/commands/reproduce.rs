@@ -101,6 +101,7 @@ fn seeds(text: &str) -> Result<Seeds, String> {
 
 /// Runs the verb.
 pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
+    crate::threads::prepare();
     let begin = Instant::now();
     let progress = |done: &dyn std::fmt::Display| {
         if args.full {

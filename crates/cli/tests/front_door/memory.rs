@@ -39,6 +39,18 @@ fn an_index_without_end_is_refused_in_little_memory() {
     refused(&format!("{HEAD}<!-- "), "no comment ", order);
 }
 
+/// What is short in the index and long in memory: paths, which every file below has.
+#[test]
+fn directories_in_directories_are_refused_before_their_paths_fill_the_memory() {
+    let desk = Desk::new();
+    let deep = format!("<directory><name>{}</name><contents>\n", "d".repeat(250));
+    let root = format!("{HEAD}<directory><name>r</name><contents>\n");
+    desk.put("deep.xml", root + &deep.repeat(600));
+    let ran = desk.run("order deep.xml --profile lto8 --all-files");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("bytes in a path"), "{}", ran.err);
+}
+
 /// Read to its last byte, for every piece of it is well-formed.
 #[test]
 fn an_index_that_goes_on_for_300_mb_takes_little_memory() {

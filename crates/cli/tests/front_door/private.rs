@@ -47,6 +47,16 @@ fn a_password_in_an_address_is_neither_said_nor_logged() {
         let said = ran.err.clone() + ran.text();
         assert!(!said.contains("s3cret"), "{command}: {said}");
     }
+    // No address at all, and one that a line repeats.
+    for wrong in [
+        "iscsi://me%s3cret@127.0.0.1",
+        "iscsi://me%s3cret@127.0.0.1:1/t/x y",
+    ] {
+        let ran = desk.run_args(b"", &["drive", "status", wrong]);
+        assert_ne!(ran.code, 0, "{wrong}");
+        let said = ran.err.clone() + ran.text();
+        assert!(!said.contains("s3cret"), "{wrong}: {said}");
+    }
     desk.done(&format!("catalog init A --drive {address} --profile lto8"));
     desk.put("clip", "film");
     let stored = desk.run("store --archive A clip");

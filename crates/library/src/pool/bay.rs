@@ -58,6 +58,8 @@ pub(super) struct Bay {
     pub holds: Holds,
     pub state: State,
     pub mounts: u64,
+    /// What it holds is somebody else's, and stays there until it is asked for.
+    pub is_left: bool,
     /// The drive asked to be cleaned.
     pub is_dirty: bool,
     /// The volume that was given out to a person, who may not have taken it yet.
@@ -88,6 +90,7 @@ impl Bay {
             holds: Holds::Nothing,
             state: State::Idle { since: began },
             mounts: 0,
+            is_left: false,
             is_dirty: false,
             gave_out: None,
             began,

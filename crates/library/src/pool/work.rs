@@ -8,8 +8,9 @@
 
 use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
+use super::desk::lock;
 use super::error::{Blame, PoolError};
-use super::{Pool, TRIES, give_back, lock, mount_in, reject};
+use super::{Pool, TRIES, give_back, mount_in, reject};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -234,7 +235,7 @@ impl<'a> Shift<'a> {
                 Fit::Not
             } else if is_in(&floor.holds[index]) {
                 Fit::Here
-            } else if floor.holds.iter().any(is_in) || !serves() {
+            } else if bay.is_left || floor.holds.iter().any(is_in) || !serves() {
                 Fit::Not
             } else {
                 Fit::Fetch

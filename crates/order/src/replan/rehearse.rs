@@ -195,12 +195,13 @@ pub fn rehearse_cta(
             .unzip();
         let window = Problem::new(problem.shared_tape(), *problem.options(), &window);
         let order: Order = cta_sltf(&window, false);
-        let mut bytes = 0;
+        let mut bytes = 0u64;
         for index in order.requests(&window) {
             let id = ids[index as usize];
             let request = held.remove(&id);
             let extents = request.iter().flat_map(|request| &request.extents);
-            bytes += extents.map(|extent| extent.bytes).sum::<u64>();
+            let each = extents.map(|extent| extent.bytes);
+            bytes = each.fold(bytes, u64::saturating_add);
             drive.read(id);
             if bytes >= WINDOW_BYTES {
                 break;

@@ -15,7 +15,7 @@ use super::st_sense::{Sense, bit, illegal_request, not_by_driver};
 use crate::cdb::Cdb;
 use crate::transport::{Completion, Data, Transport, TransportError};
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::ioctl::{Getter, Opcode, Setter, ioctl, opcode};
 use std::ffi::{c_int, c_long, c_short};
 use std::fs::File;
@@ -379,7 +379,9 @@ impl St {
         let wanted = &mut buffer[..transfer.bytes];
         let mut got = 0;
         while got < wanted.len() {
-            match rustix::io::read(self.file()?, &mut wanted[got..]) {
+            let file = self.file()?;
+            // A signal interrupts the driver before it moves the tape only.
+            match retry_on_intr(|| rustix::io::read(file, &mut wanted[got..])) {
                 Ok(0) => {
                     let at_end = self.state()?.general & general::END_OF_DATA != 0;
                     let sense = if at_end {
@@ -413,7 +415,7 @@ impl St {
             return Ok(Completion::good(0));
         }
         let data = &data[..transfer.bytes];
-        let write = |file: &File| rustix::io::write(file, data);
+        let write = |file: &File| retry_on_intr(|| rustix::io::write(file, data));
         let written = match write(self.file()?) {
             // Behind early warning every second write is refused, as a reminder, and may be repeated.
             Err(Errno::NOSPC) => write(self.file()?),

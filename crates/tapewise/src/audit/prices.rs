@@ -126,8 +126,14 @@ fn locating(placed: &Placed, origin: Origin, effort: &Effort) -> Option<(Micros,
 
 /// Reads as requests, one for each, in the order in which they were read.
 fn batch(reads: &[Read]) -> Batch {
-    let blocks: u64 = reads.iter().map(|read| read.blocks).sum();
-    let bytes: u64 = reads.iter().map(|read| read.bytes).sum();
+    let blocks: u64 = reads
+        .iter()
+        .map(|read| read.blocks)
+        .fold(0, u64::saturating_add);
+    let bytes: u64 = reads
+        .iter()
+        .map(|read| read.bytes)
+        .fold(0, u64::saturating_add);
     let request = |(number, read): (usize, &Read)| Request {
         id: format!("{} of the mount", number + 1),
         extents: vec![Extent {

@@ -133,7 +133,10 @@ impl LtfsVolume {
 
     fn describe(&self, chosen: usize) -> String {
         let (index, files) = (&self.index, &self.files);
-        let bytes: u64 = files.iter().map(|file| file.length).sum();
+        let bytes: u64 = files
+            .iter()
+            .map(|file| file.length)
+            .fold(0, u64::saturating_add);
         let volume = match index.volume_name.as_str() {
             "" => &index.volume_uuid,
             name => name,

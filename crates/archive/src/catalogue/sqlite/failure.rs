@@ -20,8 +20,8 @@ impl fmt::Display for Failure {
 }
 
 fn words(error: &Error) -> &'static str {
-    if let Error::ToSqlConversionFailure(_) | Error::IntegralValueOutOfRange(..) = error {
-        return "a number is too large for the catalogue, which counts bytes and blocks up to 2^63 - 1";
+    if let Error::IntegralValueOutOfRange(..) = error {
+        return "the catalogue holds a number that cannot be: restore a backup of it";
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk of the catalogue is full: make room on it",

@@ -353,8 +353,14 @@ impl Files for SqliteCatalogue {
     fn take_back(&self, id: FileId, number: u32, at_ns: i64) -> Result<()> {
         let sql = "UPDATE copy SET state = 'whole', verified_ns = ?3, \
             written_ns = coalesce(written_ns, ?3) \
-            WHERE file = ?1 AND number = ?2 AND state = 'lost'";
+            WHERE file = ?1 AND number = ?2 AND state = 'lost' AND id IN (\
+                SELECT copy.id FROM copy JOIN file ON file.id = copy.file \
+                JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
+                WHERE file.id = ?1 AND copy.number = ?2 GROUP BY copy.id \
+                HAVING sum(segment.bytes) = coalesce(copy.zstd_bytes, file.bytes) \
+                    OR max(volume.format = 'ltfs'))";
         self.write(|transaction| {
+            // A copy that was given up while it was written has too few segments, or none.
             if run(transaction, sql, params![id, number, at_ns])? == 0 {
                 return Err(CatalogueError::NoCopy { file: id, number });
             }

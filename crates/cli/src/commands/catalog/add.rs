@@ -190,7 +190,11 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliErr
 fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorded, String> {
     let sums = file.hashes.iter().filter_map(ltfs_index_sum).collect();
     let wanted = Wanted::new(file, layout, None, sums, Vec::new()).map_err(|e| e.to_string())?;
-    let bytes: u64 = wanted.segments.iter().map(|segment| segment.bytes).sum();
+    let bytes: u64 = wanted
+        .segments
+        .iter()
+        .map(|segment| segment.bytes)
+        .fold(0, u64::saturating_add);
     if bytes < file.length {
         return Err("it has holes: `recall --ltfs` brings it back".to_owned());
     }

@@ -71,7 +71,10 @@ fn of_volume(label: &str, requests: &[&Request], block_bytes: u64) -> Found {
         // The option is at most 16,777,215.
         block_bytes: block_bytes as u32,
         next_block: 0,
-        written_bytes: recorded.iter().map(|recorded| recorded.file.bytes).sum(),
+        written_bytes: recorded
+            .iter()
+            .map(|recorded| recorded.file.bytes)
+            .fold(0, u64::saturating_add),
     };
     Found {
         volume,

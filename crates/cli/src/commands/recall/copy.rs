@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 use tapewise_archive::deliver::{DeliverError, Delivery, Destination, Expected, InnerPath};
 
@@ -65,47 +66,70 @@ pub fn copy(
     report: &mut Report,
     say: &dyn Fn(&dyn std::fmt::Display),
 ) {
-    let (pieces_in, pieces) = sync_channel(BUFFERS);
-    let (empty, empty_out) = channel();
-    for _ in 0..BUFFERS {
-        // The other end is in this function.
-        let _ = empty.send(vec![0; BUFFER_BYTES]);
-    }
     let wanted = Wanted {
         stop,
         not: AtomicUsize::new(usize::MAX),
     };
     let wanted = &wanted;
     std::thread::scope(|scope| {
-        scope.spawn(move || read_all(items, &pieces_in, &empty_out, wanted));
+        let (pieces_in, pieces) = sync_channel(BUFFERS);
+        let (empty, empty_out) = buffers(BUFFERS);
+        let reading = Builder::new().spawn_scoped(scope, move || {
+            let mut pass = |piece| pieces_in.send(piece).is_ok();
+            read_all(items, &mut pass, &empty_out, wanted);
+        });
+        let (empty, alone) = match reading {
+            Ok(_) => (empty, None),
+            // No thread can be had: this one reads and writes in turn.
+            Err(_) => {
+                let (empty, empty_out) = buffers(1);
+                (empty, Some(empty_out))
+            }
+        };
         let mut writer = Writer {
             items,
             destination,
             wanted,
             report,
             say,
+            current: None,
+            at: 0,
+            empty,
         };
-        writer.write_all(pieces, empty);
+        let mut take = |piece| writer.take(piece);
+        match alone {
+            Some(empty_out) => read_all(items, &mut take, &empty_out, wanted),
+            // What is dropped at the end tells the other thread to end too.
+            None => drop(pieces.into_iter().all(take)),
+        }
     });
 }
 
+/// Buffers, at the end from which they are taken, and the end to which they are given back.
+fn buffers(count: usize) -> (Sender<Vec<u8>>, Receiver<Vec<u8>>) {
+    let (empty, empty_out) = channel();
+    for _ in 0..count {
+        // The other end is in this function.
+        let _ = empty.send(vec![0; BUFFER_BYTES]);
+    }
+    (empty, empty_out)
+}
+
+/// Takes a piece; false when no more are wanted.
+type Pass<'a> = &'a mut dyn FnMut(Piece) -> bool;
+
 /// Reads the files; ends when told to, or when nobody takes the pieces any more.
-fn read_all(
-    items: &[&Item],
-    pieces: &SyncSender<Piece>,
-    empty: &Receiver<Vec<u8>>,
-    wanted: &Wanted<'_>,
-) {
+fn read_all(items: &[&Item], pass: Pass<'_>, empty: &Receiver<Vec<u8>>, wanted: &Wanted<'_>) {
     for (at, item) in items.iter().enumerate() {
-        if wanted.stop.load(Ordering::Relaxed) || pieces.send(Piece::Begin(at)).is_err() {
+        if wanted.stop.load(Ordering::Relaxed) || !pass(Piece::Begin(at)) {
             return;
         }
-        let last = match read_file(at, item, pieces, empty, wanted) {
+        let last = match read_file(at, item, pass, empty, wanted) {
             Ok(Some(took)) => Piece::End(took),
             Ok(None) => return,
             Err(error) => Piece::Failed(error),
         };
-        if pieces.send(last).is_err() {
+        if !pass(last) {
             return;
         }
     }
@@ -115,7 +139,7 @@ fn read_all(
 fn read_file(
     at: usize,
     item: &Item,
-    pieces: &SyncSender<Piece>,
+    pass: Pass<'_>,
     empty: &Receiver<Vec<u8>>,
     wanted: &Wanted<'_>,
 ) -> io::Result<Option<Took>> {
@@ -140,14 +164,14 @@ fn read_file(
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     // The buffer goes back by way of the other thread; whoever has no more of them would wait for ever.
-                    let _ = pieces.send(Piece::Data(buffer, filled));
+                    let _ = pass(Piece::Data(buffer, filled));
                     return Err(error);
                 }
             }
             first_bytes.get_or_insert_with(Instant::now);
         }
         let is_last = filled < buffer.len();
-        if pieces.send(Piece::Data(buffer, filled)).is_err() {
+        if !pass(Piece::Data(buffer, filled)) {
             return Ok(None);
         }
         if is_last {
@@ -160,65 +184,59 @@ fn read_file(
     }
 }
 
-/// The thread that writes.
+/// The side that writes.
 struct Writer<'a> {
     items: &'a [&'a Item],
     destination: &'a Destination,
     wanted: &'a Wanted<'a>,
     report: &'a mut Report,
     say: &'a dyn Fn(&dyn std::fmt::Display),
+    /// The file that is being written; a file that has failed has none.
+    current: Option<Delivery>,
+    /// Its number.
+    at: usize,
+    /// Where buffers go that were written.
+    empty: Sender<Vec<u8>>,
 }
 
 impl Writer<'_> {
-    /// Writes what is read; the ends of the channels are dropped at the end, so that the other thread ends too.
-    fn write_all(&mut self, pieces: Receiver<Piece>, empty: Sender<Vec<u8>>) {
-        let mut current: Option<Delivery> = None;
-        let mut at = 0;
-        for piece in pieces {
-            if let Piece::Begin(next) = piece {
-                at = next;
-            }
-            if let Err(error) = self.take(piece, at, &mut current, &empty) {
-                current = None;
-                self.wanted.not.store(at, Ordering::Relaxed);
-                (self.say)(&error);
-                self.report.failed(&error);
-                if error.is_full() {
-                    return;
-                }
-            }
+    /// Does what a piece asks for; false when the destination is full.
+    fn take(&mut self, piece: Piece) -> bool {
+        if let Piece::Begin(next) = piece {
+            self.at = next;
         }
+        let Err(error) = self.carry_out(piece) else {
+            return true;
+        };
+        self.current = None;
+        self.wanted.not.store(self.at, Ordering::Relaxed);
+        (self.say)(&error);
+        self.report.failed(&error);
+        !error.is_full()
     }
 
-    /// Does what a piece of a file asks for; a file that has failed has no delivery any more.
-    fn take(
-        &mut self,
-        piece: Piece,
-        at: usize,
-        current: &mut Option<Delivery>,
-        empty: &Sender<Vec<u8>>,
-    ) -> Result<(), DeliverError> {
-        let item = self.items[at];
+    fn carry_out(&mut self, piece: Piece) -> Result<(), DeliverError> {
+        let item = self.items[self.at];
         match piece {
             Piece::Begin(_) => {
-                *current = Some(self.destination.begin(&item.path, item.expected.clone())?);
+                self.current = Some(self.destination.begin(&item.path, item.expected.clone())?);
             }
             Piece::Data(buffer, filled) => {
-                let written = match current {
+                let written = match &mut self.current {
                     Some(delivery) => delivery.write(&buffer[..filled]),
                     None => Ok(()),
                 };
                 // A reader that has ended needs no buffers.
-                let _ = empty.send(buffer);
+                let _ = self.empty.send(buffer);
                 written?;
             }
             Piece::End(took) => {
-                if let Some(delivery) = current.take() {
+                if let Some(delivery) = self.current.take() {
                     self.report.delivered(delivery.finish()?, took);
                 }
             }
             Piece::Failed(error) => {
-                if current.take().is_some() {
+                if self.current.take().is_some() {
                     (self.say)(&format_args!("{}: {error}", item.source.display()));
                     self.report.unreadable(&error);
                 }

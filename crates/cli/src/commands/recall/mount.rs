@@ -193,7 +193,7 @@ fn dry_run(placed: &Placed, found: &Found, order: &[usize]) -> String {
             .extents
             .iter()
             .filter_map(|extent| batch.bytes(extent))
-            .sum();
+            .fold(0, u64::saturating_add);
         let (begins, reading) = match times[at] {
             Some((begin, took)) => (begin.to_string(), took.to_string()),
             None => ("-".to_owned(), "-".to_owned()),

@@ -195,7 +195,11 @@ impl fmt::Display for Report {
             let those = files.iter().filter(|file| file.outcome == outcome);
             those.count()
         };
-        let bytes = self.new.iter().map(|file| file.bytes).sum();
+        let bytes = self
+            .new
+            .iter()
+            .map(|file| file.bytes)
+            .fold(0, u64::saturating_add);
         let (files, bytes) = (units::count(self.new.len(), "file"), units::bytes(bytes));
         write!(f, "{files} delivered, {bytes}: ")?;
         write!(f, "{} verified", count(&self.new, Outcome::Verified))?;

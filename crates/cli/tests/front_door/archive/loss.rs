@@ -3,7 +3,7 @@
 
 use super::{catalogue, desk, empty_cache, init, make_files, recall_and_compare, same};
 use crate::program::Desk;
-use tapewise_archive::catalogue::{Files, SqliteCatalogue, Volumes};
+use tapewise_archive::catalogue::{CopyState, Files, SqliteCatalogue, Volumes};
 use tapewise_archive::sums::{Kind, Sum};
 
 fn copy(desk: &Desk, from: &str, to: &str) {
@@ -92,10 +92,12 @@ fn of_two_versions_the_later_one_counts_in_whatever_order_cartridges_are_read_in
         .write(true)
         .open(desk.path().join("film.txt"));
     file.expect("there").set_modified(old).expect("set");
-    desk.done("store --archive A --quiet --copies 2 --replace film.txt");
+    // One copy: nothing read later puts right what the order of reading made wrong.
+    desk.done("store --archive A --quiet --copies 1 --replace film.txt");
     for (archive, order) in [
-        ("B", ["TW0001", "TW0002", "TW0003", "TW0004"]),
-        ("C", ["TW0004", "TW0001", "TW0003", "TW0002"]),
+        ("B", ["TW0001", "TW0002", "TW0003"]),
+        ("C", ["TW0003", "TW0001", "TW0002"]),
+        ("D", ["TW0001", "TW0003", "TW0002"]),
     ] {
         init(&desk, archive);
         for label in order {
@@ -113,10 +115,17 @@ fn of_two_versions_the_later_one_counts_in_whatever_order_cartridges_are_read_in
         let known = known.expect("a catalogue");
         let versions = known.versions(b"film.txt").expect("read");
         assert_eq!(versions.len(), 2, "the older version is kept");
-        for version in versions {
+        let copies = |version| {
             let entry = known.file(version).expect("a file");
-            assert_eq!((entry.copies.len(), entry.copies_wanted), (2, 2));
-        }
+            (entry.copies.len(), entry.copies_wanted)
+        };
+        let mut copies: Vec<_> = versions.into_iter().map(copies).collect();
+        copies.sort_unstable();
+        assert_eq!(
+            copies,
+            [(1, 1), (2, 2)],
+            "the tape says how many were wanted"
+        );
     }
 }
 
@@ -228,35 +237,105 @@ fn a_wrong_sum_of_an_only_copy_is_said_by_the_exit_code_and_verify_takes_a_lost_
     assert_eq!(refused.code, 8, "{}", refused.err);
 }
 
+/// The copies of a file, by the labels of their volumes: whether each is whole.
+fn copies_of(desk: &Desk, path: &str) -> Vec<(String, bool)> {
+    let known = catalogue(desk);
+    let file = known.live_file(path.as_bytes()).expect("read");
+    let entry = known.file(file.expect("a file")).expect("read");
+    let each = entry.copies.iter().map(|copy| {
+        let (volume, _) = copy.segments[0];
+        let label = known.volume(volume).expect("read").label;
+        (label, copy.state == CopyState::Whole)
+    });
+    each.collect()
+}
+
+/// Lets the catalogue say that something else lies where a copy was written.
+fn misplace(desk: &Desk, path: &str, label: &str) {
+    let known = catalogue(desk);
+    let file = known
+        .live_file(path.as_bytes())
+        .expect("read")
+        .expect("a file");
+    let (volume, _) = known.find_volume(label).expect("read").expect("a volume");
+    let on = known.all_contents(volume).expect("read");
+    let on = on.iter().find(|on| on.file == file).expect("a copy");
+    let database = rusqlite::Connection::open(desk.path().join("A/catalogue.db"));
+    let changed = database.expect("a database").execute(
+        "UPDATE segment SET byte_offset = byte_offset + 1 WHERE volume = ?1 AND first_block = ?2 AND byte_offset = ?3",
+        (volume.0, on.segment.first_block, on.segment.byte_offset),
+    );
+    assert_eq!(changed.expect("changed"), 1);
+}
+
 #[test]
-fn what_was_not_read_for_longest_is_scrubbed_and_lost_copies_are_made_again() {
+fn what_was_not_read_for_longest_is_scrubbed_first() {
     let desk = desk();
     make_files(&desk, "reel", 4);
     desk.done("store --archive A --quiet --copies 2 reel");
-    let known = catalogue(&desk);
-    let (_, first) = known.volumes().expect("read").remove(0);
-    desk.done(&format!(
-        "catalog verify --archive A --quiet {}",
-        first.label
-    ));
-    let order = desk.done("catalog scrub --archive A --hours 100 --dry-run");
-    let [second, again] = order.lines()[..] else {
-        panic!("{}", order.text());
+    let labels = || -> Vec<String> {
+        let order = desk.done("catalog scrub --archive A --hours 100 --dry-run");
+        let label = |line: &&str| {
+            let label = line.split(':').next();
+            label.unwrap_or_default().to_owned()
+        };
+        order.lines().iter().map(label).collect()
     };
-    assert!(
-        again.starts_with(&first.label) || second.starts_with("TW000"),
-        "{}",
-        order.text()
-    );
-    assert!(second.contains("last read 0 days ago"), "{second}");
-    // One copy gets a sum that is wrong only there: its place is that of another file.
+    assert_eq!(labels().len(), 2);
+    // As if each, in turn, had been read ten days after the other.
+    for (read_last, first) in [("TW0001", "TW0002"), ("TW0002", "TW0001")] {
+        let known = catalogue(&desk);
+        let (volume, _) = known.find_volume(read_last).expect("read").expect("known");
+        let now = known.all_contents(volume).expect("read")[0].stored_ns;
+        let later = now + 10 * 86_400_000_000_000 * if read_last == "TW0001" { 1 } else { 2 };
+        for on in known.all_contents(volume).expect("read") {
+            known
+                .note_verified(on.file, on.number, later)
+                .expect("noted");
+        }
+        drop(known);
+        assert_eq!(labels(), [first, read_last]);
+    }
     let scrubbed = desk.done("catalog scrub --archive A --hours 100 --quiet");
     assert_eq!(scrubbed.lines().len(), 2, "{}", scrubbed.text());
-    assert!(
-        scrubbed.text().contains("4 copies right"),
-        "{}",
-        scrubbed.text()
-    );
+    for line in scrubbed.lines() {
+        assert!(line.contains("4 copies right"), "{line}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_lost_is_made_again_from_its_sister_by_scrub_and_by_repack() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    empty_cache(&desk);
+    misplace(&desk, "reel/1.bin", "TW0001");
+    let scrubbed = desk.run("catalog scrub --archive A --hours 100 --quiet");
+    assert_eq!(scrubbed.code, 8, "{}", scrubbed.err);
+    let copies = copies_of(&desk, "reel/1.bin");
+    assert!(!copies.contains(&("TW0001".to_owned(), true)), "{copies:?}");
+    let whole = copies.iter().filter(|(_, is_whole)| *is_whole).count();
+    assert_eq!(whole, 2, "{copies:?}");
+
+    // Lost, and never looked at again: repack makes it anew.
+    let known = catalogue(&desk);
+    let file = known
+        .live_file(b"reel/2.bin")
+        .expect("read")
+        .expect("a file");
+    let entry = known.file(file).expect("read");
+    let on = |copy: &&tapewise_archive::catalogue::Copy| {
+        known.volume(copy.segments[0].0).expect("read").label == "TW0002"
+    };
+    let number = entry.copies.iter().find(on).expect("a copy").number;
+    known.mark_lost(file, number, 1).expect("marked");
+    drop(known);
+    desk.done("catalog repack --archive A --quiet TW0002");
+    let copies = copies_of(&desk, "reel/2.bin");
+    let whole = copies.iter().filter(|(_, is_whole)| *is_whole).count();
+    assert_eq!(whole, 2, "{copies:?}");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
 }
 
 #[test]
@@ -300,4 +379,39 @@ fn an_archive_of_which_only_the_settings_are_left_is_made_again_from_its_cartrid
     );
     desk.done("catalog check --archive A");
     recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn a_cartridge_that_somebody_else_loaded_stays_in_its_drive() {
+    let desk = desk();
+    make_files(&desk, "reel", 3);
+    desk.done("library mount emulated:lib TW0004 --drive TWD0000001");
+    let is_there = || {
+        let status = desk.done("library inventory emulated:lib");
+        let mut lines = status.lines().into_iter();
+        lines.any(|line| line.contains("TW0004") && line.contains("TWD0000001"))
+    };
+    assert!(is_there());
+    // The other drive does the work, and takes no cartridge that somebody has loaded for a blank.
+    desk.done("store --archive A --quiet --copies 2 reel");
+    assert!(is_there());
+    desk.done("library mount emulated:lib TW0003 --drive TWD0000002");
+    make_files(&desk, "more", 3);
+    let refused = desk.run("store --archive A --quiet more");
+    assert_ne!(refused.code, 0, "{}", refused.err);
+    for words in [
+        "holds TW0004, which somebody else has loaded",
+        "holds TW0003",
+    ] {
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    assert!(is_there());
+    desk.done("drive unload emulated:lib#drive1");
+    desk.done("library dismount emulated:lib TW0003");
+    desk.done("store --archive A --quiet");
+    assert!(is_there());
+    // One that is asked for is used, and goes to its slot.
+    let other = desk.run("catalog add --archive A --quiet --tape TW0004");
+    assert!(matches!(other.code, 0 | 7), "{}", other.err);
+    assert!(!is_there());
 }

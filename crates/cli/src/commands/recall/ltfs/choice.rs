@@ -178,7 +178,11 @@ impl Choice {
             .filter(|one| !one.expected.sums.is_empty())
             .count();
         let files = units::count(chosen.wanted.len(), "file");
-        let bytes = chosen.wanted.iter().map(|one| one.expected.bytes).sum();
+        let bytes = chosen
+            .wanted
+            .iter()
+            .map(|one| one.expected.bytes)
+            .fold(0, u64::saturating_add);
         say(&format_args!(
             "{files}, {}; checksums are known of {known}",
             units::bytes(bytes)
