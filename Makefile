@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -24,6 +24,12 @@ build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
 	@$(CARGO) build --release --quiet --package tapewise-cli
 
+PREFIX ?= /usr/local
+
+capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
+	$(CARGO) build --release --quiet --package tapewise-capi
+	crates/capi/link.sh target/release/libtapewise_capi.a $(PREFIX)
+
 check: python ## formatting and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
@@ -34,6 +40,16 @@ python: $(PYTHON)/mypy ## lints and types of what Python there is
 $(PYTHON)/mypy: bench/check.txt
 	python3 -m venv target/python
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
+	@touch $@
+
+python-package: target/python-package/installed ## the package for Python: built, types checked, tests and notebooks run
+	cd python && ../target/python-package/bin/ruff check --quiet . && ../target/python-package/bin/mypy
+	target/python-package/bin/pip install --quiet --disable-pip-version-check ./python
+	cd python && ../target/python-package/bin/pytest --quiet
+
+target/python-package/installed: python/tests.txt
+	python3 -m venv target/python-package
+	target/python-package/bin/pip install --quiet --disable-pip-version-check -r python/tests.txt
 	@touch $@
 
 packages: ## every crate can be packaged and documented; `make packages-verified` compiles each package by itself

@@ -65,7 +65,8 @@ const HOUSE: &[Rule] = &[
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
         &[],
     ),
-    acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive"], &[]),
+    acting("capi", &["tapewise"], &[]),
+    acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive", "capi"], &[]),
     acting(
         "cli",
         &[

@@ -55,6 +55,7 @@ impl SearchArgs {
         Effort {
             seed: self.seed,
             prove: self.prove,
+            work: None,
             budget: Some(Micros::from_secs_f64(self.budget_s())),
             clock: &clock,
             is_stopped: &interrupt::is_search_stopped,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod calls;
 mod catalogue;
 mod devices;
 mod emulated;
@@ -37,6 +38,7 @@ pub const TARGETS: &[Target] = targets![
     knowledge: fit_log profile scenario;
     devices: decode_any hex replay sense;
     emulated: commands iscsi_pdus;
+    calls: capi;
     volumes: archive_settings byte_range coherency inner_path label sums tar;
 ];
 

@@ -15,6 +15,8 @@ pub struct Effort<'a> {
     pub seed: u64,
     /// Whether to go on until no order can be shorter, or the time is out.
     pub prove: bool,
+    /// Moves that each search may look at; `None` is as many as are usual, or with a proof without limit.
+    pub work: Option<u64>,
     /// Time that each search may take on the clock; `None` is as long as the work lasts.
     pub budget: Option<Micros>,
     /// The time since some fixed moment. A clock that stands still bounds nothing.
@@ -29,6 +31,7 @@ impl Effort<'_> {
         Effort {
             seed: 1,
             prove: false,
+            work: None,
             budget: None,
             clock: &|| Micros::ZERO,
             is_stopped: &|| false,
@@ -62,6 +65,7 @@ impl fmt::Debug for Effort<'_> {
         f.debug_struct("Effort")
             .field("seed", &self.seed)
             .field("prove", &self.prove)
+            .field("work", &self.work)
             .field("budget", &self.budget)
             .finish_non_exhaustive()
     }

@@ -135,9 +135,11 @@ impl Aim {
     ) -> (Found, Outcome) {
         let clock = effort.start();
         let out_of_time = || clock.is_out();
+        let usual = tapewise_order::Effort::usual();
         let work = tapewise_order::Effort {
+            work: effort.work.unwrap_or(usual.work),
             out_of_time: &out_of_time,
-            ..tapewise_order::Effort::usual()
+            ..usual
         };
         let starts = [best.plan.order.clone()];
         let least_total = best.total() - placed.unload();

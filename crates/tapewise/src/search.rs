@@ -125,7 +125,9 @@ impl Placed {
             coalesce_blocks: self.coalesce_blocks,
             alternatives,
             effort: tapewise_order::Effort {
-                work: if effort.prove { u64::MAX } else { usual.work },
+                work: effort
+                    .work
+                    .unwrap_or(if effort.prove { u64::MAX } else { usual.work }),
                 prove: effort.prove,
                 out_of_time: &out_of_time,
             },
