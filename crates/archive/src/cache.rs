@@ -19,14 +19,13 @@ mod incoming;
 mod recover;
 mod tie;
 
-pub use disk::{Directory, Disk};
+pub use disk::{Directory, Disk, DiskFile};
 pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
 
 use crate::catalogue::{CacheKey, CacheRecords, CatalogueError, FileId, NewStore, RequestId};
 use recover::Reconcile;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -339,7 +338,11 @@ impl Cache {
     /// Opens a file that is in the cache; one that is evicted while it is read can be read to its end.
     ///
     /// `used_ns` is when somebody used it; none where it is only copied to tape.
-    pub fn read(&self, file: FileId, used_ns: Option<i64>) -> Result<Option<File>, CacheError> {
+    pub fn read(
+        &self,
+        file: FileId,
+        used_ns: Option<i64>,
+    ) -> Result<Option<Box<dyn DiskFile>>, CacheError> {
         let Some(cached) = self.0.records.cached(file)? else {
             return Ok(None);
         };

@@ -15,9 +15,6 @@ const QUARANTINE: &str = "quarantine";
 /// The attribute of a cached file that says what path it was stored with.
 pub(super) const PATH_ATTRIBUTE: &str = "user.tapewise.path";
 
-/// No path of a file is longer.
-const MOST_PATH_BYTES: usize = 1 << 16;
-
 /// What to do with a catalogue that is older than the cache, or another than it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reconcile {
@@ -189,10 +186,8 @@ fn set_aside(
 
 /// The path that a file was stored with, as far as its file system keeps attributes.
 fn path_of(disk: &dyn Disk, name: &Path) -> Option<InnerPath> {
-    let file = disk.open(name).ok()?;
-    let mut path = vec![0; MOST_PATH_BYTES];
-    let bytes = rustix::fs::fgetxattr(&file, PATH_ATTRIBUTE, &mut path[..]).ok()?;
-    InnerPath::new(&path[..bytes]).ok()
+    let path = disk.open(name).ok()?.noted_path()?;
+    InnerPath::new(&path).ok()
 }
 
 /// Moves a file to a place where nothing stands yet; directories on the way are made, and are there for good.

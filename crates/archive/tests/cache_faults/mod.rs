@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use tapewise_archive::cache::{Directory, Disk};
+use tapewise_archive::cache::{Directory, Disk, DiskFile};
 use tapewise_archive::catalogue::{
     CacheKey, CacheRecords, Cached, Catalogue, CatalogueError, Evicted, FileId, Holds, NewStore,
     RequestId, Result, Tie,
@@ -140,7 +140,7 @@ impl Mortal {
 }
 
 impl Disk for Mortal {
-    fn create(&self, name: &Path) -> io::Result<File> {
+    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.step(|unsynced| {
             unsynced.contents.push(name.to_owned());
             self.directory.create(name)
@@ -148,7 +148,7 @@ impl Disk for Mortal {
     }
 
     /// Nothing but the test cuts the power: the medium is not waited for.
-    fn sync(&self, name: &Path, _file: &File) -> io::Result<()> {
+    fn sync(&self, name: &Path, _file: &mut dyn DiskFile) -> io::Result<()> {
         self.step(|unsynced| {
             unsynced.contents.retain(|unsynced| unsynced != name);
             Ok(())
@@ -185,7 +185,7 @@ impl Disk for Mortal {
         })
     }
 
-    fn open(&self, name: &Path) -> io::Result<File> {
+    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.step(|_| self.directory.open(name))
     }
 
