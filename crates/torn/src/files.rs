@@ -78,9 +78,12 @@ impl Files {
         });
     }
 
-    /// A file is on the medium, with its name.
+    /// A file is on the medium. SQLite syncs the directory with the first sync of a journal that it has made.
     pub fn synced(&mut self, path: &Path) {
-        self.unsynced.remove(path);
+        let synced = self.unsynced.remove(path);
+        if synced.is_some_and(|file| file.is_new) {
+            self.names_synced();
+        }
     }
 
     /// A file is about to be removed.
@@ -101,6 +104,9 @@ impl Files {
     /// The names in the directory are on the medium.
     pub fn names_synced(&mut self) {
         self.removed.clear();
+        for file in self.unsynced.values_mut() {
+            file.is_new = false;
+        }
     }
 
     /// Everything is on the medium.

@@ -311,6 +311,9 @@ impl Life {
         });
         let came = self.compare(&to, paths)?;
         let _ = fs::remove_dir_all(&to);
+        if std::env::var_os("TRACE").is_some() {
+            eprintln!("  recall: {done:?}");
+        }
         match done {
             Ok(Ok(recalled)) => self.counts.mounts += recalled.mounts,
             Ok(Err(trouble)) => self.judge(plan, seed, &trouble)?,
@@ -496,6 +499,9 @@ impl Life {
 
     /// Whether a process had reason to end as it did; what it refuses with a way on, that way is gone.
     fn judge(&mut self, plan: Plan, seed: u64, trouble: &Trouble) -> Judged {
+        if std::env::var_os("TRACE").is_some() {
+            eprintln!("  {trouble}");
+        }
         let words: String = trouble.to_string().chars().filter(|letter| !letter.is_ascii_digit()).take(60).collect();
         let refusal = Refusal::of(trouble);
         *self.counts.refused.entry(format!("{refusal:?}: {words}")).or_insert(0) += 1;
@@ -551,6 +557,9 @@ impl Life {
                     ReadIn::Failed(_) => false,
                 };
                 self.counts.mounts += rebuilt.volumes.len() as u64;
+                if std::env::var_os("TRACE").is_some() {
+                    eprintln!("  rebuilt: {rebuilt:?}");
+                }
                 if plan == Plan::default() && rebuilt.volumes.iter().all(|(_, read)| is_read(read)) && self.swapped.is_none() {
                     self.stale = None;
                 }

@@ -64,8 +64,8 @@ impl Configuration {
             tiers: Vec::new(),
         };
         let drives = one(&[1, 2, 2, 3]) as u16;
-        // Twelve terabytes, or as many as make a cartridge of some hundred kilobytes.
-        let scale = one(&[1_000_000, 1_000_000, 20_000_000]);
+        // Cartridges of 12 and of 4 megabytes: of less a wrap would hold no block.
+        let scale = one(&[1_000_000, 1_000_000, 3_000_000]);
         // Rare, and in some worlds only.
         let weather = |rate: f64, is: u64| if is == 0 { rate } else { 0.0 };
         let faults = Faults {
