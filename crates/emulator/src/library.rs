@@ -265,7 +265,7 @@ impl Library {
     }
 
     /// Resets a unit, as a task management function does.
-    pub(crate) fn reset(&self, unit: LibraryUnit) {
+    pub fn reset(&self, unit: LibraryUnit) {
         let mut world = self.world();
         match unit {
             LibraryUnit::Drive(number) => {

@@ -96,6 +96,12 @@ impl Oracle {
         versions.find(|version| version.path == path && version.fate == Fate::Wanted)
     }
 
+    /// The number of the version of a path that counts.
+    pub fn number_of(&self, path: &str) -> Option<usize> {
+        let mut versions = self.versions.iter();
+        versions.rposition(|version| version.path == path && version.fate == Fate::Wanted)
+    }
+
     /// All paths with a version that must be there.
     pub fn paths(&self) -> Vec<String> {
         let wanted = self.versions.iter().filter(|version| version.fate == Fate::Wanted);

@@ -93,6 +93,8 @@ struct Life {
     stale: Option<&'static str>,
     /// The cartridges that an operator wrote over.
     tampered: BTreeSet<String>,
+    /// Sums of files of which an operator destroyed a copy that the catalogue relies on.
+    harmed: BTreeSet<u64>,
     swapped: Option<(String, String)>,
     other_holds: bool,
     /// Directories of deliveries.
@@ -143,6 +145,7 @@ impl Life {
             backups: Vec::new(),
             stale: None,
             tampered: BTreeSet::new(),
+            harmed: BTreeSet::new(),
             swapped: None,
             other_holds: false,
             delivered: 0,
@@ -166,10 +169,10 @@ impl Life {
         if !self.other_holds {
             self.world.other_reserves(false);
         }
-        self.look(event.what.is_operators())?;
+        self.look(Some(event.what))?;
         if was_stale && self.stale.is_some() && event.seed % 3 == 0 {
             self.go_on(event.seed)?;
-            self.look(false)?;
+            self.look(None)?;
         }
         Ok(())
     }
@@ -623,7 +626,8 @@ impl Life {
     }
 
     /// The oracle looks at everything.
-    fn look(&mut self, is_operators: bool) -> Judged {
+    fn look(&mut self, after: Option<What>) -> Judged {
+        let is_operators = after.is_some_and(|what| what.is_operators());
         let mut files: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for (name, bytes, _) in self.world.disk.tree().files() {
             if is_of_a_file(name) || name.starts_with("quarantine") {
@@ -632,8 +636,16 @@ impl Life {
         }
         let before: Vec<BTreeSet<String>> = self.oracle.versions.iter().map(|version| version.places.clone()).collect();
         let tapes = self.world.look_at_tapes().map_err(|error| format!("the tapes: {error}"))?;
-        for number in self.oracle.look(tapes, &files) {
-            if !is_operators {
+        let gone = self.oracle.look(tapes, &files);
+        if matches!(after, Some(What::Overwrite | What::Rot)) {
+            for (version, before) in self.oracle.versions.iter().zip(&before) {
+                if !before.is_subset(&version.places) {
+                    self.harmed.insert(version.sum);
+                }
+            }
+        }
+        for number in gone {
+            if !is_operators && !self.harmed.contains(&self.oracle.versions[number].sum) {
                 let path = &self.oracle.versions[number].path;
                 return Err(format!("{path} was acknowledged and is nowhere; it was in {:?}", before[number]));
             }
@@ -667,7 +679,16 @@ impl Life {
                     None => return Err(format!("{path}: the catalogue has another version than was acknowledged last")),
                 }
             }
-            self.is_reachable(&catalogue, live, &path)?;
+            let reachable = self.is_reachable(&catalogue, live, &path);
+            if let Some(number) = self.oracle.number_of(&path)
+                && reachable.is_err()
+                && self.harmed.contains(&self.oracle.versions[number].sum)
+            {
+                self.counts.excused += 1;
+                self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
+                continue;
+            }
+            reachable?;
         }
         Ok(())
     }
@@ -724,7 +745,7 @@ impl Life {
         if self.stale.is_some() {
             self.go_on(seed)?;
         }
-        self.look(false)?;
+        self.look(None)?;
         let mut missing: BTreeSet<String> = self.oracle.paths().into_iter().collect();
         for again in 0..PATIENCE {
             let paths: Vec<String> = missing.iter().cloned().collect();

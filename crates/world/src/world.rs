@@ -15,7 +15,7 @@ use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings};
 use tapewise_archive::open::{Archive, Machinery, OpenError};
 use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::store::StoreError;
-use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
+use tapewise_emulator::{Clock, Faults, Library, LibrarySpec, LibraryUnit};
 use tapewise_formats::event::Event;
 use tapewise_library::pool::{Pace, Pool, PoolError};
 use tapewise_model::{Micros, Random, profile};
@@ -277,9 +277,13 @@ impl World {
         self.shift_ns = ns;
     }
 
-    /// The archive moves to the other machine.
+    /// The archive moves to the other machine. The drives are reset: what the first one prevented is gone with it, what
+    /// it has reserved persistently is not.
     pub fn change_host(&mut self) {
         self.host = 1 - self.host;
+        for number in 0..usize::from(self.configuration.drives) {
+            self.library.reset(LibraryUnit::Drive(number));
+        }
     }
 
     /// A place in the world's own directory.

@@ -2,8 +2,9 @@
 
 use super::tie::{self, NEW_TIE, TIE};
 use super::{CacheError, Disk, INCOMING, Recovered, SetAside, State, incoming, io_error, place};
-use crate::catalogue::{CacheKey, CacheRecords};
+use crate::catalogue::{CacheKey, CacheRecords, Cached};
 use crate::deliver::InnerPath;
+use crate::sums::Summer;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -107,7 +108,7 @@ pub(super) fn recover(
         strangers: standing.strangers,
         ..Recovered::default()
     };
-    let (state, kept) = compare(records, &standing.places, &mut recovered)?;
+    let (state, kept) = compare(disk, records, &standing.places, knows_all, &mut recovered)?;
     let unknown = standing.places.keys().filter(|key| !kept.contains(key));
     let mut unknown: Vec<CacheKey> = unknown.copied().collect();
     unknown.sort_unstable();
@@ -127,10 +128,29 @@ pub(super) fn recover(
     Ok((state, recovered))
 }
 
-/// Looks for the file of every record; the keys of those that stay.
+/// Whether a place holds the contents of a file. A catalogue that was restored may have given the same name to another
+/// file than the one that stands there now, of the same length.
+fn is_of(
+    disk: &dyn Disk,
+    records: &dyn CacheRecords,
+    cached: &Cached,
+) -> Result<bool, CacheError> {
+    let known = records.sums_of(cached.file)?;
+    let name = place(cached.key);
+    let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
+    let mut file = disk.open(&name).map_err(io_error("opening", &name))?;
+    std::io::copy(&mut file, &mut summer).map_err(io_error("reading", &name))?;
+    let found = summer.finish();
+    Ok(known.iter().all(|sum| found.contains(sum)))
+}
+
+/// Looks for the file of every record; the keys of those that stay. With a catalogue that does not know everything
+/// contents are compared too.
 fn compare(
+    disk: &dyn Disk,
     records: &dyn CacheRecords,
     places: &HashMap<CacheKey, u64>,
+    knows_all: bool,
     recovered: &mut Recovered,
 ) -> Result<(State, HashSet<CacheKey>), CacheError> {
     let mut state = State::default();
@@ -138,6 +158,15 @@ fn compare(
     for cached in records.all_cached()? {
         state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
         let whole = places.get(&cached.key) == Some(&cached.bytes);
+        let is_others = !knows_all
+            && places.contains_key(&cached.key)
+            && !(whole && is_of(disk, records, &cached)?);
+        if is_others {
+            // What stands there is set aside with all that no record knows.
+            records.drop_cached(cached.file)?;
+            recovered.forgotten += 1;
+            continue;
+        }
         let damaged = !whole && records.forget_cached(cached.file)?;
         if damaged {
             recovered.damaged.push(cached.file);

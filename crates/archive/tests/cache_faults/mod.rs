@@ -10,6 +10,7 @@ use tapewise_archive::catalogue::{
     CacheKey, CacheRecords, Cached, Catalogue, CatalogueError, Evicted, FileId, Holds, NewStore,
     RequestId, Result, Tie,
 };
+use tapewise_archive::sums::Sum;
 
 /// What happens at the chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +259,14 @@ impl CacheRecords for MortalRecords {
 
     fn forget_cached(&self, file: FileId) -> Result<bool> {
         self.step(|catalogue| catalogue.forget_cached(file))
+    }
+
+    fn sums_of(&self, file: FileId) -> Result<Vec<Sum>> {
+        self.step(|catalogue| catalogue.sums_of(file))
+    }
+
+    fn drop_cached(&self, file: FileId) -> Result<()> {
+        self.step(|catalogue| catalogue.drop_cached(file))
     }
 
     fn cache_holds(&self, at_ns: i64) -> Result<Holds> {

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::cache::{Cache, CacheError};
-use tapewise_archive::catalogue::{Files, Terms};
+use tapewise_archive::catalogue::{Copy, CopyState, Files, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::store::{Source, StoreError, StoreTerms, modified_ns, store};
@@ -224,7 +224,14 @@ fn new_ones(
             new.push(source);
             continue;
         };
-        let known = archive.catalogue.file(known)?.file;
+        let entry = archive.catalogue.file(known)?;
+        let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
+        if entry.cached.is_none() && !entry.copies.iter().any(is_whole) {
+            // Nothing is left of it.
+            new.push(source);
+            continue;
+        }
+        let known = entry.file;
         let failed = |error: std::io::Error| CliError::input(error).of(source.from.display());
         let now = std::fs::metadata(&source.from).map_err(failed)?;
         match known.bytes == now.len() && known.modified_ns == modified_ns(&now) {
