@@ -65,6 +65,12 @@ const HOUSE: &[Rule] = &[
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
         &[],
     ),
+    acting("torn", &[], &[]),
+    acting(
+        "world",
+        &["model", "formats", "scsi", "emulator", "library", "archive", "torn"],
+        &[],
+    ),
     acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "archive"], &[]),
     acting(
         "cli",
