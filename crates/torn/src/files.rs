@@ -141,11 +141,7 @@ impl Files {
 }
 
 /// Undoes all changes of a file, and does those again that have come to the medium.
-fn tear(
-    path: &Path,
-    changes: &[Change],
-    choose: &mut dyn FnMut(u64) -> u64,
-) -> io::Result<u64> {
+fn tear(path: &Path, changes: &[Change], choose: &mut dyn FnMut(u64) -> u64) -> io::Result<u64> {
     let file = OpenOptions::new().write(true).open(path)?;
     for change in changes.iter().rev() {
         file.write_all_at(&change.old, change.offset)?;

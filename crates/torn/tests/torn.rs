@@ -13,7 +13,11 @@ impl Plug for Steps {
     fn step(&self, _step: Step) -> Verdict {
         let left = self.0.load(Ordering::SeqCst);
         self.0.store(left.saturating_sub(1), Ordering::SeqCst);
-        if left == 0 { Verdict::Fail } else { Verdict::Go }
+        if left == 0 {
+            Verdict::Fail
+        } else {
+            Verdict::Go
+        }
     }
 }
 
@@ -22,7 +26,10 @@ struct Chance(u64);
 
 impl Chance {
     fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (self.0 >> 33) % most
     }
 }
@@ -32,7 +39,9 @@ fn open(path: &Path, synchronous: &str) -> rusqlite::Result<Connection> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     assert_eq!(mode, "wal", "the real layer's shared memory is there");
     connection.pragma_update(None, "synchronous", synchronous)?;
-    connection.execute_batch("CREATE TABLE IF NOT EXISTS number (value INTEGER PRIMARY KEY, text TEXT)")?;
+    connection.execute_batch(
+        "CREATE TABLE IF NOT EXISTS number (value INTEGER PRIMARY KEY, text TEXT)",
+    )?;
     Ok(connection)
 }
 
@@ -58,7 +67,9 @@ fn cut(synchronous: &str, steps: u64) -> rusqlite::Result<(i64, i64)> {
     plug.0.store(0, Ordering::SeqCst);
     drop(connection);
     let mut chance = Chance(steps);
-    watched.cut_power(&mut |most| chance.below(most)).expect("cut");
+    watched
+        .cut_power(&mut |most| chance.below(most))
+        .expect("cut");
     let _ = std::fs::remove_file(root.join("numbers.db-shm"));
     plug.0.store(u64::MAX, Ordering::SeqCst);
     let connection = open(&path, synchronous)?;
@@ -72,8 +83,14 @@ fn cut(synchronous: &str, steps: u64) -> rusqlite::Result<(i64, i64)> {
 fn what_was_committed_synchronously_survives_a_power_cut_at_any_step() {
     for steps in (1..700).step_by(7) {
         let (committed, there) = cut("FULL", steps).expect("a database");
-        assert!(there >= committed, "{there} of {committed} after {steps} steps");
-        assert!(there <= committed + 1, "{there} of {committed} after {steps} steps");
+        assert!(
+            there >= committed,
+            "{there} of {committed} after {steps} steps"
+        );
+        assert!(
+            there <= committed + 1,
+            "{there} of {committed} after {steps} steps"
+        );
     }
 }
 

@@ -21,7 +21,11 @@ pub struct Path {
 
 impl Path {
     /// A way, and the other host's.
-    pub fn new(real: EmulatedTransport, other: Option<EmulatedTransport>, fates: Arc<Fates>) -> Path {
+    pub fn new(
+        real: EmulatedTransport,
+        other: Option<EmulatedTransport>,
+        fates: Arc<Fates>,
+    ) -> Path {
         Path { real, other, fates }
     }
 

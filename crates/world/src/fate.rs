@@ -146,12 +146,16 @@ impl Fates {
         let Some((of, at, wrong)) = state.plan.wrong else {
             return Ok(None);
         };
-        let lasts = wrong == Wrong::Full && matches!(kind, Kind::Write | Kind::Database | Kind::Name);
+        let lasts =
+            wrong == Wrong::Full && matches!(kind, Kind::Write | Kind::Database | Kind::Name);
         let is_it = (of == kind && at == number) || (lasts && state.counts.get(&of) > Some(&at));
         if !is_it {
             return Ok(None);
         }
-        *state.injected.entry(format!("{wrong:?} {kind:?}")).or_insert(0) += 1;
+        *state
+            .injected
+            .entry(format!("{wrong:?} {kind:?}"))
+            .or_insert(0) += 1;
         Ok(Some(wrong))
     }
 }
@@ -171,7 +175,13 @@ impl Plug for Fates {
         let kind = match step {
             Step::Write(_) | Step::Truncate | Step::Sync | Step::Remove => Kind::Database,
             Step::Read => Kind::Lookup,
-            Step::Open => return if self.is_dead() { Verdict::Fail } else { Verdict::Go },
+            Step::Open => {
+                return if self.is_dead() {
+                    Verdict::Fail
+                } else {
+                    Verdict::Go
+                };
+            }
         };
         match Fates::step(self, kind) {
             Ok(None) => Verdict::Go,

@@ -57,7 +57,10 @@ impl Tree {
 
     /// Turns a bit of a file, as a disk may that says nothing of it.
     pub fn rot(&mut self, name: &Path, bit: u64) {
-        let node = self.names.get(name).and_then(|node| self.nodes.get_mut(node));
+        let node = self
+            .names
+            .get(name)
+            .and_then(|node| self.nodes.get_mut(node));
         if let Some(node) = node
             && !node.bytes.is_empty()
         {
@@ -101,7 +104,12 @@ impl Tree {
                 }
             };
         }
-        let all: BTreeSet<PathBuf> = self.names.keys().chain(self.durable.keys()).cloned().collect();
+        let all: BTreeSet<PathBuf> = self
+            .names
+            .keys()
+            .chain(self.durable.keys())
+            .cloned()
+            .collect();
         for name in all {
             let (now, then) = (self.names.get(&name), self.durable.get(&name));
             if now != then && choose(2) == 0 {
@@ -118,7 +126,12 @@ impl Tree {
 
     /// Forgets what has no name.
     fn sweep(&mut self) {
-        let named: BTreeSet<u64> = self.names.values().chain(self.durable.values()).copied().collect();
+        let named: BTreeSet<u64> = self
+            .names
+            .values()
+            .chain(self.durable.values())
+            .copied()
+            .collect();
         self.nodes.retain(|node, _| named.contains(node));
     }
 }
@@ -205,7 +218,12 @@ impl Disk for MemoryDisk {
         let mut tree = self.tree();
         let is_in = |name: &PathBuf| name.parent() == Some(directory);
         tree.durable.retain(|name, _| !is_in(name));
-        let here: Vec<(PathBuf, u64)> = tree.names.iter().filter(|(name, _)| is_in(name)).map(|(name, node)| (name.clone(), *node)).collect();
+        let here: Vec<(PathBuf, u64)> = tree
+            .names
+            .iter()
+            .filter(|(name, _)| is_in(name))
+            .map(|(name, node)| (name.clone(), *node))
+            .collect();
         tree.durable.extend(here);
         tree.sweep();
         Ok(())
@@ -224,7 +242,10 @@ impl Disk for MemoryDisk {
     fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {
         self.step(Kind::Read)?;
         let tree = self.tree();
-        Ok(tree.files().map(|(name, bytes, _)| (name.to_owned(), bytes.len() as u64)).collect())
+        Ok(tree
+            .files()
+            .map(|(name, bytes, _)| (name.to_owned(), bytes.len() as u64))
+            .collect())
     }
 
     /// Directories are there: what is made in them, and lost, is files.
@@ -234,7 +255,11 @@ impl Disk for MemoryDisk {
 
     fn free_bytes(&self) -> io::Result<u64> {
         let tree = self.tree();
-        let held: u64 = tree.nodes.values().map(|node| node.bytes.len() as u64).sum();
+        let held: u64 = tree
+            .nodes
+            .values()
+            .map(|node| node.bytes.len() as u64)
+            .sum();
         Ok(self.capacity_bytes.saturating_sub(held))
     }
 }
@@ -255,7 +280,10 @@ impl Read for Handle {
             Some(wrong) => return Err(error(wrong)),
         };
         let tree = self.disk.tree();
-        let bytes = tree.nodes.get(&self.node).map_or(&[][..], |node| &node.bytes);
+        let bytes = tree
+            .nodes
+            .get(&self.node)
+            .map_or(&[][..], |node| &node.bytes);
         let left = bytes.get(self.at..).unwrap_or_default();
         let count = left.len().min(most);
         buffer[..count].copy_from_slice(&left[..count]);
@@ -297,7 +325,12 @@ impl Write for Handle {
 
 impl Seek for Handle {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let end = self.disk.tree().nodes.get(&self.node).map_or(0, |node| node.bytes.len());
+        let end = self
+            .disk
+            .tree()
+            .nodes
+            .get(&self.node)
+            .map_or(0, |node| node.bytes.len());
         let at = match to {
             SeekFrom::Start(at) => i64::try_from(at).unwrap_or(i64::MAX),
             SeekFrom::End(by) => end as i64 + by,

@@ -67,5 +67,7 @@ pub use shrink::shrink;
 
 /// The events in the life of a seed.
 pub fn life(seed: u64, events: u64) -> Vec<Event> {
-    (0..events).map(|number| Event::draw(seed, number)).collect()
+    (0..events)
+        .map(|number| Event::draw(seed, number))
+        .collect()
 }

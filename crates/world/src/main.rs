@@ -26,7 +26,11 @@ fn number(name: &str) -> Option<u64> {
 
 fn main() -> ExitCode {
     let asked = Asked {
-        seconds: number("SECONDS").unwrap_or(if number("YEARS").is_some() { u64::MAX } else { 60 }),
+        seconds: number("SECONDS").unwrap_or(if number("YEARS").is_some() {
+            u64::MAX
+        } else {
+            60
+        }),
         years: number("YEARS").map_or(f64::INFINITY, |years| years as f64),
         from: number("FROM").unwrap_or(1),
         events: number("EVENTS").unwrap_or(40),
@@ -61,9 +65,18 @@ fn main() -> ExitCode {
 
 fn print_shrunk(seed: u64, events: u64, broken: Broken) {
     let (events, broken) = shrink(seed, &life(seed, events), broken);
-    println!("seed {seed}, shrunk to {} events: {}", events.len(), broken.why);
+    println!(
+        "seed {seed}, shrunk to {} events: {}",
+        events.len(),
+        broken.why
+    );
     for event in events {
-        let Event { what, plan, seed, hours } = event;
+        let Event {
+            what,
+            plan,
+            seed,
+            hours,
+        } = event;
         println!("  {what:?}, seed {seed:#x}, after {hours} h, {plan:?}");
     }
 }

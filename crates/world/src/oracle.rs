@@ -104,8 +104,15 @@ impl Oracle {
 
     /// All paths with a version that must be there.
     pub fn paths(&self) -> Vec<String> {
-        let wanted = self.versions.iter().filter(|version| version.fate == Fate::Wanted);
-        wanted.map(|version| version.path.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+        let wanted = self
+            .versions
+            .iter()
+            .filter(|version| version.fate == Fate::Wanted);
+        wanted
+            .map(|version| version.path.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
     }
 
     /// Looks for every version that must be there, after an event that only an operator or a product did. Versions
@@ -143,7 +150,10 @@ impl ByTape {
                     continue;
                 }
                 let range = held.from as usize..(held.from + held.bytes) as usize;
-                let is_right = version.contents.get(range).is_some_and(|part| xxh3_64(part) == held.sum);
+                let is_right = version
+                    .contents
+                    .get(range)
+                    .is_some_and(|part| xxh3_64(part) == held.sum);
                 if is_right {
                     parts.push((held.from, held.bytes, label));
                 }
@@ -194,7 +204,9 @@ fn read_tape(directory: &Path) -> io::Result<Vec<Held>> {
             let length = partition.object(block).map_or(0, |object| object.length);
             let at = segment.len();
             segment.resize(at + length as usize, 0);
-            partition.read(block, &mut segment[at..]).map_err(io::Error::other)?;
+            partition
+                .read(block, &mut segment[at..])
+                .map_err(io::Error::other)?;
         }
         begin = mark + 1;
         read_segment(&segment, &mut held);
@@ -233,10 +245,13 @@ fn read_segment(segment: &[u8], held: &mut Vec<Held>) {
             None => sum,
             Some(_) => {
                 let file = pax.get("TAPEWISE.file.xxh3");
-                file.and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0)
+                file.and_then(|hex| u64::from_str_radix(hex, 16).ok())
+                    .unwrap_or(0)
             }
         };
-        let from = pax.get("TAPEWISE.offset").and_then(|offset| offset.parse().ok());
+        let from = pax
+            .get("TAPEWISE.offset")
+            .and_then(|offset| offset.parse().ok());
         held.push(Held {
             file,
             from: from.unwrap_or(0),

@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{
-    Cached, CacheRecords, Catalogue, CatalogueError, CopyState, FileId, Files, NewRecall, Requests, SqliteCatalogue,
-    Terms, VolumeId, Volumes,
+    CacheRecords, Cached, Catalogue, CatalogueError, CopyState, FileId, Files, NewRecall, Requests,
+    SqliteCatalogue, Terms, VolumeId, Volumes,
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Others, ReadIn};
@@ -186,7 +186,9 @@ impl Life {
                 later,
             } => self.store(event, files, replace, later),
             What::Migrate => self.work(event, &mut |process| {
-                process.moving(|mover| mover.migrate(i64::MAX)).map(|migrated| migrated.mounts)
+                process
+                    .moving(|mover| mover.migrate(i64::MAX))
+                    .map(|migrated| migrated.mounts)
             }),
             What::Recall { files } => {
                 let mut paths = self.oracle.paths();
@@ -202,13 +204,17 @@ impl Life {
             What::Evict => self.work(event, &mut |process| {
                 let now_ns = process.now_ns();
                 let evicted = process.cache.evict(u64::MAX, now_ns);
-                evicted.map_err(|error| MoveError::from(error).into()).map(|_| 0)
+                evicted
+                    .map_err(|error| MoveError::from(error).into())
+                    .map(|_| 0)
             }),
             What::Retire => self.retire(event, &mut random),
             What::Rebuild => self.rebuild(event.plan, event.seed),
             What::Second => self.second(event),
             What::Backup => self.back_up(event),
-            what => self.operate(what, &mut random).map_err(|error| format!("the world: {error}")),
+            what => self
+                .operate(what, &mut random)
+                .map_err(|error| format!("the world: {error}")),
         }
     }
 
@@ -218,7 +224,9 @@ impl Life {
         event: &Event,
         work: &mut dyn FnMut(&mut Process<'_>) -> Result<u64, Trouble>,
     ) -> Judged {
-        let done = self.world.run((event.plan, event.seed), Opening::Usual, work);
+        let done = self
+            .world
+            .run((event.plan, event.seed), Opening::Usual, work);
         match done {
             Ok(Ok(mounts)) => {
                 self.counts.mounts += mounts;
@@ -252,28 +260,30 @@ impl Life {
         }
         let mut is_acknowledged = false;
         let acknowledged = &mut is_acknowledged;
-        let done = self.world.run((event.plan, event.seed), Opening::Usual, |process| {
-            let how = StoreTerms {
-                terms: terms(),
-                copies: process.archive.settings.copies,
-                replace,
-                also: Vec::new(),
-            };
-            let stored = match store(&process.cache, &sources, &how, process.now_ns()) {
-                Err(StoreError::Cache(CacheError::Full { .. })) if !later => {
-                    process.moving(|mover| mover.migrate(i64::MAX))?;
-                    store(&process.cache, &sources, &how, process.now_ns())
+        let done = self
+            .world
+            .run((event.plan, event.seed), Opening::Usual, |process| {
+                let how = StoreTerms {
+                    terms: terms(),
+                    copies: process.archive.settings.copies,
+                    replace,
+                    also: Vec::new(),
+                };
+                let stored = match store(&process.cache, &sources, &how, process.now_ns()) {
+                    Err(StoreError::Cache(CacheError::Full { .. })) if !later => {
+                        process.moving(|mover| mover.migrate(i64::MAX))?;
+                        store(&process.cache, &sources, &how, process.now_ns())
+                    }
+                    stored => stored,
+                };
+                stored?;
+                // A process that is dead already has told nobody.
+                *acknowledged = !process.world().fates.is_dead();
+                if later {
+                    return Ok(0);
                 }
-                stored => stored,
-            };
-            stored?;
-            // A process that is dead already has told nobody.
-            *acknowledged = !process.world().fates.is_dead();
-            if later {
-                return Ok(0);
-            }
-            Ok(process.moving(|mover| mover.migrate(i64::MAX))?.mounts)
-        });
+                Ok(process.moving(|mover| mover.migrate(i64::MAX))?.mounts)
+            });
         for source in &sources {
             let _ = fs::remove_file(&source.from);
         }
@@ -294,9 +304,17 @@ impl Life {
     }
 
     /// Recalls files and compares what comes; the paths that came.
-    fn recall(&mut self, plan: Plan, seed: u64, paths: &[String]) -> Result<BTreeSet<String>, String> {
+    fn recall(
+        &mut self,
+        plan: Plan,
+        seed: u64,
+        paths: &[String],
+    ) -> Result<BTreeSet<String>, String> {
         self.delivered += 1;
-        let to = self.world.place("delivered").join(self.delivered.to_string());
+        let to = self
+            .world
+            .place("delivered")
+            .join(self.delivered.to_string());
         fs::create_dir_all(&to).map_err(|error| error.to_string())?;
         let done = self.world.run((plan, seed), Opening::Usual, |process| {
             let mut recalls = Vec::new();
@@ -309,7 +327,10 @@ impl Life {
                     });
                 }
             }
-            process.archive.catalogue.submit(&recalls, process.now_ns())?;
+            process
+                .archive
+                .catalogue
+                .submit(&recalls, process.now_ns())?;
             Ok(process.moving(|mover| mover.recall())?)
         });
         let came = self.compare(&to, paths)?;
@@ -323,16 +344,18 @@ impl Life {
             Err(_) => {}
         }
         // Nobody asks for these any more: their directory is gone.
-        let _ = self.world.run((Plan::default(), seed), Opening::Usual, |process| {
-            use tapewise_archive::catalogue::{Answer, RequestKind};
-            let catalogue = &process.archive.catalogue;
-            for request in catalogue.unanswered()? {
-                if request.kind == RequestKind::Recall && request.place.is_some() {
-                    catalogue.answer(request.id, &Answer::Cancelled, process.now_ns())?;
+        let _ = self
+            .world
+            .run((Plan::default(), seed), Opening::Usual, |process| {
+                use tapewise_archive::catalogue::{Answer, RequestKind};
+                let catalogue = &process.archive.catalogue;
+                for request in catalogue.unanswered()? {
+                    if request.kind == RequestKind::Recall && request.place.is_some() {
+                        catalogue.answer(request.id, &Answer::Cancelled, process.now_ns())?;
+                    }
                 }
-            }
-            Ok(())
-        });
+                Ok(())
+            });
         Ok(came)
     }
 
@@ -344,12 +367,18 @@ impl Life {
                 continue;
             };
             let mut versions = self.oracle.versions.iter().rev();
-            let Some(version) = versions.find(|version| version.path == *path && version.contents == contents) else {
-                return Err(format!("{path} was delivered with contents that were never stored"));
+            let Some(version) =
+                versions.find(|version| version.path == *path && version.contents == contents)
+            else {
+                return Err(format!(
+                    "{path} was delivered with contents that were never stored"
+                ));
             };
             let is_right = match version.fate {
                 Fate::Wanted | Fate::Unsure => true,
-                Fate::Past | Fate::Excused(_) => self.stale.is_some() || self.oracle.wanted(path).is_none(),
+                Fate::Past | Fate::Excused(_) => {
+                    self.stale.is_some() || self.oracle.wanted(path).is_none()
+                }
             };
             if !is_right {
                 return Err(format!("{path} was delivered in an older version"));
@@ -387,19 +416,30 @@ impl Life {
         let paths = self.oracle.paths();
         self.work(event, &mut |process| {
             let other = process.world().catalogue()?;
-            let asked = paths.first().map(|path| other.live_file(path.as_bytes())).transpose()?;
+            let asked = paths
+                .first()
+                .map(|path| other.live_file(path.as_bytes()))
+                .transpose()?;
             let moved = process.moving(|mover| mover.migrate(i64::MAX))?.mounts;
             // What the first process has committed meanwhile, the second one sees.
-            let again = paths.first().map(|path| other.live_file(path.as_bytes())).transpose()?;
+            let again = paths
+                .first()
+                .map(|path| other.live_file(path.as_bytes()))
+                .transpose()?;
             match asked == again {
                 true => Ok(moved),
-                false => Err(Trouble::Io(io::Error::other("a second process sees other files"))),
+                false => Err(Trouble::Io(io::Error::other(
+                    "a second process sees other files",
+                ))),
             }
         })
     }
 
     fn back_up(&mut self, event: &Event) -> Judged {
-        let path = self.world.place("backups").join(format!("{:x}.db", event.seed));
+        let path = self
+            .world
+            .place("backups")
+            .join(format!("{:x}.db", event.seed));
         let to = path.clone();
         self.work(event, &mut |process| {
             process.archive.catalogue.backup(&to)?;
@@ -418,7 +458,8 @@ impl Life {
             What::RestoreDirectory | What::RestoreCatalogue => {
                 let chosen = random.below(self.snapshots.len() as u64) as usize;
                 if let Some(snapshot) = self.snapshots.get(chosen) {
-                    self.world.restore(snapshot, what == What::RestoreDirectory)?;
+                    self.world
+                        .restore(snapshot, what == What::RestoreDirectory)?;
                     self.stale = Some("a copy was restored");
                 }
             }
@@ -492,7 +533,9 @@ impl Life {
         medium.format(&[]).map_err(io::Error::other)?;
         if let Some(partition) = medium.partition_mut(0) {
             let block = [7; 512];
-            partition.write_block(0, &block, 512, None).map_err(io::Error::other)?;
+            partition
+                .write_block(0, &block, 512, None)
+                .map_err(io::Error::other)?;
             partition.write_filemark(1, 0).map_err(io::Error::other)?;
         }
         medium.sync().map_err(io::Error::other)?;
@@ -505,22 +548,35 @@ impl Life {
         if std::env::var_os("TRACE").is_some() {
             eprintln!("  {trouble}");
         }
-        let words: String = trouble.to_string().chars().filter(|letter| !letter.is_ascii_digit()).take(60).collect();
+        let words: String = trouble
+            .to_string()
+            .chars()
+            .filter(|letter| !letter.is_ascii_digit())
+            .take(60)
+            .collect();
         let refusal = Refusal::of(trouble);
-        *self.counts.refused.entry(format!("{refusal:?}: {words}")).or_insert(0) += 1;
+        *self
+            .counts
+            .refused
+            .entry(format!("{refusal:?}: {words}"))
+            .or_insert(0) += 1;
         let intruded = matches!(
             plan.wrong,
             Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
         );
         match refusal {
-            Refusal::Stale if self.stale.is_none() => Err(format!("refused without reason: {trouble}")),
+            Refusal::Stale if self.stale.is_none() => {
+                Err(format!("refused without reason: {trouble}"))
+            }
             Refusal::Stale => self.go_on(seed),
             Refusal::Reserved if self.other_holds => Ok(()),
             Refusal::Reserved => {
                 // What another host of ours has left behind.
                 let released = self.world.release_drives();
                 match released {
-                    Err(error) if !intruded => Err(format!("the drives cannot be released: {error}")),
+                    Err(error) if !intruded => {
+                        Err(format!("the drives cannot be released: {error}"))
+                    }
                     _ => Ok(()),
                 }
             }
@@ -563,7 +619,10 @@ impl Life {
                 if std::env::var_os("TRACE").is_some() {
                     eprintln!("  rebuilt: {rebuilt:?}");
                 }
-                if plan == Plan::default() && rebuilt.volumes.iter().all(|(_, read)| is_read(read)) && self.swapped.is_none() {
+                if plan == Plan::default()
+                    && rebuilt.volumes.iter().all(|(_, read)| is_read(read))
+                    && self.swapped.is_none()
+                {
                     self.stale = None;
                 }
                 Ok(())
@@ -583,7 +642,10 @@ impl Life {
             }
         }
         for (path, bytes) in aside {
-            let is_wanted = self.oracle.wanted(&path).is_some_and(|version| version.contents == bytes);
+            let is_wanted = self
+                .oracle
+                .wanted(&path)
+                .is_some_and(|version| version.contents == bytes);
             if !is_wanted {
                 continue;
             }
@@ -594,34 +656,49 @@ impl Life {
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
             };
             let sum = xxh3_64(&bytes);
-            let done = self.world.run((Plan::default(), seed), Opening::Usual, |process| {
-                let catalogue = &process.archive.catalogue;
-                if let Some(live) = catalogue.live_file(path.as_bytes())?
-                    && sum_of(catalogue.as_ref(), live)? == Some(sum)
-                {
-                    return Ok(());
-                }
-                let how = StoreTerms {
-                    terms: terms(),
-                    copies: process.archive.settings.copies,
-                    replace: true,
-                    also: Vec::new(),
-                };
-                let mut stored = store(&process.cache, std::slice::from_ref(&source), &how, process.now_ns());
-                if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
-                    process.moving(|mover| mover.migrate(i64::MAX))?;
-                    stored = store(&process.cache, std::slice::from_ref(&source), &how, process.now_ns());
-                }
-                stored?;
-                Ok(())
-            });
+            let done = self
+                .world
+                .run((Plan::default(), seed), Opening::Usual, |process| {
+                    let catalogue = &process.archive.catalogue;
+                    if let Some(live) = catalogue.live_file(path.as_bytes())?
+                        && sum_of(catalogue.as_ref(), live)? == Some(sum)
+                    {
+                        return Ok(());
+                    }
+                    let how = StoreTerms {
+                        terms: terms(),
+                        copies: process.archive.settings.copies,
+                        replace: true,
+                        also: Vec::new(),
+                    };
+                    let mut stored = store(
+                        &process.cache,
+                        std::slice::from_ref(&source),
+                        &how,
+                        process.now_ns(),
+                    );
+                    if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
+                        process.moving(|mover| mover.migrate(i64::MAX))?;
+                        stored = store(
+                            &process.cache,
+                            std::slice::from_ref(&source),
+                            &how,
+                            process.now_ns(),
+                        );
+                    }
+                    stored?;
+                    Ok(())
+                });
             match done {
                 Ok(Ok(())) => {}
                 // It stays where it is, and is stored another day.
                 _ => return Ok(()),
             }
         }
-        self.world.disk.tree().remove(|name| name.starts_with("quarantine"));
+        self.world
+            .disk
+            .tree()
+            .remove(|name| name.starts_with("quarantine"));
         Ok(())
     }
 
@@ -631,11 +708,22 @@ impl Life {
         let mut files: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for (name, bytes, _) in self.world.disk.tree().files() {
             if is_of_a_file(name) || name.starts_with("quarantine") {
-                files.entry(xxh3_64(bytes)).or_default().push(format!("cache/{}", name.display()));
+                files
+                    .entry(xxh3_64(bytes))
+                    .or_default()
+                    .push(format!("cache/{}", name.display()));
             }
         }
-        let before: Vec<BTreeSet<String>> = self.oracle.versions.iter().map(|version| version.places.clone()).collect();
-        let tapes = self.world.look_at_tapes().map_err(|error| format!("the tapes: {error}"))?;
+        let before: Vec<BTreeSet<String>> = self
+            .oracle
+            .versions
+            .iter()
+            .map(|version| version.places.clone())
+            .collect();
+        let tapes = self
+            .world
+            .look_at_tapes()
+            .map_err(|error| format!("the tapes: {error}"))?;
         let gone = self.oracle.look(tapes, &files);
         if matches!(after, Some(What::Overwrite | What::Rot)) {
             for (version, before) in self.oracle.versions.iter().zip(&before) {
@@ -647,7 +735,10 @@ impl Life {
         for number in gone {
             if !is_operators && !self.harmed.contains(&self.oracle.versions[number].sum) {
                 let path = &self.oracle.versions[number].path;
-                return Err(format!("{path} was acknowledged and is nowhere; it was in {:?}", before[number]));
+                return Err(format!(
+                    "{path} was acknowledged and is nowhere; it was in {:?}",
+                    before[number]
+                ));
             }
             self.counts.excused += 1;
             self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
@@ -660,12 +751,17 @@ impl Life {
 
     /// Whether the catalogue knows everything, and says nothing that is not so.
     fn look_at_catalogue(&mut self) -> Judged {
-        let catalogue = self.world.catalogue().map_err(|error| format!("the catalogue: {error}"))?;
+        let catalogue = self
+            .world
+            .catalogue()
+            .map_err(|error| format!("the catalogue: {error}"))?;
         let failed = |error: CatalogueError| format!("the catalogue: {error}");
         for path in self.oracle.paths() {
             let live = catalogue.live_file(path.as_bytes()).map_err(failed)?;
             let Some(live) = live else {
-                return Err(format!("{path} was acknowledged, and the catalogue does not know it"));
+                return Err(format!(
+                    "{path} was acknowledged, and the catalogue does not know it"
+                ));
             };
             let sum = sum_of(&catalogue, live).map_err(failed)?;
             let wanted = self.oracle.wanted(&path).map(|version| version.sum);
@@ -676,7 +772,11 @@ impl Life {
                 });
                 match unsure {
                     Some(number) => self.oracle.acknowledged(number),
-                    None => return Err(format!("{path}: the catalogue has another version than was acknowledged last")),
+                    None => {
+                        return Err(format!(
+                            "{path}: the catalogue has another version than was acknowledged last"
+                        ));
+                    }
                 }
             }
             let reachable = self.is_reachable(&catalogue, live, &path);
@@ -705,20 +805,29 @@ impl Life {
             let name = PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0));
             is_somewhere |= self.world.disk.tree().contents(&name) == Some(&version.contents[..]);
         }
-        for copy in entry.copies.iter().filter(|copy| copy.state == CopyState::Whole) {
+        for copy in entry
+            .copies
+            .iter()
+            .filter(|copy| copy.state == CopyState::Whole)
+        {
             let mut is_here = true;
             for (volume, _) in &copy.segments {
                 let label = catalogue.volume(*volume).map_err(failed)?.label;
                 is_here &= version.places.contains(&label);
                 if !is_here && !self.tampered.contains(&label) {
-                    return Err(format!("{path}: the catalogue has a copy on {label}, and it is not there"));
+                    return Err(format!(
+                        "{path}: the catalogue has a copy on {label}, and it is not there"
+                    ));
                 }
             }
             is_somewhere |= is_here;
         }
         if !is_somewhere && !version.places.is_empty() {
             let states: Vec<_> = entry.copies.iter().map(|copy| copy.state).collect();
-            return Err(format!("{path} is in {:?}, and the catalogue cannot find it: {states:?}", version.places));
+            return Err(format!(
+                "{path} is in {:?}, and the catalogue cannot find it: {states:?}",
+                version.places
+            ));
         }
         Ok(())
     }
@@ -731,9 +840,14 @@ impl Life {
         }
         if self.swapped.is_some() {
             for _ in 0..PATIENCE {
-                let _ = self.world.run((Plan::default(), seed), Opening::Usual, |process| process.moving(|_| Ok(())));
+                let _ = self
+                    .world
+                    .run((Plan::default(), seed), Opening::Usual, |process| {
+                        process.moving(|_| Ok(()))
+                    });
                 let mut random = Random::new(seed, 3);
-                self.swap(&mut random).map_err(|error| format!("the world: {error}"))?;
+                self.swap(&mut random)
+                    .map_err(|error| format!("the world: {error}"))?;
                 let all = self.world.labels();
                 if all.iter().all(|label| !self.world.is_in_drive(label)) {
                     break;
@@ -758,12 +872,22 @@ impl Life {
             if self.stale.is_some() {
                 self.go_on(seed)?;
             }
-            let verified = self.world.run((Plan::default(), seed), Opening::Usual, |process| verify(process));
+            let verified = self
+                .world
+                .run((Plan::default(), seed), Opening::Usual, |process| {
+                    verify(process)
+                });
             drop(verified);
         }
         let path = missing.first().cloned().unwrap_or_default();
-        let places = self.oracle.wanted(&path).map(|version| version.places.clone());
-        Err(format!("{} files are not delivered, {path} among them, which is in {places:?}", missing.len()))
+        let places = self
+            .oracle
+            .wanted(&path)
+            .map(|version| version.places.clone());
+        Err(format!(
+            "{} files are not delivered, {path} among them, which is in {places:?}",
+            missing.len()
+        ))
     }
 }
 
@@ -823,14 +947,20 @@ fn contents(random: &mut Random, path: &str) -> Vec<u8> {
     let mut contents = format!("{path} {}\n", random.below(1 << 62)).into_bytes();
     let is_noise = random.below(2) == 0;
     for at in 0..bytes {
-        contents.push(if is_noise { random.below(256) as u8 } else { (at % 64) as u8 });
+        contents.push(if is_noise {
+            random.below(256) as u8
+        } else {
+            (at % 64) as u8
+        });
     }
     contents
 }
 
 fn sum_of(catalogue: &dyn Catalogue, file: FileId) -> Result<Option<u64>, CatalogueError> {
     let sums = catalogue.file(file)?.file.sums;
-    let sums = sums.into_iter().filter_map(|sum| <[u8; 8]>::try_from(sum.value).ok());
+    let sums = sums
+        .into_iter()
+        .filter_map(|sum| <[u8; 8]>::try_from(sum.value).ok());
     Ok(sums.map(u64::from_be_bytes).next())
 }
 

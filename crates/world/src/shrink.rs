@@ -28,7 +28,10 @@ pub fn shrink(seed: u64, events: &[Event], broken: Broken) -> (Vec<Event>, Broke
     }
     for at in 0..found.0.len() {
         for simpler in [
-            |event: Event| Event { plan: Plan::default(), ..event },
+            |event: Event| Event {
+                plan: Plan::default(),
+                ..event
+            },
             |event: Event| Event { hours: 0, ..event },
         ] {
             let mut fewer = found.0.clone();

@@ -200,7 +200,9 @@ fn temporary() -> io::Result<tempfile::TempDir> {
         builder.prefix("tapewise-world-");
         builder
     };
-    builder().tempdir_in("/dev/shm").or_else(|_| builder().tempdir())
+    builder()
+        .tempdir_in("/dev/shm")
+        .or_else(|_| builder().tempdir())
 }
 
 impl World {
@@ -362,7 +364,8 @@ impl World {
             self.fates.note("writes of the catalogue lost or torn");
         }
         if of_cache > 0 {
-            self.fates.note("contents or names of the cache lost or torn");
+            self.fates
+                .note("contents or names of the cache lost or torn");
         }
     }
 
@@ -444,14 +447,19 @@ impl World {
     /// Whether a cartridge is in a drive.
     pub fn is_in_drive(&self, label: &str) -> bool {
         let drives = self.library.snapshot().drives;
-        drives.iter().any(|drive| drive.cartridge.as_deref() == Some(label))
+        drives
+            .iter()
+            .any(|drive| drive.cartridge.as_deref() == Some(label))
     }
 
     fn drive(&self, number: usize) -> Result<TapeDrive, Trouble> {
         let port = format!("host{}", self.host);
         let real = self.library.transport_to_drive_from(&port, number);
         let other = self.library.transport_to_drive_from("other", number);
-        let (real, other) = (real.map_err(io::Error::other)?, other.map_err(io::Error::other)?);
+        let (real, other) = (
+            real.map_err(io::Error::other)?,
+            other.map_err(io::Error::other)?,
+        );
         let way = Way::new(real, Some(other), Arc::clone(&self.fates));
         Ok(TapeDrive::open(Box::new(way))?)
     }
@@ -480,8 +488,13 @@ impl World {
         let host = self.this_host();
         for number in 0..usize::from(self.configuration.drives) {
             let mut drive = self.drive(number)?;
-            let keys = drive.registrations()?.map_or_else(Vec::new, |found| found.keys);
-            for key in keys.into_iter().filter(|key| *key != host.reservation_key()) {
+            let keys = drive
+                .registrations()?
+                .map_or_else(Vec::new, |found| found.keys);
+            for key in keys
+                .into_iter()
+                .filter(|key| *key != host.reservation_key())
+            {
                 drive.clear_registration(&host, key)?;
             }
         }
@@ -495,7 +508,9 @@ impl Process<'_> {
         let lto8 = profile::find("lto8").map_err(io::Error::other)?;
         let byte_scale = self.world.configuration.scale;
         let settings = self.archive.settings.of_mover(lto8, byte_scale);
-        let precompress = settings.precompress.map(|how| Precompress { threads: 1, ..how });
+        let precompress = settings
+            .precompress
+            .map(|how| Precompress { threads: 1, ..how });
         Ok(Settings {
             precompress,
             overlap: false,
@@ -511,7 +526,11 @@ impl Process<'_> {
             drive.reserve(&host)?;
             drives.push(drive);
         }
-        let robot = self.world.library.transport_to_changer().map_err(io::Error::other)?;
+        let robot = self
+            .world
+            .library
+            .transport_to_changer()
+            .map_err(io::Error::other)?;
         let robot = Way::new(robot, None, Arc::clone(&self.world.fates));
         let robot = Changer::open(Box::new(robot))?;
         let mut pool = Pool::new(drives, vec![robot], None, Box::new(|_| {}))?;
@@ -554,6 +573,8 @@ impl Process<'_> {
             now_ns: &now_ns,
             new_uuid: &new_uuid,
         };
-        Ok(self.archive.work(&self.cache, machinery, &mut |_| {}, work)?)
+        Ok(self
+            .archive
+            .work(&self.cache, machinery, &mut |_| {}, work)?)
     }
 }

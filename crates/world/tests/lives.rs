@@ -6,7 +6,11 @@ use tapewise_world::{life, live};
 fn nothing_is_lost_in_a_few_lives() {
     for seed in 1..=12 {
         let (counts, result) = live(seed, &life(seed, 30));
-        assert_eq!(result, Ok(()), "seed {seed}; `make simulate-faults SEED={seed} EVENTS=30` shrinks it");
+        assert_eq!(
+            result,
+            Ok(()),
+            "seed {seed}; `make simulate-faults SEED={seed} EVENTS=30` shrinks it"
+        );
         assert!(counts.drive_time.0 > 0);
     }
 }

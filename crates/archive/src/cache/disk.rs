@@ -1,7 +1,7 @@
 //! The directory under a cache, behind a trait so that tests can pull its plug: names and contents alike.
 
-use crate::reserve;
 use super::recover::PATH_ATTRIBUTE;
+use crate::reserve;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_OMIT, XattrFlags, flock};
 use rustix::io::Errno;
 use std::collections::BTreeSet;

@@ -108,7 +108,14 @@ pub(super) fn recover(
         strangers: standing.strangers,
         ..Recovered::default()
     };
-    let (state, kept) = compare(disk, records, &standing.places, knows_all, &mut recovered)?;
+    let looks_inside = reconcile == Reconcile::Yes && !knows_all;
+    let (state, kept) = compare(
+        disk,
+        records,
+        &standing.places,
+        looks_inside,
+        &mut recovered,
+    )?;
     let unknown = standing.places.keys().filter(|key| !kept.contains(key));
     let mut unknown: Vec<CacheKey> = unknown.copied().collect();
     unknown.sort_unstable();
@@ -130,11 +137,7 @@ pub(super) fn recover(
 
 /// Whether a place holds the contents of a file. A catalogue that was restored may have given the same name to another
 /// file than the one that stands there now, of the same length.
-fn is_of(
-    disk: &dyn Disk,
-    records: &dyn CacheRecords,
-    cached: &Cached,
-) -> Result<bool, CacheError> {
+fn is_of(disk: &dyn Disk, records: &dyn CacheRecords, cached: &Cached) -> Result<bool, CacheError> {
     let known = records.sums_of(cached.file)?;
     let name = place(cached.key);
     let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
@@ -144,13 +147,13 @@ fn is_of(
     Ok(known.iter().all(|sum| found.contains(sum)))
 }
 
-/// Looks for the file of every record; the keys of those that stay. With a catalogue that does not know everything
-/// contents are compared too.
+/// Looks for the file of every record, and into it where the catalogue was restored or made anew; the keys of those
+/// that stay.
 fn compare(
     disk: &dyn Disk,
     records: &dyn CacheRecords,
     places: &HashMap<CacheKey, u64>,
-    knows_all: bool,
+    looks_inside: bool,
     recovered: &mut Recovered,
 ) -> Result<(State, HashSet<CacheKey>), CacheError> {
     let mut state = State::default();
@@ -158,7 +161,7 @@ fn compare(
     for cached in records.all_cached()? {
         state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
         let whole = places.get(&cached.key) == Some(&cached.bytes);
-        let is_others = !knows_all
+        let is_others = looks_inside
             && places.contains_key(&cached.key)
             && !(whole && is_of(disk, records, &cached)?);
         if is_others {
