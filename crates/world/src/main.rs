@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_world::{Broken, Counts, Event, life, live, shrink};
 
+/// Lives that end badly before no more is begun.
+const MOST_BROKEN: usize = 3;
+
 /// What was asked for.
 struct Asked {
     seconds: u64,
@@ -91,7 +94,10 @@ fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
     let all: Mutex<(All, BTreeMap<u64, Broken>)> = Mutex::default();
     let work = || {
         loop {
-            let is_over = all.lock().is_ok_and(|all| years(&all.0.0) >= asked.years);
+            // Enough to look at.
+            let is_enough = |all: &(All, BTreeMap<u64, Broken>)| all.1.len() >= MOST_BROKEN;
+            let is_over = all.lock();
+            let is_over = is_over.is_ok_and(|all| is_enough(&all) || years(&all.0.0) >= asked.years);
             if is_over || began.elapsed().as_secs() >= asked.seconds {
                 return;
             }
