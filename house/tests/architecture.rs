@@ -68,7 +68,7 @@ const HOUSE: &[Rule] = &[
     acting("torn", &[], &[]),
     acting(
         "world",
-        &["model", "formats", "scsi", "emulator", "library", "archive", "torn"],
+        &["model", "formats", "scsi", "emulator", "library", "archive", "torn", "house"],
         &[],
     ),
     acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "archive"], &[]),

@@ -62,6 +62,8 @@ pub enum What {
     Move,
     /// Another host takes the drives, or gives them back.
     OtherHost,
+    /// A volume of LTFS is looked at, one of whose indexes cannot be read.
+    Ltfs,
     /// A bit of a file in the cache turns.
     Rot,
 }
@@ -102,7 +104,7 @@ impl Event {
         let what = draw_what(&mut random);
         Event {
             what,
-            plan: draw_plan(&mut random),
+            plan: draw_plan(what, &mut random),
             seed: seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             hours: random.below(200),
         }
@@ -141,7 +143,8 @@ fn draw_what(random: &mut Random) -> What {
         },
         94..96 => What::Second,
         96 => What::Move,
-        97..99 => What::OtherHost,
+        97 => What::OtherHost,
+        98 => What::Ltfs,
         _ => What::Rot,
     }
 }
@@ -151,7 +154,7 @@ fn spread(random: &mut Random, most: f64) -> u64 {
     ((most.ln() * random.unit()).exp() as u64).max(1)
 }
 
-fn draw_plan(random: &mut Random) -> Plan {
+fn draw_plan(what: What, random: &mut Random) -> Plan {
     let mut plan = Plan::default();
     match random.below(10) {
         0 | 1 => {
@@ -184,7 +187,12 @@ fn draw_plan(random: &mut Random) -> Plan {
                 (Kind::TapeWrite, Wrong::Rewound),
                 (Kind::TapeWrite, Wrong::Rewound),
             ];
-            let (kind, wrong) = all[random.below(all.len() as u64) as usize];
+            let mut chosen = all[random.below(all.len() as u64) as usize];
+            let reads = matches!(what, What::Recall { .. } | What::Verify | What::Repack);
+            if reads && random.below(2) == 0 {
+                chosen = (Kind::TapeRead, Wrong::Bit);
+            }
+            let (kind, wrong) = chosen;
             let most = match kind {
                 Kind::Command => 400.0,
                 Kind::Lookup | Kind::Database => 150.0,

@@ -33,6 +33,8 @@
 //! it; swap cartridges; write over one; change the clock; move the archive to another host, whose drives may still be
 //! reserved by the first one; start a second process. Where tapewise refuses, they do what its message says.
 //!
+//! **Others' tapes.** LTFS volumes of some generations, one of whose indexes cannot be read.
+//!
 //! **Not modelled.** Sources and destinations are real files, and nothing goes wrong with them. `archive.toml`, the file
 //! `reserve` and the event log neither. Disks that say they have synced and have not. Two drives at work in the same
 //! instant. Files of zero bytes.
@@ -46,7 +48,8 @@
 //! 2. While nothing was restored or lost, the catalogue knows every one of them in its last version, finds it in one
 //!    place at least, and has no copy on a tape that is not there.
 //! 3. What is delivered was stored under that path, in its last version.
-//! 4. A refusal has its reason: none for an old catalogue where none was restored, none for a reserved drive that
+//! 4. A volume of LTFS that is read by an older index than its newest one says so.
+//! 5. A refusal has its reason: none for an old catalogue where none was restored, none for a reserved drive that
 //!    nobody has.
 //!
 //! At the end people put right what people can put right, and every file is recalled and compared.
@@ -56,6 +59,7 @@ mod events;
 mod fate;
 mod files;
 mod oracle;
+mod others;
 mod run;
 mod shrink;
 mod world;

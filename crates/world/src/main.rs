@@ -97,7 +97,8 @@ fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
             // Enough to look at.
             let is_enough = |all: &(All, BTreeMap<u64, Broken>)| all.1.len() >= MOST_BROKEN;
             let is_over = all.lock();
-            let is_over = is_over.is_ok_and(|all| is_enough(&all) || years(&all.0.0) >= asked.years);
+            let is_over =
+                is_over.is_ok_and(|all| is_enough(&all) || years(&all.0.0) >= asked.years);
             if is_over || began.elapsed().as_secs() >= asked.seconds {
                 return;
             }

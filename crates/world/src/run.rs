@@ -3,6 +3,7 @@
 use crate::events::{Event, What};
 use crate::fate::{End, Plan, Wrong};
 use crate::oracle::{Fate, Oracle};
+use crate::others;
 use crate::world::{Opening, Process, Snapshot, Trouble, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -116,9 +117,6 @@ pub fn live(seed: u64, events: &[Event]) -> (Counts, Result<(), Broken>) {
     };
     let mut result = Ok(());
     for (at, event) in events.iter().enumerate() {
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("{at} {event:?}");
-        }
         if let Err(why) = life.event(event) {
             result = Err(Broken { at, why });
             break;
@@ -211,6 +209,12 @@ impl Life {
             What::Retire => self.retire(event, &mut random),
             What::Rebuild => self.rebuild(event.plan, event.seed),
             What::Second => self.second(event),
+            What::Ltfs => {
+                let directory = self.world.place(&format!("ltfs-{:x}", event.seed));
+                let looked = others::look(&directory, &mut random);
+                let _ = fs::remove_dir_all(&directory);
+                looked
+            }
             What::Backup => self.back_up(event),
             what => self
                 .operate(what, &mut random)
@@ -335,9 +339,6 @@ impl Life {
         });
         let came = self.compare(&to, paths)?;
         let _ = fs::remove_dir_all(&to);
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("  recall: {done:?}");
-        }
         match done {
             Ok(Ok(recalled)) => self.counts.mounts += recalled.mounts,
             Ok(Err(trouble)) => self.judge(plan, seed, &trouble)?,
@@ -545,9 +546,6 @@ impl Life {
 
     /// Whether a process had reason to end as it did; what it refuses with a way on, that way is gone.
     fn judge(&mut self, plan: Plan, seed: u64, trouble: &Trouble) -> Judged {
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!("  {trouble}");
-        }
         let words: String = trouble
             .to_string()
             .chars()
@@ -616,9 +614,6 @@ impl Life {
                     ReadIn::Failed(_) => false,
                 };
                 self.counts.mounts += rebuilt.volumes.len() as u64;
-                if std::env::var_os("TRACE").is_some() {
-                    eprintln!("  rebuilt: {rebuilt:?}");
-                }
                 if plan == Plan::default()
                     && rebuilt.volumes.iter().all(|(_, read)| is_read(read))
                     && self.swapped.is_none()

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tapewise_archive::cache::{Cache, Recovered};
+use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{CatalogueError, SqliteCatalogue};
 use tapewise_archive::mover::{MoveError, Mover, Precompress, Settings};
 use tapewise_archive::open::{Archive, Machinery, OpenError};
@@ -53,8 +53,8 @@ impl Configuration {
             changers: vec!["robot".to_owned()],
             profile: "lto8".to_owned(),
             copies: one(&[1, 2, 2]) as u32,
-            cache_high_bytes: one(&[300_000, 2_000_000]),
-            cache_low_bytes: 200_000,
+            cache_high_bytes: one(&[120_000, 400_000]),
+            cache_low_bytes: 60_000,
             block_bytes,
             segment_bytes,
             part_bytes: one(&[20_000, 1 << 30, 1 << 30]).max(u64::from(block_bytes)),
@@ -165,8 +165,6 @@ from!(OpenError, Open; StoreError, Store; MoveError, Move; CatalogueError, Catal
 pub enum Opening {
     /// As every verb.
     Usual,
-    /// As `catalog reconcile`.
-    Reconcile,
     /// As `catalog rebuild`.
     Rebuild,
 }
@@ -178,8 +176,6 @@ pub struct Process<'w> {
     pub archive: Archive,
     /// Its cache.
     pub cache: Cache,
-    /// What opening the cache found.
-    pub recovered: Recovered,
     /// Decides the order of drives.
     turns: u64,
 }
@@ -333,19 +329,18 @@ impl World {
     ) -> Result<T, Trouble> {
         let directory = self.root.join("archive");
         let archive = match opening {
-            Opening::Usual | Opening::Reconcile => Archive::open(&directory)?,
+            Opening::Usual => Archive::open(&directory)?,
             Opening::Rebuild => Archive::open_to_rebuild(&directory)?,
         };
         let disk = Box::new(self.disk.clone());
-        let (cache, recovered) = match opening {
+        let (cache, _) = match opening {
             Opening::Usual => archive.cache_on(disk)?,
-            Opening::Reconcile | Opening::Rebuild => archive.reconcile_on(disk)?,
+            Opening::Rebuild => archive.reconcile_on(disk)?,
         };
         work(&mut Process {
             world: self,
             archive,
             cache,
-            recovered,
             turns: seed,
         })
     }
