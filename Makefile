@@ -105,7 +105,7 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 
 simulate-faults: ## whole archives with everything that goes wrong around them, SECONDS=60 or YEARS=10000 (SEED=13 for one again)
 	@$(CARGO) build --quiet --profile simulate --package tapewise-world
-	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) target/simulate/tapewise-world
+	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) ONLY="$(ONLY)" target/simulate/tapewise-world
 
 
 doc: build ## API documentation, man pages, shell completions

@@ -1,7 +1,8 @@
 //! Lives archives' lives until a time or a number of drive-years is over, and shrinks every one that ends badly.
 //!
 //! `make simulate-faults SECONDS=60`, or `YEARS=10000`; `FROM=7` begins with another seed, `EVENTS=40` are in each life.
-//! `SEED=13` lives one life again and shrinks it.
+//! `SEED=13` lives one life again and shrinks it. `ONLY="Store Evict LoseCatalogue"` leaves all other events out, to look
+//! closer at these.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -20,6 +21,18 @@ struct Asked {
     from: u64,
     events: u64,
     one: Option<u64>,
+    only: Option<String>,
+}
+
+impl Asked {
+    /// The life of a seed, with the events that were asked for.
+    fn life(&self, seed: u64) -> Vec<Event> {
+        let mut events = life(seed, self.events);
+        if let Some(only) = &self.only {
+            events.retain(|event| only.split(' ').any(|name| name == event.what.name()));
+        }
+        events
+    }
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -38,15 +51,16 @@ fn main() -> ExitCode {
         from: number("FROM").unwrap_or(1),
         events: number("EVENTS").unwrap_or(40),
         one: number("SEED"),
+        only: std::env::var("ONLY").ok().filter(|only| !only.is_empty()),
     };
     if let Some(seed) = asked.one {
-        return match live(seed, &life(seed, asked.events)).1 {
+        return match live(seed, &asked.life(seed)).1 {
             Ok(()) => {
                 println!("seed {seed}: nothing lost");
                 ExitCode::SUCCESS
             }
             Err(broken) => {
-                print_shrunk(seed, asked.events, broken);
+                print_shrunk(seed, &asked.life(seed), broken);
                 ExitCode::FAILURE
             }
         };
@@ -60,14 +74,14 @@ fn main() -> ExitCode {
     match broken.into_iter().next() {
         None => ExitCode::SUCCESS,
         Some((seed, broken)) => {
-            print_shrunk(seed, asked.events, broken);
+            print_shrunk(seed, &asked.life(seed), broken);
             ExitCode::FAILURE
         }
     }
 }
 
-fn print_shrunk(seed: u64, events: u64, broken: Broken) {
-    let (events, broken) = shrink(seed, &life(seed, events), broken);
+fn print_shrunk(seed: u64, events: &[Event], broken: Broken) {
+    let (events, broken) = shrink(seed, events, broken);
     println!(
         "seed {seed}, shrunk to {} events: {}",
         events.len(),
@@ -103,7 +117,7 @@ fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
                 return;
             }
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            let (counts, result) = live(seed, &life(seed, asked.events));
+            let (counts, result) = live(seed, &asked.life(seed));
             if let Ok(mut all) = all.lock() {
                 all.0.0.add(&counts);
                 all.0.1 += 1;
