@@ -1,7 +1,11 @@
 //! A life of an archive: events one after the other, and the oracle after each.
 
+mod go_on;
+mod looks;
+mod operators;
+
 use crate::events::{Event, What};
-use crate::fate::{End, Plan, Wrong};
+use crate::fate::{End, Plan};
 use crate::oracle::{Fate, Oracle};
 use crate::others;
 use crate::world::{Opening, Process, Snapshot, Trouble, World};
@@ -10,22 +14,16 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{
-    CacheRecords, Cached, Catalogue, CatalogueError, CopyState, FileId, Files, NewRecall, Requests,
-    SqliteCatalogue, Terms, VolumeId, Volumes,
+    Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, Terms, VolumeId, Volumes,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{MoveError, Others, ReadIn};
-use tapewise_archive::open::OpenError;
+use tapewise_archive::mover::MoveError;
 use tapewise_archive::record::VolumeFormat;
 use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
-use tapewise_archive::volume::VolumeError;
-use tapewise_emulator::Medium;
-use tapewise_library::pool::PoolError;
 use tapewise_model::{Micros, Random};
-use tapewise_scsi::ScsiError;
-use xxhash_rust::xxh3::xxh3_64;
 
 const HOUR: Micros = Micros(3_600_000_000);
 
@@ -168,7 +166,7 @@ impl Life {
             self.world.other_reserves(false);
         }
         self.look(Some(event.what))?;
-        if was_stale && self.stale.is_some() && event.seed % 3 == 0 {
+        if was_stale && self.stale.is_some() && event.seed.is_multiple_of(3) {
             self.go_on(event.seed)?;
             self.look(None)?;
         }
@@ -255,7 +253,7 @@ impl Life {
             };
             let contents = contents(&mut random, &path);
             let from = self.world.place("sources").join(format!("{}", self.stored));
-            fs::write(&from, &contents).map_err(|error| error.to_string())?;
+            self.write_source(&from, &contents)?;
             sources.push(Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
@@ -307,6 +305,16 @@ impl Life {
         }
     }
 
+    /// A file that is to be stored, written when the world's clock says: its time stands on the tape.
+    fn write_source(&self, from: &Path, contents: &[u8]) -> Judged {
+        let now = u64::try_from(self.world.now_ns()).unwrap_or(0);
+        let written = fs::write(from, contents).and_then(|()| {
+            let file = fs::File::options().write(true).open(from)?;
+            file.set_modified(UNIX_EPOCH + Duration::from_nanos(now))
+        });
+        written.map_err(|error| error.to_string())
+    }
+
     /// Recalls files and compares what comes; the paths that came.
     fn recall(
         &mut self,
@@ -335,7 +343,7 @@ impl Life {
                 .archive
                 .catalogue
                 .submit(&recalls, process.now_ns())?;
-            Ok(process.moving(|mover| mover.recall())?)
+            process.moving(|mover| mover.recall())
         });
         let came = self.compare(&to, paths)?;
         let _ = fs::remove_dir_all(&to);
@@ -427,12 +435,12 @@ impl Life {
                 .first()
                 .map(|path| other.live_file(path.as_bytes()))
                 .transpose()?;
-            match asked == again {
-                true => Ok(moved),
-                false => Err(Trouble::Io(io::Error::other(
-                    "a second process sees other files",
-                ))),
+            if asked == again {
+                return Ok(moved);
             }
+            Err(Trouble::Io(io::Error::other(
+                "a second process sees other files",
+            )))
         })
     }
 
@@ -448,381 +456,6 @@ impl Life {
         })?;
         if path.exists() {
             self.backups.push(path);
-        }
-        Ok(())
-    }
-
-    /// What operators do, with nothing of ours running.
-    fn operate(&mut self, what: What, random: &mut Random) -> io::Result<()> {
-        match what {
-            What::Snapshot => self.snapshots.push(self.world.snapshot()?),
-            What::RestoreDirectory | What::RestoreCatalogue => {
-                let chosen = random.below(self.snapshots.len() as u64) as usize;
-                if let Some(snapshot) = self.snapshots.get(chosen) {
-                    self.world
-                        .restore(snapshot, what == What::RestoreDirectory)?;
-                    self.stale = Some("a copy was restored");
-                }
-            }
-            What::RestoreBackup => {
-                let chosen = random.below(self.backups.len() as u64) as usize;
-                if let Some(backup) = self.backups.get(chosen) {
-                    self.world.restore_backup(backup)?;
-                    self.stale = Some("a backup was restored");
-                }
-            }
-            What::LoseCatalogue { empty } => {
-                self.world.lose_catalogue()?;
-                if empty {
-                    fs::write(self.world.place("archive/catalogue.db"), b"")?;
-                }
-                self.stale = Some("the catalogue was lost");
-            }
-            What::Swap => self.swap(random)?,
-            What::Overwrite => {
-                let labels = self.world.labels();
-                let label = &labels[random.below(labels.len() as u64) as usize];
-                if !self.world.is_in_drive(label) {
-                    self.overwrite(label)?;
-                }
-            }
-            What::Clock { hours } => self.world.shift(hours.saturating_mul(HOUR.0 * 1000)),
-            What::Move => self.world.change_host(),
-            What::OtherHost => {
-                self.other_holds = !self.other_holds && self.world.other_reserves(true);
-            }
-            What::Rot => {
-                let mut tree = self.world.disk.tree();
-                let names: Vec<PathBuf> = tree.files().map(|(name, ..)| name.to_owned()).collect();
-                let names: Vec<&PathBuf> = names.iter().filter(|name| is_of_a_file(name)).collect();
-                if !names.is_empty() {
-                    let name = names[random.below(names.len() as u64) as usize];
-                    tree.rot(name, random.below(1 << 20));
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn swap(&mut self, random: &mut Random) -> io::Result<()> {
-        let (one, two) = match self.swapped.take() {
-            Some(pair) => pair,
-            None => {
-                let mut labels = self.world.labels();
-                random.shuffle(&mut labels);
-                (labels[0].clone(), labels[1].clone())
-            }
-        };
-        if self.world.is_in_drive(&one) || self.world.is_in_drive(&two) {
-            return Ok(());
-        }
-        let cartridges = self.world.place("library/cartridges");
-        let aside = self.world.place("aside");
-        fs::rename(cartridges.join(&one), &aside)?;
-        fs::rename(cartridges.join(&two), cartridges.join(&one))?;
-        fs::rename(aside, cartridges.join(&two))?;
-        self.tampered.extend([one.clone(), two.clone()]);
-        self.swapped = Some((one, two));
-        Ok(())
-    }
-
-    /// Another program begins a tape of its own on a cartridge.
-    fn overwrite(&mut self, label: &str) -> io::Result<()> {
-        let directory = self.world.place("library/cartridges").join(label);
-        let mut medium = Medium::open(&directory).map_err(io::Error::other)?;
-        medium.format(&[]).map_err(io::Error::other)?;
-        if let Some(partition) = medium.partition_mut(0) {
-            let block = [7; 512];
-            partition
-                .write_block(0, &block, 512, None)
-                .map_err(io::Error::other)?;
-            partition.write_filemark(1, 0).map_err(io::Error::other)?;
-        }
-        medium.sync().map_err(io::Error::other)?;
-        self.tampered.insert(label.to_owned());
-        Ok(())
-    }
-
-    /// Whether a process had reason to end as it did; what it refuses with a way on, that way is gone.
-    fn judge(&mut self, plan: Plan, seed: u64, trouble: &Trouble) -> Judged {
-        let words: String = trouble
-            .to_string()
-            .chars()
-            .filter(|letter| !letter.is_ascii_digit())
-            .take(60)
-            .collect();
-        let refusal = Refusal::of(trouble);
-        *self
-            .counts
-            .refused
-            .entry(format!("{refusal:?}: {words}"))
-            .or_insert(0) += 1;
-        let intruded = matches!(
-            plan.wrong,
-            Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
-        );
-        match refusal {
-            Refusal::Stale if self.stale.is_none() => {
-                Err(format!("refused without reason: {trouble}"))
-            }
-            Refusal::Stale => self.go_on(seed),
-            Refusal::Reserved if self.other_holds => Ok(()),
-            Refusal::Reserved => {
-                // What another host of ours has left behind.
-                let released = self.world.release_drives();
-                match released {
-                    Err(error) if !intruded => {
-                        Err(format!("the drives cannot be released: {error}"))
-                    }
-                    _ => Ok(()),
-                }
-            }
-            Refusal::Other => Ok(()),
-        }
-    }
-
-    /// The documented way on after a refusal: the catalogue again from the cartridges, and what was set aside stored
-    /// again.
-    fn go_on(&mut self, seed: u64) -> Judged {
-        for again in 0..PATIENCE {
-            self.rebuild(Plan::default(), seed ^ again)?;
-            if self.stale.is_none() {
-                return self.store_what_was_set_aside(seed);
-            }
-            if self.swapped.is_some() || self.other_holds {
-                // Not before these are put right.
-                return Ok(());
-            }
-        }
-        Err("the catalogue cannot be rebuilt".to_owned())
-    }
-
-    fn rebuild(&mut self, plan: Plan, seed: u64) -> Judged {
-        let done = self.world.run((plan, seed), Opening::Rebuild, |process| {
-            let copies = process.archive.settings.copies;
-            Ok(process.moving(|mover| {
-                let labels = mover.cartridges();
-                mover.read_in(&labels, Others::Pass, copies)
-            })?)
-        });
-        match done {
-            Ok(Ok(rebuilt)) => {
-                let is_read = |read: &ReadIn| match read {
-                    ReadIn::Added(added) => added.troubles.is_empty(),
-                    ReadIn::Passed(_) => true,
-                    ReadIn::Failed(_) => false,
-                };
-                self.counts.mounts += rebuilt.volumes.len() as u64;
-                if plan == Plan::default()
-                    && rebuilt.volumes.iter().all(|(_, read)| is_read(read))
-                    && self.swapped.is_none()
-                {
-                    self.stale = None;
-                }
-                Ok(())
-            }
-            Ok(Err(trouble)) => self.judge(plan, seed, &trouble),
-            Err(_) => Ok(()),
-        }
-    }
-
-    /// Stores again what was set aside, as the message says.
-    fn store_what_was_set_aside(&mut self, seed: u64) -> Judged {
-        let mut aside: Vec<(String, Vec<u8>)> = Vec::new();
-        for (name, bytes, path) in self.world.disk.tree().files() {
-            let path = path.and_then(|path| String::from_utf8(path.to_owned()).ok());
-            if let (true, Some(path)) = (name.starts_with("quarantine"), path) {
-                aside.push((path, bytes.to_owned()));
-            }
-        }
-        for (path, bytes) in aside {
-            let is_wanted = self
-                .oracle
-                .wanted(&path)
-                .is_some_and(|version| version.contents == bytes);
-            if !is_wanted {
-                continue;
-            }
-            let from = self.world.place("sources").join("aside");
-            fs::write(&from, &bytes).map_err(|error| error.to_string())?;
-            let source = Source {
-                from,
-                path: InnerPath::new(&path).map_err(|error| error.to_string())?,
-            };
-            let sum = xxh3_64(&bytes);
-            let done = self
-                .world
-                .run((Plan::default(), seed), Opening::Usual, |process| {
-                    let catalogue = &process.archive.catalogue;
-                    if let Some(live) = catalogue.live_file(path.as_bytes())?
-                        && sum_of(catalogue.as_ref(), live)? == Some(sum)
-                    {
-                        return Ok(());
-                    }
-                    let how = StoreTerms {
-                        terms: terms(),
-                        copies: process.archive.settings.copies,
-                        replace: true,
-                        also: Vec::new(),
-                    };
-                    let mut stored = store(
-                        &process.cache,
-                        std::slice::from_ref(&source),
-                        &how,
-                        process.now_ns(),
-                    );
-                    if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
-                        process.moving(|mover| mover.migrate(i64::MAX))?;
-                        stored = store(
-                            &process.cache,
-                            std::slice::from_ref(&source),
-                            &how,
-                            process.now_ns(),
-                        );
-                    }
-                    stored?;
-                    Ok(())
-                });
-            match done {
-                Ok(Ok(())) => {}
-                // It stays where it is, and is stored another day.
-                _ => return Ok(()),
-            }
-        }
-        self.world
-            .disk
-            .tree()
-            .remove(|name| name.starts_with("quarantine"));
-        Ok(())
-    }
-
-    /// The oracle looks at everything.
-    fn look(&mut self, after: Option<What>) -> Judged {
-        let is_operators = after.is_some_and(|what| what.is_operators());
-        let mut files: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        for (name, bytes, _) in self.world.disk.tree().files() {
-            if is_of_a_file(name) || name.starts_with("quarantine") {
-                files
-                    .entry(xxh3_64(bytes))
-                    .or_default()
-                    .push(format!("cache/{}", name.display()));
-            }
-        }
-        let before: Vec<BTreeSet<String>> = self
-            .oracle
-            .versions
-            .iter()
-            .map(|version| version.places.clone())
-            .collect();
-        let tapes = self
-            .world
-            .look_at_tapes()
-            .map_err(|error| format!("the tapes: {error}"))?;
-        let gone = self.oracle.look(tapes, &files);
-        if matches!(after, Some(What::Overwrite | What::Rot)) {
-            for (version, before) in self.oracle.versions.iter().zip(&before) {
-                if !before.is_subset(&version.places) {
-                    self.harmed.insert(version.sum);
-                }
-            }
-        }
-        for number in gone {
-            if !is_operators && !self.harmed.contains(&self.oracle.versions[number].sum) {
-                let path = &self.oracle.versions[number].path;
-                return Err(format!(
-                    "{path} was acknowledged and is nowhere; it was in {:?}",
-                    before[number]
-                ));
-            }
-            self.counts.excused += 1;
-            self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
-        }
-        if self.stale.is_none() && self.swapped.is_none() {
-            self.look_at_catalogue()?;
-        }
-        Ok(())
-    }
-
-    /// Whether the catalogue knows everything, and says nothing that is not so.
-    fn look_at_catalogue(&mut self) -> Judged {
-        let catalogue = self
-            .world
-            .catalogue()
-            .map_err(|error| format!("the catalogue: {error}"))?;
-        let failed = |error: CatalogueError| format!("the catalogue: {error}");
-        for path in self.oracle.paths() {
-            let live = catalogue.live_file(path.as_bytes()).map_err(failed)?;
-            let Some(live) = live else {
-                return Err(format!(
-                    "{path} was acknowledged, and the catalogue does not know it"
-                ));
-            };
-            let sum = sum_of(&catalogue, live).map_err(failed)?;
-            let wanted = self.oracle.wanted(&path).map(|version| version.sum);
-            if sum != wanted {
-                let mut versions = self.oracle.versions.iter();
-                let unsure = versions.position(|version| {
-                    version.path == path && version.fate == Fate::Unsure && Some(version.sum) == sum
-                });
-                match unsure {
-                    Some(number) => self.oracle.acknowledged(number),
-                    None => {
-                        return Err(format!(
-                            "{path}: the catalogue has another version than was acknowledged last"
-                        ));
-                    }
-                }
-            }
-            let reachable = self.is_reachable(&catalogue, live, &path);
-            if let Some(number) = self.oracle.number_of(&path)
-                && reachable.is_err()
-                && self.harmed.contains(&self.oracle.versions[number].sum)
-            {
-                self.counts.excused += 1;
-                self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
-                continue;
-            }
-            reachable?;
-        }
-        Ok(())
-    }
-
-    /// Whether a file is where the catalogue says, in one place at least that nobody destroyed.
-    fn is_reachable(&self, catalogue: &SqliteCatalogue, id: FileId, path: &str) -> Judged {
-        let failed = |error: CatalogueError| format!("the catalogue: {error}");
-        let entry = catalogue.file(id).map_err(failed)?;
-        let Some(version) = self.oracle.wanted(path) else {
-            return Ok(());
-        };
-        let mut is_somewhere = false;
-        if let Some(Cached { key, .. }) = catalogue.cached(id).map_err(failed)? {
-            let name = PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0));
-            is_somewhere |= self.world.disk.tree().contents(&name) == Some(&version.contents[..]);
-        }
-        for copy in entry
-            .copies
-            .iter()
-            .filter(|copy| copy.state == CopyState::Whole)
-        {
-            let mut is_here = true;
-            for (volume, _) in &copy.segments {
-                let label = catalogue.volume(*volume).map_err(failed)?.label;
-                is_here &= version.places.contains(&label);
-                if !is_here && !self.tampered.contains(&label) {
-                    return Err(format!(
-                        "{path}: the catalogue has a copy on {label}, and it is not there"
-                    ));
-                }
-            }
-            is_somewhere |= is_here;
-        }
-        if !is_somewhere && !version.places.is_empty() {
-            let states: Vec<_> = entry.copies.iter().map(|copy| copy.state).collect();
-            return Err(format!(
-                "{path} is in {:?}, and the catalogue cannot find it: {states:?}",
-                version.places
-            ));
         }
         Ok(())
     }
@@ -883,39 +516,6 @@ impl Life {
             "{} files are not delivered, {path} among them, which is in {places:?}",
             missing.len()
         ))
-    }
-}
-
-/// What a process says when it does not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
-    /// The catalogue is lost, or not as new as cache or tape.
-    Stale,
-    /// Another host has a drive.
-    Reserved,
-    /// Anything else.
-    Other,
-}
-
-impl Refusal {
-    fn of(trouble: &Trouble) -> Refusal {
-        let of_volume = |error: &MoveError| match error {
-            MoveError::Volume {
-                source: VolumeError::Ahead { .. },
-                ..
-            } => Refusal::Stale,
-            MoveError::Pool(PoolError::Reserved { .. }) => Refusal::Reserved,
-            _ => Refusal::Other,
-        };
-        match trouble {
-            Trouble::Open(OpenError::Catalogue(CatalogueError::Lost { .. })) => Refusal::Stale,
-            Trouble::Open(OpenError::Cache(
-                CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. },
-            )) => Refusal::Stale,
-            Trouble::Devices(ScsiError::Reserved { .. }) => Refusal::Reserved,
-            Trouble::Move(error) => of_volume(error),
-            _ => Refusal::Other,
-        }
     }
 }
 
@@ -995,7 +595,7 @@ fn repack(process: &mut Process<'_>, chosen: u64) -> Result<u64, Trouble> {
     let record = process.archive.catalogue.volume(volume)?;
     process.moving(|mover| {
         let repacked = mover.repack(volume)?;
-        if repacked.forgotten.is_some() && chosen % 2 == 0 {
+        if repacked.forgotten.is_some() && chosen.is_multiple_of(2) {
             mover.reuse(&record)?;
         }
         Ok(repacked.moved.migrated.mounts + 1)
