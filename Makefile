@@ -36,7 +36,8 @@ $(PYTHON)/mypy: bench/check.txt
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
 
-packages: ## every crate can be packaged and would be accepted; `make packages-verified` compiles each package by itself
+packages: ## every crate can be packaged and documented; `make packages-verified` compiles each package by itself
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	@$(CARGO) publish --dry-run --workspace --no-verify --allow-dirty --quiet
 
 packages-verified:
@@ -109,7 +110,7 @@ simulate-faults: ## whole archives with everything that goes wrong around them, 
 
 
 doc: build ## API documentation, man pages, shell completions
-	$(CARGO) doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(TAPEWISE) manual target/man
 	@echo "target/doc/tapewise_order/index.html, target/man"
 

@@ -109,14 +109,26 @@ fn manifest(name: &str) -> toml::Table {
     toml::from_str(&text).expect("a manifest in TOML")
 }
 
-/// The workspace's crates that a manifest names in some section.
-fn named(manifest: &toml::Table, section: &str) -> Vec<String> {
+/// The crates that a manifest names in some section.
+fn dependencies(manifest: &toml::Table, section: &str) -> Vec<String> {
     let table = manifest.get(section).and_then(toml::Value::as_table);
     table
         .into_iter()
         .flat_map(toml::Table::keys)
-        .filter(|name| *name == "tapewise" || name.starts_with("tapewise-"))
-        .map(|name| name.strip_prefix("tapewise-").unwrap_or(name).to_owned())
+        .cloned()
+        .collect()
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "tapewise" || name.starts_with("tapewise-")
+}
+
+/// The workspace's crates that a manifest names in some section.
+fn named(manifest: &toml::Table, section: &str) -> Vec<String> {
+    dependencies(manifest, section)
+        .into_iter()
+        .filter(|name| is_ours(name))
+        .map(|name| name.strip_prefix("tapewise-").unwrap_or(&name).to_owned())
         .collect()
 }
 
@@ -266,6 +278,38 @@ fn every_crate_is_in_the_house() {
             "ARCHITECTURE.md lacks crates/{name}"
         );
     }
+}
+
+#[test]
+fn the_page_names_every_dependency() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page");
+    let (_, paragraph) = page.split_once("**Dependencies**").expect("the paragraph");
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
+    let words: BTreeSet<&str> = paragraph.split(|letter| !is_part(letter)).collect();
+    let house = std::fs::read_to_string(root().join("house/Cargo.toml")).expect("a manifest");
+    let house = toml::from_str(&house).expect("a manifest in TOML");
+    let manifests = HOUSE.iter().map(|rule| manifest(rule.name)).chain([house]);
+    let others = manifests.flat_map(|manifest| {
+        let sections = ["dependencies", "build-dependencies", "dev-dependencies"];
+        sections.map(|section| dependencies(&manifest, section))
+    });
+    let others: BTreeSet<String> = others.flatten().filter(|name| !is_ours(name)).collect();
+    let unnamed: Vec<&String> = others
+        .iter()
+        .filter(|name| !words.contains(&***name))
+        .collect();
+    assert!(
+        unnamed.is_empty(),
+        "ARCHITECTURE.md does not say why: {unnamed:?}"
+    );
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    let workspace: toml::Table = toml::from_str(&workspace).expect("a manifest in TOML");
+    let listed = workspace["workspace"].as_table().expect("the workspace");
+    let listed = dependencies(listed, "dependencies").into_iter();
+    let unused: Vec<String> = listed
+        .filter(|name| !is_ours(name) && !others.contains(name))
+        .collect();
+    assert!(unused.is_empty(), "no crate uses {unused:?}");
 }
 
 #[test]

@@ -11,13 +11,12 @@ use std::hint::black_box;
 use std::io::{Read, Result};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use tapewise_archive::read::{Cartridge, Known, Lost, Receiver, TapeRead};
+use tapewise_archive::read::{Known, Lost, MappedTape, Receiver, TapeRead};
 use tapewise_archive::record::{File, Segment, VolumeFormat};
 use tapewise_archive::sums::{Kind, Summer};
 use tapewise_archive::volume::{BLOCK_BYTES, Blank, Entry, Label, Member, VolumeWriter};
-use tapewise_formats::event::Event;
 use tapewise_model::profile;
-use tapewise_run::{Buffer, Log, Recorder};
+use tapewise_run::{Buffer, NoLog, Recorder};
 use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
 
 const BLOCK: usize = BLOCK_BYTES as usize;
@@ -192,15 +191,6 @@ impl Transport for Nothing {
     fn wait(&mut self, _: Duration) {}
 }
 
-/// Forgets events.
-struct NoLog;
-
-impl Log for NoLog {
-    fn event(&mut self, _: &Event) -> Result<()> {
-        Ok(())
-    }
-}
-
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn drive() -> TapeDrive {
@@ -253,7 +243,7 @@ fn read(kinds: &[Kind]) {
         byte_scale: 1,
         written: &wants,
     };
-    let (cartridge, _) = Cartridge::in_drive(&mut drive, &known).expect("a map");
+    let (cartridge, _) = MappedTape::in_drive(&mut drive, &known).expect("a map");
     let (head, learns) = cartridge.head(&mut drive).expect("a head");
     let mut log = NoLog;
     let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);

@@ -16,31 +16,25 @@
 mod disk;
 mod error;
 mod incoming;
+mod place;
 mod recover;
+mod state;
 mod tie;
 
 pub use disk::{Directory, Disk, DiskFile};
 pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
+pub use recover::{Recovered, SetAside};
+pub use state::Water;
 
 use crate::catalogue::{CacheKey, CacheRecords, CatalogueError, FileId, NewStore, RequestId};
+use error::io_error;
+use place::place;
 use recover::Reconcile;
-use std::collections::HashMap;
+use state::{Inner, State};
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Where files are written before they have their place.
-const INCOMING: &str = "incoming";
-
-/// How full a cache gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Water {
-    /// It never holds more, reservations included.
-    pub high_bytes: u64,
-    /// When it would, files go until it holds no more than this, as far as there are any that may.
-    pub low_bytes: u64,
-}
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// How full a cache is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,73 +45,9 @@ pub struct Usage {
     pub reserved_bytes: u64,
 }
 
-/// What opening a cache found and put right.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
-    /// Files of steps that were not finished, removed.
-    pub leftovers: u64,
-    /// Files that are on tape too and whose place was empty or wrong: no longer recorded as cached.
-    pub forgotten: u64,
-    /// Files that lack copies on tape and whose place is empty or wrong: somebody or something took
-    /// them away. Nothing was changed, what is left of them is still there.
-    pub damaged: Vec<FileId>,
-    /// Files in the directory that are not the cache's, left alone.
-    pub strangers: Vec<PathBuf>,
-    /// Files in their place that the catalogue does not know, though they may have been acknowledged.
-    pub set_aside: Option<SetAside>,
-}
-
-/// Files that were moved out of a cache, because its catalogue does not know them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
-    /// How many.
-    pub files: usize,
-    /// Where they are now, relative to the cache: under the paths that they were stored with, or under their
-    /// numbers where the file system keeps no attributes.
-    pub directory: PathBuf,
-}
-
 /// A disk cache; clones are the same cache.
 #[derive(Clone)]
 pub struct Cache(Arc<Inner>);
-
-struct Inner {
-    disk: Box<dyn Disk>,
-    records: Arc<dyn CacheRecords>,
-    water: Water,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    held_bytes: u64,
-    reserved_bytes: u64,
-    next_key: u64,
-    /// When files were last read: noted in the catalogue when files are evicted, and only then, for a
-    /// transaction per read would cost more than the read.
-    used_ns: HashMap<FileId, i64>,
-}
-
-impl Inner {
-    /// Its numbers are changed last and at once, so a thread that panicked left them as they were.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheError {
-    let path = path.to_owned();
-    move |source| CacheError::Io {
-        doing,
-        path,
-        source,
-    }
-}
-
-/// Where a file lies: the last byte of its key is its directory, so that they fill evenly.
-fn place(key: CacheKey) -> PathBuf {
-    PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0))
-}
 
 impl Cache {
     /// Opens a cache and puts right what a killed process left.

@@ -15,27 +15,25 @@
 mod cached;
 mod error;
 mod files;
+mod ids;
 mod pattern;
 mod requests;
 mod sqlite;
 mod volumes;
 mod writes;
 
-pub use cached::{CacheKey, CacheRecords, Cached, Evicted, Holds, Tie};
+pub use cached::{CacheRecords, Cached, Evicted, Holds, Tie};
 pub use error::{CatalogueError, Result};
-pub use files::{
-    Copy, CopyState, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Terms,
-};
+pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
+pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestId, RequestKind, RequestState,
-    Requests, VolumeQueue, Waiting,
+    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestKind, RequestState, Requests,
+    VolumeQueue, Waiting,
 };
 pub use sqlite::SqliteCatalogue;
-pub use volumes::{
-    Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, VolumeId, Volumes,
-};
-pub use writes::{Migration, Missing, OpenWrite, Part, WriteId, Writes, Written};
+pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
+pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 
 use std::path::Path;
 

@@ -14,6 +14,7 @@
 //! | `path` | a path that cannot leave |
 //! | `destination` | the directory below which files appear, and what is there already |
 //! | `delivery` | one file on its way |
+//! | `expected` | what is known of a file, and how what came differs from it |
 //! | `metadata` | times, mode, owner and attributes, and what of them could not be kept |
 //! | `check` | what would go wrong, said before the tape moves |
 //!
@@ -42,42 +43,19 @@
 mod check;
 mod delivery;
 mod destination;
+mod expected;
 mod metadata;
 mod path;
 
 pub use check::{Check, Problem, Sameness};
 pub use delivery::Delivery;
 pub use destination::{Destination, Presence};
+pub use expected::Expected;
 pub use metadata::{Metadata, NotKept};
 pub use path::{BadPath, InnerPath, misleads, shown};
 
-use crate::sums::{Kind, Sum};
+use crate::sums::Sum;
 use std::io;
-
-/// What is known of a file before it is delivered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expected {
-    /// Its length, holes included.
-    pub bytes: u64,
-    /// What its contents must sum up to; with none it is delivered unverified.
-    pub sums: Vec<Sum>,
-    /// Sums to be computed besides, for lists that are written afterwards.
-    pub also: Vec<Kind>,
-    /// Whether bytes that nobody writes are holes, read as zeros; otherwise they are an error.
-    pub sparse: bool,
-    /// Times, mode, owner, attributes.
-    pub metadata: Metadata,
-}
-
-impl Expected {
-    /// A file of which nothing is known but its length, in bytes.
-    pub fn of(bytes: u64) -> Expected {
-        Expected {
-            bytes,
-            ..Expected::default()
-        }
-    }
-}
 
 /// How sure one is of a file that was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

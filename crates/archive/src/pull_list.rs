@@ -6,7 +6,7 @@ use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
 use crate::mover::{MoveError, Settings, next_volume};
-use crate::read::{Cartridge, Known, TapeRead};
+use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
 use tapewise_model::{Micros, Position};
@@ -177,8 +177,8 @@ impl Settings {
             written: wants,
         };
         let (cartridge, _) =
-            Cartridge::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
-        let cartridge = Cartridge {
+            MappedTape::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
+        let cartridge = MappedTape {
             algorithm: self.algorithm,
             ..cartridge
         };

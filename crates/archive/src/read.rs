@@ -7,13 +7,16 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `cartridge` | where blocks lie and where the head is, and whence that is known |
+//! | `mapped_tape` | where blocks lie and where the head is, and where that knowledge comes from |
+//! | `receiver` | who takes the bytes, and why some cannot be had |
 //! | `unpack` | from blocks to the bytes of files |
 
-mod cartridge;
+mod mapped_tape;
+mod receiver;
 mod unpack;
 
-pub use cartridge::{Cartridge, Known, NoMap, Whence};
+pub use mapped_tape::{Known, MapSource, MappedTape, NoMap};
+pub use receiver::{Lost, Receiver};
 
 use crate::record::Segment;
 use crate::stream::{Ring, read_ahead};
@@ -25,78 +28,6 @@ use tapewise_order::{
 };
 use tapewise_run::{Recorder, Report, RunError, carry_on, steps};
 use unpack::{State, Unpack};
-
-/// Why something that was wanted cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Lost {
-    /// The place cannot be read: sense in words.
-    #[error("{0}")]
-    Unreadable(String),
-    /// A block of another length than index or catalogue imply.
-    #[error("partition {partition}, block {block}: {bytes} bytes where the index has {expected}")]
-    BlockLength {
-        /// The partition.
-        partition: u8,
-        /// The block.
-        block: u64,
-        /// Its length.
-        bytes: u64,
-        /// What the index implies.
-        expected: u64,
-    },
-    /// A filemark where the index has data.
-    #[error("partition {partition}, block {block}: a filemark where the index has data")]
-    Filemark {
-        /// The partition.
-        partition: u8,
-        /// The block.
-        block: u64,
-    },
-    /// On a volume of tar archives another member than the catalogue's, or none.
-    #[error(
-        "partition {partition}, block {block}: {found} where a file of {expected} bytes begins"
-    )]
-    Header {
-        /// The partition.
-        partition: u8,
-        /// The block in which the contents should begin.
-        block: u64,
-        /// What stands before them.
-        found: String,
-        /// Bytes of the contents, as the catalogue has them.
-        expected: u64,
-    },
-}
-
-/// Takes what is read, on another thread than the drive's. What is wanted is known by its number.
-///
-/// An error ends the run. What goes wrong with one file only is for the receiver to remember.
-pub trait Receiver: Send {
-    /// It begins, from its first byte, also where some of it came before.
-    ///
-    /// # Errors
-    /// Whatever keeps the run from going on.
-    fn begin(&mut self, want: usize) -> std::io::Result<()>;
-
-    /// Bytes of it behind those that came before, and where they belong; what no bytes come for is a
-    /// hole.
-    ///
-    /// # Errors
-    /// As for [`Receiver::begin`].
-    fn bytes(&mut self, want: usize, offset: u64, bytes: &[u8]) -> std::io::Result<()>;
-
-    /// All its bytes have come.
-    ///
-    /// # Errors
-    /// As for [`Receiver::begin`].
-    fn end(&mut self, want: usize) -> std::io::Result<()>;
-
-    /// It cannot be had; some of its bytes may have come.
-    ///
-    /// # Errors
-    /// As for [`Receiver::begin`].
-    fn lost(&mut self, want: usize, why: &Lost) -> std::io::Result<()>;
-}
 
 /// Bytes that may be on their way between drive and receiver: a tenth of a second of an LTO drive,
 /// so that a disk may pause as long.
@@ -133,7 +64,7 @@ pub struct Outcome {
 /// A batch that is to be read from a tape.
 pub struct TapeRead<'a> {
     wants: &'a [Vec<Segment>],
-    cartridge: &'a Cartridge,
+    cartridge: &'a MappedTape,
     recall: Recall,
     head: Position,
     ring: Ring,
@@ -159,7 +90,7 @@ impl<'a> TapeRead<'a> {
     /// # Errors
     /// [`NoSuchPartition`].
     pub fn new(
-        cartridge: &'a Cartridge,
+        cartridge: &'a MappedTape,
         head: Position,
         wants: &'a [Vec<Segment>],
         learn: bool,
@@ -426,7 +357,7 @@ impl<'a> TapeRead<'a> {
 }
 
 /// The order of what is left, by the map believed.
-fn ordered(problem: &Problem, cartridge: &Cartridge) -> Order {
+fn ordered(problem: &Problem, cartridge: &MappedTape) -> Order {
     let alternatives = Alternatives::new(problem, Some(&cartridge.map));
     let found = cartridge
         .algorithm

@@ -27,6 +27,7 @@ mod member;
 mod pack;
 mod scan;
 mod tar;
+mod tar_kind;
 mod tar_records;
 mod writer;
 
@@ -37,8 +38,9 @@ pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;
 pub use scan::{Scanned, scan};
-pub use tar::{Found, Kind, Located, Trouble, Wrong, scan_blocks};
+pub use tar::{Found, Located, Trouble, Wrong, scan_blocks};
 pub(crate) use tar::{is_header, printable};
+pub use tar_kind::Kind;
 pub(crate) use writer::ASK_PLACE_BYTES;
 pub use writer::{Blank, Placed, VolumeWriter, Written};
 

@@ -7,7 +7,7 @@ use tapewise_archive::deliver::{Delivered, Destination};
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, NotWanted, Wanted};
 use tapewise_archive::ltfs::volume::LtfsVolume;
 use tapewise_archive::ltfs::wanted::{ByteRange, WantError, segments};
-use tapewise_archive::read::{Cartridge, Outcome as ReadOutcome, Progress, TapeRead};
+use tapewise_archive::read::{MappedTape, Outcome as ReadOutcome, Progress, TapeRead};
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_formats::event::{Action, Event, Outcome as Ended};
@@ -25,11 +25,11 @@ use tapewise_scsi::TapeDrive;
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// An LTO-8 drive with a cartridge of which nothing is known.
-fn cartridge() -> Cartridge {
+fn cartridge() -> MappedTape {
     let lto8 = profile::find("lto8").expect("a profile");
     let layout = lto8.ltfs_layout().expect("a layout");
     assert!(!matches!(layout, NominalLayout::Single));
-    Cartridge {
+    MappedTape {
         tape: Tape::new(&lto8, None).expect("a tape"),
         map: lto8.nominal_map(layout, BLOCK_BYTES as u64).expect("a map"),
         format: VolumeFormat::Ltfs,

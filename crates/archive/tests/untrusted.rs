@@ -46,15 +46,15 @@ fn tree(directory: &Path) -> Tree {
 }
 
 /// A destination in the middle of things that must not change.
-struct Place {
+struct Trap {
     outer: TempDir,
     destination: Destination,
     before: Tree,
 }
 
-impl Place {
+impl Trap {
     /// With symbolic links in the destination that lead to what is around it.
-    fn new() -> Place {
+    fn new() -> Trap {
         let outer = tempfile::tempdir().expect("a directory");
         let at = |name: &str| outer.path().join(name);
         for directory in ["inside", "inside/real", "outside", "outside/deep"] {
@@ -84,7 +84,7 @@ impl Place {
         )
         .expect("a pipe");
         let destination = Destination::open(&at("inside")).expect("a destination");
-        let mut place = Place {
+        let mut place = Trap {
             outer,
             destination,
             before: Tree::new(),
@@ -127,7 +127,7 @@ fn deliver(name: &[u8], destination: &Destination) -> Result<(), DeliverError> {
 
 #[test]
 fn paths_that_climb_out_are_refused() {
-    let place = Place::new();
+    let place = Trap::new();
     for name in [
         "..",
         "../canary",
@@ -155,7 +155,7 @@ fn paths_that_climb_out_are_refused() {
 
 #[test]
 fn links_in_the_destination_are_never_followed() {
-    let place = Place::new();
+    let place = Trap::new();
     let replacing = place.destination.clone().replacing();
     for name in [
         "absolute/canary",
@@ -193,7 +193,7 @@ fn links_in_the_destination_are_never_followed() {
 
 #[test]
 fn nothing_but_files_and_directories_is_ever_made() {
-    let place = Place::new();
+    let place = Trap::new();
     let count = || {
         let all = tree(&place.inside());
         let special = |path: &&PathBuf| {
@@ -221,7 +221,7 @@ fn nothing_but_files_and_directories_is_ever_made() {
 
 #[test]
 fn strange_names_are_kept_byte_for_byte() {
-    let place = Place::new();
+    let place = Trap::new();
     for name in [
         &b"two\nlines"[..],
         b"\xff\xfe not text",
@@ -292,7 +292,7 @@ proptest! {
         parts in proptest::collection::vec(part(), 1..6),
         replaces in any::<bool>(),
     ) {
-        let place = Place::new();
+        let place = Trap::new();
         let name = parts.join(&b'/');
         let destination = if replaces { place.destination.clone().replacing() } else { place.destination.clone() };
         let delivered = place.deliver(&name, &destination);

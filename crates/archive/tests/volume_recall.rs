@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tape::*;
-use tapewise_archive::read::{Cartridge, Known, Lost, Outcome, Receiver, TapeRead};
+use tapewise_archive::read::{Known, Lost, MappedTape, Outcome, Receiver, TapeRead};
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_archive::volume::{Blank, Found, VolumeWriter, scan};
 use tapewise_emulator::{BadBlock, LibrarySpec};
@@ -101,7 +101,7 @@ fn recall(
         byte_scale: 1,
         written: wants,
     };
-    let (cartridge, _) = Cartridge::in_drive(drive, &known).expect("a map");
+    let (cartridge, _) = MappedTape::in_drive(drive, &known).expect("a map");
     let (head, learns) = cartridge.head(drive).expect("a head");
     let mut log = Vec::<Event>::new();
     let mut recorder = Recorder::new(drive, &mut log, stop);

@@ -12,12 +12,15 @@ mod life;
 mod loading;
 mod log;
 mod mode;
+mod mode_values;
 mod partitioning;
 mod position;
 mod reservation;
+mod reserved;
 mod sense;
 mod status;
 mod transfer;
+mod wrap_end;
 
 use crate::attention::{Attentions, MEDIUM_CHANGED, MODE_CHANGED, POWER_ON, UNIT_RESET};
 use crate::check::Check;
@@ -31,15 +34,15 @@ use crate::mechanics::{Mechanics, Motion};
 use crate::medium::Medium;
 use crate::snapshot::{DriveSnapshot, Head, History};
 use crate::tape::Tape;
-use end_of_wrap::WrapEnd;
 use life::DriveLife;
-use mode::Mode;
-use reservation::Reservations;
+use mode_values::Mode;
+use reserved::Reservations;
 use std::path::Path;
 use tapewise_model::Micros;
+use wrap_end::WrapEnd;
 
 /// A cartridge on its way into a drive.
-pub(crate) struct Cartridge {
+pub(crate) struct InsertedCartridge {
     pub barcode: String,
     /// The kind of drive it is made for.
     pub kind: String,

@@ -18,7 +18,7 @@ pub(crate) struct Shelf(BTreeMap<u16, Held>);
 /// A line of the state file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Place {
+struct HeldElement {
     element: u16,
     barcode: String,
     source: Option<u16>,
@@ -28,7 +28,7 @@ struct Place {
 #[serde(deny_unknown_fields)]
 struct Places {
     #[serde(default)]
-    place: Vec<Place>,
+    place: Vec<HeldElement>,
 }
 
 impl Shelf {
@@ -55,7 +55,7 @@ impl Shelf {
 
     /// The text of the state file.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        let place = |(&element, held): (&u16, &Held)| Place {
+        let place = |(&element, held): (&u16, &Held)| HeldElement {
             element,
             barcode: held.barcode.clone(),
             source: held.source,
@@ -68,8 +68,8 @@ impl Shelf {
     /// Reads the text of the state file.
     pub fn from_toml(text: &str) -> Result<Shelf, toml::de::Error> {
         let places: Places = toml::from_str(text)?;
-        let held = |place: Place| {
-            let Place {
+        let held = |place: HeldElement| {
+            let HeldElement {
                 element,
                 barcode,
                 source,

@@ -3,7 +3,7 @@
 use crate::attention::STATION_ACCESSED;
 use crate::check::Check;
 use crate::clock::Clock;
-use crate::drive::{Cartridge, Drive};
+use crate::drive::{Drive, InsertedCartridge};
 use crate::elements::{Element, Elements};
 use crate::error::LibraryError;
 use crate::exchange::Stop;
@@ -152,12 +152,12 @@ impl World {
     }
 
     /// Opens a cartridge for a drive, as the robot needs it.
-    pub fn cartridge(&self, barcode: &str) -> Result<Cartridge, Stop> {
+    pub fn cartridge(&self, barcode: &str) -> Result<InsertedCartridge, Stop> {
         self.open_cartridge(barcode)
             .map_err(|_| Check::INCOMPATIBLE_MEDIUM.into())
     }
 
-    fn open_cartridge(&self, barcode: &str) -> Result<Cartridge, LibraryError> {
+    fn open_cartridge(&self, barcode: &str) -> Result<InsertedCartridge, LibraryError> {
         let mut cartridges = self.spec.cartridges.iter();
         let Some(spec) = cartridges.find(|one| one.barcode == barcode) else {
             return Err(LibraryError::Missing {
@@ -175,7 +175,7 @@ impl World {
                     what: format!("cartridge {barcode}: {error}"),
                 })?;
         }
-        Ok(Cartridge {
+        Ok(InsertedCartridge {
             barcode: barcode.to_owned(),
             tape,
             kind: spec.kind.clone(),

@@ -16,18 +16,21 @@
 mod cost;
 mod estimate;
 mod found;
+mod given;
 mod held_out;
 mod scan;
 mod solve;
 mod trace;
 mod track;
 
-pub use cost::{ApproachCost, CernCost, LinearCost, MAX_TERMS, Place, Term};
+pub use cost::{ApproachCost, CernCost, FinePosition, LinearCost, MAX_TERMS, Term};
 pub use found::{Coefficient, Fit, FoundVolume, Support};
+pub use given::{Move, Options, Volume};
 pub use held_out::{Comparison, Errors, HeldOut, held_out};
 
 use estimate::Estimate;
-use tapewise_model::{Geometry, Micros};
+use given::moving;
+use tapewise_model::Geometry;
 use trace::Trace;
 
 /// The scale of errors before any move is seen, in seconds: that of CERN's regression.
@@ -53,51 +56,6 @@ const LEAST_GAIN: f64 = 1.0;
 
 /// A rate is found when any other is this much less likely: `e^-10` is 1 in 22,000.
 const LEAST_MARGIN: f64 = 10.0;
-
-/// A move of the head between blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The block the head would have read next.
-    pub from_block: u64,
-    /// The block it was sent to.
-    pub to_block: u64,
-    /// How long that took.
-    pub time: Micros,
-}
-
-/// The moves seen on one cartridge of one partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Volume {
-    /// Its barcode.
-    pub name: String,
-    /// Its moves, in any order.
-    pub moves: Vec<Move>,
-}
-
-/// What is believed before any move is seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Blocks that a wrap nominally holds.
-    pub wrap_blocks: f64,
-    /// How much cartridges differ from that as a whole, one standard deviation as a share.
-    pub tape_share: f64,
-    /// How much each wrap of a cartridge differs from the next, one standard deviation as a share.
-    pub wrap_share: f64,
-    /// A volume with fewer moves that move is not searched.
-    pub least_moves: usize,
-}
-
-impl Options {
-    /// 1 % from tape to tape, 0.3 % from wrap to wrap, at least 40 moves.
-    pub fn new(wrap_blocks: f64) -> Options {
-        Options {
-            wrap_blocks,
-            tape_share: 0.01,
-            wrap_share: 0.003,
-            least_moves: 40,
-        }
-    }
-}
 
 /// Why nothing was fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -379,10 +337,4 @@ fn check<C: LinearCost + ?Sized>(
         }
     }
     Ok(())
-}
-
-/// The moves of a volume that move.
-fn moving(volume: &Volume) -> Vec<Move> {
-    let all = volume.moves.iter().copied();
-    all.filter(|m| m.from_block != m.to_block).collect()
 }

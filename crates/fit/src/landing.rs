@@ -10,6 +10,7 @@ mod lattice;
 mod lists;
 mod mechanics;
 mod moves;
+mod points;
 mod search;
 mod settle;
 

@@ -1,7 +1,7 @@
 //! Ordinary least squares with the table that R's `lm` prints.
 
-use crate::distributions::{f_tail, student_t_tails};
 use crate::sample::FitError;
+use tapewise_model::{f_tail, student_t_tails};
 
 /// One coefficient of a regression.
 #[derive(Clone, Debug, PartialEq)]

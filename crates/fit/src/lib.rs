@@ -52,7 +52,6 @@
 
 pub mod blind;
 mod candidate;
-mod distributions;
 mod fitted;
 mod held_out;
 mod kind;
@@ -62,17 +61,18 @@ pub mod log;
 mod maps;
 mod outcome;
 mod profile;
+mod refusal;
 mod regression;
 mod robust;
 mod sample;
 
 pub use candidate::Candidate;
-pub use distributions::{f_tail, student_t_tails};
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;
 pub use least_squares::{Table, Term, least_squares};
 pub use maps::Maps;
-pub use outcome::{FitOptions, FitRefusal, Outcome, Places, fit_records};
+pub use outcome::{FitOptions, Outcome, Places, fit_records};
 pub use profile::fitted_profile;
+pub use refusal::FitRefusal;
 pub use sample::{FitError, Ground, LEAST_SAMPLES, Sample};

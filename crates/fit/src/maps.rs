@@ -1,7 +1,7 @@
 //! Maps of cartridges found from times, where a log has block numbers only.
 
 use crate::blind::{self, ApproachCost, BlindError, HeldOut, Options, Volume};
-use crate::outcome::FitRefusal;
+use crate::refusal::FitRefusal;
 use crate::regression::lto_coefficients;
 use crate::sample::{Ground, Sample};
 use tapewise_model::locate::LtoCoefficients;

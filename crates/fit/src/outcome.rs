@@ -1,17 +1,16 @@
 //! From records to a fit: where the ends of the moves lie, found one way or another, then the models.
 
-use crate::blind::{BlindError, Move, Volume};
+use crate::blind::{Move, Volume};
 use crate::held_out::{Comparison, compare};
 use crate::log::Records;
 use crate::maps::Maps;
+use crate::refusal::FitRefusal;
 use crate::sample::{FitError, Ground, LEAST_SAMPLES, Sample};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tapewise_formats::cta_tapefile::CTA_BLOCK_SIZE;
 use tapewise_formats::map_file::MapFile;
-use tapewise_model::{
-    BlockMap, KeyPoints, Layout, MapError, NominalLayout, Profile, profile::ProfileError,
-};
+use tapewise_model::{BlockMap, KeyPoints, Layout, NominalLayout, Profile};
 
 /// Where the ends of the moves were taken to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,54 +51,6 @@ pub struct Outcome {
     pub maps: Option<Maps>,
     /// The models, judged on records they were not fitted to.
     pub comparison: Comparison,
-}
-
-/// Why records were not fitted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FitRefusal {
-    /// The profile does not know enough, or is wrong.
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-    /// The records cannot be fitted.
-    #[error(transparent)]
-    Fit(#[from] FitError),
-    /// No maps were found.
-    #[error(transparent)]
-    Maps(#[from] BlindError),
-    /// The map does not belong to such a cartridge.
-    #[error("the map does not fit the cartridge: {0}")]
-    Map(#[from] MapError),
-    /// A map that was given for moves that it cannot place.
-    #[error("the map is not used: {why}")]
-    MapUnused {
-        /// Why.
-        why: &'static str,
-    },
-    /// A block size that was given for records with positions.
-    #[error("the block size is not used: these logs have positions")]
-    BlockSizeUnused,
-    /// A block size that is not CTA's.
-    #[error("the block size is {given}, but CTA writes blocks of {CTA_BLOCK_SIZE} bytes")]
-    BlockSizeOfCta {
-        /// The size given.
-        given: u64,
-    },
-    /// Block numbers without a size.
-    #[error("block numbers say where on the tape only with the size of a block")]
-    NoBlockSize,
-    /// No serpentine tracks, so no maps from times.
-    #[error("{profile}: tracks are not serpentine, so no maps are found from times")]
-    NotSerpentine {
-        /// The profile.
-        profile: String,
-    },
-    /// What a wrap holds is not known.
-    #[error("{profile}: the profile does not say what a wrap holds (wrap_gb)")]
-    NoWrapGb {
-        /// The profile.
-        profile: String,
-    },
 }
 
 /// A fit by nominal places that explains less of the times than this is tried again with maps found from the times.

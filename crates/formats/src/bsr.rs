@@ -14,7 +14,7 @@ use crate::notice::{Notice, Notices};
 use crate::number::{NumberFault, excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "bsr",
     title: "a bootstrap file",

@@ -12,7 +12,7 @@ use crate::notice::Notices;
 use crate::number::excerpt;
 use crate::request::Requests;
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "csv",
     title: "CSV",

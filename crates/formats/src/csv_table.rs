@@ -356,7 +356,7 @@ fn open_quote(error: &io::Error) -> Option<u64> {
 
 /// Where in a field a byte stands, as the csv crate sees it.
 #[derive(Clone, Copy)]
-enum Place {
+enum QuoteState {
     /// Before the first byte: the only place where a quote opens one.
     Start,
     /// In a field without quotes, or behind its closing one.
@@ -367,15 +367,17 @@ enum Place {
     Closing(u64),
 }
 
-impl Place {
-    fn after(self, byte: u8, delimiter: u8, line: u64) -> Place {
+impl QuoteState {
+    fn after(self, byte: u8, delimiter: u8, line: u64) -> QuoteState {
         match (self, byte) {
-            (Place::Start, b'"') => Place::Quoted(line),
-            (Place::Quoted(line), b'"') => Place::Closing(line),
-            (Place::Closing(line), b'"') | (Place::Quoted(line), _) => Place::Quoted(line),
-            (_, b'\r' | b'\n') => Place::Start,
-            (_, byte) if byte == delimiter => Place::Start,
-            _ => Place::Plain,
+            (QuoteState::Start, b'"') => QuoteState::Quoted(line),
+            (QuoteState::Quoted(line), b'"') => QuoteState::Closing(line),
+            (QuoteState::Closing(line), b'"') | (QuoteState::Quoted(line), _) => {
+                QuoteState::Quoted(line)
+            }
+            (_, b'\r' | b'\n') => QuoteState::Start,
+            (_, byte) if byte == delimiter => QuoteState::Start,
+            _ => QuoteState::Plain,
         }
     }
 }
@@ -391,7 +393,7 @@ struct Watched<R> {
     offset: u64,
     /// The line, from 1, of the next byte read.
     line: u64,
-    place: Place,
+    place: QuoteState,
     newlines: VecDeque<u64>,
     lines_passed: u64,
 }
@@ -403,7 +405,7 @@ impl<R: Read> Watched<R> {
             delimiter,
             offset: 0,
             line: 1,
-            place: Place::Start,
+            place: QuoteState::Start,
             newlines: VecDeque::new(),
             lines_passed: 0,
         }
@@ -422,7 +424,7 @@ impl<R: Read> Watched<R> {
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(out)?;
-        if let (0, false, Place::Quoted(line)) = (n, out.is_empty(), self.place) {
+        if let (0, false, QuoteState::Quoted(line)) = (n, out.is_empty(), self.place) {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 EndsInQuotes { line },

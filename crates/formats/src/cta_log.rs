@@ -26,7 +26,7 @@ use tapewise_model::Micros;
 use crate::block_moves_csv::BlockMove;
 use crate::bounded::{LineError, Lines};
 use crate::cta_tapefile::{CTA_BLOCK_SIZE, CTA_LABEL_OBJECTS};
-use crate::jsonl::without_position;
+use crate::json_error::without_position;
 use crate::notice::{Notice, Notices};
 use crate::number::{excerpt, parse_u64};
 use crate::time_column::read_seconds;

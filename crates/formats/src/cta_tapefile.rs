@@ -16,12 +16,12 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use crate::bounded::{Bounded, ItemMeter, MAX_LINE_BYTES};
 use crate::format::{Content, Format, ReadError};
-use crate::jsonl::without_position;
+use crate::json_error::without_position;
 use crate::notice::Notices;
 use crate::number::{NumberFault, excerpt, parse_u64};
 use crate::request::{Extent, Request, Requests, blocks_for, run_fits};
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "cta-tapefile",
     title: "a CTA tape file listing",

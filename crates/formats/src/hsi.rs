@@ -17,7 +17,7 @@ use crate::notice::Notices;
 use crate::number::{excerpt, excerpt_bytes, parse_u64};
 use crate::request::{Request, Requests};
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "hsi",
     title: "an hsi listing",

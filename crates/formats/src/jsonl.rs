@@ -14,11 +14,12 @@ use serde_json::Value;
 use crate::bounded::{LineError, Lines};
 use crate::fields::{Field, FieldOptions, Row, RowError};
 use crate::format::{Content, Format, ReadError};
+use crate::json_error::without_position;
 use crate::notice::Notices;
 use crate::number::excerpt;
 use crate::request::{Request, Requests};
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "jsonl",
     title: "JSON Lines",
@@ -236,15 +237,6 @@ fn as_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => other.to_string(),
-    }
-}
-
-/// serde_json ends its messages with "at line 1 column 7"; the line would be wrong here.
-pub(crate) fn without_position(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text[..at].to_string(),
-        None => text,
     }
 }
 

@@ -57,6 +57,7 @@
 mod bounded;
 mod byte_order;
 mod csv_table;
+mod json_error;
 mod number;
 mod time_column;
 mod xml;
@@ -71,6 +72,7 @@ pub mod csv_requests;
 pub mod cta_log;
 pub mod cta_tapefile;
 pub mod deadline;
+pub mod detect;
 pub mod event;
 pub mod event_log;
 pub mod fields;
@@ -99,7 +101,8 @@ pub mod script_out;
 
 pub use bounded::LineError;
 pub use csv_table::TableError;
-pub use format::{Content, Detection, FORMATS, Format, detect};
+pub use detect::{Detection, FORMATS, detect};
+pub use format::{Content, Format};
 pub use notice::Notice;
 pub use number::NumberFault;
 pub use request::{Extent, Request, Requests, WrapLpos};

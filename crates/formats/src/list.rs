@@ -12,7 +12,7 @@ use crate::format::{Content, Format};
 use crate::notice::{Notice, Notices};
 use crate::number::excerpt_bytes;
 
-/// See [`crate::format::FORMATS`]. Nothing marks it: what is nothing else is a list.
+/// See [`crate::detect::FORMATS`]. Nothing marks it: what is nothing else is a list.
 pub const FORMAT: Format = Format {
     name: "list",
     title: "a list of names, one a line",
@@ -21,7 +21,7 @@ pub const FORMAT: Format = Format {
     content: Content::Names,
 };
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const NUL_FORMAT: Format = Format {
     name: "list0",
     title: "a NUL-separated list of names",

@@ -22,7 +22,7 @@ use crate::number::excerpt;
 use crate::xml::{Tag, XmlCursor};
 use crate::xml_error::XmlError;
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "ltfs-index",
     title: "an LTFS index",

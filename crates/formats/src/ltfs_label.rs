@@ -7,7 +7,7 @@ use crate::format::{Content, Format};
 use crate::xml::{Tag, XmlCursor};
 use crate::xml_error::XmlError;
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "ltfs-label",
     title: "an LTFS label",

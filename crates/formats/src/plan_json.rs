@@ -8,11 +8,11 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::format::{Content, Format};
-use crate::jsonl::without_position;
+use crate::json_error::without_position;
 use crate::notice::Notice;
 use crate::number::excerpt;
 
-/// See [`crate::format::FORMATS`].
+/// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
     name: "plan",
     title: "a tapewise plan",

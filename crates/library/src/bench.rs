@@ -12,6 +12,7 @@
 //! [apart](Pace::Turns) are sent commands in the order of their times: the drive whose time is earliest
 //! takes its next step, whole, and the same seed gives the same events.
 
+mod hall;
 pub mod measured;
 pub mod pattern;
 pub mod prepare;
@@ -19,66 +20,19 @@ mod queue;
 pub mod scenario;
 mod session;
 
+pub use hall::{Shelved, Tally, number_of, purpose};
+
 use crate::pool::Pace;
-use crate::stress::{Failure, Tested};
+use crate::stress::Tested;
+use hall::{Hall, Record, Robot};
 use queue::Queue;
 use session::Session;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tapewise_formats::bench_csv::{Retrieval, Stocked};
-use tapewise_model::Micros;
+use tapewise_formats::bench_csv::Retrieval;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::Changer;
-
-/// A cartridge with the slot it stands in, and is brought back to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shelved {
-    /// What is on it.
-    pub stocked: Stocked,
-    /// Its slot's element address.
-    pub slot: u16,
-}
-
-/// What came of a benchmark, beside its events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Retrievals that were answered.
-    pub answered: u64,
-    /// What failed.
-    pub failures: Vec<Failure>,
-    /// Cartridges that are not in their slots.
-    pub left: Vec<String>,
-    /// Somebody stopped it.
-    pub interrupted: bool,
-}
-
-/// What all drives share.
-struct Hall<'a> {
-    shelved: &'a [Shelved],
-    robot: Mutex<Robot<'a>>,
-    queue: Mutex<Queue<'a>>,
-    record: Mutex<Record<'a>>,
-    stop: &'a AtomicBool,
-}
-
-struct Robot<'a> {
-    changer: &'a mut Changer,
-    began: Duration,
-}
-
-struct Record<'a> {
-    log: &'a mut (dyn Log + Send),
-    tally: Tally,
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn micros(duration: Duration) -> Micros {
-    Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
-}
 
 /// Carries out a pattern, or what of it was begun when `stop` was set; all cartridges are then brought
 /// back. At [`Pace::Turns`] the devices must run apart, on clocks that began together.
@@ -132,18 +86,6 @@ pub fn bench(
     tally.left = left.map(|one| one.stocked.label.clone()).collect();
     Ok(tally)
 }
-
-/// What the events of a retrieval say that they were for: `request 17`.
-pub fn purpose(number: u64) -> String {
-    format!("{PURPOSE}{number}")
-}
-
-/// The retrieval that an event was for, by its purpose.
-pub fn number_of(purpose: &str) -> Option<u64> {
-    purpose.strip_prefix(PURPOSE)?.parse().ok()
-}
-
-const PURPOSE: &str = "request ";
 
 fn into_inner<T>(shared: Mutex<T>) -> T {
     shared.into_inner().unwrap_or_else(PoisonError::into_inner)

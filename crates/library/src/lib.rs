@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`pool`] | which drive mounts which volume, and what happens when a drive, cartridge or robot fails |
 //! | [`stress`] | mounts and dismounts without a pause |
-//! | [`bench`] | random retrievals, and how soon they are answered |
+//! | [`mod@bench`] | random retrievals, and how soon they are answered |
 //!
 //! ```
 //! use tapewise_emulator::{Clock, Library, LibrarySpec};

@@ -16,6 +16,7 @@
 //!
 //! Before a robot moves it is said. Drives without a robot are loaded by a [`Person`].
 
+mod ask;
 mod bay;
 mod clean;
 mod desk;
@@ -27,16 +28,17 @@ mod work;
 
 pub use bay::Stamp;
 pub(crate) use clean::is_cleaner;
+pub use desk::Listener;
 pub use error::{Blame, PoolError};
 pub use person::{Answer, Person};
 pub use work::{Fit, Pace, Trouble, Work, WorkError};
 
 use bay::{Bay, Holds, Site, State};
 use clean::clean;
-use desk::Desk;
+use desk::{Desk, lock};
 use library::Library;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive};
@@ -51,9 +53,6 @@ pub struct Pool {
     desk: Mutex<Desk>,
     pace: Pace,
 }
-
-/// Whoever is told what happens, before a robot moves too.
-pub type Listener = Box<dyn FnMut(&str) + Send>;
 
 /// Where a volume is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,6 +138,37 @@ impl Pool {
             desk: Mutex::new(desk),
             pace: Pace::default(),
         })
+    }
+
+    /// How often each cleaning cartridge was used since the pool was made. Some fifty uses are what
+    /// they are rated for.
+    pub fn cleanings(&self) -> BTreeMap<String, u64> {
+        lock(&self.desk).cleanings.clone()
+    }
+
+    /// Cleans a drive now, whether it asks for it or not; a volume in it goes home first. Which
+    /// cartridge has cleaned it.
+    ///
+    /// # Errors
+    /// [`PoolError::NoCleaner`], and those of [`Pool::dismount`].
+    ///
+    /// # Panics
+    /// When there is no drive of this number.
+    pub fn clean(&mut self, index: usize, log: &mut dyn Log) -> Result<String, PoolError> {
+        self.bays[index].check_reservation()?;
+        let before = self.cleanings();
+        self.dismount(index, log)?;
+        // A drive that asks for it was cleaned when it had given out its volume.
+        if self.cleanings() == before {
+            clean(&mut self.bays[index], &self.desk)?;
+        }
+        let after = self.cleanings().into_iter();
+        let mut used = after.filter(|(cleaner, uses)| before.get(cleaner) != Some(uses));
+        used.next()
+            .map(|(cleaner, _)| cleaner)
+            .ok_or_else(|| PoolError::NoCleaner {
+                drive: self.bays[index].name(),
+            })
     }
 
     /// Drives work at this pace from now on: see [`Pool::work_off`].
@@ -421,10 +451,6 @@ impl Pool {
             reasons: reasons.join("; "),
         }
     }
-}
-
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other

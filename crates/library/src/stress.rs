@@ -28,17 +28,17 @@ pub struct Tested {
 
 /// A cartridge to mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cartridge {
+pub struct SlottedCartridge {
     /// Its label.
     pub label: String,
     /// The slot it stands in, and is brought back to.
     pub slot: u16,
 }
 
-impl Cartridge {
+impl SlottedCartridge {
     /// The cartridges with a label that stand in slots the robot can reach; cleaning cartridges stay
     /// where they are.
-    pub fn all(inventory: &Inventory) -> Vec<Cartridge> {
+    pub fn all(inventory: &Inventory) -> Vec<SlottedCartridge> {
         let slots = inventory
             .slots
             .iter()
@@ -46,7 +46,7 @@ impl Cartridge {
         let labelled = slots.filter_map(|slot| {
             let label = slot.volume_tag.clone().filter(|_| slot.is_full)?;
             let slot = slot.address;
-            (!is_cleaner(&label)).then_some(Cartridge { label, slot })
+            (!is_cleaner(&label)).then_some(SlottedCartridge { label, slot })
         });
         labelled.collect()
     }
@@ -192,7 +192,7 @@ const POLL: Duration = Duration::from_millis(200);
 struct Bench<'a> {
     changer: &'a mut Changer,
     drives: &'a mut [Tested],
-    cartridges: &'a [Cartridge],
+    cartridges: &'a [SlottedCartridge],
     log: &'a mut dyn Log,
     began: Duration,
     free_drives: Vec<usize>,
@@ -211,7 +211,7 @@ struct Bench<'a> {
 pub fn stress(
     changer: &mut Changer,
     drives: &mut [Tested],
-    cartridges: &[Cartridge],
+    cartridges: &[SlottedCartridge],
     terms: Terms,
     log: &mut dyn Log,
     stop: &AtomicBool,

@@ -8,7 +8,7 @@ use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_library::bench::pattern::{self, pattern};
 use tapewise_library::bench::{Shelved, Tally, bench, number_of, prepare};
 use tapewise_library::pool::Pace;
-use tapewise_library::stress::{Cartridge, Tested};
+use tapewise_library::stress::{SlottedCartridge, Tested};
 use tapewise_model::Micros;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive};
@@ -72,8 +72,8 @@ fn open(library: &Library, drives: u16) -> (Changer, Vec<Tested>) {
     (changer, drives)
 }
 
-fn cartridges(library: &Library) -> Vec<Cartridge> {
-    let cartridge = |slot: u16| Cartridge {
+fn cartridges(library: &Library) -> Vec<SlottedCartridge> {
+    let cartridge = |slot: u16| SlottedCartridge {
         label: format!("TW{:04}", slot + 1),
         slot: library.elements().address(Element::Slot(slot)),
     };
@@ -81,7 +81,7 @@ fn cartridges(library: &Library) -> Vec<Cartridge> {
 }
 
 fn shelved(library: &Library) -> Vec<Shelved> {
-    let stocked = |(number, one): (u32, Cartridge)| Shelved {
+    let stocked = |(number, one): (u32, SlottedCartridge)| Shelved {
         stocked: Stocked {
             number,
             label: one.label,

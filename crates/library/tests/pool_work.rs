@@ -1,7 +1,8 @@
 //! Work on many volumes by all drives of a pool.
 
-use std::sync::Mutex;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
@@ -43,19 +44,48 @@ fn lost(drive: &TapeDrive) -> RunError {
 
 const PACES: [Pace; 2] = [Pace::Turns, Pace::Threads];
 
+/// Where drives work on threads, none takes a second volume before each has one: else a quick drive may do the work
+/// of all before another has begun.
+struct Start {
+    begun: Mutex<BTreeSet<String>>,
+    all: Barrier,
+}
+
+impl Start {
+    fn of(drives: u16, pace: Pace) -> Start {
+        let waiting = match pace {
+            Pace::Turns => 1,
+            Pace::Threads => usize::from(drives),
+        };
+        Start {
+            begun: Mutex::default(),
+            all: Barrier::new(waiting),
+        }
+    }
+
+    fn wait(&self, drive: &TapeDrive) {
+        let serial = drive.identity().serial.clone().unwrap();
+        if self.begun.lock().unwrap().insert(serial) {
+            self.all.wait();
+        }
+    }
+}
+
 #[test]
 fn every_volume_is_worked_on_once_by_all_drives_whatever_the_pace() {
     for pace in PACES {
         let (mut pool, _directory) = pool(4);
         let mut log: Vec<Event> = Vec::new();
         let volumes = volumes();
+        let start = Start::of(4, pace);
         let times = Mutex::new(vec![0; volumes.len()]);
         let done = pool.work(
             &volumes,
             pace,
             &mut log,
             &AtomicBool::new(false),
-            &|number, _, _| {
+            &|number, drive, _| {
+                start.wait(drive);
                 times.lock().unwrap()[number] += 1;
                 Ok(number)
             },
@@ -78,10 +108,12 @@ fn the_work_of_a_drive_that_fails_is_done_again_in_another_one() {
     for pace in PACES {
         let (mut pool, _directory) = pool(3);
         let volumes = volumes();
+        let start = Start::of(3, pace);
         let begun = Mutex::new(vec![0; volumes.len()]);
         let mut log: Vec<Event> = Vec::new();
         let stop = AtomicBool::new(false);
         let done = pool.work(&volumes, pace, &mut log, &stop, &|number, drive, _| {
+            start.wait(drive);
             begun.lock().unwrap()[number] += 1;
             match drive.identity().serial.as_deref() {
                 Some("TWD0000002") => Err(lost(drive)),

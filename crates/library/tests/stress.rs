@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
-use tapewise_library::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
+use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::{Changer, TapeDrive};
@@ -38,8 +38,8 @@ fn run(
         }
     };
     let mut drives: Vec<Tested> = (0..DRIVES).map(tested).collect();
-    let cartridges: Vec<Cartridge> = (0..CARTRIDGES)
-        .map(|slot| Cartridge {
+    let cartridges: Vec<SlottedCartridge> = (0..CARTRIDGES)
+        .map(|slot| SlottedCartridge {
             label: format!("TW{:04}", slot + 1),
             slot: address(Element::Slot(slot)),
         })

@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod distributions;
 mod geometry;
 mod handling;
 mod key_points;
@@ -27,6 +28,7 @@ mod random;
 mod transfer;
 mod wear;
 
+pub use distributions::{f_tail, student_t_quantile, student_t_tails};
 pub use geometry::{Direction, Geometry, Layout};
 pub use handling::{Handling, Unmount};
 pub use key_points::{KeyPoints, NominalSections, Spread};

@@ -12,6 +12,7 @@ mod key_point;
 mod landing;
 mod lto;
 mod neighbours;
+mod point;
 mod rays;
 mod serpentine;
 mod times;
@@ -21,6 +22,7 @@ pub use key_point::{KeyPointCoefficients, KeyPointModel, Motion};
 pub use landing::{LandingCoefficients, LandingModel};
 pub use lto::{LtoCoefficients, LtoRegression};
 pub use neighbours::{Neighbours, OwnWrap, TurningPoints};
+pub use point::Point;
 pub use rays::{Destination, Look, Rays, Slopes};
 pub use serpentine::FourRegion;
 
@@ -29,21 +31,6 @@ use crate::position::Position;
 use neighbours::Groups;
 use rays::Straight;
 use times::Times;
-
-/// A position with what the model that made it needs to price moves from and to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Point {
-    /// Longitudinal position from the beginning of tape, in LPOS units.
-    pub lpos: i32,
-    /// Wrap (DLT: track; helical: 0).
-    pub wrap: u16,
-    /// What else the model tells places apart by: section, or band, direction and half.
-    zone: u16,
-    /// Where the drive goes over from fast motion to reading on the way to this point.
-    landing: i32,
-    /// The time to read from there to this point, where the model has it at hand.
-    reading: Micros,
-}
 
 /// Makes an enumeration of a list: the name of a model here, and the type in its file.
 macro_rules! models {
@@ -122,6 +109,16 @@ impl LocateModel {
     /// cartridge's own sections.
     pub fn section(&self, point: &Point) -> Option<u16> {
         self.model().own_section(point)
+    }
+
+    /// What the model can tell of its geometry.
+    pub fn neighbours(&self) -> Neighbours<'_> {
+        Neighbours(self.model())
+    }
+
+    /// The classes of destinations and the straight pieces that times to them are made of.
+    pub fn rays(&self) -> Rays<'_> {
+        Rays(self.model())
     }
 
     /// The standard error of one predicted time, where it was published.

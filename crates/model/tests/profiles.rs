@@ -169,11 +169,7 @@ fn the_reference_lists_every_profile_with_its_status_and_model() {
         let model = match (profile.kind, &profile.locate) {
             (Kind::Library, _) => "(library)",
             (_, None) => "-",
-            (_, Some(Locate::HelicalLinear { .. })) => "helical-linear",
-            (_, Some(Locate::FourRegion { .. })) => "four-region",
-            (_, Some(Locate::KeyPoint { .. })) => "key-point",
-            (_, Some(Locate::LtoRegression { .. })) => "lto-regression",
-            (_, Some(Locate::LandingPoint(_))) => "landing-point",
+            (_, Some(_)) => profile.locate_model(None).expect("a model").name(),
         };
         let row = format!(
             "| `{}` | {} | {status} | {model} |",

@@ -8,7 +8,7 @@ use tapewise_emulator::{CartridgeSpec, Clock, Element, Library, LibrarySpec, Var
 use tapewise_formats::event::Event;
 use tapewise_model::Micros;
 use tapewise_run::measure::{Robot, fill};
-use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
+use tapewise_run::{NoLog, READY_LIMIT, Recorder, RunError};
 use tapewise_scsi::{Changer, TapeDrive};
 use tempfile::TempDir;
 
@@ -33,15 +33,6 @@ pub struct Loaded<'a> {
 
 /// Nobody interrupts a reproduction but by its process.
 static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// A log that nobody reads.
-struct Unread;
-
-impl Log for Unread {
-    fn event(&mut self, _: &Event) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 impl Emulated {
     /// A drive of this kind, or one that varies from it, loaded by hand with a blank cartridge.
@@ -114,7 +105,7 @@ impl Emulated {
         &mut self,
         work: impl FnOnce(&mut Recorder<'_>) -> Result<T, RunError>,
     ) -> Result<T, PaperError> {
-        work(&mut Recorder::new(&mut self.drive, &mut Unread, &NEVER)).map_err(PaperError::from)
+        work(&mut Recorder::new(&mut self.drive, &mut NoLog, &NEVER)).map_err(PaperError::from)
     }
 
     /// Does something with drive and robot, and gives what was recorded of it.

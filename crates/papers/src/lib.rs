@@ -12,6 +12,7 @@
 mod cern;
 mod claims;
 mod emulated;
+mod error;
 mod figures;
 mod gniewek;
 mod hillyer;
@@ -21,9 +22,7 @@ pub mod page;
 
 pub use claims::{Bound, Compared, Kind, Report, Verdict};
 use claims::{Computed, Ours, Paper};
-
-/// What stopped a study. All that a reader can do about it is to read it, because all inputs are this crate's own.
-pub type PaperError = Box<dyn std::error::Error + Send + Sync>;
+pub use error::PaperError;
 
 /// A paper that can be computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

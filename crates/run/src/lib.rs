@@ -35,7 +35,7 @@ mod wrap_ends;
 pub use buffer::Buffer;
 pub use carry_out::{Report, Sink, Unread, carry_on};
 pub use error::RunError;
-pub use recorder::{Item, Log, Met, READY_LIMIT, ReadRun, Recorder, Source};
+pub use recorder::{Item, Log, Met, NoLog, READY_LIMIT, ReadRun, Recorder, Source};
 pub use step::{Piece, Step, steps};
 pub use wear::Odometer;
 pub use wrap_ends::wrap_ends;

@@ -1,6 +1,6 @@
 //! Reading fields of an answer by offset, as the tables of the standards give them.
 
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 
 /// The bytes of one answer or of one part of it. Nothing is read past their end.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! What every command is: a CDB, a time-out, and an answer that can be decoded.
 
 use crate::cdb::Cdb;
-use crate::error::{DecodeError, ScsiError};
+use crate::decode_error::DecodeError;
+use crate::error::ScsiError;
 use crate::sense::Sense;
 use crate::transport::{Data, Transport};
 use std::time::Duration;

@@ -33,6 +33,8 @@ mod vpd;
 mod write;
 mod write_filemarks;
 
+pub use crate::device_kind::DeviceKind;
+pub use crate::reservation_type::ReservationType;
 pub use access_order::{
     AccessOrder, AccessOrderLimits, AccessOrderProcess, GenerateAccessOrder, OrderedSegment,
     ReceiveAccessOrder, ReceiveAccessOrderLimits, Segment,
@@ -40,7 +42,7 @@ pub use access_order::{
 pub use decode_any::{DECODERS, DecodeAnyError, Decoder, decode_any};
 pub use exchange_medium::ExchangeMedium;
 pub use initialize_element_status::{InitializeElementStatus, InitializeElementStatusRange};
-pub use inquiry::{DeviceKind, Inquiry, InquiryData};
+pub use inquiry::{Inquiry, InquiryData};
 pub use load_unload::LoadUnload;
 pub use locate::{Destination, Locate10, Locate16};
 pub use log_sense::{
@@ -52,9 +54,7 @@ pub use mode::{
     ModePage, ModeSelect6, ModeSelectPage, ModeSense6, ModeSense10, Partitions,
 };
 pub use move_medium::MoveMedium;
-pub use persistent_reserve::{
-    Keys, PersistentReserveOut, ReadKeys, ReadReservation, Reservation, ReservationType,
-};
+pub use persistent_reserve::{Keys, PersistentReserveOut, ReadKeys, ReadReservation, Reservation};
 pub use position_to_element::PositionToElement;
 pub use prevent_allow::PreventAllow;
 pub use read::{ReadBlock, ReadBlocks, ReadBlocksOutcome, ReadOutcome, Stop};

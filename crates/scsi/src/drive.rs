@@ -10,6 +10,7 @@ mod path_limit;
 mod position;
 mod reserve;
 mod travel;
+mod ways;
 
 pub use position::{LogicalPosition, PhysicalPosition, PositionSource};
 pub use reserve::{Exclusivity, Registrations, Reserved};
@@ -29,9 +30,8 @@ use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use count::Count;
 use heard::Heard;
 use path_limit::PathLimit;
-use position::{PositionForm, request_sense_error};
 use std::time::Duration;
-use travel::LocateBy;
+use ways::{LocateBy, PositionForm};
 
 /// READ, WRITE and WRITE FILEMARKS have 24 bits for lengths and counts.
 const MOST_24_BITS: u64 = 0xff_ffff;
@@ -446,6 +446,14 @@ impl TapeDrive {
             Condition::UnitAttention(_) | Condition::NotReady(_) => self.count.forget(),
             _ => self.count.lose(),
         }
+    }
+}
+
+/// The error that REQUEST SENSE told of.
+fn request_sense_error(sense: Sense) -> ScsiError {
+    ScsiError::Sense {
+        command: RequestSense.name(),
+        sense: Box::new(sense),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What can go wrong with a command.
 
-use crate::commands::DeviceKind;
-use crate::holders::Holder;
+use crate::decode_error::DecodeError;
+use crate::device_kind::DeviceKind;
+use crate::holder::Holder;
 use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Status, TransportError};
 use std::time::Duration;
@@ -195,29 +196,24 @@ impl ScsiError {
     }
 }
 
-/// An answer that its decoder refuses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    /// Fewer bytes than the format needs.
-    #[error("the answer has {have} bytes, {what} needs {need}")]
-    Short {
-        /// What was to be read.
-        what: &'static str,
-        /// Bytes there are.
-        have: usize,
-        /// Bytes it needs.
-        need: usize,
-    },
-    /// A field holds what its format does not allow.
-    #[error("byte {at}: {what} is {value:#x}, {expected}")]
-    Field {
-        /// Offset of the field's first byte.
-        at: usize,
-        /// The field's name.
-        what: &'static str,
-        /// Its value.
-        value: u64,
-        /// What the format allows.
-        expected: &'static str,
-    },
+impl Completion {
+    /// An error unless the command did what it was told. With a recovered error or a mere note (a
+    /// cleaning request) it did; a filemark, a block
+    /// of another length or the end of the medium did not, and are for the caller to look at.
+    ///
+    /// # Errors
+    /// [`ScsiError`] with the status and the sense.
+    pub fn check(&self, command: &'static str) -> Result<(), ScsiError> {
+        let carried_out = || {
+            let sense = self.sense().filter(|sense| !sense.is_deferred);
+            sense.is_some_and(|sense| {
+                matches!(sense.condition(), Condition::Fine | Condition::Recovered)
+            })
+        };
+        match self.status {
+            Status::Good => Ok(()),
+            Status::CheckCondition if carried_out() => Ok(()),
+            _ => Err(ScsiError::completion(command, *self)),
+        }
+    }
 }

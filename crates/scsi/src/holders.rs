@@ -1,87 +1,10 @@
 //! Who holds a device: looked at before anything more than INQUIRY is sent, so that no other program's tape moves.
 
-use crate::commands::ReservationType;
+pub use crate::holder::Holder;
+
 use crate::device::{Address, Found, Host, Node};
-use crate::reservation_key::Owner;
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-
-/// Somebody who holds a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holder {
-    /// A process that has one of its nodes open, or names it as the LTFS of its arguments.
-    Process {
-        /// Process number.
-        pid: u32,
-        /// The command's name, as the kernel keeps it.
-        command: String,
-        /// The node.
-        node: String,
-    },
-    /// A mounted LTFS volume.
-    Ltfs {
-        /// Where it is mounted.
-        mount_point: PathBuf,
-        /// What the mount calls the device: a node, or a serial number.
-        device: String,
-    },
-    /// A reservation that is not ours.
-    Reservation {
-        /// The holder's key and what it allows others; `None` when the drive told us only that there is one.
-        held: Option<(u64, ReservationType)>,
-        /// Whose key it is.
-        owner: Owner,
-    },
-}
-
-impl Holder {
-    /// A reservation of which the drive told only that there is one.
-    pub fn unknown() -> Holder {
-        Holder::Reservation {
-            held: None,
-            owner: Owner::Unknown,
-        }
-    }
-
-    /// The holder of a reservation with this key.
-    pub fn of_key(host: &Host, key: u64, kind: ReservationType) -> Holder {
-        Holder::Reservation {
-            held: Some((key, kind)),
-            owner: host.owner_of(key),
-        }
-    }
-
-    /// Whether it is a reservation whose holder has ended.
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Holder::Reservation { owner, .. } if owner.is_gone())
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Holder::Process { pid, command, node } => {
-                write!(f, "{command} (process {pid}) has {node} open")
-            }
-            Holder::Ltfs {
-                mount_point,
-                device,
-            } => write!(
-                f,
-                "LTFS is mounted on {} from {device}",
-                mount_point.display()
-            ),
-            Holder::Reservation {
-                held: Some((key, kind)),
-                owner,
-            } => write!(f, "{owner} has reserved the drive: {kind}, key {key:#018x}"),
-            Holder::Reservation { held: None, owner } => {
-                write!(f, "{owner} has reserved the drive")
-            }
-        }
-    }
-}
 
 /// Who holds a device on this host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,15 +21,19 @@ mod cdb;
 mod changer;
 mod command;
 pub mod commands;
+mod decode_error;
 pub mod device;
+mod device_kind;
 mod drive;
 mod error;
 pub mod hex;
+mod holder;
 pub mod holders;
 mod identity;
 mod ready;
 mod report;
 mod reservation_key;
+mod reservation_type;
 mod sense;
 mod transport;
 pub mod transports;
@@ -37,13 +41,14 @@ pub mod transports;
 pub use cdb::Cdb;
 pub use changer::{Changer, Inventory};
 pub use command::{Command, Direction};
+pub use decode_error::DecodeError;
 pub use drive::{
     Exclusivity, LogicalPosition, PhysicalPosition, PositionSource, Registrations, Reserved,
     SpaceOutcome, TapeDrive,
 };
-pub use error::{DecodeError, ScsiError};
+pub use error::ScsiError;
+pub use holder::Owner;
 pub use identity::Identity;
 pub use report::{Describe, Line, Report};
-pub use reservation_key::Owner;
 pub use sense::{Attention, Condition, DeviceSense, NotReady, Sense, SenseKey, Specific, words};
 pub use transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};

@@ -5,74 +5,15 @@
 //! (the reference implementation, `ibm_tape_genkey`) puts an address or the host's name into its keys.
 
 use crate::device::Host;
-use std::fmt;
+use crate::holder::{Holder, Owner};
+use crate::reservation_type::ReservationType;
 use std::net::Ipv4Addr;
-
-/// Who holds a reservation with a given key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// A tapewise process of this host, this one included.
-    Process {
-        /// Its number.
-        pid: u32,
-        /// Whether it still runs.
-        runs: bool,
-    },
-    /// A tapewise process of another host.
-    OtherHost,
-    /// LTFS.
-    Ltfs {
-        /// The address or the name that it put into the key.
-        on: String,
-        /// Whether that is this host.
-        is_this_host: bool,
-    },
-    /// A key of any other form.
-    Unknown,
-}
 
 /// First bytes of our keys.
 const OURS: u64 = 0x5457; // TW
 const LTFS_HOST: u8 = 0x10;
 const LTFS_IPV4: u8 = 0x40;
 const LTFS_IPV6: u8 = 0x60;
-
-impl Owner {
-    /// Whether the holder is gone for sure, so that its reservation protects nobody.
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Owner::Process { runs: false, .. })
-    }
-
-    /// Whether the holder is a program of this host, where the key tells.
-    pub fn is_this_host(&self) -> Option<bool> {
-        match self {
-            Owner::Process { .. } => Some(true),
-            Owner::OtherHost => Some(false),
-            Owner::Ltfs { is_this_host, .. } => Some(*is_this_host),
-            Owner::Unknown => None,
-        }
-    }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Owner::Process { pid, runs: true } => {
-                write!(f, "tapewise on this host (process {pid})")
-            }
-            Owner::Process { pid, runs: false } => {
-                write!(f, "tapewise on this host (process {pid}, which has ended)")
-            }
-            Owner::OtherHost => f.write_str("tapewise on another host"),
-            Owner::Ltfs {
-                on,
-                is_this_host: true,
-            } => write!(f, "LTFS on this host ({on})"),
-            Owner::Ltfs { on, .. } => write!(f, "LTFS on {on}"),
-            Owner::Unknown => f.write_str("another initiator"),
-        }
-    }
-}
 
 impl Host {
     /// The key under which this process reserves drives.
@@ -130,6 +71,14 @@ impl Host {
                 }
             }
             _ => Owner::Unknown,
+        }
+    }
+
+    /// The holder of a reservation with this key.
+    pub fn holder_of(&self, key: u64, kind: ReservationType) -> Holder {
+        Holder::Reservation {
+            held: Some((key, kind)),
+            owner: self.owner_of(key),
         }
     }
 

@@ -12,7 +12,7 @@ pub use device::DeviceSense;
 pub use key::SenseKey;
 
 use crate::bytes::Fields;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::fmt;
 
 /// Decoded sense data.

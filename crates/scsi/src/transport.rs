@@ -1,8 +1,7 @@
 //! How a command gets to a device and what comes back.
 
 use crate::cdb::Cdb;
-use crate::error::ScsiError;
-use crate::sense::{Condition, Sense};
+use crate::sense::Sense;
 use std::time::Duration;
 
 /// The data phase of a command.
@@ -135,26 +134,6 @@ impl Completion {
     /// The decoded sense, if there is any.
     pub fn sense(&self) -> Option<Sense> {
         Sense::decode(self.sense.bytes()).ok()
-    }
-
-    /// An error unless the command did what it was told. With a recovered error or a mere note (a
-    /// cleaning request) it did; a filemark, a block
-    /// of another length or the end of the medium did not, and are for the caller to look at.
-    ///
-    /// # Errors
-    /// [`ScsiError`] with the status and the sense.
-    pub fn check(&self, command: &'static str) -> Result<(), ScsiError> {
-        let carried_out = || {
-            let sense = self.sense().filter(|sense| !sense.is_deferred);
-            sense.is_some_and(|sense| {
-                matches!(sense.condition(), Condition::Fine | Condition::Recovered)
-            })
-        };
-        match self.status {
-            Status::Good => Ok(()),
-            Status::CheckCondition if carried_out() => Ok(()),
-            _ => Err(ScsiError::completion(command, *self)),
-        }
     }
 }
 

@@ -12,6 +12,7 @@ mod parts;
 mod record;
 mod robots;
 mod site;
+mod weights;
 mod world;
 
 pub use cause::{Cause, Slow};

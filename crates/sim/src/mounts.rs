@@ -7,13 +7,13 @@
 //!
 //! ```
 //! use tapewise_model::Micros;
-//! use tapewise_sim::mounts::{Choice, FreeDrive, MountPolicy, MountRules, Situation, Waiting, next};
+//! use tapewise_sim::mounts::{Choice, FreeDrive, KindId, MountPolicy, MountRules, Situation, Waiting, next};
 //!
 //! let waiting = |cartridge, requests| Waiting {
 //!     requests,
 //!     ..Waiting::first(cartridge, u64::from(cartridge), Micros::ZERO)
 //! };
-//! let drive = FreeDrive { drive: 0, kind: 0, loaded: false, since: Micros::ZERO };
+//! let drive = FreeDrive { drive: 0, kind: KindId(0), loaded: false, since: Micros::ZERO };
 //! let situation = Situation {
 //!     now: Micros(5_000_000),
 //!     waiting: &[waiting(0, 2), waiting(1, 7)],
@@ -38,13 +38,21 @@ use serde::Deserialize;
 use std::cmp::Reverse;
 use tapewise_model::Micros;
 
+/// The caller's number of a kind of cartridge, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediumId(pub usize);
+
+/// The caller's number of a kind of drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindId(pub usize);
+
 /// A cartridge that waits for a drive, with what is known of its requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
     /// The caller's number of the cartridge.
     pub cartridge: u32,
-    /// The caller's number of its medium.
-    pub medium: usize,
+    /// Its medium.
+    pub medium: MediumId,
     /// Counts cartridges in the order in which they became ready to be mounted.
     pub ready: u64,
     /// Requests that wait for it.
@@ -66,14 +74,14 @@ impl Waiting {
     pub fn first(cartridge: u32, number: u64, arrived: Micros) -> Waiting {
         let mut first = Waiting {
             ready: number,
-            ..Waiting::nobody(cartridge, 0)
+            ..Waiting::nobody(cartridge, MediumId(0))
         };
         first.add(number, arrived, 0.0, 0);
         first
     }
 
     /// Nobody asks for it.
-    pub fn nobody(cartridge: u32, medium: usize) -> Waiting {
+    pub fn nobody(cartridge: u32, medium: MediumId) -> Waiting {
         Waiting {
             cartridge,
             medium,
@@ -108,8 +116,8 @@ impl Waiting {
 pub struct FreeDrive {
     /// The caller's number of the drive.
     pub drive: u32,
-    /// The caller's number of its kind.
-    pub kind: usize,
+    /// Its kind.
+    pub kind: KindId,
     /// Whether a cartridge that nobody asks for is still in it.
     pub loaded: bool,
     /// Since when it has been free.
@@ -125,7 +133,7 @@ pub struct Situation<'a> {
     /// Drives that could be given one.
     pub drives: &'a [FreeDrive],
     /// Whether a kind of drive reads a medium.
-    pub reads: &'a dyn Fn(usize, usize) -> bool,
+    pub reads: &'a dyn Fn(KindId, MediumId) -> bool,
     /// The time for which a cartridge would occupy a drive: from the drive's last cartridge, if it
     /// is still there, to this one back in its slot.
     pub cost: &'a dyn Fn(&Waiting, &FreeDrive) -> Micros,
@@ -237,15 +245,15 @@ pub enum Choice {
 /// these the one that has been free for longest.
 pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     let rank = policy.kind().rank;
-    let media = situation.waiting.iter().map(|waiting| waiting.medium + 1);
+    let media = situation.waiting.iter().map(|waiting| waiting.medium.0 + 1);
     let media = media.max().unwrap_or(0);
     let drives: Vec<Option<usize>> = (0..media)
-        .map(|medium| free_drive(situation, medium))
+        .map(|medium| free_drive(situation, MediumId(medium)))
         .collect();
     let mut best: Option<(Rank, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     for (place, waiting) in situation.waiting.iter().enumerate() {
-        let Some(drive) = drives[waiting.medium] else {
+        let Some(drive) = drives[waiting.medium.0] else {
             continue;
         };
         match rank(situation, waiting, &situation.drives[drive]) {
@@ -262,7 +270,7 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     }
 }
 
-fn free_drive(situation: &Situation, medium: usize) -> Option<usize> {
+fn free_drive(situation: &Situation, medium: MediumId) -> Option<usize> {
     let reads = |&place: &usize| (situation.reads)(situation.drives[place].kind, medium);
     let places = (0..situation.drives.len()).filter(reads);
     places.min_by_key(|&place| {

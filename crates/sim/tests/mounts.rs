@@ -3,13 +3,15 @@
 use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
-use tapewise_sim::mounts::{Choice, FreeDrive, MountPolicy, MountRules, Situation, Waiting, next};
+use tapewise_sim::mounts::{
+    Choice, FreeDrive, KindId, MediumId, MountPolicy, MountRules, Situation, Waiting, next,
+};
 
 const MINUTE: i64 = 60_000_000;
 
 /// Requests for one cartridge: each with its number, its minute of arrival, and its size.
 fn waiting(cartridge: u32, medium: usize, requests: &[(u64, i64, f64, u8)]) -> Waiting {
-    let mut waiting = Waiting::nobody(cartridge, medium);
+    let mut waiting = Waiting::nobody(cartridge, MediumId(medium));
     waiting.ready = u64::from(cartridge);
     for &(number, minute, size_mb, priority) in requests {
         waiting.add(number, Micros(minute * MINUTE), size_mb, priority);
@@ -20,7 +22,7 @@ fn waiting(cartridge: u32, medium: usize, requests: &[(u64, i64, f64, u8)]) -> W
 fn free(drive: u32, kind: usize, loaded: bool, since: i64) -> FreeDrive {
     FreeDrive {
         drive,
-        kind,
+        kind: KindId(kind),
         loaded,
         since: Micros(since * MINUTE),
     }
@@ -46,7 +48,7 @@ fn ask(
             waiting,
             drives,
             // Kind 0 reads everything, kind 1 medium 1 only.
-            reads: &|kind, medium| kind == 0 || medium == 1,
+            reads: &|kind, medium| kind == KindId(0) || medium == MediumId(1),
             cost: &cost,
             rules,
         },

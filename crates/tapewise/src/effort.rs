@@ -8,7 +8,7 @@ use tapewise_model::Micros;
 /// of the caller's.
 ///
 /// The same seed and the same work give the same order on every machine. Only a search that the clock
-/// cuts short may give another one next time; [`Found::cut_short`] says so.
+/// cuts short may give another one next time; [`Found::cut_short`](crate::Found::cut_short) says so.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
     /// Seed of everything that is drawn.

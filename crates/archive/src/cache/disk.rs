@@ -1,6 +1,6 @@
 //! The directory under a cache, behind a trait so that tests can pull its plug: names and contents alike.
 
-use super::recover::PATH_ATTRIBUTE;
+use super::place::PATH_ATTRIBUTE;
 use crate::reserve;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_OMIT, XattrFlags, flock};
 use rustix::io::Errno;

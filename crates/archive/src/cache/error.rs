@@ -2,7 +2,8 @@
 
 use crate::catalogue::{CatalogueError, FileId, Holds};
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why the cache refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -134,5 +135,15 @@ impl CacheError {
     /// Whether it says of one file that it cannot be opened: others may well be.
     pub fn is_of_the_file(&self) -> bool {
         matches!(self, CacheError::Missing { .. } | CacheError::Io { .. })
+    }
+}
+
+/// Makes the error of something that was done with a file.
+pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheError {
+    let path = path.to_owned();
+    move |source| CacheError::Io {
+        doing,
+        path,
+        source,
     }
 }

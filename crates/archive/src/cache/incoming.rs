@@ -1,6 +1,9 @@
 //! The way of a file into the cache: room, contents, its place, its record.
 
-use super::{CacheError, DiskFile, Inner, place};
+use super::disk::DiskFile;
+use super::error::{CacheError, io_error};
+use super::place::{incoming, place};
+use super::state::Inner;
 use crate::catalogue::CacheKey;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +27,7 @@ impl Reservation {
     pub fn create(self) -> Result<Incoming, CacheError> {
         let name = incoming(self.key);
         let created = self.cache.disk.create(&name);
-        let file = created.map_err(super::io_error("making", &name))?;
+        let file = created.map_err(io_error("making", &name))?;
         Ok(Incoming {
             file,
             written_bytes: 0,
@@ -34,11 +37,6 @@ impl Reservation {
             },
         })
     }
-}
-
-/// The name of a file that is being written.
-pub(super) fn incoming(key: CacheKey) -> PathBuf {
-    Path::new(super::INCOMING).join(format!("{:016x}", key.0))
 }
 
 /// A file without a record: it goes when it is dropped.
@@ -95,7 +93,7 @@ impl Incoming {
     pub fn reread(&self) -> Result<Box<dyn DiskFile>, CacheError> {
         let name = incoming(self.named.reservation.key);
         let opened = self.named.reservation.cache.disk.open(&name);
-        opened.map_err(super::io_error("opening", &name))
+        opened.map_err(io_error("opening", &name))
     }
 
     /// Puts the contents on disk and the file in its place.
@@ -104,13 +102,13 @@ impl Incoming {
         let (from, to) = (incoming(key), place(key));
         let disk = &self.named.reservation.cache.disk;
         disk.sync(&from, self.file.as_mut())
-            .map_err(super::io_error("syncing", &from))?;
+            .map_err(io_error("syncing", &from))?;
         disk.rename(&from, &to)
-            .map_err(super::io_error("renaming", &from))?;
+            .map_err(io_error("renaming", &from))?;
         self.named.name = Some(to.clone());
         let directory = to.parent().unwrap_or(Path::new(""));
         let synced = self.named.reservation.cache.disk.sync_directory(directory);
-        synced.map_err(super::io_error("syncing", directory))?;
+        synced.map_err(io_error("syncing", directory))?;
         Ok(Arrived {
             bytes: self.written_bytes,
             named: self.named,

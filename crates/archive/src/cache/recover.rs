@@ -1,8 +1,11 @@
 //! What opening a cache finds, and what it does about it.
 
+use super::disk::Disk;
+use super::error::{CacheError, io_error};
+use super::place::{INCOMING, incoming, place};
+use super::state::State;
 use super::tie::{self, NEW_TIE, TIE};
-use super::{CacheError, Disk, INCOMING, Recovered, SetAside, State, incoming, io_error, place};
-use crate::catalogue::{CacheKey, CacheRecords, Cached};
+use crate::catalogue::{CacheKey, CacheRecords, Cached, FileId};
 use crate::deliver::InnerPath;
 use crate::sums::Summer;
 use std::collections::{HashMap, HashSet};
@@ -13,8 +16,31 @@ use std::path::{Path, PathBuf};
 /// Where files go that no record knows.
 const QUARANTINE: &str = "quarantine";
 
-/// The attribute of a cached file that says what path it was stored with.
-pub(super) const PATH_ATTRIBUTE: &str = "user.tapewise.path";
+/// What opening a cache found and put right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Files of steps that were not finished, removed.
+    pub leftovers: u64,
+    /// Files that are on tape too and whose place was empty or wrong: no longer recorded as cached.
+    pub forgotten: u64,
+    /// Files that lack copies on tape and whose place is empty or wrong: somebody or something took
+    /// them away. Nothing was changed, what is left of them is still there.
+    pub damaged: Vec<FileId>,
+    /// Files in the directory that are not the cache's, left alone.
+    pub strangers: Vec<PathBuf>,
+    /// Files in their place that the catalogue does not know, though they may have been acknowledged.
+    pub set_aside: Option<SetAside>,
+}
+
+/// Files that were moved out of a cache, because its catalogue does not know them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// How many.
+    pub files: usize,
+    /// Where they are now, relative to the cache: under the paths that they were stored with, or under their
+    /// numbers where the file system keeps no attributes.
+    pub directory: PathBuf,
+}
 
 /// What to do with a catalogue that is older than the cache, or another than it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +69,7 @@ fn name_of(path: &Path) -> Name {
     let key = key.filter(|&key| key < i64::MAX as u64);
     match key.map(CacheKey) {
         Some(key) if path == place(key) => Name::Place(key),
-        Some(key) if path == incoming::incoming(key) => Name::Incoming,
+        Some(key) if path == incoming(key) => Name::Incoming,
         _ => Name::Stranger,
     }
 }

@@ -4,7 +4,8 @@
 //! said to be acknowledged. So a catalogue whose generation is not below the cache's knows every file that was
 //! acknowledged, and what stands in the cache without a record was not. A catalogue below it is a copy from before.
 
-use super::{CacheError, Disk, io_error};
+use super::disk::Disk;
+use super::error::{CacheError, io_error};
 use crate::catalogue::Tie;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;

@@ -1,11 +1,8 @@
 //! What the disk cache holds, and what it may drop.
 
-use super::{FileId, NewStore, RequestId, Result};
+use super::ids::{CacheKey, FileId, RequestId};
+use super::{NewStore, Result};
 use crate::sums::Sum;
-
-/// The name of a file in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CacheKey(pub u64);
 
 /// A file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

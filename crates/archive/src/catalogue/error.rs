@@ -1,6 +1,6 @@
 //! What can go wrong with a catalogue.
 
-use crate::catalogue::{FileId, RequestId, VolumeId, WriteId};
+use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
 use std::path::PathBuf;
 
 /// What operations of a catalogue return.

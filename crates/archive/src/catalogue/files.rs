@@ -1,12 +1,9 @@
 //! Files: what they are, whose, and where their copies lie.
 
-use super::{CacheKey, Pattern, RequestId, Result, VolumeId};
+use super::ids::{CacheKey, FileId, RequestId, VolumeId};
+use super::{Pattern, Result};
 use crate::record::{File, Owner, Segment};
 use crate::sums::Sum;
-
-/// A file in the catalogue; its number is never given to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub i64);
 
 /// How far a file has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

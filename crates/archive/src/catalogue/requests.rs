@@ -1,11 +1,8 @@
 //! Requests: the journal of what was asked for, each answered once.
 
-use super::{FileId, Result, Terms, VolumeId};
+use super::ids::{FileId, RequestId, VolumeId};
+use super::{Result, Terms};
 use crate::record::Segment;
-
-/// A request in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RequestId(pub i64);
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,6 +11,7 @@ mod integrity;
 mod rejoin;
 mod requests;
 mod rows;
+mod volume_rows;
 mod volumes;
 mod writes;
 

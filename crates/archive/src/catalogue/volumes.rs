@@ -1,11 +1,8 @@
 //! Volumes: what is known of cartridges and of what lies on them.
 
-use super::{FileId, Result};
+use super::Result;
+use super::ids::{FileId, VolumeId};
 use crate::record::{File, Owner, Segment, Volume};
-
-/// A volume in the catalogue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VolumeId(pub i64);
 
 /// A file that was found on a volume that others wrote, or that we wrote and lost the catalogue of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,8 @@
 //! Writes: begun before the tape moves, committed after the drive has flushed.
 
-use super::{FileId, Result, VolumeId};
+use super::Result;
+use super::ids::{FileId, VolumeId, WriteId};
 use crate::record::{Segment, VolumeState};
-
-/// A write that was begun; its number is never given to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct WriteId(pub i64);
 
 /// A write that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]

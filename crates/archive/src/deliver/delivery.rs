@@ -1,7 +1,7 @@
 //! One file on its way: written beside its place, compared, and only then given its name.
 
-use super::destination::{READ_BYTES, kinds, mismatch};
-use super::{DeliverError, Delivered, Expected, InnerPath};
+use super::expected::{Expected, READ_BYTES, kinds, mismatch};
+use super::{DeliverError, Delivered, InnerPath};
 use crate::sums::{Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{

@@ -1,7 +1,8 @@
 //! The directory below which files appear: opened once, and from then on only by parts relative to it.
 
 use super::delivery::Delivery;
-use super::{DeliverError, Expected, InnerPath, Outcome, shown};
+use super::expected::{Expected, READ_BYTES, kinds, mismatch};
+use super::{DeliverError, InnerPath, Outcome, shown};
 use crate::sums::{Kind, Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
@@ -10,9 +11,6 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Bytes read at once where a file is read again.
-pub(super) const READ_BYTES: usize = 1 << 20;
 
 /// How directories on the way are opened: never through a link.
 const DIRECTORY: OFlags = OFlags::DIRECTORY
@@ -262,26 +260,6 @@ fn has_time(there: &Stat, expected: &Expected) -> bool {
     let there_ns = i128::from(there.st_mtime) * 1_000_000_000 + i128::from(there.st_mtime_nsec);
     let wanted_ns = expected.metadata.modified_ns.map(i128::from);
     wanted_ns.is_some_and(|wanted_ns| wanted_ns.abs_diff(there_ns) < 2_000_000_000)
-}
-
-/// The kinds of sums that are computed of a file: each once, those that are compared first.
-pub(super) fn kinds(expected: &Expected) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    let compared = expected.sums.iter().map(|sum| sum.kind);
-    for kind in compared.chain(expected.also.iter().copied()) {
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
-}
-
-/// The first sum that is not what was expected: that, and what was found.
-pub(super) fn mismatch(expected: &[Sum], found: &[Sum]) -> Option<(Sum, Sum)> {
-    expected.iter().find_map(|wanted| {
-        let found = found.iter().find(|found| found.kind == wanted.kind)?;
-        (found != wanted).then(|| (wanted.clone(), found.clone()))
-    })
 }
 
 fn sum_of(

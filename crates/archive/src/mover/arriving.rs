@@ -10,18 +10,18 @@ use crate::volume::Expander;
 use std::io::{Error, Result, Write};
 
 /// Where it goes.
-enum Place {
+enum Target {
     /// A directory of whoever asked.
     Directory(Delivery),
     /// The cache, with the sums of what has come.
     Cache(Incoming, Summer),
 }
 
-impl Write for Place {
+impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         match self {
-            Place::Directory(delivery) => delivery.write(bytes).map_err(Error::other)?,
-            Place::Cache(incoming, summer) => {
+            Target::Directory(delivery) => delivery.write(bytes).map_err(Error::other)?,
+            Target::Cache(incoming, summer) => {
                 incoming.write_all(bytes)?;
                 summer.update(bytes);
             }
@@ -38,8 +38,8 @@ impl Write for Place {
 pub(super) struct Arriving(Form);
 
 enum Form {
-    Plain(Place),
-    Frame(Expander<'static, Place>),
+    Plain(Target),
+    Frame(Expander<'static, Target>),
 }
 
 /// How an arrival ended.
@@ -53,7 +53,7 @@ pub(super) enum Arrived {
 impl Arriving {
     /// A file on its way into a directory.
     pub fn into_directory(delivery: Delivery, is_frame: bool) -> Result<Arriving> {
-        Arriving::new(Place::Directory(delivery), is_frame)
+        Arriving::new(Target::Directory(delivery), is_frame)
     }
 
     /// A file on its way into the cache.
@@ -69,10 +69,10 @@ impl Arriving {
             path: file.path.clone(),
             source,
         };
-        Arriving::new(Place::Cache(incoming, summer), is_frame).map_err(copy)
+        Arriving::new(Target::Cache(incoming, summer), is_frame).map_err(copy)
     }
 
-    fn new(place: Place, is_frame: bool) -> Result<Arriving> {
+    fn new(place: Target, is_frame: bool) -> Result<Arriving> {
         Ok(Arriving(if is_frame {
             Form::Frame(Expander::new(place)?)
         } else {
@@ -104,12 +104,12 @@ impl Arriving {
             },
         };
         match place {
-            Place::Directory(delivery) => match delivery.finish() {
+            Target::Directory(delivery) => match delivery.finish() {
                 Ok(_) => Ok(Arrived::Whole),
                 Err(error) if error.is_of_contents() => Ok(Arrived::Wrong(error.to_string())),
                 Err(error) => Err(error.into()),
             },
-            Place::Cache(incoming, summer) => {
+            Target::Cache(incoming, summer) => {
                 let found = summer.finish();
                 if let Some(known) = file.sums.iter().find(|known| !found.contains(known)) {
                     let other = found.iter().find(|sum| sum.kind == known.kind);

@@ -233,8 +233,8 @@ impl Recalling<'_> {
             .read_mounted(&record, drive, log, wants, &name, &mut receiver)?;
         let doubtful = receiver.doubtful();
         done.learned += read.outcome.learned as u64;
-        let whence = read.whence.to_string();
-        done.positions.push((queue.label.clone(), whence));
+        let map_source = read.map_source.to_string();
+        done.positions.push((queue.label.clone(), map_source));
         let mut again: Vec<usize> = doubtful.into_iter().collect();
         again.sort_unstable();
         Ok(again

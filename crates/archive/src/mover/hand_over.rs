@@ -35,7 +35,7 @@ pub struct Recalled {
     pub full: Vec<(Vec<u8>, String)>,
     /// Volumes read, each time counted.
     pub mounts: u64,
-    /// Labels of the volumes read, each with whence it was known where their blocks lie.
+    /// Labels of the volumes read, each with where the positions of its blocks came from.
     pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
     pub learned: u64,

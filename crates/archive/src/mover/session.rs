@@ -5,7 +5,9 @@ use super::{MoveError, Mover, Settings};
 use crate::cache::Cache;
 use crate::catalogue::{Catalogue, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
-use crate::read::{Cartridge, Known, Lost, NoMap, Outcome, Receiver, TapeRead, Whence, position};
+use crate::read::{
+    Known, Lost, MapSource, MappedTape, NoMap, Outcome, Receiver, TapeRead, position,
+};
 use crate::record::{Segment, Volume, VolumeFormat};
 use crate::volume::{VolumeError, read_label};
 use std::sync::atomic::AtomicBool;
@@ -22,8 +24,8 @@ const LOAD_COUNT_ATTRIBUTE: u16 = 0x0003;
 pub(super) struct VolumeRead {
     /// What came of it.
     pub outcome: Outcome,
-    /// Whence it was known where its blocks lie.
-    pub whence: Whence,
+    /// Where the positions of its blocks came from.
+    pub map_source: MapSource,
 }
 
 /// What all drives of a mover work with.
@@ -100,7 +102,7 @@ impl DriveContext<'_> {
             source,
         })?;
         let drive = recorder.drive();
-        let (cartridge, whence) = self.settings.in_drive(record, wants, drive)?;
+        let (cartridge, map_source) = self.settings.in_drive(record, wants, drive)?;
         let (mut head, learns) = cartridge.head(drive).map_err(|error| run(error.into()))?;
         recorder.forget_head();
         let mut outcome = Outcome::default();
@@ -132,18 +134,21 @@ impl DriveContext<'_> {
                 .extend(lost.map(|(want, why)| (first + want, why)));
             head = head_now(&recorder, &cartridge).unwrap_or(head);
         }
-        Ok(VolumeRead { outcome, whence })
+        Ok(VolumeRead {
+            outcome,
+            map_source,
+        })
     }
 }
 
 impl Settings {
-    /// A volume in a drive, and whence its map is.
+    /// A volume in a drive, and where its map comes from.
     fn in_drive(
         &self,
         record: &Volume,
         wants: &[Vec<Segment>],
         drive: &mut TapeDrive,
-    ) -> Result<(Cartridge, Whence), MoveError> {
+    ) -> Result<(MappedTape, MapSource), MoveError> {
         let known = Known {
             profile: &self.profile,
             format: record.format,
@@ -152,8 +157,8 @@ impl Settings {
             written: wants,
         };
         let label = record.label.clone();
-        let (cartridge, whence) =
-            Cartridge::in_drive(drive, &known).map_err(|error| match error {
+        let (cartridge, map_source) =
+            MappedTape::in_drive(drive, &known).map_err(|error| match error {
                 NoMap::Drive(source) => MoveError::Run { label, source },
                 error => MoveError::NoMap {
                     label,
@@ -162,17 +167,17 @@ impl Settings {
             })?;
         let algorithm = self.algorithm;
         Ok((
-            Cartridge {
+            MappedTape {
                 algorithm,
                 ..cartridge
             },
-            whence,
+            map_source,
         ))
     }
 }
 
 /// Where the head is: as the drive told, else by the map.
-fn head_now(recorder: &Recorder<'_>, cartridge: &Cartridge) -> Option<Position> {
+fn head_now(recorder: &Recorder<'_>, cartridge: &MappedTape) -> Option<Position> {
     let spot = recorder.head()?;
     let by_map = || {
         let map = &cartridge.map;

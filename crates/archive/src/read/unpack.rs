@@ -4,7 +4,8 @@
 //! read takes nothing of those behind it and does not end, and of a segment that a reset of the drive
 //! broke off only what had not come yet is handed on.
 
-use super::{Cartridge, Lost, Receiver};
+use super::mapped_tape::MappedTape;
+use super::receiver::{Lost, Receiver};
 use crate::record::{Segment, VolumeFormat};
 use crate::volume::{RECORD_BYTES, is_header, printable};
 use tapewise_run::{Item, Piece, Sink};
@@ -49,7 +50,7 @@ pub(super) struct Unpack<'a> {
 impl<'a> Unpack<'a> {
     pub fn new(
         wants: &'a [Vec<Segment>],
-        cartridge: &Cartridge,
+        cartridge: &MappedTape,
         receiver: &'a mut dyn Receiver,
         together: impl IntoIterator<Item = usize>,
     ) -> Self {

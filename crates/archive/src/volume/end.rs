@@ -12,8 +12,9 @@
 //! | one closed segment, all of it safe elsewhere | killed between filemark and commit | written over |
 //! | anything else | closed segments, or another program's data | [`VolumeError::Ahead`] |
 
-use super::member::{Member, RECORD_BYTES};
-use super::tar::{Found, Kind, TarReader, is_header};
+use super::member::{FIRST_HEADER, Member, RECORD_BYTES};
+use super::tar::{Found, TarReader, is_header};
+use super::tar_kind::Kind;
 use super::{VolumeError, printable};
 use tapewise_formats::event::Action;
 use tapewise_run::{Item, Met, Recorder, RunError};
@@ -25,9 +26,6 @@ pub type IsSafe<'f> = dyn Fn(&Member) -> bool + 'f;
 
 /// Bytes that are read as one event.
 const RUN_BYTES: u64 = 64 << 20;
-
-/// The name of the extended header with which every segment of ours begins.
-pub(super) const FIRST_HEADER: &[u8] = b"PaxHeaders.tapewise/next";
 
 /// Goes to where the volume ends, and sees a filemark before it.
 pub(super) fn require_end(recorder: &mut Recorder<'_>, next_block: u64) -> Result<(), VolumeError> {

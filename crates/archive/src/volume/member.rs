@@ -1,6 +1,5 @@
 //! One file, or a part of one, in a tar segment: what its pax header says.
 
-use super::end::FIRST_HEADER;
 use crate::record::File;
 use crate::sums::{Kind, Sum};
 use std::io::Write;
@@ -8,6 +7,9 @@ use std::ops::Range;
 
 /// Bytes of a tar record: headers and contents are filled up to it.
 pub(crate) const RECORD_BYTES: usize = 512;
+
+/// The name of the extended header with which every segment of ours begins.
+pub(super) const FIRST_HEADER: &[u8] = b"PaxHeaders.tapewise/next";
 
 /// What a volume says of a file, or of the part of it that follows.
 ///

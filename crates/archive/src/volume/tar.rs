@@ -5,6 +5,7 @@
 //! damaged the next one that is whole is looked for, as GNU tar does, and that is said.
 
 use super::member::{Member, RECORD_BYTES};
+use super::tar_kind::{Kind, kind_of};
 use super::tar_records::Records;
 use crate::record::Segment;
 use tapewise_formats::WrapLpos;
@@ -12,23 +13,6 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The longest extended header that is read: names of 4 KiB and attributes fit many times.
 pub(super) const MOST_EXTENDED_BYTES: u64 = 1 << 20;
-
-/// What a member is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A file; the segment is its contents.
-    File,
-    /// A file with holes, whose contents on tape only tar can unfold.
-    Sparse,
-    /// Another name of a file that came before.
-    HardLink,
-    /// A symbolic link.
-    Symlink,
-    /// A directory.
-    Directory,
-    /// A device, a pipe, a volume's name, a part of another tar's: by the letter of its header.
-    Other(u8),
-}
 
 /// A member of an archive on the tape, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +86,7 @@ pub(super) type Each<'e> = &'e mut dyn FnMut(Found);
 
 /// Where a byte lies on the tape.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct TapeByte {
     pub block: u64,
     pub offset: u64,
 }
@@ -167,7 +151,7 @@ impl TarReader {
     pub fn block(&mut self, block: u64, bytes: &[u8], each: Each<'_>) {
         let mut at = 0;
         while at < bytes.len() {
-            let here = Place {
+            let here = TapeByte {
                 block,
                 offset: at as u64,
             };
@@ -206,7 +190,7 @@ impl TarReader {
                     self.have += count;
                     if self.have == RECORD_BYTES {
                         self.have = 0;
-                        let end = Place {
+                        let end = TapeByte {
                             block,
                             offset: here.offset + count as u64,
                         };
@@ -220,7 +204,7 @@ impl TarReader {
 
     /// Ends the archive: a filemark, or the end of the data.
     pub fn filemark(&mut self, block: u64, each: Each<'_>) {
-        self.break_off(Place { block, offset: 0 }, each);
+        self.break_off(TapeByte { block, offset: 0 }, each);
         self.state = State::Header;
         self.records = Records::default();
         self.zero_records = 0;
@@ -229,7 +213,7 @@ impl TarReader {
 
     /// A block is missing: what was in it cannot be known.
     pub fn lost_block(&mut self, block: u64, why: &str, each: Each<'_>) {
-        let here = Place { block, offset: 0 };
+        let here = TapeByte { block, offset: 0 };
         each(self.trouble(here, Wrong::Unreadable(why.to_owned())));
         let has_ended = matches!(self.state, State::Ended);
         self.break_off(here, each);
@@ -238,7 +222,7 @@ impl TarReader {
         self.state = if has_ended { State::Ended } else { State::Lost };
     }
 
-    fn break_off(&mut self, here: Place, each: Each<'_>) {
+    fn break_off(&mut self, here: TapeByte, each: Each<'_>) {
         self.have = 0;
         self.extended.clear();
         match std::mem::replace(&mut self.state, State::Header) {
@@ -254,7 +238,7 @@ impl TarReader {
         }
     }
 
-    fn trouble(&self, place: Place, what: Wrong) -> Found {
+    fn trouble(&self, place: TapeByte, what: Wrong) -> Found {
         Found::Trouble(Trouble {
             partition: self.partition,
             block: place.block,
@@ -264,7 +248,7 @@ impl TarReader {
     }
 
     /// A record where a header may stand. It began in `here`'s block or in one before.
-    fn record(&mut self, here: Place, end: Place, each: Each<'_>) {
+    fn record(&mut self, here: TapeByte, end: TapeByte, each: Each<'_>) {
         if matches!(self.state, State::SparseMap(_)) {
             return self.sparse_map(each);
         }
@@ -312,7 +296,7 @@ impl TarReader {
         }
     }
 
-    fn extended(&mut self, here: Place, each: Each<'_>) {
+    fn extended(&mut self, here: TapeByte, each: Each<'_>) {
         let State::Extended { kind, .. } = self.state else {
             return;
         };
@@ -327,7 +311,14 @@ impl TarReader {
         self.extended.clear();
     }
 
-    fn member(&mut self, header: &::tar::Header, kind: u8, bytes: u64, end: Place, each: Each<'_>) {
+    fn member(
+        &mut self,
+        header: &::tar::Header,
+        kind: u8,
+        bytes: u64,
+        end: TapeByte,
+        each: Each<'_>,
+    ) {
         let records = self.records.next_member();
         let bytes = records.size.unwrap_or(bytes);
         let name = records.path(header);
@@ -412,7 +403,7 @@ impl TarReader {
         }
         let found = current.sum.digest();
         if let Some(told) = current.told.filter(|told| *told != found) {
-            let last = Place {
+            let last = TapeByte {
                 block: located.segment.last_block,
                 offset: 0,
             };
@@ -427,7 +418,7 @@ impl TarReader {
 }
 
 impl Current {
-    fn pass(&mut self, here: Place, bytes: &[u8]) {
+    fn pass(&mut self, here: TapeByte, bytes: &[u8]) {
         let segment = &mut self.located.segment;
         if self.left == segment.bytes {
             segment.first_block = here.block;
@@ -474,19 +465,6 @@ pub(crate) fn is_header(record: &[u8; RECORD_BYTES]) -> bool {
         signed += i32::from(byte as i8);
     }
     told == unsigned || i64::from(told) == i64::from(signed)
-}
-
-fn kind_of(letter: u8, name: &[u8], is_sparse: bool) -> Kind {
-    match letter {
-        b'0' | 0 | b'7' if is_sparse => Kind::Sparse,
-        b'0' | 0 if name.ends_with(b"/") => Kind::Directory,
-        b'0' | 0 | b'7' => Kind::File,
-        b'1' => Kind::HardLink,
-        b'2' => Kind::Symlink,
-        b'5' => Kind::Directory,
-        b'S' => Kind::Sparse,
-        other => Kind::Other(other),
-    }
 }
 
 /// A name for people.

@@ -1,7 +1,7 @@
 //! What extended headers say of the member that follows them.
 
 use super::member::{Part, nanoseconds};
-use super::tar::Kind;
+use super::tar_kind::Kind;
 
 /// The longest name that a global header may give to all members that follow.
 ///

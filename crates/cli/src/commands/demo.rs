@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tapewise::{Batch, Found, Placed, Placement};
-use tapewise_archive::read::Cartridge;
+use tapewise_archive::read::MappedTape;
 use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
@@ -486,9 +486,9 @@ impl<W: Write> Log for Kept<W> {
 }
 
 /// The cartridge as the reader needs it.
-fn to_read(placed: &Placed, algorithm: Algorithm) -> Result<Cartridge, CliError> {
+fn to_read(placed: &Placed, algorithm: Algorithm) -> Result<MappedTape, CliError> {
     let map = placed.map.clone();
-    Ok(Cartridge {
+    Ok(MappedTape {
         tape: placed.problem.tape().clone(),
         map: map.ok_or_else(|| CliError::failed("the clips were placed without a map"))?,
         format: VolumeFormat::Blocks,

@@ -1,50 +1,9 @@
 //! READ END OF WRAP POSITION: the last object on each wrap, as things were at load.
 
 use super::Drive;
+use super::wrap_end::WrapEnd;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
-use crate::medium::Medium;
-use crate::tape::Tape;
-
-/// The last object on a wrap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WrapEnd {
-    wrap: u16,
-    partition: u8,
-    /// The last object that ends on the wrap; end of data itself for the wrap that holds it.
-    object: u64,
-}
-
-/// What the table says of a cartridge: wraps with user data only, guard wraps not at all.
-pub(super) fn snapshot(tape: &Tape, medium: &Medium) -> Vec<WrapEnd> {
-    let mut ends = Vec::new();
-    for number in 0..medium.partition_count() {
-        let Some(partition) = medium.partition(number) else {
-            continue;
-        };
-        let end_of_data = partition.end_of_data();
-        if end_of_data == 0 {
-            continue;
-        }
-        let last_wrap = tape.place(number, partition.offset(end_of_data)).wrap;
-        for wrap in tape.place(number, 0).wrap..=last_wrap {
-            let Some((_, end)) = tape.end_of_wrap(wrap) else {
-                continue;
-            };
-            let object = if wrap == last_wrap {
-                end_of_data
-            } else {
-                partition.object_at(end).saturating_sub(1)
-            };
-            ends.push(WrapEnd {
-                wrap,
-                partition: number,
-                object,
-            });
-        }
-    }
-    ends
-}
 
 /// Answers A3h/1Fh with qualifier 45h, in the short form or in the long one.
 pub(super) fn read(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! Cartridges in and out: by robot, by hand, by LOAD UNLOAD.
 
-use super::{Cartridge, Drive, Loaded, Threading, end_of_wrap};
+use super::{Drive, InsertedCartridge, Loaded, Threading, wrap_end};
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::kind::DriveKind;
@@ -12,7 +12,7 @@ const CLEANING: Micros = Micros(120_000_000);
 
 impl Drive {
     /// A cartridge is put in; the drive begins to load it.
-    pub fn insert(&mut self, cartridge: Cartridge, now: Micros) {
+    pub fn insert(&mut self, cartridge: InsertedCartridge, now: Micros) {
         let is_compatible = match DriveKind::find(&cartridge.kind) {
             Some(kind) => {
                 kind.name == self.kind.name
@@ -91,7 +91,7 @@ impl Drive {
         let (mechanics, motion) =
             Mechanics::load(&self.kind.mechanism, loaded.tape.clone(), parked, noise);
         loaded.mechanics = Some(mechanics);
-        loaded.wrap_ends = end_of_wrap::snapshot(&loaded.tape, &loaded.medium);
+        loaded.wrap_ends = wrap_end::snapshot(&loaded.tape, &loaded.medium);
         let time = motion.time + Micros::from_secs_f64(self.faults.faults.slow_load_s);
         loaded.state = Threading::Loading(now + time);
         loaded.at_beginning();

@@ -1,45 +1,14 @@
 //! Mode parameters: block length, compression, device configuration, partitions (SSC-4, 8.5).
 
 use super::Drive;
+use super::mode_values::{Mode, PartitionPlan};
 use crate::attention::MODE_CHANGED;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
-use crate::kind::DriveKind;
 
 const COMPRESSION: u8 = 0x0f;
 const CONFIGURATION: u8 = 0x10;
 const PARTITIONS: u8 = 0x11;
-
-/// What MODE SELECT can change.
-#[derive(Clone, Debug)]
-pub(super) struct Mode {
-    /// Length of blocks in fixed mode; 0 when there is none.
-    pub block_length: u32,
-    /// Data is compressed.
-    pub compresses: bool,
-    /// What the next FORMAT MEDIUM will make; nothing until MODE SELECT has said so.
-    pub partitions: Option<PartitionPlan>,
-}
-
-/// The partitions of mode page 11h.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PartitionPlan {
-    /// The drive's own choice for so many (FDP, SDP).
-    DriveChooses(u8),
-    /// Bytes of each; the one that says FFFFh gets the rest (IDP).
-    Sizes(Vec<Option<u64>>),
-}
-
-impl Mode {
-    /// As after power on.
-    pub fn new(kind: &DriveKind) -> Mode {
-        Mode {
-            block_length: 0,
-            compresses: kind.compression.is_some(),
-            partitions: None,
-        }
-    }
-}
 
 /// MODE SENSE(6) and (10).
 pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {

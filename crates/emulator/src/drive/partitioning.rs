@@ -1,7 +1,7 @@
 //! FORMAT MEDIUM: partitions of whole wraps, with guard wraps between them.
 
 use super::Drive;
-use super::mode::PartitionPlan;
+use super::mode_values::PartitionPlan;
 use crate::check::Check;
 use crate::exchange::{Exchange, Stop};
 use crate::mechanics::Mechanics;

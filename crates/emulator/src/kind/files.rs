@@ -10,42 +10,8 @@ macro_rules! files {
     };
 }
 
-/// The drives, in order of listing.
-pub(super) const KINDS: &[(&str, &str)] = files![
-    "dat-4mm",
-    "ampex-dst310",
-    "sony-dtf",
-    "dlt4000",
-    "dlt4000-jm98",
-    "dlt7000",
-    "ibm3590",
-    "ibm3570c",
-    "ibm3580",
-    "lto1",
-    "lto2",
-    "lto3",
-    "lto4",
-    "lto5",
-    "lto5-hh",
-    "lto6",
-    "lto6-hh",
-    "lto7",
-    "lto7-hh",
-    "lto7-m8",
-    "lto8",
-    "lto8-hh",
-    "lto9",
-    "lto9-hh",
-    "lto10",
-    "lto10p",
-    "ts1140",
-    "ts1150",
-    "ts1155",
-    "ts1160",
-    "ts1170",
-    "t10000c",
-    "t10000d",
-];
+/// The drives, in order of listing: the profiles of the same names say what is published of them.
+pub(super) const KINDS: &[(&str, &str)] = tapewise_model::emulated_drives!(files);
 
 /// What drives of one family share.
 const FAMILIES: &[(&str, &str)] = files![

@@ -8,7 +8,7 @@ pub const MAX_TERMS: usize = 16;
 
 /// A place on the tape, finer than drives report it, because it is searched for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct FinePosition {
     /// Physical wrap.
     pub wrap: u16,
     /// Longitudinal position in LPOS units.
@@ -35,7 +35,7 @@ pub trait LinearCost {
     fn terms(&self) -> &[Term];
 
     /// Writes the value of each term for one move, in the order of [`LinearCost::terms`].
-    fn fill(&self, from: &Place, to: &Place, values: &mut [f64]);
+    fn fill(&self, from: &FinePosition, to: &FinePosition, values: &mut [f64]);
 }
 
 /// The regression of CERN 2018 (annex): see [`tapewise_model::locate::LtoRegression`].
@@ -77,7 +77,7 @@ impl CernCost {
     }
 
     /// Whether the destination lies in its own reading direction from where the head is.
-    fn is_ahead(&self, from: &Place, to: &Place) -> bool {
+    fn is_ahead(&self, from: &FinePosition, to: &FinePosition) -> bool {
         match self.geometry.direction(to.wrap) {
             Direction::Forward => to.lpos >= from.lpos,
             Direction::Reverse => to.lpos <= from.lpos,
@@ -91,7 +91,7 @@ impl LinearCost for CernCost {
     }
 
     #[inline]
-    fn fill(&self, from: &Place, to: &Place, values: &mut [f64]) {
+    fn fill(&self, from: &FinePosition, to: &FinePosition, values: &mut [f64]) {
         let geometry = &self.geometry;
         let ahead = self.is_ahead(from, to);
         let other_wrap = from.wrap != to.wrap;
@@ -140,7 +140,7 @@ impl LinearCost for ApproachCost {
     }
 
     #[inline]
-    fn fill(&self, from: &Place, to: &Place, values: &mut [f64]) {
+    fn fill(&self, from: &FinePosition, to: &FinePosition, values: &mut [f64]) {
         let (regression, approach) = values.split_at_mut(self.regression.terms.len());
         self.regression.fill(from, to, regression);
         approach[0] = flag(from.wrap != to.wrap && !self.regression.is_ahead(from, to));

@@ -11,7 +11,7 @@
 //! weighted normal equations with weights `(nu + 1) / (nu + z^2)`, then `s^2 = sum of w r^2 / n`
 //! (Lange, Little & Taylor 1989).
 
-use super::cost::{LinearCost, MAX_TERMS, Place, Term};
+use super::cost::{FinePosition, LinearCost, MAX_TERMS, Term};
 use super::solve::{Factor, dot};
 
 /// Degrees of freedom of the errors: near enough to normal, with room for outliers.
@@ -31,8 +31,8 @@ pub(super) struct Estimate {
 /// A move with both ends placed.
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
-    pub from: Place,
-    pub to: Place,
+    pub from: FinePosition,
+    pub to: FinePosition,
     pub time_s: f64,
 }
 
@@ -54,8 +54,8 @@ impl Estimate {
     pub(super) fn predict<C: LinearCost + ?Sized>(
         &self,
         cost: &C,
-        from: &Place,
-        to: &Place,
+        from: &FinePosition,
+        to: &FinePosition,
     ) -> f64 {
         let size = cost.terms().len();
         let mut values = [0.0; MAX_TERMS];

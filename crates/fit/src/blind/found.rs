@@ -1,11 +1,12 @@
 //! What was found: coefficients, and the map of each volume with its error.
 
-use super::cost::{LinearCost, Place};
+use super::cost::{FinePosition, LinearCost};
 use super::estimate::Placed;
+use super::given::{Options, Volume, moving};
 use super::solve::Factor;
 use super::trace::Trace;
 use super::track::place;
-use super::{Options, Search, Searched, Volume, moving};
+use super::{Search, Searched};
 use crate::sample::Sample;
 use tapewise_model::{EndOfWrap, Geometry, Micros, Position, PositionSource};
 
@@ -127,7 +128,7 @@ impl FoundVolume {
     }
 
     /// Where a block begins, and one standard deviation of that along the track, in LPOS units.
-    pub fn place(&self, geometry: &Geometry, block: u64) -> (Place, f64) {
+    pub fn place(&self, geometry: &Geometry, block: u64) -> (FinePosition, f64) {
         let (along, error) = self.along(block);
         (
             place(geometry, along),

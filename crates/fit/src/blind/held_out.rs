@@ -3,8 +3,9 @@
 use super::cost::LinearCost;
 use super::estimate::{Estimate, Placed};
 use super::found::typical;
+use super::given::{Move, Options, Volume, moving};
 use super::trace::Trace;
-use super::{BlindError, FIRST_SCALE_S, Move, Options, Search, Volume, moving};
+use super::{BlindError, FIRST_SCALE_S, Search};
 use tapewise_model::Geometry;
 
 /// Parts that moves, or volumes, are divided into; each is held out once.

@@ -2,9 +2,9 @@
 
 use super::cost::LinearCost;
 use super::estimate::{Estimate, INFORMATION, Placed, loss, weight};
+use super::given::{Move, Options};
 use super::solve::Factor;
 use super::track::{Track, place};
-use super::{Move, Options};
 use tapewise_model::Geometry;
 
 /// Hats with fewer moves on them than this stay flat.

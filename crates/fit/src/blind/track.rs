@@ -18,7 +18,7 @@
 //! with `w_k` half the width of the hat, `sigma` how much one wrap differs from the next, `tau` how
 //! much tapes differ as a whole.
 
-use super::cost::Place;
+use super::cost::FinePosition;
 use tapewise_model::{Direction, Geometry};
 
 /// The half width, in wraps, below which hats are not divided: within a wrap there is nothing to find.
@@ -110,7 +110,7 @@ impl Track {
 
 /// The place that lies `along` wraps along the track; beyond the ends of the tape, its ends.
 #[inline]
-pub(super) fn place(geometry: &Geometry, along: f64) -> Place {
+pub(super) fn place(geometry: &Geometry, along: f64) -> FinePosition {
     let last = f64::from(geometry.wraps.saturating_sub(1));
     let wrap = along.floor().clamp(0.0, last);
     let into = (along - wrap).clamp(0.0, 1.0) * f64::from(geometry.wrap_lpos());
@@ -119,7 +119,7 @@ pub(super) fn place(geometry: &Geometry, along: f64) -> Place {
         Direction::Forward => f64::from(geometry.lpos_min) + into,
         Direction::Reverse => f64::from(geometry.lpos_max) - into,
     };
-    Place { wrap, lpos }
+    FinePosition { wrap, lpos }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Regular landing points: found by their period in what distance alone does not explain.
 
-use super::lists::{Points, total_loss};
+use super::lists::total_loss;
 use super::mechanics::{Mechanics, solve};
 use super::moves::{Move, Moves};
+use super::points::Points;
 use crate::fitted::Structure;
 use crate::robust::standard_error;
 

@@ -1,7 +1,7 @@
 //! All of the model but the landing points: linear in its coefficients, which are fitted robustly.
 
-use super::lists::Points;
 use super::moves::{Move, Moves};
+use super::points::Points;
 use crate::robust::{GIVEN_UP, standard_error};
 use tapewise_model::locate::LandingCoefficients;
 

@@ -1,8 +1,9 @@
 //! The search for the structure of a drive: landing points and mechanics take turns.
 
-use super::lists::{Costs, Points};
+use super::lists::Costs;
 use super::mechanics::{Mechanics, Solved, solve};
 use super::moves::Moves;
+use super::points::Points;
 use super::settle::settled;
 use super::{lattice, lists};
 use crate::fitted::Structure;

@@ -5,9 +5,9 @@
 //! places and spread are moved to where those shares fit what was observed. A retry tells no more
 //! than any other record: at most that the drive landed at one of the two.
 
-use super::lists::Points;
 use super::mechanics::Mechanics;
 use super::moves::{Move, Moves};
+use super::points::Points;
 use crate::fitted::Structure;
 
 /// How far from a landing point records tell of it, in lengths of the tape, and in parts of the way

@@ -1,6 +1,8 @@
 //! Synthetic cartridges and recalls: everything a log has, and what it does not have.
 
-use tapewise_fit::blind::{ApproachCost, CernCost, FoundVolume, LinearCost, Move, Place, Volume};
+use tapewise_fit::blind::{
+    ApproachCost, CernCost, FinePosition, FoundVolume, LinearCost, Move, Volume,
+};
 use tapewise_model::locate::LtoCoefficients;
 use tapewise_model::{Direction, Geometry, Layout, Micros, Random};
 
@@ -157,7 +159,7 @@ impl World {
         values.iter().zip(TRUE_COST).map(|(v, c)| v * c).sum()
     }
 
-    fn by_landing_points(&self, from: &Place, to: &Place) -> f64 {
+    fn by_landing_points(&self, from: &FinePosition, to: &FinePosition) -> f64 {
         let geometry = &self.geometry;
         let spacing = f64::from(geometry.wrap_lpos()) / 100.0;
         let into = to.lpos - f64::from(geometry.lpos_min);
@@ -197,7 +199,7 @@ impl World {
         wrap as f64 + (block - edges[wrap]) / (edges[wrap + 1] - edges[wrap])
     }
 
-    fn true_place(&self, volume: usize, block: u64) -> Place {
+    fn true_place(&self, volume: usize, block: u64) -> FinePosition {
         let along = self.true_along(volume, block);
         let wrap = (along as u16).min(self.geometry.wraps - 1);
         let into = (along - f64::from(wrap)) * f64::from(self.geometry.wrap_lpos());
@@ -205,7 +207,7 @@ impl World {
             Direction::Forward => f64::from(self.geometry.lpos_min) + into,
             Direction::Reverse => f64::from(self.geometry.lpos_max) - into,
         };
-        Place { wrap, lpos }
+        FinePosition { wrap, lpos }
     }
 
     /// The published regression, which is not what these drives do.

@@ -1,6 +1,6 @@
 //! What the log of a benchmark says: how soon requests were answered, and what the time went into.
 
-use super::number_of;
+use super::hall::number_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tapewise_formats::bench_csv::Retrieval;

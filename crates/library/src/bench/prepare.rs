@@ -3,7 +3,7 @@
 //! "Ten 5000MB cartridges were written to capacity with 26KB image objects": an object is a block, of
 //! bytes that do not compress.
 
-use crate::stress::{Cartridge, Tested};
+use crate::stress::{SlottedCartridge, Tested};
 use std::sync::atomic::AtomicBool;
 use tapewise_run::measure::{Filled, fill};
 use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
@@ -30,7 +30,7 @@ pub struct Terms {
 pub fn prepare(
     changer: &mut Changer,
     tested: &mut Tested,
-    cartridge: &Cartridge,
+    cartridge: &SlottedCartridge,
     terms: Terms,
     log: &mut dyn Log,
     stop: &AtomicBool,
@@ -48,7 +48,7 @@ pub fn prepare(
 
 fn write(
     tested: &mut Tested,
-    cartridge: &Cartridge,
+    cartridge: &SlottedCartridge,
     terms: Terms,
     log: &mut dyn Log,
     stop: &AtomicBool,

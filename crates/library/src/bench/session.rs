@@ -1,7 +1,7 @@
 //! One drive's part of the benchmark: a request from the queue, step by step, then the next one.
 
+use super::hall::{Hall, Shelved, lock, micros, purpose};
 use super::queue::Next;
-use super::{Hall, Shelved, lock, micros, purpose};
 use crate::stress::{Failure, Tested};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -263,8 +263,8 @@ fn duration(time: Micros) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hall::{Record, Robot, Tally};
     use super::super::queue::Queue;
-    use super::super::{Record, Robot};
     use super::*;
     use crate::testing::{drive, library, robot};
     use std::sync::atomic::AtomicBool;
@@ -300,7 +300,7 @@ mod tests {
             queue: Mutex::new(Queue::new(&pattern, 1)),
             record: Mutex::new(Record {
                 log: &mut log,
-                tally: super::super::Tally::default(),
+                tally: Tally::default(),
             }),
             stop: &stop,
         };

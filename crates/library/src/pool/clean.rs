@@ -1,13 +1,11 @@
 //! Cleaning: a drive that asks for it gets a cleaning cartridge, which is waited for and brought back.
 
 use super::bay::{Bay, Site, past_attentions};
-use super::desk::Desk;
+use super::desk::{Desk, lock};
 use super::error::PoolError;
-use super::{Pool, lock};
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
-use tapewise_run::{Log, RunError};
+use tapewise_run::RunError;
 use tapewise_scsi::commands::ElementKind;
 use tapewise_scsi::{Changer, Condition, NotReady, ScsiError};
 
@@ -21,39 +19,6 @@ const LIMIT: Duration = Duration::from_secs(900);
 const SEEN_LIMIT: Duration = Duration::from_secs(120);
 
 const POLL: Duration = Duration::from_secs(1);
-
-impl Pool {
-    /// How often each cleaning cartridge was used since the pool was made. Some fifty uses are what
-    /// they are rated for.
-    pub fn cleanings(&self) -> BTreeMap<String, u64> {
-        lock(&self.desk).cleanings.clone()
-    }
-
-    /// Cleans a drive now, whether it asks for it or not; a volume in it goes home first. Which
-    /// cartridge has cleaned it.
-    ///
-    /// # Errors
-    /// [`PoolError::NoCleaner`], and those of [`Pool::dismount`].
-    ///
-    /// # Panics
-    /// When there is no drive of this number.
-    pub fn clean(&mut self, index: usize, log: &mut dyn Log) -> Result<String, PoolError> {
-        self.bays[index].check_reservation()?;
-        let before = self.cleanings();
-        self.dismount(index, log)?;
-        // A drive that asks for it was cleaned when it had given out its volume.
-        if self.cleanings() == before {
-            clean(&mut self.bays[index], &self.desk)?;
-        }
-        let after = self.cleanings().into_iter();
-        let mut used = after.filter(|(cleaner, uses)| before.get(cleaner) != Some(uses));
-        used.next()
-            .map(|(cleaner, _)| cleaner)
-            .ok_or_else(|| PoolError::NoCleaner {
-                drive: self.bays[index].name(),
-            })
-    }
-}
 
 /// Cleans an empty drive that asked for it; the robots are held for moves only. Where no cleaning
 /// cartridge is left that is said, once for each time the drive asks, and the drive goes on. While

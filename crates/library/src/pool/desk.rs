@@ -3,12 +3,16 @@
 use super::bay::{Bay, Holds, Site};
 use super::error::PoolError;
 use super::library::Library;
-use super::{Listener, Person};
+use super::person::Person;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::event::Action;
 use tapewise_run::Log;
 use tapewise_scsi::Changer;
 use tapewise_scsi::commands::ElementKind;
+
+/// Whoever is told what happens, before a robot moves too.
+pub type Listener = Box<dyn FnMut(&str) + Send>;
 
 /// What all drives share: robots, the person, whoever listens.
 pub(super) struct Desk {
@@ -165,4 +169,8 @@ impl Desk {
             _ => Ok(()),
         }
     }
+}
+
+pub(super) fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! Cartridges in and out of a library, through its import/export station.
 
 use super::desk::Desk;
+use super::desk::lock;
 use super::error::PoolError;
-use super::{Place, Pool, lock};
+use super::{Place, Pool};
 use tapewise_scsi::Changer;
 use tapewise_scsi::commands::ElementKind;
 

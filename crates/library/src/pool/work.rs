@@ -8,8 +8,9 @@
 
 use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
+use super::desk::lock;
 use super::error::{Blame, PoolError};
-use super::{Pool, TRIES, give_back, lock, mount_in, reject};
+use super::{Pool, TRIES, give_back, mount_in, reject};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,9 @@
 //! 4mm drive has a second, steeper line for short seeks (section 5.4.3); the faster of the two is
 //! taken, which is the short one below their crossing.
 
-use super::Point;
+use super::neighbours::{Groups, TurningPoints};
+use super::point::Point;
+use super::rays::{Destination, Look, Slopes, Straight, base};
 use super::times::Times;
 use crate::micros::{Micros, Pace};
 
@@ -20,10 +22,10 @@ pub struct ShortSeek {
 /// Linear seek time of a helical scan drive.
 #[derive(Clone, Debug)]
 pub struct HelicalLinear {
-    pub(super) startup: Micros,
-    pub(super) pace: Pace,
+    startup: Micros,
+    pace: Pace,
     lpos_min: i32,
-    pub(super) short: Option<ShortSeek>,
+    short: Option<ShortSeek>,
     startup_hinted: Option<Micros>,
 }
 
@@ -80,5 +82,58 @@ impl Times for HelicalLinear {
 
     fn rewind(&self, from: &Point) -> Micros {
         self.startup + self.pace.time(i64::from(from.lpos - self.lpos_min))
+    }
+}
+
+impl Groups for HelicalLinear {
+    fn groups(&self) -> usize {
+        1
+    }
+
+    fn group(&self, _to: &Point) -> usize {
+        0
+    }
+
+    fn turning_points(&self, from: &Point, _group: usize) -> TurningPoints {
+        TurningPoints::one(from.lpos)
+    }
+}
+
+/// One class for the line of long seeks, one for that of short ones: the faster counts.
+impl Straight for HelicalLinear {
+    fn slopes(&self, class: usize) -> Slopes {
+        match (class, self.short) {
+            (1, Some(short)) => Slopes::valley(short.pace),
+            _ => Slopes::valley(self.pace),
+        }
+    }
+
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
+        let places = self.lines().map(|(class, ..)| Destination {
+            class,
+            along: to.lpos,
+            weight: Micros::ZERO,
+            group: None,
+        });
+        places.for_each(give);
+    }
+
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
+        let looks = self.lines().map(|(class, startup, pace)| Look {
+            class,
+            pivot: from.lpos,
+            below: Some(base(startup, -pace.fine(), from.lpos)),
+            above: Some(base(startup, pace.fine(), from.lpos)),
+            except: None,
+        });
+        looks.for_each(give);
+    }
+}
+
+impl HelicalLinear {
+    fn lines(&self) -> impl Iterator<Item = (usize, Micros, Pace)> {
+        let long = (0, self.startup, self.pace);
+        let short = self.short.map(|short| (1, short.startup, short.pace));
+        std::iter::once(long).chain(short)
     }
 }

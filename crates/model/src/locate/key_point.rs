@@ -17,7 +17,9 @@
 //! Key point `j - 1` is "the key point that is two before the destination". Each case has a
 //! constant for switching tracks and turning around, which the paper does not print.
 
-use super::Point;
+use super::neighbours::{Groups, TurningPoints};
+use super::point::Point;
+use super::rays::{Destination, Look, Slopes, Straight, base};
 use super::times::Times;
 use crate::key_points::KeyPoints;
 use crate::micros::{Micros, Pace};
@@ -52,8 +54,8 @@ pub struct Motion {
 /// The key-point model of one cartridge.
 #[derive(Clone, Debug)]
 pub struct KeyPointModel {
-    pub(super) read: Pace,
-    pub(super) scan: Pace,
+    read: Pace,
+    scan: Pace,
     case: [Micros; 7],
     /// The constants of cases 2 to 7: by the source's section and direction, then by the
     /// destination's direction and section; sections counted from the beginning of tape.
@@ -63,7 +65,7 @@ pub struct KeyPointModel {
     sections: u16,
     /// Segments of the shortest section.
     shortest_section: i64,
-    pub(super) residual: Option<Micros>,
+    residual: Option<Micros>,
 }
 
 impl KeyPointModel {
@@ -102,12 +104,12 @@ impl KeyPointModel {
     }
 
     /// Number of tracks.
-    pub(super) fn tracks(&self) -> usize {
+    fn tracks(&self) -> usize {
         self.section_lpos.len()
     }
 
     /// Sections of a track.
-    pub(super) fn sections(&self) -> usize {
+    fn sections(&self) -> usize {
         usize::from(self.sections)
     }
 
@@ -122,7 +124,7 @@ impl KeyPointModel {
     }
 
     /// The section of a point, counted from the beginning of tape.
-    pub(super) fn section(&self, point: &Point) -> u16 {
+    fn section(&self, point: &Point) -> u16 {
         point.zone
     }
 
@@ -138,27 +140,21 @@ impl KeyPointModel {
 
     /// How many sections ahead a section of track `to_wrap` is of section `from`, both counted from
     /// the beginning of tape.
-    pub(super) fn sections_ahead(&self, from: usize, to: usize, to_wrap: u16) -> i32 {
+    fn sections_ahead(&self, from: usize, to: usize, to_wrap: u16) -> i32 {
         self.flip_if_reverse(to as i32, to_wrap) - self.flip_if_reverse(from as i32, to_wrap)
     }
 
     /// The constant of the case, 2 to 7, of a move from track `from_wrap` to a section of `to_wrap`
     /// that many sections ahead.
     #[inline(always)]
-    pub(super) fn locating(
-        &self,
-        ahead: i32,
-        section: usize,
-        from_wrap: u16,
-        to_wrap: u16,
-    ) -> Micros {
+    fn locating(&self, ahead: i32, section: usize, from_wrap: u16, to_wrap: u16) -> Micros {
         let destination = self.flip_if_reverse(section as i32, to_wrap);
         self.case[locate_case(ahead, destination, from_wrap ^ to_wrap)]
     }
 
     /// Where the drive goes over to reading on the way to a section, counted from the beginning of
     /// tape.
-    pub(super) fn landing(&self, wrap: u16, section: usize) -> i32 {
+    fn landing(&self, wrap: u16, section: usize) -> i32 {
         let reading_section = self.flip_if_reverse(section as i32, wrap);
         let before = (reading_section - 1).max(0);
         self.section_lpos[usize::from(wrap)][before as usize] as i32
@@ -167,7 +163,7 @@ impl KeyPointModel {
     /// The constants of cases 2 to 7 for moves from a point, by the destination's direction and
     /// section.
     #[inline(always)]
-    pub(super) fn locating_from(&self, from: &Point) -> &[Micros] {
+    fn locating_from(&self, from: &Point) -> &[Micros] {
         let row = 2 * usize::from(from.zone) + usize::from(from.wrap & 1);
         &self.locating[row * 2 * self.sections()..][..2 * self.sections()]
     }
@@ -175,7 +171,7 @@ impl KeyPointModel {
     /// The time between two points, given what [`KeyPointModel::locating_from`] has for the first:
     /// for many moves from one place.
     #[inline(always)]
-    pub(super) fn time_by(&self, locating: &[Micros], from: &Point, to: &Point) -> Micros {
+    fn time_by(&self, locating: &[Micros], from: &Point, to: &Point) -> Micros {
         if from.wrap == to.wrap
             && let Some(read) = self.ahead_on_track(from, to)
         {
@@ -188,7 +184,7 @@ impl KeyPointModel {
 
     /// The least that cases 2 to 7 can take: from a key point the drive reads a whole section and
     /// more, but for the first two sections of a track.
-    pub(super) fn least_outside(&self) -> Micros {
+    fn least_outside(&self) -> Micros {
         let [_, c2, c3, c4, c5, c6, c7] = self.case;
         let past_a_section = c2.min(c3).min(c5).min(c6) + self.read.time(self.shortest_section);
         past_a_section.min(c4).min(c7)
@@ -284,4 +280,139 @@ fn locate_case(ahead: i32, destination: i32, tracks: u16) -> usize {
         (false, false) => 2,
     };
     1 + 3 * anti_directional + landing
+}
+
+impl Groups for KeyPointModel {
+    fn groups(&self) -> usize {
+        self.tracks() * self.sections()
+    }
+
+    fn group(&self, to: &Point) -> usize {
+        usize::from(to.wrap) * self.sections() + usize::from(self.section(to))
+    }
+
+    fn turning_points(&self, from: &Point, group: usize) -> TurningPoints {
+        // Time rises in reading order; in the source's own section it also starts anew right ahead
+        // of the source.
+        let track = group / self.sections();
+        let start = if track & 1 == 0 { i32::MIN } else { i32::MAX };
+        if self.group(from) == group {
+            TurningPoints {
+                first: start,
+                second: Some(from.lpos),
+            }
+        } else {
+            TurningPoints::one(start)
+        }
+    }
+
+    fn least_elsewhere(&self) -> Option<Micros> {
+        Some(self.least_outside())
+    }
+}
+
+/// Classes by direction and section, with the place of landing along the tape and the reading
+/// behind it as the weight. Case 1, reading on, has a class for each section of each track, and
+/// what lies behind the source in its own section another one.
+impl Straight for KeyPointModel {
+    fn slopes(&self, class: usize) -> Slopes {
+        let Some(class) = class.checked_sub(2 * self.sections()) else {
+            return Slopes::valley(self.scan);
+        };
+        let track = class / (2 * self.sections());
+        let forward = track & 1 == 0;
+        let reading_on = (class / self.sections()) & 1 == 0;
+        let slope = match (reading_on, forward) {
+            (true, true) => self.read.fine(),
+            (true, false) => -self.read.fine(),
+            (false, _) => 0,
+        };
+        Slopes {
+            below: (reading_on != forward).then_some(slope),
+            above: (reading_on == forward).then_some(slope),
+        }
+    }
+
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
+        let section = usize::from(self.section(to));
+        let read = self.read.time(i64::from((to.lpos - to.landing).abs()));
+        give(Destination {
+            class: self.of_section(to.wrap, section),
+            along: to.landing,
+            weight: read,
+            group: Some(u32::from(to.wrap)),
+        });
+        give(Destination {
+            class: self.reading_on(to.wrap, section),
+            along: to.lpos,
+            weight: Micros::ZERO,
+            group: None,
+        });
+        give(Destination {
+            class: self.behind(to.wrap, section),
+            along: to.lpos,
+            weight: read,
+            group: None,
+        });
+    }
+
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
+        let own = usize::from(self.section(from));
+        for wrap in [from.wrap & !1, from.wrap | 1] {
+            let own_direction = wrap == from.wrap;
+            for section in 0..self.sections() {
+                let ahead = self.sections_ahead(own, section, wrap);
+                let fixed = self.locating(ahead, section, from.wrap, wrap);
+                let slope = self.scan.fine();
+                give(Look {
+                    class: self.of_section(wrap, section),
+                    pivot: from.lpos,
+                    below: Some(base(fixed, -slope, from.lpos)),
+                    above: Some(base(fixed, slope, from.lpos)),
+                    except: (own_direction && (0..=2).contains(&ahead)).then_some(u32::from(wrap)),
+                });
+                if own_direction && (0..=2).contains(&ahead) {
+                    self.look_along_own_track(from, section, give);
+                }
+            }
+        }
+        let landing = self.landing(from.wrap, own);
+        let scan = self.scan.time(i64::from((landing - from.lpos).abs()));
+        let fixed = self.locating(0, own, from.wrap, from.wrap) + scan;
+        let at = Some(base(fixed, 0, 0));
+        let forward = from.wrap & 1 == 0;
+        give(Look {
+            class: self.behind(from.wrap, own),
+            pivot: from.lpos - i32::from(forward),
+            below: at.filter(|_| forward),
+            above: at.filter(|_| !forward),
+            except: None,
+        });
+    }
+}
+
+impl KeyPointModel {
+    fn of_section(&self, wrap: u16, section: usize) -> usize {
+        usize::from(wrap & 1) * self.sections() + section
+    }
+
+    fn reading_on(&self, wrap: u16, section: usize) -> usize {
+        2 * self.sections() * (1 + usize::from(wrap)) + section
+    }
+
+    fn behind(&self, wrap: u16, section: usize) -> usize {
+        self.reading_on(wrap, section) + self.sections()
+    }
+
+    fn look_along_own_track(&self, from: &Point, section: usize, give: &mut dyn FnMut(Look)) {
+        let forward = from.wrap & 1 == 0;
+        let read = self.read.fine();
+        give(Look {
+            class: self.reading_on(from.wrap, section),
+            pivot: from.lpos - i32::from(forward),
+            below: (!forward).then(|| base(Micros::ZERO, -read, from.lpos)),
+            above: forward.then(|| base(Micros::ZERO, read, from.lpos)),
+            except: None,
+        });
+    }
 }

@@ -19,7 +19,9 @@
 //! the annex, LTO). Without landing points it is CERN's regression with one constant for each kind
 //! of move.
 
-use super::Point;
+use super::neighbours::{Groups, OwnWrap, TurningPoints};
+use super::point::Point;
+use super::rays::{Destination, Look, Slopes, Straight, base};
 use super::times::Times;
 use crate::geometry::{Direction, Geometry};
 use crate::micros::{Micros, Pace};
@@ -73,17 +75,17 @@ pub struct LandingModel {
     elsewhere: Vec<[Micros; 2]>,
     /// By whether the middle is crossed, and whether the landing point is behind.
     same_wrap: [[Micros; 2]; 2],
-    pub(super) lines: Vec<(Micros, Pace)>,
-    pub(super) read_on: Micros,
-    pub(super) read: Pace,
+    lines: Vec<(Micros, Pace)>,
+    read_on: Micros,
+    read: Pace,
     outside: Pace,
     wrap_start: [Micros; 2],
     starts: [i32; 2],
     forward: Landings,
     reverse: Landings,
     halves: bool,
-    pub(super) geometry: Geometry,
-    pub(super) residual: Option<Micros>,
+    geometry: Geometry,
+    residual: Option<Micros>,
 }
 
 /// Destinations with one landing point.
@@ -217,33 +219,33 @@ impl LandingModel {
     }
 
     /// Zones of a destination: band, direction and half of its landing point.
-    pub(super) fn zones(&self) -> usize {
+    fn zones(&self) -> usize {
         usize::from(self.geometry.bands) << BAND_SHIFT
     }
 
     /// The zone of a destination.
-    pub(super) fn zone(&self, to: &Point) -> usize {
+    fn zone(&self, to: &Point) -> usize {
         usize::from(to.zone)
     }
 
     /// The half of the tape, 0 or 1, that a zone lies in; 0 where halves make no difference.
-    pub(super) fn half(zone: usize) -> usize {
+    fn half(zone: usize) -> usize {
         zone & usize::from(HALF)
     }
 
     /// Whether wraps of a zone run away from the beginning of tape.
-    pub(super) fn is_forward(zone: usize) -> bool {
+    fn is_forward(zone: usize) -> bool {
         zone & usize::from(DIRECTION) == 0
     }
 
     /// Destinations of one zone that share a landing point: groups in which time rises in reading
     /// order. The group of a destination, numbered within all zones.
-    pub(super) fn group_of(&self, to: &Point) -> usize {
+    fn group_of(&self, to: &Point) -> usize {
         self.zone(to) * self.cells() + self.cell(to).unwrap_or(0)
     }
 
     /// Landing points of the direction that has more of them.
-    pub(super) fn cells(&self) -> usize {
+    fn cells(&self) -> usize {
         self.forward.0.len().max(self.reverse.0.len()).max(1)
     }
 
@@ -255,19 +257,19 @@ impl LandingModel {
     }
 
     /// Whether every place of a zone is a landing point.
-    pub(super) fn lands_anywhere(&self, zone: usize) -> bool {
+    fn lands_anywhere(&self, zone: usize) -> bool {
         self.landings(Self::is_forward(zone)).0.is_empty()
     }
 
     /// The half of the tape that a source counts to: where it is, not where it was reached from.
-    pub(super) fn source_zone(&self, from: &Point) -> usize {
+    fn source_zone(&self, from: &Point) -> usize {
         let far = self.halves && from.lpos >= self.geometry.lpos_middle() as i32;
         self.zone(from) & !usize::from(HALF) | usize::from(far)
     }
 
     /// The fixed parts of moves to other wraps of a zone: landing point ahead, and behind.
     #[inline(always)]
-    pub(super) fn fixed_elsewhere(&self, from: &Point, zone: usize) -> [Micros; 2] {
+    fn fixed_elsewhere(&self, from: &Point, zone: usize) -> [Micros; 2] {
         let source = self.source_zone(from);
         let saved = self.saved(from, source, Self::half(zone));
         self.elsewhere[source * self.zones() + zone].map(|fixed| fixed - saved)
@@ -275,7 +277,7 @@ impl LandingModel {
 
     /// The fixed parts of locates on the own wrap to landing points of a half.
     #[inline(always)]
-    pub(super) fn fixed_on_wrap(&self, from: &Point, half: usize) -> [Micros; 2] {
+    fn fixed_on_wrap(&self, from: &Point, half: usize) -> [Micros; 2] {
         let source = self.source_zone(from);
         let saved = self.saved(from, source, half);
         self.same_wrap[Self::half(source) ^ half].map(|fixed| fixed - saved)
@@ -293,7 +295,7 @@ impl LandingModel {
 
     /// What a destination adds to any locate: reading up to it, and the beginning of a wrap.
     #[inline(always)]
-    pub(super) fn weight(&self, to: &Point) -> Micros {
+    fn weight(&self, to: &Point) -> Micros {
         let forward = Self::is_forward(self.zone(to));
         let reverse = usize::from(!forward);
         let along = i64::from(to.lpos) - i64::from(to.landing);
@@ -382,4 +384,142 @@ fn band_change(coefficients: &LandingCoefficients, bands: u16, pair: [u16; 2]) -
         .get(index)
         .copied()
         .unwrap_or(0.0)
+}
+
+impl Groups for LandingModel {
+    fn groups(&self) -> usize {
+        self.zones() * self.cells()
+    }
+
+    fn group(&self, to: &Point) -> usize {
+        self.group_of(to)
+    }
+
+    fn turning_points(&self, from: &Point, group: usize) -> TurningPoints {
+        let zone = group / self.cells();
+        let forward = LandingModel::is_forward(zone);
+        TurningPoints::one(match (self.lands_anywhere(zone), forward) {
+            // Right at the source is ahead of it.
+            (true, _) => from.lpos - i32::from(forward),
+            // Behind one landing point, time rises in reading order.
+            (false, true) => i32::MIN,
+            (false, false) => i32::MAX,
+        })
+    }
+
+    fn own_wrap(&self, _from: &Point) -> Option<OwnWrap> {
+        Some(OwnWrap::Anywhere)
+    }
+}
+
+/// Classes by zone and line of travel, with the landing point along the tape and what the
+/// destination adds as the weight: the least of the lines is the travel. The own wrap has classes
+/// of its own, by half and line, and one for reading on.
+impl Straight for LandingModel {
+    fn slopes(&self, class: usize) -> Slopes {
+        let lines = self.lines.len();
+        let of_wrap = class.checked_sub(self.on_wrap(0, 0, 0));
+        let kinds = 2 * lines + 1;
+        if let Some(class) = of_wrap.filter(|class| class % kinds == 2 * lines) {
+            let forward = (class / kinds) & 1 == 0;
+            return Slopes {
+                below: (!forward).then_some(-self.read.fine()),
+                above: forward.then_some(self.read.fine()),
+            };
+        }
+        let line = of_wrap.map_or(class, |class| class % kinds) % lines;
+        Slopes::valley(self.lines[line].1)
+    }
+
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
+        let zone = self.zone(to);
+        let weight = self.weight(to);
+        for line in 0..self.lines.len() {
+            let classes = [
+                (zone * self.lines.len() + line, Some(u32::from(to.wrap))),
+                (self.on_wrap(to.wrap, Self::half(zone), line), None),
+            ];
+            for (class, group) in classes {
+                give(Destination {
+                    class,
+                    along: to.landing,
+                    weight,
+                    group,
+                });
+            }
+        }
+        give(Destination {
+            class: self.reading_on_wrap(to.wrap),
+            along: to.lpos,
+            weight: Micros::ZERO,
+            group: None,
+        });
+    }
+
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
+        let own = Some(u32::from(from.wrap));
+        for zone in 0..self.zones() {
+            let fixed = self.fixed_elsewhere(from, zone);
+            for line in 0..self.lines.len() {
+                let class = zone * self.lines.len() + line;
+                let look = self.look(from, class, line, Self::is_forward(zone), fixed);
+                give(Look {
+                    except: own,
+                    ..look
+                });
+            }
+        }
+        let forward = from.wrap & 1 == 0;
+        for half in 0..2 {
+            let fixed = self.fixed_on_wrap(from, half);
+            for line in 0..self.lines.len() {
+                let class = self.on_wrap(from.wrap, half, line);
+                give(self.look(from, class, line, forward, fixed));
+            }
+        }
+        let read = self.read.fine();
+        give(Look {
+            class: self.reading_on_wrap(from.wrap),
+            // The source's own place is ahead of it.
+            pivot: from.lpos - i32::from(forward),
+            below: (!forward).then(|| base(self.read_on, -read, from.lpos)),
+            above: forward.then(|| base(self.read_on, read, from.lpos)),
+            except: None,
+        });
+    }
+}
+
+impl LandingModel {
+    fn on_wrap(&self, wrap: u16, half: usize, line: usize) -> usize {
+        let lines = self.lines.len();
+        self.zones() * lines + usize::from(wrap) * (2 * lines + 1) + half * lines + line
+    }
+
+    fn reading_on_wrap(&self, wrap: u16) -> usize {
+        self.on_wrap(wrap, 2, 0)
+    }
+
+    /// One line of travel to landing points ahead and behind.
+    fn look(
+        &self,
+        from: &Point,
+        class: usize,
+        line: usize,
+        forward: bool,
+        [ahead, behind]: [Micros; 2],
+    ) -> Look {
+        let (startup, pace) = self.lines[line];
+        let (below, above) = if forward {
+            (behind, ahead)
+        } else {
+            (ahead, behind)
+        };
+        Look {
+            class,
+            pivot: from.lpos - i32::from(forward),
+            below: Some(base(startup + below, -pace.fine(), from.lpos)),
+            above: Some(base(startup + above, pace.fine(), from.lpos)),
+            except: None,
+        }
+    }
 }

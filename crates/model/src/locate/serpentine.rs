@@ -11,17 +11,19 @@
 //! For the DLT 4000: ahead 21 s + 154 s a track, behind 31 s + 132 s a track. The two meet with a
 //! step of 10 s for any `o`.
 
-use super::Point;
+use super::neighbours::{Groups, TurningPoints};
+use super::point::Point;
+use super::rays::{Destination, Look, Slopes, Straight, base};
 use super::times::Times;
 use crate::micros::{Micros, Pace};
 
 /// Four-region piecewise linear seek time of a serpentine drive.
 #[derive(Clone, Debug)]
 pub struct FourRegion {
-    pub(super) ahead: Micros,
-    pub(super) ahead_pace: Pace,
-    pub(super) behind: Micros,
-    pub(super) behind_pace: Pace,
+    ahead: Micros,
+    ahead_pace: Pace,
+    behind: Micros,
+    behind_pace: Pace,
     offset_lpos: i32,
     lpos_min: i32,
     length_lpos: i32,
@@ -72,7 +74,7 @@ impl FourRegion {
     }
 
     /// The same as a longitudinal position.
-    pub(super) fn target_lpos(&self, from: &Point, to_wrap: u16) -> i32 {
+    fn target_lpos(&self, from: &Point, to_wrap: u16) -> i32 {
         let target = self.target(from, to_wrap);
         self.lpos_min
             + if to_wrap & 1 == 0 {
@@ -101,5 +103,66 @@ impl Times for FourRegion {
     /// Startup and the slope of backward motion: the paper gives no rewind for these drives.
     fn rewind(&self, from: &Point) -> Micros {
         self.ahead + self.behind_pace.time(i64::from(from.lpos - self.lpos_min))
+    }
+}
+
+impl Groups for FourRegion {
+    fn groups(&self) -> usize {
+        2
+    }
+
+    fn group(&self, to: &Point) -> usize {
+        usize::from(to.wrap & 1)
+    }
+
+    fn turning_points(&self, from: &Point, group: usize) -> TurningPoints {
+        // Right at the target is behind it: on a reverse track, that is the upper side.
+        let reverse = (group & 1) as i32;
+        TurningPoints::one(self.target_lpos(from, group as u16) - reverse)
+    }
+}
+
+/// One class for each direction.
+impl Straight for FourRegion {
+    fn slopes(&self, direction: usize) -> Slopes {
+        let (ahead, behind) = (self.ahead_pace.fine(), self.behind_pace.fine());
+        let (below, above) = match direction {
+            0 => (behind, ahead),
+            _ => (ahead, behind),
+        };
+        Slopes {
+            below: Some(-below),
+            above: Some(above),
+        }
+    }
+
+    fn destinations(&self, to: &Point, give: &mut dyn FnMut(Destination)) {
+        give(Destination {
+            class: usize::from(to.wrap & 1),
+            along: to.lpos,
+            weight: Micros::ZERO,
+            group: None,
+        });
+    }
+
+    fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
+        let (ahead, behind) = (self.ahead_pace.fine(), self.behind_pace.fine());
+        let forward = self.target_lpos(from, 0);
+        give(Look {
+            class: 0,
+            pivot: forward,
+            below: Some(base(self.behind, -behind, forward)),
+            above: Some(base(self.ahead, ahead, forward)),
+            except: None,
+        });
+        // Right at the target is behind it: on a reverse track, that is the upper piece.
+        let reverse = self.target_lpos(from, 1);
+        give(Look {
+            class: 1,
+            pivot: reverse - 1,
+            below: Some(base(self.ahead, -ahead, reverse)),
+            above: Some(base(self.behind, behind, reverse)),
+            except: None,
+        });
     }
 }

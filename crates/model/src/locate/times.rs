@@ -1,6 +1,6 @@
 //! What every locate-time model answers about times; each model's file has its own.
 
-use super::Point;
+use super::point::Point;
 use crate::micros::Micros;
 use crate::position::Position;
 

@@ -1,10 +1,9 @@
 //! All of a batch that an objective asks about.
 
-use super::goal::{Goal, Score, Sums};
 use super::near::Near;
 use super::travel;
+use super::wanted::Objective;
 use super::wishes::{Dues, Wishes};
-use super::{Objective, course::Course};
 use crate::problem::Problem;
 use crate::solve::cities::Cities;
 
@@ -40,15 +39,6 @@ impl<'a> Batch<'a> {
     /// Number of visits; also the city where the tour closes.
     pub(super) fn len(&self) -> usize {
         self.service.len() - 1
-    }
-
-    /// What an order comes to.
-    pub(super) fn sums(&self, sequence: &[u32]) -> Sums {
-        Course::new(self, sequence).sums()
-    }
-
-    pub(super) fn score(&self, goal: &Goal, sequence: &[u32]) -> Score {
-        goal.score(&self.sums(sequence))
     }
 
     /// Tape moved from one city to the next.

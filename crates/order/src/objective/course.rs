@@ -8,7 +8,7 @@
 //! that this bound lets hope.
 
 use super::batch::Batch;
-use super::goal::{Goal, Sums};
+use super::goal::{Goal, Score, Sums};
 
 /// Two runs next to each other: places `a..b` and `b..c`. Place 0 is the head's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,17 @@ pub(super) struct Course<'a> {
     later: Vec<i64>,
     sooner: Vec<i64>,
     sums: Sums,
+}
+
+impl Batch<'_> {
+    /// What an order comes to.
+    pub(super) fn sums(&self, sequence: &[u32]) -> Sums {
+        Course::new(self, sequence).sums()
+    }
+
+    pub(super) fn score(&self, goal: &Goal, sequence: &[u32]) -> Score {
+        goal.score(&self.sums(sequence))
+    }
 }
 
 impl<'a> Course<'a> {

@@ -1,6 +1,6 @@
 //! What makes one order better than another: a few sums, compared one after the other.
 
-use super::Limits;
+use super::wanted::Limits;
 use std::cmp::Ordering;
 
 /// What an order is summed up in.

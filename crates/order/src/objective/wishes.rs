@@ -1,6 +1,6 @@
 //! What those who ask want: how much a request counts, and when it is due.
 
-use super::Objective;
+use super::wanted::Objective;
 use crate::problem::Problem;
 use tapewise_model::Micros;
 

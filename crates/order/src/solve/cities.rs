@@ -10,6 +10,22 @@ use tapewise_model::Micros;
 /// The largest batch that a matrix of all arcs is made for: 32 MB.
 pub(crate) const MATRIX_MAX_VISITS: usize = 2_048;
 
+/// A city by its number: that of its visit, or one more than the last for the city where the tour closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct City(pub(crate) u32);
+
+impl City {
+    /// The city of a visit.
+    pub(crate) fn of_visit(visit: u32) -> City {
+        City(visit)
+    }
+
+    /// Its place in a list of all cities.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Cities with the cost of every arc between them, in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Cities<'a> {
@@ -69,6 +85,11 @@ impl<'a> Cities<'a> {
     /// Number of cities: of a batch the visits, and the one where the tour closes.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The city where a batch's tour closes.
+    pub(crate) fn closing(&self) -> City {
+        City((self.len - 1) as u32)
     }
 
     /// The costs of all arcs from a city, in the order of the heads, where they are at hand.

@@ -14,7 +14,7 @@ mod tour;
 mod tests;
 
 use crate::order::Order;
-use crate::solve::cities::Cities;
+use crate::solve::cities::{Cities, City};
 use crate::solve::effort::Meter;
 use candidates::Candidates;
 use chain::{Chains, DOUBLE_BRIDGE};
@@ -47,7 +47,7 @@ pub(crate) fn search(
     seed: u64,
     meter: &Meter,
 ) -> Order {
-    let closing = start.visits().len() as u32;
+    let City(closing) = cities.closing();
     let sequence = [&[closing], start.visits()].concat();
     let mut chains = Chains::new(Tour::new(cities, candidates, sequence), candidates);
     chains.settle(meter);

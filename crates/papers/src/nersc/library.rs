@@ -6,11 +6,10 @@ use crate::claims::Ours;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
-use tapewise_formats::event::Event;
-use tapewise_library::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
+use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
-use tapewise_run::Log;
+use tapewise_run::NoLog;
 use tapewise_scsi::{Changer, TapeDrive};
 use tempfile::TempDir;
 
@@ -41,17 +40,8 @@ const FAULTY: f64 = 0.001;
 struct Bench {
     changer: Changer,
     drives: Vec<Tested>,
-    cartridges: Vec<Cartridge>,
+    cartridges: Vec<SlottedCartridge>,
     _directory: TempDir,
-}
-
-/// A log that nobody reads.
-struct Unread;
-
-impl Log for Unread {
-    fn event(&mut self, _: &Event) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 pub fn tables(
@@ -85,7 +75,7 @@ impl Bench {
                 element: library.elements().address(Element::Drive(number)),
             });
         }
-        let cartridges = Cartridge::all(&changer.inventory()?);
+        let cartridges = SlottedCartridge::all(&changer.inventory()?);
         Ok(Bench {
             changer,
             drives,
@@ -108,12 +98,7 @@ impl Bench {
         } = self;
         let never = AtomicBool::new(false);
         Ok(stress(
-            changer,
-            drives,
-            cartridges,
-            terms,
-            &mut Unread,
-            &never,
+            changer, drives, cartridges, terms, &mut NoLog, &never,
         )?)
     }
 }

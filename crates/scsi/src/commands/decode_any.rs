@@ -8,7 +8,7 @@ use super::{
     ReportSupportedOpcodes, VpdPage, element_status,
 };
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use crate::report::{Describe, Report};
 use crate::sense::Sense;
 

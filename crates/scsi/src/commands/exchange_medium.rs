@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::time::Duration;
 
 /// Moves the cartridge of `from` to `to`, and the one that was in `to` to `then`. (The invert bits of

@@ -4,25 +4,14 @@ use super::timeouts;
 use crate::bytes::Fields;
 use crate::cdb::Cdb;
 use crate::command::{Command, Direction};
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
+use crate::device_kind::DeviceKind;
 use crate::report::{Describe, Report};
-use std::fmt;
 use std::time::Duration;
 
 /// Asks for the standard INQUIRY data. It is answered at any time and clears no unit attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inquiry;
-
-/// What kind of device it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// 01h: a tape drive.
-    Tape,
-    /// 08h: a changer.
-    Changer,
-    /// Any other type.
-    Other(u8),
-}
 
 /// The standard INQUIRY data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,27 +67,6 @@ impl Command for Inquiry {
             revision: data.text(32, 4)?,
             vendor_specific: vendor_specific[..vendor_specific.len().min(20)].to_vec(),
         })
-    }
-}
-
-impl DeviceKind {
-    /// The kind of the low five bits.
-    pub fn from_bits(bits: u8) -> DeviceKind {
-        match bits & 0x1f {
-            0x01 => DeviceKind::Tape,
-            0x08 => DeviceKind::Changer,
-            other => DeviceKind::Other(other),
-        }
-    }
-}
-
-impl fmt::Display for DeviceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeviceKind::Tape => f.write_str("tape drive"),
-            DeviceKind::Changer => f.write_str("changer"),
-            DeviceKind::Other(kind) => write!(f, "device type {kind:02x}h"),
-        }
     }
 }
 

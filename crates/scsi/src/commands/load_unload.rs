@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::time::Duration;
 
 /// Loads or unloads the cartridge that is in the drive.

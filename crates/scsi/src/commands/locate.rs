@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::time::Duration;
 
 /// LOCATE(10): to one of the first 2³² blocks. It changes the partition only when told one.

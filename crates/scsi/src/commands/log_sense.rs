@@ -4,7 +4,7 @@ use super::timeouts;
 use crate::bytes::{Fields, number, text};
 use crate::cdb::Cdb;
 use crate::command::{Command, Direction};
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use crate::hex;
 use crate::report::{Describe, Report};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::time::Duration;
 
 /// Moves the robot in front of an element.

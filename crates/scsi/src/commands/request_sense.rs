@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::{Command, Direction};
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use crate::report::{Describe, Report};
 use crate::sense::Sense;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::command::Command;
-use crate::error::DecodeError;
+use crate::decode_error::DecodeError;
 use std::time::Duration;
 
 /// Reserves the drive for this initiator. Another's reservation ends it with RESERVATION CONFLICT.

@@ -1,13 +1,14 @@
 //! Where the drive is: by block, by wrap and LPOS, and where its wraps end.
 
-use super::{SpaceOutcome, TapeDrive};
-use crate::command::Command;
+use super::travel::SpaceOutcome;
+use super::ways::PositionForm;
+use super::{TapeDrive, request_sense_error};
 use crate::commands::{
     BufferedPosition, EndOfWrap, ReadEndOfWrapPositions, ReadPositionExtended, ReadPositionLong,
     ReadPositionShort, RequestSense,
 };
 use crate::error::ScsiError;
-use crate::sense::{Condition, DeviceSense, Sense};
+use crate::sense::{Condition, DeviceSense};
 
 /// Where the drive is, by block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +53,6 @@ pub struct PhysicalPosition {
     pub block: Option<u32>,
     /// The tape directory is valid.
     pub tape_directory_valid: Option<bool>,
-}
-
-/// The form of READ POSITION that a drive has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PositionForm {
-    Long,
-    Extended,
-    Short,
-    None,
 }
 
 impl TapeDrive {
@@ -191,14 +183,6 @@ impl TapeDrive {
         }
         // The operation code is shared: only the qualifier, which cannot be probed, is this table.
         self.if_supported(&ReadEndOfWrapPositions)
-    }
-}
-
-/// The error that REQUEST SENSE told of.
-pub(super) fn request_sense_error(sense: Sense) -> ScsiError {
-    ScsiError::Sense {
-        command: RequestSense.name(),
-        sense: Box::new(sense),
     }
 }
 

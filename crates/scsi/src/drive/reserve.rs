@@ -11,7 +11,7 @@ use crate::commands::{
 };
 use crate::device::Host;
 use crate::error::ScsiError;
-use crate::holders::Holder;
+use crate::holder::Holder;
 use crate::sense::Condition;
 use crate::transport::Status;
 
@@ -126,7 +126,7 @@ impl TapeDrive {
             asked => asked?.and_then(|answer| answer.held),
         };
         let others = held.filter(|&(key, _)| !self.transport.holds(key));
-        Ok(others.map(|(key, kind)| Holder::of_key(host, key, kind)))
+        Ok(others.map(|(key, kind)| host.holder_of(key, kind)))
     }
 
     /// Registered keys and the reservation; `None` for a drive without persistent reservations. Unit
@@ -244,7 +244,7 @@ fn is_attention(error: &ScsiError) -> bool {
 
 fn reserved(host: &Host, held: Option<(u64, ReservationType)>) -> ScsiError {
     let holder = match held {
-        Some((key, kind)) => Holder::of_key(host, key, kind),
+        Some((key, kind)) => host.holder_of(key, kind),
         None => Holder::unknown(),
     };
     ScsiError::Reserved {

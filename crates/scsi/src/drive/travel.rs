@@ -1,6 +1,7 @@
 //! Moving the tape: REWIND, LOCATE, SPACE, and a way to a block for drives without LOCATE.
 
 use super::TapeDrive;
+use super::ways::LocateBy;
 use crate::command::Command;
 use crate::commands::{Destination, Locate10, Locate16, Over, Rewind, Space6, Space16};
 use crate::error::ScsiError;
@@ -26,15 +27,6 @@ pub enum SpaceOutcome {
         /// Blocks or filemarks that were not passed.
         remaining: Option<u64>,
     },
-}
-
-/// How a drive gets to a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LocateBy {
-    Locate16,
-    Locate10,
-    /// REWIND and SPACE, counted by ourselves.
-    Spacing,
 }
 
 impl TapeDrive {

@@ -1,8 +1,8 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
-use super::demand::{mean_drawn, running_sums, zipf};
 use super::estimate::Estimate;
 use super::mechanics::Mechanics;
+use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
 use crate::mounts::{FreeDrive, MountPolicy, Waiting};
 use crate::scenario::{
@@ -61,7 +61,7 @@ impl Hall {
 
     /// The time for which a cartridge would occupy a drive.
     pub(super) fn mount_cost(&self, waiting: &Waiting, drive: &FreeDrive) -> Micros {
-        let estimate = self.estimates.get(drive.kind);
+        let estimate = self.estimates.get(drive.kind.0);
         let cost = |of: &Estimate| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
         estimate.map_or(Micros::ZERO, cost)
     }

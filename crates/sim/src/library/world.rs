@@ -20,7 +20,7 @@ use super::record::{Answer, Record, Run, Usage};
 use super::robots::Robots;
 use super::site::{Hall, Site};
 use crate::kernel::Agenda;
-use crate::mounts::{FreeDrive, Waiting};
+use crate::mounts::{FreeDrive, MediumId, Waiting};
 use crate::scenario::{Arrivals, Policy};
 use crate::stream::{Purpose, stream};
 use tapewise_model::{Micros, Random};
@@ -230,7 +230,7 @@ impl<'a> World<'a> {
             let number_of_all = self.cartridges.len() as u32;
             let (medium, _) = hall.cartridges[index as usize];
             self.cartridges.push(CartridgeState {
-                known: Waiting::nobody(number_of_all, medium),
+                known: Waiting::nobody(number_of_all, MediumId(medium)),
                 hall: HallId(number as u16),
                 index,
                 place: Whereabouts::Slot,

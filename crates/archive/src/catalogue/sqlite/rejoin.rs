@@ -6,7 +6,7 @@
 
 use super::files::{LIVE_AT, file_at, insert_file, retire, settle, versions};
 use super::rows::{all, insert_segment, one, run, sums};
-use super::volumes::{check_segments, insert_volume, refuse_open_writes, volume};
+use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
 use crate::catalogue::{
     CopyState, FileId, FileState, Recorded, Rediscovered, Rejoined, Result, VolumeId,
 };

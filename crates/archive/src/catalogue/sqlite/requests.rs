@@ -113,7 +113,7 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
 }
 
 /// A segment of a whole copy.
-struct Place {
+struct CopySegment {
     volume: VolumeId,
     label: String,
     number: u32,
@@ -122,7 +122,7 @@ struct Place {
 }
 
 /// Where the whole copies of a file lie, by volume and in file order; `None` if none is whole.
-fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Place>>> {
+fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<CopySegment>>> {
     let sql = "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole'";
     if one(transaction, sql, [file], |_| Ok(()))?.is_none() {
         return Ok(None);
@@ -134,7 +134,7 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Plac
         ORDER BY volume.label, copy.number, segment.file_offset"
     );
     let places = all(transaction, &sql, [file], |row| {
-        Ok(Place {
+        Ok(CopySegment {
             volume: row.get(0)?,
             label: row.get(1)?,
             number: row.get(2)?,

@@ -3,7 +3,7 @@
 use super::SqliteCatalogue;
 use super::files::{must_exist, settle};
 use super::rows::{all, checked, insert_segment, one, run};
-use super::volumes::volume;
+use super::volume_rows::volume;
 use crate::catalogue::{
     CatalogueError, FileId, Migration, Missing, OpenWrite, Part, Result, VolumeId, WriteId, Writes,
     Written,

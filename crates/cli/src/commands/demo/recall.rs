@@ -6,7 +6,7 @@ use crate::error::{CliError, Exit};
 use std::path::Path;
 use tapewise_archive::deliver::{Delivered, Destination};
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
-use tapewise_archive::read::{Cartridge, Lost, Receiver, TapeRead};
+use tapewise_archive::read::{Lost, MappedTape, Receiver, TapeRead};
 use tapewise_archive::record::Segment;
 use tapewise_order::Algorithm;
 use tapewise_run::Recorder;
@@ -74,7 +74,7 @@ impl Recall {
     /// the list each file is a recall of its own.
     pub fn read(
         &self,
-        cartridge: &Cartridge,
+        cartridge: &MappedTape,
         recorder: &mut Recorder<'_>,
         power_cut: PowerCut,
     ) -> Result<usize, CliError> {

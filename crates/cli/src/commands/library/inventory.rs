@@ -33,13 +33,13 @@ pub const READY_LIMIT: Duration = Duration::from_secs(1800);
 struct Document {
     library: String,
     serial: Option<String>,
-    drives: Vec<Place>,
-    stations: Vec<Place>,
-    slots: Vec<Place>,
+    drives: Vec<ElementRow>,
+    stations: Vec<ElementRow>,
+    slots: Vec<ElementRow>,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct ElementRow {
     element: u16,
     full: bool,
     accessible: bool,
@@ -53,10 +53,10 @@ struct Place {
     exception: Option<String>,
 }
 
-impl Place {
-    fn new(element: &Element, inventory: &Found) -> Place {
+impl ElementRow {
+    fn new(element: &Element, inventory: &Found) -> ElementRow {
         let device = element.device_id.as_ref();
-        Place {
+        ElementRow {
             element: element.address,
             full: element.is_full,
             accessible: !inventory.is_blocked(element),
@@ -101,7 +101,7 @@ pub fn run(args: &Inventory) -> Result<(), CliError> {
         changer.initialize(None)?;
     }
     let inventory = changer.inventory()?;
-    let place = |element: &Element| Place::new(element, &inventory);
+    let place = |element: &Element| ElementRow::new(element, &inventory);
     let places = |elements: &[Element]| elements.iter().map(place).collect::<Vec<_>>();
     let identity = changer.identity();
     let document = Document {
@@ -149,7 +149,7 @@ fn text(document: &Document, all: bool) -> String {
     }
     text.push_str(&drives.to_string());
     for (name, places) in [("station", &document.stations), ("slot", &document.slots)] {
-        let shown: Vec<&Place> = places
+        let shown: Vec<&ElementRow> = places
             .iter()
             .filter(|place| all || place.full || place.exception.is_some())
             .collect();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
-use tapewise_library::stress::{Cartridge, Spread, Tally, Terms, Tested, stress};
+use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
 use tapewise_run::Log;
@@ -127,7 +127,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
     let mut drives = drives
         .map(|name| tested(&mut devices, name, &inventory))
         .collect::<Result<Vec<_>, _>>()?;
-    let cartridges = Cartridge::all(&inventory);
+    let cartridges = SlottedCartridge::all(&inventory);
     let mut log = events(args.events.as_deref(), args.seed)?;
     let inventory_s = if args.inventory {
         output::say("the robot looks at every label\n");

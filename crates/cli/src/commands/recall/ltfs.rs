@@ -19,12 +19,11 @@ use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
 use tapewise_archive::read::{Outcome, Progress, TapeRead};
 use tapewise_archive::record::Segment;
-use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, EventWriter, Header};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_model::Micros;
 use tapewise_order::{Action, Plan, Problem};
-use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
+use tapewise_run::{Log, NoLog, READY_LIMIT, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// Says something on standard error, unless nothing is to be said.
@@ -227,15 +226,6 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
         lines.push_str(&format!("{begins:>8} {bytes:>8}  {}\n", one.path));
     }
     lines
-}
-
-/// A log that nobody reads.
-struct NoLog;
-
-impl Log for NoLog {
-    fn event(&mut self, _: &Event) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Where the event log goes.

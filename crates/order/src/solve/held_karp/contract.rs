@@ -6,21 +6,28 @@
 //! is left to decide are a few arcs between the ends of chains.
 
 use super::certificate::Certificate;
-use crate::solve::cities::Cities;
+use crate::solve::cities::{Cities, City};
 use crate::solve::tour::Tour;
 use tapewise_model::Micros;
 
 /// A batch with its certain arcs taken.
 pub(crate) struct Contracted {
-    /// The chains as cities; an arc that is ruled out costs [`Micros::FAR`].
+    /// The chains as cities of their own; an arc that is ruled out costs [`Micros::FAR`].
     pub(crate) cities: Cities<'static>,
-    /// The arcs that are not ruled out.
+    /// The arcs between them that are not ruled out.
     pub(crate) arcs: Vec<(u32, u32)>,
     /// The cost of the arcs that are taken for certain.
     pub(crate) taken: i64,
     /// The cities of each chain.
-    chains: Vec<Vec<u32>>,
+    chains: Vec<Vec<City>>,
 }
+
+/// A chain by its number, which is that of a city of what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chain(u32);
+
+/// No city.
+const NOBODY: City = City(u32::MAX);
 
 /// What is known of tours that cost less than the bound of a certificate and a gap.
 pub(crate) enum Remains {
@@ -37,8 +44,8 @@ pub(crate) enum Remains {
 /// An arc that may be in a tour of interest.
 #[derive(Clone, Copy)]
 struct Arc {
-    tail: u32,
-    head: u32,
+    tail: City,
+    head: City,
     reduced: i64,
 }
 
@@ -57,8 +64,8 @@ pub(crate) fn contract(
         certificate.reduced_costs(cities, tail, &mut row);
         let cheap = (0..n).filter(|&head| head != tail && row[head] < gap);
         arcs.extend(cheap.map(|head| Arc {
-            tail: tail as u32,
-            head: head as u32,
+            tail: City(tail as u32),
+            head: City(head as u32),
             reduced: row[head],
         }));
         if arcs.len() > most * n {
@@ -77,11 +84,11 @@ pub(crate) fn contract(
 
 /// The arcs without which no tour stays below the gap: whose tail has no other way out, and whose
 /// head no other way in, that together cost less.
-fn certain_arcs(n: usize, arcs: &[Arc], gap: i64) -> Vec<(u32, u32)> {
+fn certain_arcs(n: usize, arcs: &[Arc], gap: i64) -> Vec<(City, City)> {
     // Of the ways out of and into every city the cheapest and the next: (cost, other end).
-    let mut out = vec![[(gap, u32::MAX); 2]; n];
-    let mut into = vec![[(gap, u32::MAX); 2]; n];
-    let offer = |best: &mut [(i64, u32); 2], way: (i64, u32)| {
+    let mut out = vec![[(gap, NOBODY); 2]; n];
+    let mut into = vec![[(gap, NOBODY); 2]; n];
+    let offer = |best: &mut [(i64, City); 2], way: (i64, City)| {
         if way < best[0] {
             *best = [way, best[0]];
         } else if way < best[1] {
@@ -89,10 +96,10 @@ fn certain_arcs(n: usize, arcs: &[Arc], gap: i64) -> Vec<(u32, u32)> {
         }
     };
     for arc in arcs {
-        offer(&mut out[arc.tail as usize], (arc.reduced, arc.head));
-        offer(&mut into[arc.head as usize], (arc.reduced, arc.tail));
+        offer(&mut out[arc.tail.index()], (arc.reduced, arc.head));
+        offer(&mut into[arc.head.index()], (arc.reduced, arc.tail));
     }
-    let other = |best: &[(i64, u32); 2], not: u32| {
+    let other = |best: &[(i64, City); 2], not: City| {
         if best[0].1 == not {
             best[1].0
         } else {
@@ -100,34 +107,35 @@ fn certain_arcs(n: usize, arcs: &[Arc], gap: i64) -> Vec<(u32, u32)> {
         }
     };
     let certain = arcs.iter().filter(|arc| {
-        let out = other(&out[arc.tail as usize], arc.head);
-        let into = other(&into[arc.head as usize], arc.tail);
+        let out = other(&out[arc.tail.index()], arc.head);
+        let into = other(&into[arc.head.index()], arc.tail);
         out + into >= gap
     });
     certain.map(|arc| (arc.tail, arc.head)).collect()
 }
 
 /// The chains that certain arcs make of cities; `None` where they contradict one another.
-fn chains(n: usize, certain: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
-    const NOBODY: u32 = u32::MAX;
+fn chains(n: usize, certain: &[(City, City)]) -> Option<Vec<Vec<City>>> {
     let mut next = vec![NOBODY; n];
     let mut before = vec![NOBODY; n];
     for &(tail, head) in certain {
-        if next[tail as usize] != NOBODY || before[head as usize] != NOBODY {
+        if next[tail.index()] != NOBODY || before[head.index()] != NOBODY {
             return None;
         }
-        next[tail as usize] = head;
-        before[head as usize] = tail;
+        next[tail.index()] = head;
+        before[head.index()] = tail;
     }
     if n > 0 && !before.contains(&NOBODY) {
         // A tour, or several cycles: opened before the first city it is one chain, or not all.
-        next[before[0] as usize] = NOBODY;
+        next[before[0].index()] = NOBODY;
         before[0] = NOBODY;
     }
-    let starts = (0..n as u32).filter(|&city| before[city as usize] == NOBODY);
-    let chains: Vec<Vec<u32>> = starts
+    let starts = (0..n as u32)
+        .map(City)
+        .filter(|&city| before[city.index()] == NOBODY);
+    let chains: Vec<Vec<City>> = starts
         .map(|start| {
-            let step = |&city: &u32| Some(next[city as usize]).filter(|&city| city != NOBODY);
+            let step = |&city: &City| Some(next[city.index()]).filter(|&city| city != NOBODY);
             std::iter::successors(Some(start), step).collect()
         })
         .collect();
@@ -136,26 +144,28 @@ fn chains(n: usize, certain: &[(u32, u32)]) -> Option<Vec<Vec<u32>>> {
 }
 
 impl Contracted {
-    fn new(cities: &Cities, arcs: &[Arc], chains: Vec<Vec<u32>>) -> Contracted {
+    fn new(cities: &Cities, arcs: &[Arc], chains: Vec<Vec<City>>) -> Contracted {
         let n = chains.len();
         // For a first city of a chain the chain, and for a last one.
-        let mut starts = vec![u32::MAX; cities.len()];
-        let mut ends = vec![u32::MAX; cities.len()];
+        let mut starts = vec![None; cities.len()];
+        let mut ends = vec![None; cities.len()];
         let mut taken = 0;
         for (index, chain) in (0u32..).zip(&chains) {
-            starts[chain[0] as usize] = index;
-            ends[chain[chain.len() - 1] as usize] = index;
+            starts[chain[0].index()] = Some(Chain(index));
+            ends[chain[chain.len() - 1].index()] = Some(Chain(index));
             let links = chain.windows(2);
             taken += links
-                .map(|pair| cities.cost(pair[0] as usize, pair[1] as usize))
+                .map(|pair| cities.cost(pair[0].index(), pair[1].index()))
                 .sum::<i64>();
         }
         let mut costs = vec![Micros::FAR.0; n * n];
         let mut left = Vec::new();
         for arc in arcs {
-            let (tail, head) = (ends[arc.tail as usize], starts[arc.head as usize]);
-            if tail != u32::MAX && head != u32::MAX && tail != head {
-                let cost = cities.cost(arc.tail as usize, arc.head as usize);
+            let between = (ends[arc.tail.index()], starts[arc.head.index()]);
+            if let (Some(Chain(tail)), Some(Chain(head))) = between
+                && tail != head
+            {
+                let cost = cities.cost(arc.tail.index(), arc.head.index());
                 costs[tail as usize * n + head as usize] = cost;
                 left.push((tail, head));
             }
@@ -170,10 +180,7 @@ impl Contracted {
 
     /// A tour of the chains as one of the cities.
     pub(crate) fn expand(&self, tour: &Tour) -> Tour {
-        let chains = tour
-            .cities
-            .iter()
-            .map(|&chain| &self.chains[chain as usize]);
+        let chains = tour.cities.iter().map(|&chain| &self.chains[chain.index()]);
         let cities = from_last(chains.flatten().copied().collect());
         Tour {
             cities,
@@ -183,7 +190,7 @@ impl Contracted {
 }
 
 /// The same tour, ending with the last city.
-fn from_last(mut tour: Vec<u32>) -> Vec<u32> {
+fn from_last(mut tour: Vec<City>) -> Vec<City> {
     let place = (0..tour.len()).max_by_key(|&place| tour[place]);
     tour.rotate_left(place.map_or(0, |place| place + 1));
     tour

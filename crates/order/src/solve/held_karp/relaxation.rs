@@ -8,7 +8,7 @@ use super::certificate::{Certificate, Cut, PricedArcCut};
 use super::facets::{ArcCut, violated_arc_cuts};
 use super::separation::{Share, violated_sets};
 use super::start::Start;
-use crate::solve::cities::Cities;
+use crate::solve::cities::{Cities, City};
 use crate::solve::effort::Meter;
 use crate::solve::simplex::{Basis, Outcome, Relation, Simplex, Stop};
 use std::collections::HashMap;
@@ -384,17 +384,14 @@ impl<'a> Relaxation<'a> {
     }
 
     /// The arcs taken whole, as the successor of each city; `None` where a city has none.
-    pub(crate) fn whole_arcs(&self) -> Option<Vec<u32>> {
-        let mut successor = vec![u32::MAX; self.cities.len()];
+    pub(crate) fn whole_arcs(&self) -> Option<Vec<City>> {
+        let mut successor = vec![None; self.cities.len()];
         for (tail, head, share) in self.shares() {
             if share > 0.5 {
-                successor[tail as usize] = head;
+                successor[tail as usize] = Some(City(head));
             }
         }
-        successor
-            .iter()
-            .all(|&head| head != u32::MAX)
-            .then_some(successor)
+        successor.into_iter().collect()
     }
 
     /// The allowed arcs that cannot be taken beside this one: those that leave its tail or enter

@@ -35,7 +35,7 @@ impl Start {
     ) -> Start {
         let mut arcs = near_arcs(cities, certificate);
         for (tail, head) in tour.arcs() {
-            arcs[tail as usize].push((0, head));
+            arcs[tail.index()].push((0, head.0));
         }
         // The reduced cost of the tour's arcs was not at hand.
         let mut row = vec![0; cities.len()];

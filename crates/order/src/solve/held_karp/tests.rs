@@ -8,7 +8,7 @@ use crate::orders::opt::opt;
 use crate::problem::{End, Options, Problem};
 use crate::request::{PlacedExtent, Request};
 use crate::solve::assignment::Assignment;
-use crate::solve::cities::Cities;
+use crate::solve::cities::{Cities, City};
 use crate::solve::effort::{Effort, Meter};
 use crate::solve::patch::patch;
 use crate::solve::search::candidates::Candidates;
@@ -68,7 +68,7 @@ fn problem_to(
 /// Proves a matrix from nothing: no prices, all arcs, and the tour through the cities as numbered.
 fn prove_matrix(cities: &Cities, meter: &Meter) -> Proof {
     let n = cities.len() as u32;
-    let tour = Tour::new(cities, (0..n).collect());
+    let tour = Tour::new(cities, (0..n).map(City).collect());
     let tails = (0..n).flat_map(|tail| (0..n).map(move |head| (tail, head)));
     let start = Start::cold(tails.filter(|(tail, head)| tail != head).collect());
     let mut relaxation = Relaxation::new(cities, &start, tour.cost.max(1));

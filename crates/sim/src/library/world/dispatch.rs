@@ -4,7 +4,7 @@ use super::{Event, Whereabouts, World};
 use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::parts::Part;
-use crate::mounts::{Choice, FreeDrive, Situation, Waiting, next};
+use crate::mounts::{Choice, FreeDrive, KindId, MediumId, Situation, Waiting, next};
 use tapewise_model::Micros;
 
 impl World<'_> {
@@ -46,7 +46,7 @@ impl World<'_> {
                 now: self.now(),
                 waiting: &waiting,
                 drives: &drives,
-                reads: &|kind, medium| built.kinds[kind].reads[medium],
+                reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
                 cost: &|waiting, drive| built.mount_cost(waiting, drive),
                 rules: &policy.rules,
             },
@@ -86,7 +86,7 @@ impl World<'_> {
             let drive = &self.drives[DriveId(number)];
             matches!(drive.state, State::Empty | State::Idle).then_some(FreeDrive {
                 drive: number,
-                kind: drive.kind,
+                kind: KindId(drive.kind),
                 loaded: drive.state == State::Idle,
                 since: drive.since,
             })

@@ -10,10 +10,9 @@ use crate::{log_file, output, units};
 use std::fs::File;
 use std::path::PathBuf;
 use tapewise_formats::bench_csv::{Stocked, write_stocked, write_stocked_header};
-use tapewise_formats::event::Event;
 use tapewise_library::bench::prepare::{Terms, prepare};
-use tapewise_library::stress::Cartridge;
-use tapewise_run::{Log, RunError};
+use tapewise_library::stress::SlottedCartridge;
+use tapewise_run::{NoLog, RunError};
 use tapewise_scsi::Inventory;
 
 /// Fill cartridges with objects of 26 KB, as the benchmark reads them.
@@ -54,15 +53,6 @@ pub struct Prepare {
     yes_move: bool,
 }
 
-/// What is written goes into no log: it is no measurement.
-struct Unlogged;
-
-impl Log for Unlogged {
-    fn event(&mut self, _: &Event) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Runs the verb.
 pub fn run(args: &Prepare) -> Result<(), CliError> {
     if !args.write {
@@ -98,7 +88,7 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
             &mut drive,
             cartridge,
             terms,
-            &mut Unlogged,
+            &mut NoLog,
             &stop,
             &mut |_| {},
         )
@@ -130,7 +120,7 @@ fn on_the_medium(args: &Prepare, scale: u64) -> Result<u32, CliError> {
     }
 }
 
-fn refused(error: RunError, cartridge: &Cartridge) -> CliError {
+fn refused(error: RunError, cartridge: &SlottedCartridge) -> CliError {
     match error {
         RunError::Unsuitable(what) => {
             CliError::with(Exit::Refused, what).hint("--overwrite says that the data may go")
@@ -168,8 +158,8 @@ fn done(args: &Prepare) -> Result<Vec<Stocked>, CliError> {
 }
 
 /// The cartridges with their slots.
-fn wanted(args: &Prepare, inventory: &Inventory) -> Result<Vec<Cartridge>, CliError> {
-    let all = Cartridge::all(inventory);
+fn wanted(args: &Prepare, inventory: &Inventory) -> Result<Vec<SlottedCartridge>, CliError> {
+    let all = SlottedCartridge::all(inventory);
     let find = |label: &String| {
         let found = all.iter().find(|one| one.label == *label).cloned();
         found.ok_or_else(|| {

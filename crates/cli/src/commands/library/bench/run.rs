@@ -15,7 +15,7 @@ use tapewise_formats::event_log::{Device, EventWriter, Header};
 use tapewise_library::bench::measured::Measured;
 use tapewise_library::bench::{Shelved, Tally, bench};
 use tapewise_library::pool::Pace;
-use tapewise_library::stress::Cartridge;
+use tapewise_library::stress::SlottedCartridge;
 use tapewise_run::Log;
 use tapewise_scsi::Inventory;
 
@@ -128,7 +128,7 @@ pub fn run(args: &Run) -> Result<(), CliError> {
 
 /// The cartridges of the table in their slots.
 fn shelve(stocked: Vec<Stocked>, inventory: &Inventory) -> Result<Vec<Shelved>, CliError> {
-    let all = Cartridge::all(inventory);
+    let all = SlottedCartridge::all(inventory);
     let shelve = |stocked: Stocked| {
         let found = all.iter().find(|one| one.label == stocked.label);
         let slot = found.map(|one| one.slot).ok_or_else(|| {

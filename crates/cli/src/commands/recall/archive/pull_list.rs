@@ -16,11 +16,11 @@ struct Document<'a> {
     version: u32,
     /// Files that need no cartridge.
     at_hand: usize,
-    cartridges: Vec<Cartridge<'a>>,
+    cartridges: Vec<PullRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Cartridge<'a> {
+struct PullRow<'a> {
     volume: &'a str,
     files: usize,
     bytes: u64,
@@ -31,7 +31,7 @@ struct Cartridge<'a> {
 pub fn print(archive: &Archive, files: &[FileId], as_json: bool) -> Result<(), CliError> {
     let list = of_files(archive, files)?;
     if as_json {
-        let cartridges = list.pulls.iter().map(|pull| Cartridge {
+        let cartridges = list.pulls.iter().map(|pull| PullRow {
             volume: &pull.label,
             files: pull.files,
             bytes: pull.bytes,

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::profiles;
 use tapewise::CartridgeError;
-use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
+use tapewise_archive::read::{Known, MapSource, MappedTape, NoMap};
 use tapewise_archive::record::VolumeFormat;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::ltfs_extent::LtfsLayout;
@@ -43,13 +43,13 @@ pub fn profile(asked: Option<&str>, drive: &mut TapeDrive) -> Result<(Profile, S
     ))
 }
 
-/// What is known of the cartridge, and whence.
+/// What is known of the cartridge, and where that comes from.
 pub fn cartridge(
     drive: &mut TapeDrive,
     profile: &Profile,
     layout: &LtfsLayout,
     byte_scale: u64,
-) -> Result<(Cartridge, Whence), CliError> {
+) -> Result<(MappedTape, MapSource), CliError> {
     let known = Known {
         profile,
         format: VolumeFormat::Ltfs,
@@ -57,7 +57,7 @@ pub fn cartridge(
         byte_scale,
         written: &[],
     };
-    Cartridge::in_drive(drive, &known).map_err(|error| match error {
+    MappedTape::in_drive(drive, &known).map_err(|error| match error {
         NoMap::Drive(error) => error.into(),
         NoMap::Cartridge(error @ CartridgeError::Table { .. }) => CliError::failed(error),
         NoMap::Cartridge(error) => CliError::input(error),

@@ -1,10 +1,10 @@
-//! Where the blocks of the cartridge in a drive are believed to lie, and whence that is known.
+//! Where the blocks of the cartridge in a drive are believed to lie, and where that knowledge comes from.
 
 mod tape;
 
 use tape::drive_of;
 use tapewise::{CartridgeError, MapOrigin};
-use tapewise_archive::read::{Cartridge, Known, NoMap, Whence};
+use tapewise_archive::read::{Known, MapSource, MappedTape, NoMap};
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_emulator::LibrarySpec;
 use tapewise_formats::WrapLpos;
@@ -17,7 +17,7 @@ fn lto5(
     format: VolumeFormat,
     byte_scale: u64,
     written: &[Vec<Segment>],
-) -> Result<(Cartridge, Whence), NoMap> {
+) -> Result<(MappedTape, MapSource), NoMap> {
     let directory = tempfile::tempdir().expect("a directory");
     let (_library, mut drive) = drive_of(LibrarySpec::one_drive("lto5", 7), directory.path());
     let known = Known {
@@ -27,7 +27,7 @@ fn lto5(
         byte_scale,
         written,
     };
-    Cartridge::in_drive(&mut drive, &known)
+    MappedTape::in_drive(&mut drive, &known)
 }
 
 fn lto5_profile() -> Profile {
@@ -62,9 +62,9 @@ fn places_recorded_when_a_cartridge_was_written_put_its_nominal_map_right() {
     let truth = nominal.scaled(1.04);
     let end = truth.end_block(0);
     let places: Vec<Vec<Segment>> = (1..50).map(|n| written(&truth, end * n / 50)).collect();
-    let (cartridge, whence) = self::lto5(VolumeFormat::Tapewise, 1, &places).expect("a map");
+    let (cartridge, map_source) = self::lto5(VolumeFormat::Tapewise, 1, &places).expect("a map");
     assert_eq!(
-        whence.to_string(),
+        map_source.to_string(),
         format!(
             "nominal geometry of {}, put right by 49 places that the drive told when it was written, \
              learned while it is read",
@@ -98,9 +98,15 @@ fn what_was_recorded_of_a_scaled_cartridge_says_too_little_and_nominal_geometry_
         .nominal_map(NominalLayout::Single, BLOCK * 1_000)
         .expect("a map");
     let places = [written(&truth, 5_000)];
-    let (cartridge, whence) = lto5(VolumeFormat::Tapewise, 1_000, &places).expect("a map");
-    assert!(matches!(whence.0, MapOrigin::Nominal { .. }), "{whence}");
-    assert!(whence.to_string().contains("taken as +-1 %"), "{whence}");
+    let (cartridge, map_source) = lto5(VolumeFormat::Tapewise, 1_000, &places).expect("a map");
+    assert!(
+        matches!(map_source.0, MapOrigin::Nominal { .. }),
+        "{map_source}"
+    );
+    assert!(
+        map_source.to_string().contains("taken as +-1 %"),
+        "{map_source}"
+    );
     assert_eq!(cartridge.map.source(), PositionSource::Nominal);
 }
 

@@ -1,4 +1,4 @@
-//! What ordering needs to know of the cartridge in a drive: where its blocks lie, and the head.
+//! What ordering needs to know of the tape in a drive: where its blocks lie, and the head.
 
 use crate::record::{Segment, VolumeFormat};
 use crate::volume::ASK_PLACE_BYTES;
@@ -12,7 +12,7 @@ use tapewise_scsi::{ScsiError, TapeDrive};
 
 /// The drive with the cartridge in it, as far as ordering and reading need them.
 #[derive(Clone, Debug)]
-pub struct Cartridge {
+pub struct MappedTape {
     /// How long the drive takes.
     pub tape: Tape,
     /// Where blocks are believed to lie.
@@ -45,9 +45,9 @@ pub struct Known<'a> {
 /// Where the map of a cartridge comes from; a map that is not the drive's own is corrected while the
 /// cartridge is read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Whence(pub MapOrigin);
+pub struct MapSource(pub MapOrigin);
 
-impl fmt::Display for Whence {
+impl fmt::Display for MapSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             MapOrigin::WrapEnds { .. } => write!(f, "{}", self.0),
@@ -67,16 +67,16 @@ pub enum NoMap {
     Cartridge(#[from] CartridgeError),
 }
 
-impl Cartridge {
-    /// The cartridge in a drive, and whence its map is: the drive's own table of wrap ends, else as
-    /// [`Cartridge::on_shelf`].
+impl MappedTape {
+    /// The cartridge in a drive, and where its map comes from: the drive's own table of wrap ends, else as
+    /// [`MappedTape::on_shelf`].
     ///
     /// # Errors
     /// [`NoMap`].
     pub fn in_drive(
         drive: &mut TapeDrive,
         known: &Known<'_>,
-    ) -> Result<(Cartridge, Whence), NoMap> {
+    ) -> Result<(MappedTape, MapSource), NoMap> {
         let table = wrap_ends(drive)?.filter(|table| !table.is_empty());
         match table {
             Some(table) => {
@@ -84,7 +84,7 @@ impl Cartridge {
                 let cartridge = known.cartridge()?;
                 known.mapped(&cartridge.with_map("the drive's table of wrap ends", table)?)
             }
-            None => Cartridge::on_shelf(known),
+            None => MappedTape::on_shelf(known),
         }
     }
 
@@ -93,7 +93,7 @@ impl Cartridge {
     ///
     /// # Errors
     /// [`NoMap`].
-    pub fn on_shelf(known: &Known<'_>) -> Result<(Cartridge, Whence), NoMap> {
+    pub fn on_shelf(known: &Known<'_>) -> Result<(MappedTape, MapSource), NoMap> {
         // A file lies at most this far behind the place that is recorded for its beginning.
         let beside_bytes = ASK_PLACE_BYTES.saturating_mul(known.byte_scale);
         let name = "what the drive told when it was written";
@@ -148,10 +148,10 @@ impl Known<'_> {
         self.written.iter().flatten().filter_map(told).collect()
     }
 
-    fn mapped(&self, cartridge: &tapewise::Cartridge) -> Result<(Cartridge, Whence), NoMap> {
+    fn mapped(&self, cartridge: &tapewise::Cartridge) -> Result<(MappedTape, MapSource), NoMap> {
         let is_ltfs = self.format == VolumeFormat::Ltfs;
         let (map, origin) = cartridge.block_map(Some(self.tape_bytes()), is_ltfs)?;
-        let cartridge = Cartridge {
+        let cartridge = MappedTape {
             tape: cartridge.tape().clone(),
             map,
             format: self.format,
@@ -159,6 +159,6 @@ impl Known<'_> {
             byte_scale: self.byte_scale,
             algorithm: Algorithm::Best,
         };
-        Ok((cartridge, Whence(origin)))
+        Ok((cartridge, MapSource(origin)))
     }
 }
