@@ -617,7 +617,9 @@ fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barc
         ..volume("A")
     };
     let copy = [found("a", 10, 1)];
-    catalogue.rejoin(&[was.clone()], &copy, 2).expect("joined");
+    catalogue
+        .rejoin(std::slice::from_ref(&was), &copy, 2)
+        .expect("joined");
     let joined = catalogue
         .rejoin(&[is], &[found("b", 10, 3)], 4)
         .expect("joined");
