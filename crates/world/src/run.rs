@@ -205,7 +205,13 @@ impl Life {
                     .map(|_| 0)
             }),
             What::Retire => self.retire(event, &mut random),
-            What::Rebuild => self.rebuild(event.plan, event.seed),
+            What::Rebuild => {
+                self.rebuild(event.plan, event.seed)?;
+                if self.stale.is_none() {
+                    self.store_what_was_set_aside(event.seed)?;
+                }
+                Ok(())
+            }
             What::Second => self.second(event),
             What::Ltfs => {
                 let directory = self.world.place(&format!("ltfs-{:x}", event.seed));
@@ -476,12 +482,10 @@ impl Life {
                 let mut random = Random::new(seed, 3);
                 self.swap(&mut random)
                     .map_err(|error| format!("the world: {error}"))?;
-                let all = self.world.labels();
-                if all.iter().all(|label| !self.world.is_in_drive(label)) {
+                if self.swapped.is_none() {
                     break;
                 }
             }
-            self.swapped = None;
             self.stale = Some("cartridges were swapped");
         }
         if self.stale.is_some() {

@@ -63,7 +63,8 @@ impl Life {
     }
 
     pub(super) fn swap(&mut self, random: &mut Random) -> io::Result<()> {
-        let (one, two) = match self.swapped.take() {
+        let was_swapped = self.swapped.clone();
+        let (one, two) = match was_swapped.clone() {
             Some(pair) => pair,
             None => {
                 let mut labels = self.world.labels();
@@ -80,7 +81,8 @@ impl Life {
         fs::rename(cartridges.join(&two), cartridges.join(&one))?;
         fs::rename(aside, cartridges.join(&two))?;
         self.tampered.extend([one.clone(), two.clone()]);
-        self.swapped = Some((one, two));
+        // A second time puts them back.
+        self.swapped = was_swapped.is_none().then_some((one, two));
         Ok(())
     }
 
