@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: simulate-faults capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -119,6 +119,11 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 	@RUSTFLAGS='$(SANCOV)' $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer \
 	    --target-dir target/fuzz --target $(HOST)
 	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
+
+simulate-faults: ## whole archives with everything that goes wrong around them, SECONDS=60 or YEARS=10000 (SEED=13 for one again)
+	@$(CARGO) build --quiet --profile simulate --package tapewise-world
+	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) ONLY="$(ONLY)" target/simulate/tapewise-world
+
 
 doc: build ## API documentation, man pages, shell completions
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet

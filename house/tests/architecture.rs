@@ -67,6 +67,12 @@ const HOUSE: &[Rule] = &[
     ),
     acting("capi", &["tapewise"], &[]),
     acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive", "capi"], &[]),
+    acting("torn", &[], &[]),
+    acting(
+        "world",
+        &["model", "formats", "scsi", "emulator", "library", "archive", "torn", "house"],
+        &[],
+    ),
     acting(
         "cli",
         &[

@@ -21,7 +21,7 @@ mod recover;
 mod state;
 mod tie;
 
-pub use disk::{Directory, Disk};
+pub use disk::{Directory, Disk, DiskFile};
 pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
 pub use recover::{Recovered, SetAside};
@@ -32,7 +32,6 @@ use error::io_error;
 use place::place;
 use recover::Reconcile;
 use state::{Inner, State};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -269,7 +268,11 @@ impl Cache {
     /// Opens a file that is in the cache; one that is evicted while it is read can be read to its end.
     ///
     /// `used_ns` is when somebody used it; none where it is only copied to tape.
-    pub fn read(&self, file: FileId, used_ns: Option<i64>) -> Result<Option<File>, CacheError> {
+    pub fn read(
+        &self,
+        file: FileId,
+        used_ns: Option<i64>,
+    ) -> Result<Option<Box<dyn DiskFile>>, CacheError> {
         let Some(cached) = self.0.records.cached(file)? else {
             return Ok(None);
         };

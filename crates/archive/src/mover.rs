@@ -89,6 +89,9 @@ pub struct Settings {
     pub tiers: Vec<Tier>,
     /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
     pub algorithm: Algorithm,
+    /// Whether disk and drive work at the same time, on threads of their own; false where a seed is to give the same
+    /// steps in the same order again.
+    pub overlap: bool,
 }
 
 impl Settings {
@@ -105,6 +108,7 @@ impl Settings {
             precompress: None,
             tiers: Vec::new(),
             algorithm: Algorithm::Best,
+            overlap: true,
         }
     }
 }

@@ -9,9 +9,9 @@
 //!
 //! Nothing here prints: what was found and put right is a value.
 
-use crate::cache::{Cache, CacheError, Directory, Recovered, Water};
+use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water};
 use crate::catalogue::{CatalogueError, SqliteCatalogue, Volumes as _};
-use crate::mover::{MoveError, Mover, Settings, TakenUp, random_uuid};
+use crate::mover::{MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
 use std::fs::Permissions;
@@ -108,6 +108,9 @@ pub struct Machinery<'a> {
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
     pub now_ns: &'a (dyn Fn() -> i64 + Sync),
+    /// A UUID for a new volume: [`random_uuid`](crate::mover::random_uuid), except where a seed is to give the same
+    /// run again.
+    pub new_uuid: &'a (dyn Fn() -> String + Sync),
 }
 
 /// What a person should hear of while an archive is worked on.
@@ -222,8 +225,16 @@ impl Archive {
     /// [`OpenError::Busy`] where another process has it; [`CacheError::OlderCatalogue`] and
     /// [`CacheError::OtherCatalogue`] where the catalogue is not the one that the cache belongs to.
     pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
+        self.cache_on(self.disk()?)
+    }
+
+    /// Its cache, on another disk than the directory of the archive: one that a test has in hand.
+    ///
+    /// # Errors
+    /// As [`Archive::cache`].
+    pub fn cache_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
         let records = Arc::clone(&self.catalogue) as _;
-        Ok(Cache::open(self.disk()?, records, self.water())?)
+        Ok(Cache::open(disk, records, self.water())?)
     }
 
     /// Its cache, with a catalogue that was restored or made anew: see [`Cache::reconcile`].
@@ -231,11 +242,19 @@ impl Archive {
     /// # Errors
     /// [`OpenError::Busy`] where another process has it.
     pub fn reconcile(&self) -> Result<(Cache, Recovered), OpenError> {
-        let records = Arc::clone(&self.catalogue) as _;
-        Ok(Cache::reconcile(self.disk()?, records, self.water())?)
+        self.reconcile_on(self.disk()?)
     }
 
-    fn disk(&self) -> Result<Box<Directory>, OpenError> {
+    /// As [`Archive::reconcile`], on a disk as in [`Archive::cache_on`].
+    ///
+    /// # Errors
+    /// As [`Archive::reconcile`].
+    pub fn reconcile_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
+        let records = Arc::clone(&self.catalogue) as _;
+        Ok(Cache::reconcile(disk, records, self.water())?)
+    }
+
+    fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {
         let path = self.cache_directory();
         let disk = Directory::open(&path).map_err(|source| match source.kind() {
             io::ErrorKind::ResourceBusy => OpenError::Busy(source),
@@ -270,6 +289,7 @@ impl Archive {
             log,
             stop,
             now_ns,
+            new_uuid,
         } = machinery;
         let mut mover = Mover {
             catalogue: self.catalogue.as_ref(),
@@ -279,7 +299,7 @@ impl Archive {
             log: &mut *log,
             stop,
             now_ns,
-            new_uuid: &random_uuid,
+            new_uuid,
         };
         let taken_up = mover.take_up()?;
         if taken_up != TakenUp::default() {

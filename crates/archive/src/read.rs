@@ -126,6 +126,15 @@ impl<'a> TapeRead<'a> {
         })
     }
 
+    /// The same without a thread beside the drive's: see [`Ring::alone`].
+    #[must_use]
+    pub fn on_one_thread(self) -> TapeRead<'a> {
+        TapeRead {
+            ring: self.ring.alone(),
+            ..self
+        }
+    }
+
     /// What would be done as things are believed now, with the wants of each visit in
     /// [`Problem::visits`].
     pub fn plan(&self) -> (Problem, Plan) {

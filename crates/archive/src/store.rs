@@ -125,7 +125,14 @@ pub fn not_stored_yet(
             new.push(source);
             continue;
         };
-        let known = catalogue.file(known)?.file;
+        let entry = catalogue.file(known)?;
+        let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
+        if entry.cached.is_none() && !entry.copies.iter().any(is_whole) {
+            // Nothing is left of it.
+            new.push(source);
+            continue;
+        }
+        let known = entry.file;
         let now = std::fs::metadata(&source.from)
             .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
         let is_known = known.bytes == now.len() && known.modified_ns == modified_ns(&now);

@@ -24,6 +24,8 @@ pub struct Ring {
     buffers: Vec<Buffer>,
     count: usize,
     buffer_bytes: usize,
+    /// Whoever reads hands on what it has read itself.
+    is_alone: bool,
 }
 
 /// Each side holds one buffer, and one more lets them overlap.
@@ -33,12 +35,22 @@ impl Ring {
     /// So many buffers (at least three) of so many bytes each. Their size should be that of the
     /// blocks: a drive that is asked for more bytes than a block has needs to say so each time.
     pub fn new(count: usize, buffer_bytes: usize) -> Ring {
-        let count = count.max(FEWEST_BUFFERS);
-        let buffers = (0..count).map(|_| Buffer::new(buffer_bytes)).collect();
         Ring {
-            buffers,
-            count,
+            // Made when they are first lent.
+            buffers: Vec::new(),
+            count: count.max(FEWEST_BUFFERS),
             buffer_bytes,
+            is_alone: false,
+        }
+    }
+
+    /// The same without a thread beside the drive's when something is read: the drive waits for the disk at every
+    /// block, and the same seed gives the same steps in the same order.
+    #[must_use]
+    pub fn alone(self) -> Ring {
+        Ring {
+            is_alone: true,
+            ..self
         }
     }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tapewise_archive::cache::{Arrived, Cache, CacheError, Directory, Recovered, Usage, Water};
 use tapewise_archive::catalogue::{CacheRecords, Catalogue, FileId, Loss, NewStore, VolumeId};
+use tapewise_archive::sums::{Kind, Sum};
 
 const WATER: Water = Water {
     high_bytes: 1000,
@@ -249,7 +250,7 @@ fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone() {
         "what is left of the only copy is kept"
     );
     std::fs::remove_file(desk.root().join(desk.files().keys().next().expect("one"))).expect("gone");
-    let error = cache.read(only_here, None).expect_err("gone");
+    let error = cache.read(only_here, None).map(drop).expect_err("gone");
     assert!(matches!(error, CacheError::Missing { .. }), "{error}");
 }
 
@@ -482,4 +483,43 @@ proptest! {
         }
         assert_kept(&desk, &cache, &Recovered::default(), &told);
     }
+}
+
+#[test]
+fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() {
+    let desk = Desk::new();
+    let right = |number| {
+        let contents = contents(number, 50);
+        let mut store = named(number, 50);
+        store.new.file.sums = vec![Sum::of(Kind::Xxh3, &contents)];
+        (contents, store)
+    };
+    let put = |cache: &Cache, number| {
+        let (contents, store) = right(number);
+        let arrived = arrive(cache, &contents, 1).expect("arrived");
+        cache.store(vec![(arrived, store)], 1).expect("stored")[0].0
+    };
+    let reconcile = |catalogue: &Arc<dyn Catalogue>| {
+        let disk = Box::new(Directory::open(desk.root()).expect("a directory"));
+        let records: Arc<dyn CacheRecords> = catalogue.clone();
+        Cache::reconcile(disk, records, WATER).expect("a cache")
+    };
+    let (cache, _) = desk.open();
+    let first = put(&cache, 1);
+    drop(cache);
+    // The catalogue is lost, and another one gives the same name to another file.
+    let other = new_catalogue();
+    let (cache, found) = reconcile(&other);
+    assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
+    let second = put(&cache, 2);
+    drop(cache);
+    // What stands there stays with the catalogue that it is right for.
+    let (cache, found) = reconcile(&other);
+    assert_eq!(found.set_aside, None);
+    assert_eq!(read(&cache, second, 2), Some(contents(2, 50)));
+    drop(cache);
+    // The first catalogue comes back.
+    let (cache, found) = reconcile(&desk.catalogue);
+    assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
+    assert_eq!(read(&cache, first, 2), None);
 }

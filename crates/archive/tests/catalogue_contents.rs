@@ -8,7 +8,7 @@ use catalogue_help::{
 };
 use tapewise_archive::catalogue::{
     Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,
-    Missing, NewRecall, Pattern, Recorded, RequestState, Terms,
+    Missing, NewRecall, Pattern, Recorded, Rediscovered, RequestState, Terms,
 };
 use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};
@@ -591,4 +591,99 @@ fn a_hundred_thousand_files_are_added_in_one_go() {
         Vec::<String>::new()
     );
     println!("checked in {} ms", began.elapsed().as_millis());
+}
+
+/// A copy of a file that was found on the first of the volumes that are joined.
+fn found(path: &str, bytes: u64, stored_ns: i64) -> Rediscovered {
+    Rediscovered {
+        file: file(path, bytes),
+        stored_ns: Some(stored_ns),
+        copies_wanted: 1,
+        zstd_bytes: None,
+        segments: vec![(0, segment(3, bytes, 0))],
+    }
+}
+
+#[test]
+fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode() {
+    let catalogue = new_catalogue();
+    let was = Volume {
+        next_block: 9,
+        ..volume("A")
+    };
+    let is = Volume {
+        uuid: "another".to_owned(),
+        next_block: 9,
+        ..volume("A")
+    };
+    let copy = [found("a", 10, 1)];
+    catalogue
+        .rejoin(std::slice::from_ref(&was), &copy, 2)
+        .expect("joined");
+    let joined = catalogue
+        .rejoin(&[is], &[found("b", 10, 3)], 4)
+        .expect("joined");
+    assert_eq!((joined.files, joined.displaced), (1, 1));
+    let a = catalogue
+        .live_file(b"a")
+        .expect("an answer")
+        .expect("a file");
+    assert_eq!(
+        catalogue.file(a).expect("a file").copies[0].state,
+        CopyState::Lost
+    );
+    // The cartridge of the first volume turns up under another barcode.
+    let elsewhere = Volume {
+        label: "B".to_owned(),
+        ..was
+    };
+    catalogue.rejoin(&[elsewhere], &copy, 5).expect("joined");
+    assert_eq!(
+        catalogue.file(a).expect("a file").copies[0].state,
+        CopyState::Whole
+    );
+    let labels = catalogue.volumes().expect("volumes").into_iter();
+    assert_eq!(
+        labels.map(|(_, volume)| volume.label).collect::<Vec<_>>(),
+        ["A", "B"]
+    );
+}
+
+#[test]
+fn a_file_of_which_nothing_is_left_can_be_stored_again() {
+    let catalogue = new_catalogue();
+    let on = Volume {
+        next_block: 9,
+        ..volume("A")
+    };
+    catalogue
+        .rejoin(&[on], &[found("a", 10, 1)], 2)
+        .expect("joined");
+    let again = [(CacheKey(1), store("a", 10, 1))];
+    let taken = catalogue.store_cached(&again, 3);
+    assert!(matches!(taken, Err(CatalogueError::PathTaken { .. })));
+    let a = catalogue
+        .live_file(b"a")
+        .expect("an answer")
+        .expect("a file");
+    catalogue.mark_lost(a, 1, 3).expect("marked");
+    let stored = catalogue.store_cached(&again, 4).expect("stored");
+    assert_eq!(
+        catalogue.live_file(b"a").expect("an answer"),
+        Some(stored[0].0)
+    );
+}
+
+#[test]
+fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back() {
+    let catalogue = new_catalogue();
+    let replacing = |key| {
+        let mut store = store("a", 10, 1);
+        store.new.replace = true;
+        [(CacheKey(key), store)]
+    };
+    let first = catalogue.store_cached(&replacing(1), 1000).expect("stored")[0].0;
+    let second = catalogue.store_cached(&replacing(2), 10).expect("stored")[0].0;
+    let created = |id| catalogue.file(id).expect("a file").created_ns;
+    assert!(created(second) > created(first));
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use tapewise_archive::cache::{Cache, Directory, Disk, Water};
+use tapewise_archive::cache::{Cache, Directory, Disk, DiskFile, Water};
 use tapewise_archive::catalogue::{
     Copy, CopyState, Files, Loss, NewRecall, Recorded, Requests, Volumes,
 };
@@ -148,15 +148,16 @@ fn a_file_that_is_gone_from_the_cache_keeps_no_other_one_from_tape() {
 struct Full(Directory);
 
 impl Disk for Full {
-    fn create(&self, name: &Path) -> io::Result<fs::File> {
+    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         // Whose cache it is was written while there was room.
         if name.starts_with("catalogue-id.new") {
             return self.0.create(name);
         }
-        fs::File::options().write(true).open("/dev/full")
+        let full = fs::File::options().write(true).open("/dev/full")?;
+        Ok(Box::new(full))
     }
 
-    fn sync(&self, name: &Path, file: &fs::File) -> io::Result<()> {
+    fn sync(&self, name: &Path, file: &mut dyn DiskFile) -> io::Result<()> {
         self.0.sync(name, file)
     }
 
@@ -172,7 +173,7 @@ impl Disk for Full {
         self.0.remove(name)
     }
 
-    fn open(&self, name: &Path) -> io::Result<fs::File> {
+    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.0.open(name)
     }
 

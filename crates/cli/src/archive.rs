@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::CatalogueError;
-use tapewise_archive::mover::{MoveError, Mover, Settings};
+use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
 use tapewise_archive::settings::ArchiveSettings;
@@ -205,6 +205,7 @@ impl Archive {
             log: &mut log,
             stop,
             now_ns: &now_ns,
+            new_uuid: &random_uuid,
         };
         Ok(self.0.work(cache, machinery, &mut tell, work)?)
     }

@@ -192,6 +192,19 @@ impl Library {
         Ok(self.transport(&world, name, LibraryUnit::Drive(number), nexus))
     }
 
+    /// A way to the drive numbered `number` from 0 for the initiator at this port, which finds what it left behind
+    /// there: a host whose program was killed and started again.
+    ///
+    /// # Errors
+    /// [`LibraryError::Missing`].
+    pub fn transport_to_drive_from(
+        &self,
+        port: &str,
+        number: usize,
+    ) -> Result<EmulatedTransport, LibraryError> {
+        self.connect(LibraryUnit::Drive(number), port)
+    }
+
     /// A way to the robot, as another initiator than all before.
     ///
     /// # Errors
@@ -253,7 +266,7 @@ impl Library {
     }
 
     /// Resets a unit, as a task management function does.
-    pub(crate) fn reset(&self, unit: LibraryUnit) {
+    pub fn reset(&self, unit: LibraryUnit) {
         let mut world = self.world();
         match unit {
             LibraryUnit::Drive(number) => {

@@ -421,3 +421,21 @@ fn a_clock_that_cannot_run_is_refused_by_the_name_of_its_file() {
         );
     }
 }
+
+#[test]
+fn removal_that_a_killed_program_of_this_host_prevented_keeps_no_cartridge_in_its_drive() {
+    let directory = tempfile::tempdir().unwrap();
+    let (library, _) = two_drives(directory.path());
+    let mut changer = robot(&library);
+    move_medium(&mut changer, SLOT, DRIVE).unwrap();
+    let open = |host| {
+        let transport = library.transport_to_drive_from(host, 0).unwrap();
+        let mut drive = TapeDrive::open(Box::new(transport)).unwrap();
+        drive.wait_until_ready(Duration::from_secs(600)).unwrap();
+        drive
+    };
+    // Killed: nobody allows it again.
+    open("this").prevent_removal(true).unwrap();
+    assert!(open("another").unload().is_err());
+    open("this").unload().unwrap();
+}

@@ -70,7 +70,7 @@ pub fn bench(
     let sessions: Vec<Session> = sessions.collect();
     match pace {
         Pace::Threads => side_by_side(sessions)?,
-        Pace::Turns => take_turns(sessions)?,
+        Pace::Turns | Pace::Seeded(_) => take_turns(sessions)?,
     }
     let Hall { robot, record, .. } = hall;
     let changer = into_inner(robot).changer;

@@ -54,7 +54,7 @@ struct Start {
 impl Start {
     fn of(drives: u16, pace: Pace) -> Start {
         let waiting = match pace {
-            Pace::Turns => 1,
+            Pace::Turns | Pace::Seeded(_) => 1,
             Pace::Threads => usize::from(drives),
         };
         Start {

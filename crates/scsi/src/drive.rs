@@ -246,12 +246,19 @@ impl TapeDrive {
         self.perform(&LoadUnload::LOAD)
     }
 
-    /// Rewinds, unthreads and ejects the cartridge.
+    /// Rewinds, unthreads and ejects the cartridge. That this host prevented removal, in a program that was killed,
+    /// is no obstacle; what other hosts prevent is left to them.
     ///
     /// # Errors
     /// [`ScsiError`] as for every command, among them that removal is prevented.
     pub fn unload(&mut self) -> Result<(), ScsiError> {
-        self.perform(&LoadUnload::UNLOAD)?;
+        match self.perform(&LoadUnload::UNLOAD) {
+            Err(error) if error.condition() == Some(Condition::RemovalPrevented) => {
+                self.prevent_removal(false)?;
+                self.perform(&LoadUnload::UNLOAD)?;
+            }
+            unloaded => unloaded?,
+        }
         self.count.forget();
         Ok(())
     }

@@ -1,20 +1,21 @@
-//! The directory under a cache, behind a trait so that tests can pull its plug.
+//! The directory under a cache, behind a trait so that tests can pull its plug: names and contents alike.
 
+use super::place::PATH_ATTRIBUTE;
 use crate::reserve;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_OMIT, XattrFlags, flock};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What a cache does to its directory; all names are relative to it.
 pub trait Disk: Send + Sync {
     /// Makes a file for writing; what had its name is gone.
-    fn create(&self, name: &Path) -> io::Result<File>;
+    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Puts a file's contents on the medium.
-    fn sync(&self, name: &Path, file: &File) -> io::Result<()>;
+    fn sync(&self, name: &Path, file: &mut dyn DiskFile) -> io::Result<()>;
     /// Gives a file another name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Puts the names in a directory on the medium.
@@ -22,7 +23,7 @@ pub trait Disk: Send + Sync {
     /// Removes a file.
     fn remove(&self, name: &Path) -> io::Result<()>;
     /// Opens a file for reading.
-    fn open(&self, name: &Path) -> io::Result<File>;
+    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Every file with its length, in all directories.
     fn files(&self) -> io::Result<Vec<(PathBuf, u64)>>;
     /// Makes directories that are not there, and puts their names on the medium.
@@ -30,6 +31,46 @@ pub trait Disk: Send + Sync {
     /// Bytes that files may still take; more than anybody wants where that is not known.
     fn free_bytes(&self) -> io::Result<u64> {
         Ok(u64::MAX)
+    }
+}
+
+/// An open file of a cache's directory.
+pub trait DiskFile: Read + Write + Seek + Send + Sync {
+    /// Puts its contents on the medium.
+    fn sync(&mut self) -> io::Result<()>;
+    /// Notes with it under what path it is stored, and when it was last written. Not every file system keeps such
+    /// notes.
+    fn note(&self, path: &[u8], modified_ns: i64);
+    /// The path that was noted.
+    fn noted_path(&self) -> Option<Vec<u8>>;
+}
+
+/// No path of a file is longer.
+const MOST_PATH_BYTES: usize = 1 << 16;
+
+impl DiskFile for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+
+    fn note(&self, path: &[u8], modified_ns: i64) {
+        let _ = rustix::fs::fsetxattr(self, PATH_ATTRIBUTE, path, XattrFlags::empty());
+        let at = |tv_nsec| Timespec {
+            tv_sec: modified_ns.div_euclid(1_000_000_000),
+            tv_nsec,
+        };
+        let times = Timestamps {
+            last_access: at(UTIME_OMIT),
+            last_modification: at(modified_ns.rem_euclid(1_000_000_000)),
+        };
+        let _ = rustix::fs::futimens(self, &times);
+    }
+
+    fn noted_path(&self) -> Option<Vec<u8>> {
+        let mut path = vec![0; MOST_PATH_BYTES];
+        let bytes = rustix::fs::fgetxattr(self, PATH_ATTRIBUTE, &mut path[..]).ok()?;
+        path.truncate(bytes);
+        Some(path)
     }
 }
 
@@ -119,14 +160,14 @@ fn add_files(root: &Path, below: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::
 }
 
 impl Disk for Directory {
-    fn create(&self, name: &Path) -> io::Result<File> {
+    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(true).write(true).mode(0o600);
-        options.open(self.root.join(name))
+        Ok(Box::new(options.open(self.root.join(name))?))
     }
 
-    fn sync(&self, _name: &Path, file: &File) -> io::Result<()> {
-        file.sync_all()
+    fn sync(&self, _name: &Path, file: &mut dyn DiskFile) -> io::Result<()> {
+        file.sync()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -141,8 +182,8 @@ impl Disk for Directory {
         fs::remove_file(self.root.join(name))
     }
 
-    fn open(&self, name: &Path) -> io::Result<File> {
-        File::open(self.root.join(name))
+    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(File::open(self.root.join(name))?))
     }
 
     fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {

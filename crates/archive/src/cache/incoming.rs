@@ -1,11 +1,10 @@
 //! The way of a file into the cache: room, contents, its place, its record.
 
+use super::disk::DiskFile;
 use super::error::{CacheError, io_error};
-use super::place::{PATH_ATTRIBUTE, incoming, place};
+use super::place::{incoming, place};
 use super::state::Inner;
 use crate::catalogue::CacheKey;
-use rustix::fs::{Timespec, Timestamps, UTIME_OMIT, XattrFlags};
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,7 +56,7 @@ impl Drop for Named {
 
 /// A file that is being written; when it is dropped it is gone.
 pub struct Incoming {
-    file: File,
+    file: Box<dyn DiskFile>,
     written_bytes: u64,
     named: Named,
 }
@@ -84,23 +83,14 @@ impl Incoming {
     ///
     /// That is for whoever finds it in a cache whose catalogue was lost. Not every file system keeps such notes.
     pub fn note(&self, path: &[u8], modified_ns: i64) {
-        let _ = rustix::fs::fsetxattr(&self.file, PATH_ATTRIBUTE, path, XattrFlags::empty());
-        let at = |tv_nsec| Timespec {
-            tv_sec: modified_ns.div_euclid(1_000_000_000),
-            tv_nsec,
-        };
-        let times = Timestamps {
-            last_access: at(UTIME_OMIT),
-            last_modification: at(modified_ns.rem_euclid(1_000_000_000)),
-        };
-        let _ = rustix::fs::futimens(&self.file, &times);
+        self.file.note(path, modified_ns);
     }
 
     /// Opens what was written so far for reading, from its beginning.
     ///
     /// # Errors
     /// [`CacheError::Io`].
-    pub fn reread(&self) -> Result<File, CacheError> {
+    pub fn reread(&self) -> Result<Box<dyn DiskFile>, CacheError> {
         let name = incoming(self.named.reservation.key);
         let opened = self.named.reservation.cache.disk.open(&name);
         opened.map_err(io_error("opening", &name))
@@ -111,7 +101,7 @@ impl Incoming {
         let key = self.named.reservation.key;
         let (from, to) = (incoming(key), place(key));
         let disk = &self.named.reservation.cache.disk;
-        disk.sync(&from, &self.file)
+        disk.sync(&from, self.file.as_mut())
             .map_err(io_error("syncing", &from))?;
         disk.rename(&from, &to)
             .map_err(io_error("renaming", &from))?;

@@ -2,11 +2,12 @@
 
 use super::disk::Disk;
 use super::error::{CacheError, io_error};
-use super::place::{INCOMING, PATH_ATTRIBUTE, incoming, place};
+use super::place::{INCOMING, incoming, place};
 use super::state::State;
 use super::tie::{self, NEW_TIE, TIE};
-use crate::catalogue::{CacheKey, CacheRecords, FileId};
+use crate::catalogue::{CacheKey, CacheRecords, Cached, FileId};
 use crate::deliver::InnerPath;
+use crate::sums::Summer;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,9 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// Where files go that no record knows.
 const QUARANTINE: &str = "quarantine";
-
-/// No path of a file is longer.
-const MOST_PATH_BYTES: usize = 1 << 16;
 
 /// What opening a cache found and put right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -136,7 +134,14 @@ pub(super) fn recover(
         strangers: standing.strangers,
         ..Recovered::default()
     };
-    let (state, kept) = compare(records, &standing.places, &mut recovered)?;
+    let looks_inside = reconcile == Reconcile::Yes && !knows_all;
+    let (state, kept) = compare(
+        disk,
+        records,
+        &standing.places,
+        looks_inside,
+        &mut recovered,
+    )?;
     let unknown = standing.places.keys().filter(|key| !kept.contains(key));
     let mut unknown: Vec<CacheKey> = unknown.copied().collect();
     unknown.sort_unstable();
@@ -156,10 +161,25 @@ pub(super) fn recover(
     Ok((state, recovered))
 }
 
-/// Looks for the file of every record; the keys of those that stay.
+/// Whether a place holds the contents of a file. A catalogue that was restored may have given the same name to another
+/// file than the one that stands there now, of the same length.
+fn is_of(disk: &dyn Disk, records: &dyn CacheRecords, cached: &Cached) -> Result<bool, CacheError> {
+    let known = records.sums_of(cached.file)?;
+    let name = place(cached.key);
+    let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
+    let mut file = disk.open(&name).map_err(io_error("opening", &name))?;
+    std::io::copy(&mut file, &mut summer).map_err(io_error("reading", &name))?;
+    let found = summer.finish();
+    Ok(known.iter().all(|sum| found.contains(sum)))
+}
+
+/// Looks for the file of every record, and into it where the catalogue was restored or made anew; the keys of those
+/// that stay.
 fn compare(
+    disk: &dyn Disk,
     records: &dyn CacheRecords,
     places: &HashMap<CacheKey, u64>,
+    looks_inside: bool,
     recovered: &mut Recovered,
 ) -> Result<(State, HashSet<CacheKey>), CacheError> {
     let mut state = State::default();
@@ -167,6 +187,15 @@ fn compare(
     for cached in records.all_cached()? {
         state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
         let whole = places.get(&cached.key) == Some(&cached.bytes);
+        let is_others = looks_inside
+            && places.contains_key(&cached.key)
+            && !(whole && is_of(disk, records, &cached)?);
+        if is_others {
+            // What stands there is set aside with all that no record knows.
+            records.drop_cached(cached.file)?;
+            recovered.forgotten += 1;
+            continue;
+        }
         let damaged = !whole && records.forget_cached(cached.file)?;
         if damaged {
             recovered.damaged.push(cached.file);
@@ -215,10 +244,8 @@ fn set_aside(
 
 /// The path that a file was stored with, as far as its file system keeps attributes.
 fn path_of(disk: &dyn Disk, name: &Path) -> Option<InnerPath> {
-    let file = disk.open(name).ok()?;
-    let mut path = vec![0; MOST_PATH_BYTES];
-    let bytes = rustix::fs::fgetxattr(&file, PATH_ATTRIBUTE, &mut path[..]).ok()?;
-    InnerPath::new(&path[..bytes]).ok()
+    let path = disk.open(name).ok()?.noted_path()?;
+    InnerPath::new(&path).ok()
 }
 
 /// Moves a file to a place where nothing stands yet; directories on the way are made, and are there for good.

@@ -50,7 +50,8 @@ pub(super) fn write(disk: &dyn Disk, tie: &Tie) -> Result<(), CacheError> {
     let text = format!("{} {}\n", tie.id, tie.generation);
     file.write_all(text.as_bytes())
         .map_err(io_error("writing", new))?;
-    disk.sync(new, &file).map_err(io_error("syncing", new))?;
+    disk.sync(new, file.as_mut())
+        .map_err(io_error("syncing", new))?;
     disk.rename(new, name).map_err(io_error("renaming", new))?;
     let root = Path::new("");
     disk.sync_directory(root).map_err(io_error("syncing", root))

@@ -2,6 +2,7 @@
 
 use super::ids::{CacheKey, FileId, RequestId};
 use super::{NewStore, Result};
+use crate::sums::Sum;
 
 /// A file in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,13 @@ pub trait CacheRecords: Send + Sync {
     ///
     /// Whether the file lacks copies on tape: its record is then kept, for there a file was lost.
     fn forget_cached(&self, file: FileId) -> Result<bool>;
+
+    /// What the contents of a file sum up to.
+    fn sums_of(&self, file: FileId) -> Result<Vec<Sum>>;
+
+    /// Takes the record of a file away whose place holds something else, even if nothing else is left of it: it can
+    /// then be stored again.
+    fn drop_cached(&self, file: FileId) -> Result<()>;
 
     /// What keeps the cache full.
     fn cache_holds(&self, at_ns: i64) -> Result<Holds>;

@@ -2,6 +2,7 @@
 
 use super::MoveError;
 use super::session::DriveContext;
+use crate::cache::DiskFile;
 use crate::catalogue::{Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId};
 use crate::deliver::{
     DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
@@ -177,7 +178,7 @@ enum Handed {
 
 /// Hands a file of the cache on.
 fn copy(
-    mut contents: std::fs::File,
+    mut contents: Box<dyn DiskFile>,
     delivery: &mut Delivery,
     path: &[u8],
 ) -> Result<(), MoveError> {

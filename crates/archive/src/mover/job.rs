@@ -6,7 +6,7 @@
 
 use super::MoveError;
 use super::session::DriveContext;
-use crate::cache::{Cache, Incoming};
+use crate::cache::{Cache, DiskFile, Incoming};
 use crate::catalogue::{FileId, Migration};
 use crate::record::File;
 use crate::sums::Kind;
@@ -154,7 +154,7 @@ impl Parts {
 /// A part of a file, and the sum of the file up to where it is read. Its end is an error where that is
 /// the end of the file and the sum is not the catalogue's.
 struct OfPart {
-    contents: Take<std::fs::File>,
+    contents: Take<Box<dyn DiskFile>>,
     at: u64,
     sum: Xxh3,
     so_far: SumSoFar,
@@ -163,13 +163,17 @@ struct OfPart {
 }
 
 impl OfPart {
-    fn new(mut contents: std::fs::File, job: &Job, so_far: &SumSoFar) -> std::io::Result<OfPart> {
+    fn new(
+        mut contents: Box<dyn DiskFile>,
+        job: &Job,
+        so_far: &SumSoFar,
+    ) -> std::io::Result<OfPart> {
         let from = job.range.start;
         let before = so_far.lock().unwrap_or_else(PoisonError::into_inner);
         let sum = match &*before {
             Some((at, sum)) if *at == from => sum.clone(),
             // The parts before were written by a run that is gone, or this one was begun and given up.
-            _ => sum_of_beginning(&mut contents, from)?,
+            _ => sum_of_beginning(contents.as_mut(), from)?,
         };
         drop(before);
         contents.seek(SeekFrom::Start(from))?;
@@ -211,7 +215,7 @@ impl Read for OfPart {
 }
 
 /// Sums a file up to a byte.
-fn sum_of_beginning(contents: &mut std::fs::File, bytes: u64) -> std::io::Result<Xxh3> {
+fn sum_of_beginning(contents: &mut dyn DiskFile, bytes: u64) -> std::io::Result<Xxh3> {
     let mut sum = Xxh3::new();
     let mut buffer = vec![0; 1 << 20];
     let mut beginning = contents.take(bytes);

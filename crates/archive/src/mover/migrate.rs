@@ -423,7 +423,8 @@ impl Writing<'_> {
                     let prepared = self.prepare(&mut waiting);
                     *ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(prepared);
                 };
-                if self.with.settings.precompress.is_some() {
+                let settings = self.with.settings;
+                if settings.precompress.is_some() && settings.overlap {
                     // Where no thread can be had the frames are made after the segment.
                     let _ = std::thread::Builder::new().spawn_scoped(scope, prepare);
                 }

@@ -121,6 +121,11 @@ impl DriveContext<'_> {
                 label: label.clone(),
                 what: error.to_string(),
             })?;
+            let read = if self.settings.overlap {
+                read
+            } else {
+                read.on_one_thread()
+            };
             let mut receiver = Behind {
                 first,
                 receiver: &mut *receiver,

@@ -27,6 +27,9 @@ pub fn read_ahead<T>(
     sink: &mut (dyn Sink + Send),
     read: impl FnOnce(&mut dyn Sink) -> T,
 ) -> (T, Result<()>) {
+    if ring.is_alone {
+        return (read(sink), Ok(()));
+    }
     let (give_back, free) = ring.lend();
     // All buffers may be on their way, each behind the beginning of a piece.
     let (pass, passed) = sync_channel(2 * ring.count);

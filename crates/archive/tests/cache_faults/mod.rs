@@ -5,11 +5,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use tapewise_archive::cache::{Directory, Disk};
+use tapewise_archive::cache::{Directory, Disk, DiskFile};
 use tapewise_archive::catalogue::{
     CacheKey, CacheRecords, Cached, Catalogue, CatalogueError, Evicted, FileId, Holds, NewStore,
     RequestId, Result, Tie,
 };
+use tapewise_archive::sums::Sum;
 
 /// What happens at the chosen step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ impl Mortal {
 }
 
 impl Disk for Mortal {
-    fn create(&self, name: &Path) -> io::Result<File> {
+    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.step(|unsynced| {
             unsynced.contents.push(name.to_owned());
             self.directory.create(name)
@@ -148,7 +149,7 @@ impl Disk for Mortal {
     }
 
     /// Nothing but the test cuts the power: the medium is not waited for.
-    fn sync(&self, name: &Path, _file: &File) -> io::Result<()> {
+    fn sync(&self, name: &Path, _file: &mut dyn DiskFile) -> io::Result<()> {
         self.step(|unsynced| {
             unsynced.contents.retain(|unsynced| unsynced != name);
             Ok(())
@@ -185,7 +186,7 @@ impl Disk for Mortal {
         })
     }
 
-    fn open(&self, name: &Path) -> io::Result<File> {
+    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         self.step(|_| self.directory.open(name))
     }
 
@@ -258,6 +259,14 @@ impl CacheRecords for MortalRecords {
 
     fn forget_cached(&self, file: FileId) -> Result<bool> {
         self.step(|catalogue| catalogue.forget_cached(file))
+    }
+
+    fn sums_of(&self, file: FileId) -> Result<Vec<Sum>> {
+        self.step(|catalogue| catalogue.sums_of(file))
+    }
+
+    fn drop_cached(&self, file: FileId) -> Result<()> {
+        self.step(|catalogue| catalogue.drop_cached(file))
     }
 
     fn cache_holds(&self, at_ns: i64) -> Result<Holds> {

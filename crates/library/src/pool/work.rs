@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_formats::event::Event;
+use tapewise_model::Random;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 
@@ -25,9 +26,15 @@ pub enum Pace {
     /// A thread for each drive.
     #[default]
     Threads,
-    /// One drive after the other: for devices that share a virtual clock.
+    /// One drive after the other, the one that was busy for the shortest time first: for devices that share a
+    /// virtual clock.
     Turns,
+    /// One drive after the other, in an order that a seed gives: to try many of them.
+    Seeded(u64),
 }
+
+/// The stream of a seed that the order of turns is drawn from.
+const TURNS: u64 = 0;
 
 /// Why the work on a volume was not done.
 #[derive(Debug, thiserror::Error)]
@@ -165,7 +172,11 @@ impl Pool {
                     }
                 });
             }
-            Pace::Turns => shift.take_turns(free.collect(), log),
+            Pace::Turns => shift.take_turns(free.collect(), log, None),
+            Pace::Seeded(seed) => {
+                let random = Random::new(seed, TURNS);
+                shift.take_turns(free.collect(), log, Some(random));
+            }
         }
     }
 
@@ -278,13 +289,21 @@ impl<'a> Shift<'a> {
         ));
     }
 
-    fn take_turns(&self, free: Vec<(usize, &mut Bay)>, log: &mut dyn Log) {
+    fn take_turns(
+        &self,
+        free: Vec<(usize, &mut Bay)>,
+        log: &mut dyn Log,
+        mut random: Option<Random>,
+    ) {
         let free = free.into_iter();
         let mut free: Vec<(Duration, usize, &mut Bay)> = free
             .map(|(index, bay)| (Duration::ZERO, index, bay))
             .collect();
         loop {
-            free.sort_by_key(|(busy, index, _)| (*busy, *index));
+            match &mut random {
+                Some(random) => random.shuffle(&mut free),
+                None => free.sort_by_key(|(busy, index, _)| (*busy, *index)),
+            }
             let mut open = free.iter_mut().filter(|turn| !self.is_over_for(turn.2));
             let next = open.find_map(|turn| {
                 self.work.prepare();

@@ -2,11 +2,12 @@
 
 use super::SqliteCatalogue;
 use super::files::{insert_store, settle};
-use super::rows::{all, one, run};
+use super::rows::{all, one, run, sums};
 use crate::catalogue::{
     CacheKey, CacheRecords, Cached, CatalogueError, Evicted, FileId, FileState, Holds, NewStore,
     RequestId, Result, Tie,
 };
+use crate::sums::Sum;
 use rusqlite::{Row, Transaction, params};
 
 const CACHED: &str = "SELECT key, file, bytes, dirty, entered_ns, used_ns FROM cached";
@@ -174,6 +175,15 @@ impl CacheRecords for SqliteCatalogue {
             }
             Ok(dirty)
         })
+    }
+
+    fn sums_of(&self, file: FileId) -> Result<Vec<Sum>> {
+        self.read(|transaction| sums(transaction, file))
+    }
+
+    fn drop_cached(&self, file: FileId) -> Result<()> {
+        let sql = "DELETE FROM cached WHERE file = ?1";
+        self.write(|transaction| run(transaction, sql, [file]).map(|_| ()))
     }
 
     fn cache_holds(&self, at_ns: i64) -> Result<Holds> {

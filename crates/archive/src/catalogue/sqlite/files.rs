@@ -124,7 +124,7 @@ pub fn insert_store(
         return Err(taken());
     }
     if let Some(old) = file_at(transaction, LIVE_AT, &file.path)? {
-        if !replace {
+        if !replace && is_somewhere(transaction, old)? {
             return Err(taken());
         }
         // What only arrives replaces the old one when it is live itself: see `settle`.
@@ -132,7 +132,8 @@ pub fn insert_store(
             retire(transaction, old, at_ns)?;
         }
     }
-    let id = insert_file(transaction, file, owner, (*copies, state), at_ns)?;
+    let stored_ns = after_others(transaction, &file.path, at_ns)?;
+    let id = insert_file(transaction, file, owner, (*copies, state), stored_ns)?;
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
         created_ns) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6)";
     let terms = &store.terms;
@@ -146,6 +147,25 @@ pub fn insert_store(
     ];
     run(transaction, sql, params)?;
     Ok((id, RequestId(transaction.last_insert_rowid())))
+}
+
+/// Whether anything is left of a file: a whole copy, or it lies in the cache.
+fn is_somewhere(transaction: &Transaction<'_>, id: FileId) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole') \
+        OR EXISTS (SELECT 1 FROM cached WHERE file = ?1)";
+    Ok(one(transaction, sql, [id], |row| row.get(0))?.unwrap_or(false))
+}
+
+/// The time at which a file is stored: after all others that had its path, though the clock was set back since. Who
+/// makes the catalogue again from the tapes knows by it which version is the last one.
+fn after_others(transaction: &Transaction<'_>, path: &[u8], at_ns: i64) -> Result<i64> {
+    let mut stored_ns = at_ns;
+    for other in versions(transaction, path)? {
+        let sql = "SELECT created_ns FROM file WHERE id = ?1";
+        let created_ns: Option<i64> = one(transaction, sql, [other], |row| row.get(0))?;
+        stored_ns = stored_ns.max(created_ns.map_or(at_ns, |ns| ns.saturating_add(1)));
+    }
+    Ok(stored_ns)
 }
 
 /// Retires a file: the cache may drop it, and nobody waits for its copies.

@@ -38,6 +38,7 @@ fn renew(
     joined: &mut Rejoined,
     at_ns: i64,
 ) -> Result<VolumeId> {
+    make_way(transaction, read, joined, at_ns)?;
     let sql = "SELECT id FROM volume WHERE uuid = ?1 COLLATE NOCASE";
     let Some(id) = one(transaction, sql, [&read.uuid], |row| row.get(0))? else {
         return insert_volume(transaction, read, at_ns);
@@ -58,14 +59,45 @@ fn renew(
         sql,
         params![id, read.label, state, next, bytes],
     )?;
+    displace_from(transaction, id, next, joined, at_ns)?;
+    Ok(id)
+}
+
+/// Another volume that has this label is not the one under this barcode any more: its cartridge was used again, or went
+/// to another place. Its copies are lost until its cartridge is read, and it gets a label that no cartridge has.
+fn make_way(
+    transaction: &Transaction<'_>,
+    read: &Volume,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<()> {
+    let sql = "SELECT id FROM volume WHERE label = ?1 AND uuid != ?2 COLLATE NOCASE";
+    let label = params![read.label, read.uuid];
+    let Some(other) = one(transaction, sql, label, |row| row.get::<_, VolumeId>(0))? else {
+        return Ok(());
+    };
+    refuse_open_writes(transaction, other)?;
+    displace_from(transaction, other, 0, joined, at_ns)?;
+    let sql = "UPDATE volume SET label = label || ' (' || uuid || ')' WHERE id = ?1";
+    run(transaction, sql, [other]).map(|_| ())
+}
+
+/// What the catalogue has on a volume from a block on is not there.
+fn displace_from(
+    transaction: &Transaction<'_>,
+    volume: VolumeId,
+    block: u64,
+    joined: &mut Rejoined,
+    at_ns: i64,
+) -> Result<()> {
     let sql = "SELECT DISTINCT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
         WHERE segment.volume = ?1 AND segment.last_block >= ?2 AND copy.state != 'lost'";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    for (copy, file) in all(transaction, sql, params![id, next], row)? {
+    for (copy, file) in all(transaction, sql, params![volume, block], row)? {
         displace(transaction, copy, file, at_ns)?;
         joined.displaced += 1;
     }
-    Ok(id)
+    Ok(())
 }
 
 /// A copy is not where the catalogue has it: something else lies there, or nothing.

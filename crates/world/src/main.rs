@@ -1,0 +1,171 @@
+//! Lives archives' lives until a time or a number of drive-years is over, and shrinks every one that ends badly.
+//!
+//! `make simulate-faults SECONDS=60`, or `YEARS=10000`; `FROM=7` begins with another seed, `EVENTS=40` are in each life.
+//! `SEED=13` lives one life again and shrinks it. `ONLY="Store Evict LoseCatalogue"` leaves all other events out, to look
+//! closer at these.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tapewise_world::{Broken, Counts, Event, life, live, shrink};
+
+/// Lives that end badly before no more is begun.
+const MOST_BROKEN: usize = 3;
+
+/// What was asked for.
+struct Asked {
+    seconds: u64,
+    years: f64,
+    from: u64,
+    events: u64,
+    one: Option<u64>,
+    only: Option<String>,
+}
+
+impl Asked {
+    /// The life of a seed, with the events that were asked for.
+    fn life(&self, seed: u64) -> Vec<Event> {
+        let mut events = life(seed, self.events);
+        if let Some(only) = &self.only {
+            events.retain(|event| only.split(' ').any(|name| name == event.what.name()));
+        }
+        events
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    value.parse().ok()
+}
+
+fn main() -> ExitCode {
+    let asked = Asked {
+        seconds: number("SECONDS").unwrap_or(if number("YEARS").is_some() {
+            u64::MAX
+        } else {
+            60
+        }),
+        years: number("YEARS").map_or(f64::INFINITY, |years| years as f64),
+        from: number("FROM").unwrap_or(1),
+        events: number("EVENTS").unwrap_or(40),
+        one: number("SEED"),
+        only: std::env::var("ONLY").ok().filter(|only| !only.is_empty()),
+    };
+    if let Some(seed) = asked.one {
+        return match live(seed, &asked.life(seed)).1 {
+            Ok(()) => {
+                println!("seed {seed}: nothing lost");
+                ExitCode::SUCCESS
+            }
+            Err(broken) => {
+                print_shrunk(seed, &asked.life(seed), broken);
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let (all, broken, took) = many(&asked);
+    report(&all, took);
+    println!("{} of {} lives ended badly", broken.len(), all.1);
+    for (seed, broken) in &broken {
+        println!("seed {seed}, event {}: {}", broken.at, broken.why);
+    }
+    match broken.into_iter().next() {
+        None => ExitCode::SUCCESS,
+        Some((seed, broken)) => {
+            print_shrunk(seed, &asked.life(seed), broken);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_shrunk(seed: u64, events: &[Event], broken: Broken) {
+    let (events, broken) = shrink(seed, events, broken);
+    println!(
+        "seed {seed}, shrunk to {} events: {}",
+        events.len(),
+        broken.why
+    );
+    for event in events {
+        let Event {
+            what,
+            plan,
+            seed,
+            hours,
+        } = event;
+        println!("  {what:?}, seed {seed:#x}, after {hours} h, {plan:?}");
+    }
+}
+
+/// What all lives have counted, and how many they were.
+type All = (Counts, u64);
+
+/// Lives on all processors until enough is lived.
+fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
+    let began = Instant::now();
+    let next = AtomicU64::new(asked.from);
+    let all: Mutex<(All, BTreeMap<u64, Broken>)> = Mutex::default();
+    let work = || {
+        loop {
+            // Enough to look at.
+            let is_enough = |all: &(All, BTreeMap<u64, Broken>)| all.1.len() >= MOST_BROKEN;
+            let is_over = all.lock();
+            let is_over =
+                is_over.is_ok_and(|all| is_enough(&all) || years(&all.0.0) >= asked.years);
+            if is_over || began.elapsed().as_secs() >= asked.seconds {
+                return;
+            }
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            let (counts, result) = live(seed, &asked.life(seed));
+            if let Ok(mut all) = all.lock() {
+                all.0.0.add(&counts);
+                all.0.1 += 1;
+                if let Err(broken) = result {
+                    all.1.insert(seed, broken);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let (all, broken) = all.into_inner().unwrap_or_default();
+    (all, broken, began.elapsed())
+}
+
+fn years(counts: &Counts) -> f64 {
+    counts.drive_time.as_secs_f64() / (365.25 * 86_400.0)
+}
+
+fn report((counts, lives): &All, took: Duration) {
+    let seconds = took.as_secs_f64().max(0.001);
+    let events: u64 = counts.events.values().sum();
+    let years = years(counts);
+    println!(
+        "{lives} lives, {years:.0} drive-years, {events} events, {} mounts in {seconds:.0} s: {:.1} events/s, {:.0} \
+         drive-years an hour, {:.0} events and {:.0} mounts in a drive-year",
+        counts.mounts,
+        events as f64 / seconds,
+        years / seconds * 3600.0,
+        events as f64 / years,
+        counts.mounts as f64 / years,
+    );
+    println!(
+        "{} files acknowledged, {} delivered and compared, {} destroyed by operators",
+        counts.acknowledged, counts.delivered, counts.excused
+    );
+    for (title, kinds) in [
+        ("events", &counts.events),
+        ("injected", &counts.injected),
+        ("refused or failed", &counts.refused),
+    ] {
+        println!("{title}:");
+        for (name, count) in kinds {
+            println!("  {count:>8}  {name}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What a process refused, whether it had reason to, and the documented way on.
+
+use super::{Judged, Life, PATIENCE, sum_of, terms};
+use crate::fate::{Plan, Wrong};
+use crate::world::{Opening, Trouble};
+use tapewise_archive::cache::CacheError;
+use tapewise_archive::catalogue::{CatalogueError, Files};
+use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::mover::{MoveError, Others, ReadIn};
+use tapewise_archive::open::OpenError;
+use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
+use tapewise_archive::volume::VolumeError;
+use tapewise_library::pool::PoolError;
+use tapewise_scsi::ScsiError;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a process says when it does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// The catalogue is lost, or not as new as cache or tape.
+    Stale,
+    /// Another host has a drive.
+    Reserved,
+    /// Anything else.
+    Other,
+}
+
+impl Refusal {
+    fn of(trouble: &Trouble) -> Refusal {
+        let of_volume = |error: &MoveError| match error {
+            MoveError::Volume {
+                source: VolumeError::Ahead { .. },
+                ..
+            } => Refusal::Stale,
+            MoveError::Pool(PoolError::Reserved { .. }) => Refusal::Reserved,
+            _ => Refusal::Other,
+        };
+        match trouble {
+            Trouble::Open(OpenError::Catalogue(CatalogueError::Lost { .. })) => Refusal::Stale,
+            Trouble::Open(OpenError::Cache(
+                CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. },
+            )) => Refusal::Stale,
+            Trouble::Devices(ScsiError::Reserved { .. }) => Refusal::Reserved,
+            Trouble::Move(error) => of_volume(error),
+            _ => Refusal::Other,
+        }
+    }
+}
+
+impl Life {
+    /// Whether a process had reason to end as it did; what it refuses with a way on, that way is gone.
+    pub(super) fn judge(&mut self, plan: Plan, seed: u64, trouble: &Trouble) -> Judged {
+        // Without numbers, and without the place of this world.
+        let words = trouble.to_string();
+        let root = self.world.place("").display().to_string();
+        let words: String = words
+            .replace(&root, "")
+            .chars()
+            .filter(|letter| !letter.is_ascii_digit())
+            .take(60)
+            .collect();
+        let refusal = Refusal::of(trouble);
+        *self
+            .counts
+            .refused
+            .entry(format!("{refusal:?}: {words}"))
+            .or_insert(0) += 1;
+        let intruded = matches!(
+            plan.wrong,
+            Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
+        );
+        match refusal {
+            Refusal::Stale if self.stale.is_none() => {
+                Err(format!("refused without reason: {trouble}"))
+            }
+            Refusal::Stale => self.go_on(seed),
+            Refusal::Reserved if self.other_holds => Ok(()),
+            Refusal::Reserved => {
+                // What another host of ours has left behind.
+                let released = self.world.release_drives();
+                match released {
+                    Err(error) if !intruded => {
+                        Err(format!("the drives cannot be released: {error}"))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Refusal::Other => Ok(()),
+        }
+    }
+
+    /// The documented way on after a refusal: the catalogue again from the cartridges, and what was set aside stored
+    /// again.
+    pub(super) fn go_on(&mut self, seed: u64) -> Judged {
+        for again in 0..PATIENCE {
+            self.rebuild(Plan::default(), seed ^ again)?;
+            if self.stale.is_none() {
+                return self.store_what_was_set_aside(seed);
+            }
+            if self.swapped.is_some() || self.other_holds {
+                // Not before these are put right.
+                return Ok(());
+            }
+        }
+        Err("the catalogue cannot be rebuilt".to_owned())
+    }
+
+    pub(super) fn rebuild(&mut self, plan: Plan, seed: u64) -> Judged {
+        let done = self.world.run((plan, seed), Opening::Rebuild, |process| {
+            let copies = process.archive.settings.copies;
+            process.moving(|mover| {
+                let labels = mover.cartridges();
+                mover.read_in(&labels, Others::Pass, copies)
+            })
+        });
+        match done {
+            Ok(Ok(rebuilt)) => {
+                let is_read = |read: &ReadIn| match read {
+                    ReadIn::Added(added) => added.troubles.is_empty(),
+                    ReadIn::Passed(_) => true,
+                    ReadIn::Failed(_) => false,
+                };
+                self.counts.mounts += rebuilt.volumes.len() as u64;
+                if plan == Plan::default()
+                    && rebuilt.volumes.iter().all(|(_, read)| is_read(read))
+                    && self.swapped.is_none()
+                {
+                    self.stale = None;
+                }
+                Ok(())
+            }
+            Ok(Err(trouble)) => self.judge(plan, seed, &trouble),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Stores again what was set aside, as the message says.
+    pub(super) fn store_what_was_set_aside(&mut self, seed: u64) -> Judged {
+        let mut aside: Vec<(String, Vec<u8>)> = Vec::new();
+        for (name, bytes, path) in self.world.disk.tree().files() {
+            let path = path.and_then(|path| String::from_utf8(path.to_owned()).ok());
+            if let (true, Some(path)) = (name.starts_with("quarantine"), path) {
+                aside.push((path, bytes.to_owned()));
+            }
+        }
+        for (path, bytes) in aside {
+            let is_wanted = self
+                .oracle
+                .wanted(&path)
+                .is_some_and(|version| version.contents == bytes);
+            if !is_wanted {
+                continue;
+            }
+            let from = self.world.place("sources").join("aside");
+            self.write_source(&from, &bytes)?;
+            let source = Source {
+                from,
+                path: InnerPath::new(&path).map_err(|error| error.to_string())?,
+            };
+            let sum = xxh3_64(&bytes);
+            let done = self
+                .world
+                .run((Plan::default(), seed), Opening::Usual, |process| {
+                    let catalogue = &process.archive.catalogue;
+                    if let Some(live) = catalogue.live_file(path.as_bytes())?
+                        && sum_of(catalogue.as_ref(), live)? == Some(sum)
+                    {
+                        return Ok(());
+                    }
+                    let how = StoreTerms {
+                        terms: terms(),
+                        copies: process.archive.settings.copies,
+                        replace: true,
+                        also: Vec::new(),
+                    };
+                    let mut stored = store(
+                        &process.cache,
+                        std::slice::from_ref(&source),
+                        &how,
+                        process.now_ns(),
+                    );
+                    if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
+                        process.moving(|mover| mover.migrate(i64::MAX))?;
+                        stored = store(
+                            &process.cache,
+                            std::slice::from_ref(&source),
+                            &how,
+                            process.now_ns(),
+                        );
+                    }
+                    stored?;
+                    Ok(())
+                });
+            match done {
+                Ok(Ok(())) => {}
+                // It stays where it is, and is stored another day.
+                _ => return Ok(()),
+            }
+        }
+        self.world
+            .disk
+            .tree()
+            .remove(|name| name.starts_with("quarantine"));
+        Ok(())
+    }
+}

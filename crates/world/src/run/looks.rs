@@ -1,0 +1,148 @@
+//! The oracle's looks at disk, tapes and catalogue.
+
+use super::{Judged, Life, is_of_a_file, sum_of};
+use crate::events::What;
+use crate::oracle::Fate;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use tapewise_archive::catalogue::{
+    CacheRecords, Cached, CatalogueError, CopyState, FileId, Files, SqliteCatalogue, Volumes,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+impl Life {
+    /// The oracle looks at everything.
+    pub(super) fn look(&mut self, after: Option<What>) -> Judged {
+        let is_operators = after.is_some_and(|what| what.is_operators());
+        let mut files: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for (name, bytes, _) in self.world.disk.tree().files() {
+            if is_of_a_file(name) || name.starts_with("quarantine") {
+                files
+                    .entry(xxh3_64(bytes))
+                    .or_default()
+                    .push(format!("cache/{}", name.display()));
+            }
+        }
+        let before: Vec<BTreeSet<String>> = self
+            .oracle
+            .versions
+            .iter()
+            .map(|version| version.places.clone())
+            .collect();
+        let tapes = self
+            .world
+            .look_at_tapes()
+            .map_err(|error| format!("the tapes: {error}"))?;
+        let gone = self.oracle.look(tapes, &files);
+        if matches!(after, Some(What::Overwrite | What::Rot)) {
+            for (version, before) in self.oracle.versions.iter().zip(&before) {
+                if !before.is_subset(&version.places) {
+                    self.harmed.insert(version.sum);
+                }
+            }
+        }
+        for number in gone {
+            if !is_operators && !self.harmed.contains(&self.oracle.versions[number].sum) {
+                let path = &self.oracle.versions[number].path;
+                return Err(format!(
+                    "{path} was acknowledged and is nowhere; it was in {:?}",
+                    before[number]
+                ));
+            }
+            self.counts.excused += 1;
+            self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
+        }
+        if self.stale.is_none() && self.swapped.is_none() {
+            self.look_at_catalogue()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the catalogue knows everything, and says nothing that is not so.
+    pub(super) fn look_at_catalogue(&mut self) -> Judged {
+        let catalogue = self
+            .world
+            .catalogue()
+            .map_err(|error| format!("the catalogue: {error}"))?;
+        let failed = |error: CatalogueError| format!("the catalogue: {error}");
+        for path in self.oracle.paths() {
+            let live = catalogue.live_file(path.as_bytes()).map_err(failed)?;
+            let Some(live) = live else {
+                return Err(format!(
+                    "{path} was acknowledged, and the catalogue does not know it"
+                ));
+            };
+            let sum = sum_of(&catalogue, live).map_err(failed)?;
+            let wanted = self.oracle.wanted(&path).map(|version| version.sum);
+            if sum != wanted {
+                let mut versions = self.oracle.versions.iter();
+                let unsure = versions.position(|version| {
+                    version.path == path && version.fate == Fate::Unsure && Some(version.sum) == sum
+                });
+                match unsure {
+                    Some(number) => self.oracle.acknowledged(number),
+                    None => {
+                        return Err(format!(
+                            "{path}: the catalogue has another version than was acknowledged last"
+                        ));
+                    }
+                }
+            }
+            let reachable = self.is_reachable(&catalogue, live, &path);
+            if let Some(number) = self.oracle.number_of(&path)
+                && reachable.is_err()
+                && self.harmed.contains(&self.oracle.versions[number].sum)
+            {
+                self.counts.excused += 1;
+                self.oracle.versions[number].fate = Fate::Excused("an operator".to_owned());
+                continue;
+            }
+            reachable?;
+        }
+        Ok(())
+    }
+
+    /// Whether a file is where the catalogue says, in one place at least that nobody destroyed.
+    pub(super) fn is_reachable(
+        &self,
+        catalogue: &SqliteCatalogue,
+        id: FileId,
+        path: &str,
+    ) -> Judged {
+        let failed = |error: CatalogueError| format!("the catalogue: {error}");
+        let entry = catalogue.file(id).map_err(failed)?;
+        let Some(version) = self.oracle.wanted(path) else {
+            return Ok(());
+        };
+        let mut is_somewhere = false;
+        if let Some(Cached { key, .. }) = catalogue.cached(id).map_err(failed)? {
+            let name = PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0));
+            is_somewhere |= self.world.disk.tree().contents(&name) == Some(&version.contents[..]);
+        }
+        for copy in entry
+            .copies
+            .iter()
+            .filter(|copy| copy.state == CopyState::Whole)
+        {
+            let mut is_here = true;
+            for (volume, _) in &copy.segments {
+                let label = catalogue.volume(*volume).map_err(failed)?.label;
+                is_here &= version.places.contains(&label);
+                if !is_here && !self.tampered.contains(&label) {
+                    return Err(format!(
+                        "{path}: the catalogue has a copy on {label}, and it is not there"
+                    ));
+                }
+            }
+            is_somewhere |= is_here;
+        }
+        if !is_somewhere && !version.places.is_empty() {
+            let states: Vec<_> = entry.copies.iter().map(|copy| copy.state).collect();
+            return Err(format!(
+                "{path} is in {:?}, and the catalogue cannot find it: {states:?}",
+                version.places
+            ));
+        }
+        Ok(())
+    }
+}
