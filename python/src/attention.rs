@@ -84,5 +84,6 @@ pub fn with_effort<T>(wish: Wish, stop: &AtomicBool, work: impl FnOnce(&Effort) 
         work: wish.work,
         budget: Some(budget.min(FOREVER)),
         clock: &clock,
+        is_stopped: &|| false,
     })
 }

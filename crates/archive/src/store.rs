@@ -1,7 +1,9 @@
 //! Files come into the archive: read once, summed on the way, and safe in the cache when they are acknowledged.
 
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
-use crate::catalogue::{CatalogueError, FileId, Files, NewFile, NewStore, RequestId, Terms};
+use crate::catalogue::{
+    CatalogueError, Copy, CopyState, FileId, Files, NewFile, NewStore, RequestId, Terms,
+};
 use crate::deliver::{BadPath, InnerPath, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};

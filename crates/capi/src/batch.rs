@@ -248,6 +248,7 @@ impl Batch {
             prove: wish.flags & ORDER_PROVE != 0,
             work: Some(wish.work).filter(|&work| work > 0),
             budget: Some(wish.budget_us).filter(|&budget| budget > 0).map(time),
+            is_stopped: &|| false,
             clock: &clock,
         };
         let waiting = self.waiting()?;
