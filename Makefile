@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -102,6 +102,21 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 	@RUSTFLAGS='$(SANCOV)' $(CARGO) build --quiet --profile fuzz --package tapewise-fuzz --features libfuzzer \
 	    --target-dir target/fuzz --target $(HOST)
 	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
+
+book: target/dist-tools/ready ## the manual as a book: target/book/index.html
+	@target/dist-tools/bin/mdbook build docs
+	@echo "target/book/index.html"
+
+links: target/dist-tools/ready ## every link between our pages leads somewhere
+	@target/dist-tools/bin/lychee --quiet --no-progress --offline --include-fragments --exclude-path docs/SUMMARY.md *.md docs bench crates/*/README.md verified
+
+dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checksums in target/dist
+	@PATH="$(CURDIR)/target/dist-tools/bin:$$PATH" packaging/dist.sh
+
+target/dist-tools/ready: packaging/tools.txt
+	python3 -m venv target/dist-tools
+	target/dist-tools/bin/pip install --quiet --disable-pip-version-check -r packaging/tools.txt
+	@touch $@
 
 doc: build ## API documentation, man pages, shell completions
 	$(CARGO) doc --workspace --no-deps --quiet

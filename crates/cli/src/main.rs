@@ -27,11 +27,17 @@ use std::process::ExitCode;
 
 /// Order reads from tape so that they finish soonest.
 #[derive(Parser, Debug)]
-#[command(name = "tapewise", version, max_term_width = 100, help_template = HELP)]
+#[command(name = "tapewise", version = VERSION, max_term_width = 100, help_template = HELP)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
+
+/// The version, with the commit where `make dist` has set `TAPEWISE_VERSION`.
+const VERSION: &str = match option_env!("TAPEWISE_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
 
 /// The verbs in groups, which clap cannot do by itself; a test keeps it true.
 const HELP: &str = "\
