@@ -43,7 +43,7 @@ pub enum CatalogueError {
     },
     /// An older program made it, and it was opened to be read only.
     #[error(
-        "{path} has schema {found}, this program reads {known}: a command that writes, as `tapewise store`, brings it up to date"
+        "{path} has schema {found}, this program reads {known}: `tapewise catalog upgrade` brings it up to date"
     )]
     Older {
         /// The file.

@@ -10,6 +10,7 @@ mod rebuild;
 mod reconcile;
 mod retire;
 mod tend;
+mod upgrade;
 
 use crate::error::CliError;
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ enum What {
     Check(tend::Check),
     Backup(tend::Backup),
     Reconcile(reconcile::Reconcile),
+    Upgrade(upgrade::Upgrade),
 }
 
 /// Runs the verb.
@@ -56,5 +58,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
         What::Reconcile(args) => reconcile::run(args),
+        What::Upgrade(args) => upgrade::run(args),
     }
 }

@@ -34,3 +34,4 @@ mod simulate;
 mod snapshots;
 mod tend;
 mod together;
+mod upgrade;
