@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: simulate-faults capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc clean
+.PHONY: simulate-faults capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -123,6 +123,21 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 simulate-faults: ## whole archives with everything that goes wrong around them, SECONDS=60 or YEARS=10000 (SEED=13 for one again)
 	@$(CARGO) build --quiet --profile simulate --package tapewise-world
 	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) ONLY="$(ONLY)" target/simulate/tapewise-world
+
+book: target/dist-tools/ready ## the manual as a book: target/book/index.html
+	@target/dist-tools/bin/mdbook build docs
+	@echo "target/book/index.html"
+
+links: target/dist-tools/ready ## every link between our pages leads somewhere
+	@target/dist-tools/bin/lychee --quiet --no-progress --offline --include-fragments --exclude-path docs/SUMMARY.md *.md docs bench crates/*/README.md verified
+
+dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checksums in target/dist
+	@PATH="$(CURDIR)/target/dist-tools/bin:$$PATH" packaging/dist.sh
+
+target/dist-tools/ready: packaging/tools.txt
+	python3 -m venv target/dist-tools
+	target/dist-tools/bin/pip install --quiet --disable-pip-version-check -r packaging/tools.txt
+	@touch $@
 
 
 doc: build ## API documentation, man pages, shell completions

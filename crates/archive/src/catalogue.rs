@@ -31,7 +31,7 @@ pub use requests::{
     Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestKind, RequestState, Requests,
     VolumeQueue, Waiting,
 };
-pub use sqlite::SqliteCatalogue;
+pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
 pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 

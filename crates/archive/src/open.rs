@@ -10,7 +10,7 @@
 //! Nothing here prints: what was found and put right is a value.
 
 use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water};
-use crate::catalogue::{CatalogueError, SqliteCatalogue, Volumes as _};
+use crate::catalogue::{CatalogueError, SqliteCatalogue, Upgrade, Volumes as _};
 use crate::mover::{MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
@@ -204,6 +204,28 @@ impl Archive {
         })
     }
 
+    /// What the next [`Archive::open`] would do to the catalogue's schema; nothing is changed. `None` where it is
+    /// this program's.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn pending_upgrade(directory: &Path) -> Result<Option<Upgrade>, OpenError> {
+        read_settings(directory)?;
+        Ok(Upgrade::of(&directory.join(CATALOGUE))?)
+    }
+
+    /// Brings the catalogue's schema up to date while no other process works on the archive, and says what was done.
+    ///
+    /// # Errors
+    /// [`OpenError`]; the catalogue then has its old schema or a whole newer one.
+    pub fn upgrade(directory: &Path) -> Result<Option<Upgrade>, OpenError> {
+        let pending = Archive::pending_upgrade(directory)?;
+        let path = directory.join("cache");
+        let _held = hold(&path)?;
+        Archive::open(directory)?;
+        Ok(pending)
+    }
+
     /// Where it is.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -255,12 +277,7 @@ impl Archive {
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {
-        let path = self.cache_directory();
-        let disk = Directory::open(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::ResourceBusy => OpenError::Busy(source),
-            _ => OpenError::Io { path, source },
-        })?;
-        Ok(Box::new(disk))
+        Ok(Box::new(hold(&self.cache_directory())?))
     }
 
     fn water(&self) -> Water {
@@ -324,6 +341,17 @@ impl Archive {
         machinery.pool.leave(&|label| !is_known(label));
         Ok(machinery)
     }
+}
+
+/// The cache's directory, which one process has at a time.
+fn hold(path: &Path) -> Result<Directory, OpenError> {
+    Directory::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::ResourceBusy => OpenError::Busy(source),
+        _ => OpenError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    })
 }
 
 fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
-use tapewise_archive::catalogue::CatalogueError;
+use tapewise_archive::catalogue::{CatalogueError, Upgrade};
 use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
@@ -82,6 +82,16 @@ impl Archive {
         let archive = Archive(opened);
         archive.check_profile()?;
         Ok(archive)
+    }
+
+    /// What would bring its catalogue up to date, or did: see [`Opened::pending_upgrade`] and [`Opened::upgrade`].
+    pub fn upgrade(directory: &Path, dry_run: bool) -> Result<Option<Upgrade>, CliError> {
+        let upgrade = if dry_run {
+            Opened::pending_upgrade(directory)
+        } else {
+            Opened::upgrade(directory)
+        };
+        upgrade.map_err(|error| hinted(error, directory))
     }
 
     fn check_profile(&self) -> Result<(), CliError> {

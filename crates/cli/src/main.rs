@@ -36,7 +36,7 @@ use std::process::ExitCode;
 #[derive(Parser, Debug)]
 #[command(
     name = "tapewise",
-    version,
+    version = VERSION,
     max_term_width = 100,
     help_template = HELP,
     disable_help_subcommand = true
@@ -45,6 +45,12 @@ struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
+
+/// The version, with the commit where `make dist` has set `TAPEWISE_VERSION`.
+const VERSION: &str = match option_env!("TAPEWISE_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
 
 /// The verbs in groups, which clap cannot do by itself; a test keeps it true.
 const HELP: &str = "\

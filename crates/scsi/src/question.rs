@@ -7,7 +7,9 @@ use crate::commands::{
     ReadReservation, ReceiveAccessOrder, ReceiveAccessOrderLimits, ReportDensitySupport,
     ReportLuns, ReportSupportedOpcode, ReportSupportedOpcodes, RequestSense,
 };
-use crate::{Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport, TransportError};
+use crate::{
+    Cdb, Command, Condition, Data, Direction, ScsiError, TapeDrive, Transport, TransportError,
+};
 use std::str::FromStr;
 use std::time::Duration;
 

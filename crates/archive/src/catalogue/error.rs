@@ -1,7 +1,7 @@
 //! What can go wrong with a catalogue.
 
-use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
 use crate::catalogue::RequestState;
+use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
 use std::path::PathBuf;
 
 /// What operations of a catalogue return.
@@ -47,7 +47,7 @@ pub enum CatalogueError {
     },
     /// An older program made it, and it was opened to be read only.
     #[error(
-        "{path} has schema {found}, this program reads {known}: a command that writes, as `tapewise store`, brings it up to date"
+        "{path} has schema {found}, this program reads {known}: `tapewise catalog upgrade` brings it up to date"
     )]
     Older {
         /// The file.

@@ -11,6 +11,7 @@ mod integrity;
 mod rejoin;
 mod requests;
 mod rows;
+mod schema;
 mod volume_rows;
 mod volumes;
 mod writes;
@@ -19,6 +20,8 @@ use super::{Catalogue, CatalogueError, Result};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior,
 };
+use schema::{APPLICATION_ID, migrate};
+pub use schema::{KNOWN, Upgrade};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -29,16 +32,6 @@ use std::time::Duration;
 
 /// How long an operation waits for another process's transaction.
 pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
-
-/// Says that a database is one of ours: "tape" in ASCII.
-const APPLICATION_ID: i64 = 0x7461_7065;
-
-/// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 3] = [
-    include_str!("migrations/001_archive.sql"),
-    include_str!("migrations/002_versions.sql"),
-    include_str!("migrations/003_identity.sql"),
-];
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
@@ -86,11 +79,11 @@ impl SqliteCatalogue {
         connection.busy_timeout(BUSY_LIMIT)?;
         check_identity(&connection, path)?;
         let found = pragma(&connection, "user_version")?;
-        if found < MIGRATIONS.len() as i64 {
+        if found < i64::from(KNOWN) {
             return Err(CatalogueError::Older {
                 path: path.to_owned(),
                 found,
-                known: MIGRATIONS.len() as u32,
+                known: KNOWN,
             });
         }
         Ok(SqliteCatalogue {
@@ -245,28 +238,12 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
         });
     }
     let found = pragma(connection, "user_version")?;
-    if found < 0 || found > MIGRATIONS.len() as i64 {
+    if found < 0 || found > i64::from(KNOWN) {
         return Err(CatalogueError::Newer {
             path: path.to_owned(),
             found,
-            known: MIGRATIONS.len() as u32,
+            known: KNOWN,
         });
-    }
-    Ok(())
-}
-
-/// Brings the schema up to date, each version in a transaction of its own.
-fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    for (version, migration) in (1i64..).zip(MIGRATIONS) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Looked at again: another process may have come first.
-        check_identity(&transaction, path)?;
-        if pragma(&transaction, "user_version")? < version {
-            transaction.execute_batch(migration)?;
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", version)?;
-        }
-        transaction.commit()?;
     }
     Ok(())
 }
@@ -285,7 +262,7 @@ fn take_no_more(backup: &Path) -> Result<()> {
 
 impl Catalogue for SqliteCatalogue {
     fn schema_version(&self) -> u32 {
-        MIGRATIONS.len() as u32
+        KNOWN
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
@@ -293,39 +270,49 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn backup(&self, path: &Path) -> Result<()> {
-        let failed = |source| CatalogueError::Io {
-            path: path.to_owned(),
-            source,
-        };
         if self.is_in(path) {
             return Err(CatalogueError::BackupOntoItself {
                 path: path.to_owned(),
             });
         }
-        let directory = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
-        // Nobody else can read it, and nothing that is there has its name.
-        let partial = tempfile::Builder::new()
-            .prefix(".tapewise-")
-            .suffix(".backup.part")
-            .tempfile_in(directory)
-            .map_err(failed)?
-            .into_temp_path();
-        let name = partial.to_str().ok_or_else(|| {
-            failed(std::io::Error::new(
-                std::io::ErrorKind::InvalidFilename,
-                "SQLite takes names in UTF-8 only",
-            ))
-        })?;
-        self.connection().execute("VACUUM INTO ?1", [name])?;
-        take_no_more(&partial)?;
-        let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
-        sync(&partial).map_err(failed)?;
-        partial.persist(path).map_err(|error| failed(error.error))?;
-        sync(directory).map_err(failed)
+        copy_to(&self.connection(), path, take_no_more)
     }
+}
+
+/// Writes a copy of a catalogue to a file, which appears whole and is on the disk then. `prepare` may change the copy
+/// before it has its name.
+fn copy_to(
+    connection: &Connection,
+    path: &Path,
+    prepare: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    let failed = |source| CatalogueError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    // Nobody else can read it, and nothing that is there has its name.
+    let partial = tempfile::Builder::new()
+        .prefix(".tapewise-")
+        .suffix(".backup.part")
+        .tempfile_in(directory)
+        .map_err(failed)?
+        .into_temp_path();
+    let name = partial.to_str().ok_or_else(|| {
+        failed(std::io::Error::new(
+            std::io::ErrorKind::InvalidFilename,
+            "SQLite takes names in UTF-8 only",
+        ))
+    })?;
+    connection.execute("VACUUM INTO ?1", [name])?;
+    prepare(&partial)?;
+    let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
+    sync(&partial).map_err(failed)?;
+    partial.persist(path).map_err(|error| failed(error.error))?;
+    sync(directory).map_err(failed)
 }
 
 /// The one row of a query, if there is one.

@@ -8,6 +8,7 @@ mod rebuild;
 mod reconcile;
 mod retire;
 mod tend;
+mod upgrade;
 
 use crate::error::CliError;
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ enum What {
     Check(tend::Check),
     Backup(tend::Backup),
     Reconcile(reconcile::Reconcile),
+    Upgrade(upgrade::Upgrade),
 }
 
 /// Runs the verb.
@@ -54,5 +56,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Check(args) => tend::check(args),
         What::Backup(args) => tend::backup(args),
         What::Reconcile(args) => reconcile::run(args),
+        What::Upgrade(args) => upgrade::run(args),
     }
 }

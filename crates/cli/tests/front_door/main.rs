@@ -43,4 +43,5 @@ mod tend;
 mod threads;
 mod together;
 mod unkind;
+mod upgrade;
 mod words;

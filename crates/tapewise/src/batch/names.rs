@@ -2,11 +2,11 @@
 
 use super::BatchError;
 use super::error::not_found_notice;
-use tapewise_model::units;
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_index::LtfsFile;
 use tapewise_formats::ltfs_select::select;
 use tapewise_formats::name_match::{MatchBy, Matching, Paths, match_list};
+use tapewise_model::units;
 
 /// Names of which the nearest paths are looked for when they are not found.
 const EXPLAINED: usize = 5;

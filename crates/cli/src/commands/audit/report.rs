@@ -175,8 +175,7 @@ fn trust(sums: &Sums) -> String {
 
 /// How the model does move by move; a sum can be right by chance.
 fn trust_in_moves(sums: &Sums) -> String {
-    let (Some(explained), Some(median_s)) =
-        (sums.moves.r_squared(), sums.moves.median_error_s())
+    let (Some(explained), Some(median_s)) = (sums.moves.r_squared(), sums.moves.median_error_s())
     else {
         return String::new();
     };
