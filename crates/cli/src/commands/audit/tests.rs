@@ -472,12 +472,7 @@ fn the_log_of_cta_is_divided_by_drive_and_volume_and_priced() {
     let sums = report.sums();
     assert_eq!((sums.mounts, sums.reads), (2, 4));
     assert!(sums.orders[3].unwrap() < sums.as_read, "{sums:?}");
-    assert!(
-        report
-            .notices
-            .iter()
-            .any(|said| said.contains("unknown: "))
-    );
+    assert!(report.notices.iter().any(|said| said.contains("unknown: ")));
 }
 
 #[test]
