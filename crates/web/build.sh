@@ -30,7 +30,7 @@ in_sid() {
     mount --bind "$home/registry" "$root/cargo/registry"
     mount --bind /proc "$root/proc"
     local ended=0
-    chroot "$root" sh -c "cd /source && CARGO_HOME=/cargo cargo build --offline --quiet --locked --release --target $target \
+    chroot "$root" sh -c "cd /source && CARGO_HOME=/cargo CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld cargo build --offline --quiet --locked --release --target $target \
         --package tapewise-web --target-dir target/wasm && wasm-opt -Os --enable-bulk-memory \
         --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals $module -o target/wasm/small.wasm" || ended=$?
     umount "$root/proc" "$root/cargo/registry" "$root/source"
