@@ -134,6 +134,10 @@ links: target/dist-tools/ready ## every link between our pages leads somewhere
 dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checksums in target/dist
 	@PATH="$(CURDIR)/target/dist-tools/bin:$$PATH" packaging/dist.sh
 
+web: build ## the page for the browser: target/web/index.html, and target/web/tapewise.html in one file
+	@crates/web/build.sh
+	@if [ -f target/web/tapewise.wasm ]; then node crates/web/same.mjs target/web/tapewise.wasm $(TAPEWISE) 40; fi
+
 target/dist-tools/ready: packaging/tools.txt
 	python3 -m venv target/dist-tools
 	target/dist-tools/bin/pip install --quiet --disable-pip-version-check -r packaging/tools.txt

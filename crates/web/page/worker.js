@@ -1,0 +1,49 @@
+// The engine on a thread of its own. A long search is stopped by ending the thread: nothing here waits for messages.
+// Messages in: {module} once, {files} once for each choice of files, then {id, question}; out: {id, answer}.
+
+const files = [];
+let engine;
+
+/** What the module may ask of the page: to read from a file that was chosen. */
+const page = {
+  read_file(file, offset, pointer, length) {
+    try {
+      const piece = files[file].slice(offset, offset + length);
+      const bytes = new Uint8Array(new FileReaderSync().readAsArrayBuffer(piece));
+      new Uint8Array(engine.memory.buffer, pointer >>> 0, bytes.length).set(bytes);
+      return bytes.length;
+    } catch {
+      return -1;
+    }
+  },
+};
+
+function ask(question) {
+  const text = new TextEncoder().encode(JSON.stringify(question));
+  const pointer = engine.take(text.length) >>> 0;
+  new Uint8Array(engine.memory.buffer, pointer, text.length).set(text);
+  const packed = BigInt.asUintN(64, engine.answer(pointer, text.length));
+  const at = Number(packed >> 32n);
+  const length = Number(packed & 0xffffffffn);
+  const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(engine.memory.buffer, at, length)));
+  engine.give_back(at, length);
+  return answer;
+}
+
+self.onmessage = async ({ data }) => {
+  if (data.module) {
+    engine = (await WebAssembly.instantiate(data.module, { page })).exports;
+    self.postMessage({ ready: true });
+  } else if (data.files) {
+    files.push(...data.files);
+  } else {
+    let answer;
+    try {
+      answer = ask(data.question);
+    } catch (error) {
+      // A module that ran out of memory or came to a stop cannot go on; the page starts another one.
+      answer = { is: "error", error: `the engine stopped: ${error.message}`, fatal: true };
+    }
+    self.postMessage({ id: data.id, answer });
+  }
+};

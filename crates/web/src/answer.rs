@@ -1,0 +1,136 @@
+//! Answers to the page. Times are whole microseconds, distances along the tape in LPOS unless a field says metres.
+
+use serde::Serialize;
+
+/// An answer, as the page reads it.
+#[derive(Debug, Serialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Answer {
+    /// Nothing was asked but to be done.
+    Done,
+    /// Drives.
+    Drives {
+        /// All of them.
+        drives: Vec<Drive>,
+    },
+    /// A file was read.
+    Read {
+        /// In words, as the command line says it.
+        recognised: String,
+        /// `index`, `names` or `requests`.
+        kind: &'static str,
+    },
+    /// What is wanted lies on these tapes.
+    Placed {
+        /// Tapes with something to read.
+        tapes: Vec<Tape>,
+        /// What was guessed or odd.
+        notices: Vec<String>,
+    },
+    /// An order.
+    Order(Box<Order>),
+    /// The head's path.
+    Path(Path),
+    /// Turns of the tapes.
+    Rota {
+        /// By the time at which they begin.
+        turns: Vec<Turn>,
+        /// When everything is read.
+        end_us: i64,
+        /// Whether no division of the tapes ends sooner.
+        optimal: bool,
+    },
+    /// A text to save.
+    Text {
+        /// The name that fits it.
+        name: String,
+        /// The text; bytes that are no UTF-8 are replaced.
+        text: String,
+    },
+    /// It did not work.
+    Error {
+        /// What is wrong, where, and what to do.
+        error: String,
+    },
+}
+
+/// A drive.
+#[derive(Debug, Serialize)]
+pub struct Drive {
+    /// Its profile's name.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+}
+
+/// A tape with something to read.
+#[derive(Debug, Serialize)]
+pub struct Tape {
+    /// Its name.
+    pub title: String,
+    /// Files to read.
+    pub files: usize,
+    /// Bytes to read.
+    pub bytes: u64,
+    /// Where positions come from.
+    pub provenance: String,
+    /// Whether they were measured on this cartridge.
+    pub measured: bool,
+}
+
+/// What an order takes.
+#[derive(Debug, Serialize)]
+pub struct Order {
+    /// Its name in tables.
+    pub title: String,
+    /// Everything, in the likely case.
+    pub total_us: i64,
+    /// Everything, if map and model are as far off as they may be.
+    pub worst_us: i64,
+    /// What no order falls below, if that is known.
+    pub bound_us: Option<i64>,
+    /// Whether no order is shorter, for these positions and times.
+    pub optimal: bool,
+    /// Between reads.
+    pub locate_us: i64,
+    /// Reading.
+    pub read_us: i64,
+    /// Metres of tape moved, if the cartridge's length is known.
+    pub tape_m: Option<f64>,
+    /// Changes of the wrap.
+    pub wrap_changes: u64,
+}
+
+/// The head's path: columns of equal length.
+#[derive(Debug, Serialize)]
+pub struct Path {
+    /// When each step begins; one more than there are steps: the last is the end.
+    pub begin_us: Vec<i64>,
+    /// `m` moves, `t` reads through what nobody asked for, `r` reads.
+    pub kinds: String,
+    /// Where each step begins and ends along the tape: two for each step.
+    pub lpos: Vec<u32>,
+    /// Its first and last wrap: two for each step.
+    pub wraps: Vec<u16>,
+    /// The file that it serves, by its place in `files`.
+    pub file: Vec<u32>,
+    /// Names of files.
+    pub files: Vec<String>,
+    /// Lowest and highest LPOS, number of wraps.
+    pub tape: (u32, u32, u16),
+    /// Metres of tape for one unit of LPOS, if that is known.
+    pub metres_per_lpos: Option<f64>,
+}
+
+/// A tape's turn in a drive.
+#[derive(Debug, Serialize)]
+pub struct Turn {
+    /// The tape.
+    pub tape: usize,
+    /// The drive, from 1.
+    pub drive: usize,
+    /// When it is put in.
+    pub begin_us: i64,
+    /// When its last file is read.
+    pub read_us: i64,
+}

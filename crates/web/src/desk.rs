@@ -1,0 +1,410 @@
+//! What was dropped on the page, and every question about it.
+
+use crate::answer::{Answer, Drive, Order, Path, Tape, Turn};
+use crate::ask::Question;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+use tapewise::batch::{Listed, LtfsVolume, Source};
+use tapewise::formats::Content;
+use tapewise::formats::csv_out::write_csv;
+use tapewise::formats::list::{Name, Separator, read_list};
+use tapewise::formats::list_out::write_list;
+use tapewise::formats::ltfs_extent::LtfsLayout;
+use tapewise::formats::name_match::Matching;
+use tapewise::formats::script_out::{ScriptOptions, write_script};
+use tapewise::model::{Micros, PositionSource, profile};
+use tapewise::order::{Action, Algorithm};
+use tapewise::tapes::{TapeTime, rota, share};
+use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, Placed, Placement};
+
+/// Something that can be read from its beginning.
+pub type Reader = Box<dyn Read>;
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// The state of one page.
+#[derive(Default)]
+pub struct Desk {
+    volumes: Vec<LtfsVolume>,
+    /// Requests that name their blocks, and what they were recognised as.
+    batch: Option<Batch>,
+    /// A list of names, and what messages call it.
+    names: Option<(String, Vec<Name>)>,
+    tapes: Vec<Ordered>,
+}
+
+/// A tape, with the orders that were found.
+struct Ordered {
+    title: String,
+    placed: Placed,
+    found: BTreeMap<&'static str, Found>,
+    seed: u64,
+}
+
+impl Desk {
+    /// Answers a question in JSON with an answer in JSON. `open` opens a file of the page by its number.
+    pub fn answer(&mut self, question: &[u8], open: &dyn Fn(u32) -> Reader) -> Vec<u8> {
+        let question = serde_json::from_slice(question).map_err(Box::<dyn Error>::from);
+        let answer = question.and_then(|question| self.ask(question, open));
+        let answer = answer.unwrap_or_else(|error| Answer::Error {
+            error: error.to_string(),
+        });
+        // An answer has no keys that JSON could not have.
+        serde_json::to_vec(&answer).unwrap_or_default()
+    }
+
+    fn ask(&mut self, question: Question, open: &dyn Fn(u32) -> Reader) -> Fallible<Answer> {
+        match question {
+            Question::Drives => Ok(drives()),
+            Question::Clear => {
+                *self = Desk::default();
+                Ok(Answer::Done)
+            }
+            Question::Read { file, name } => self.read(&name, open(file), open(file)),
+            Question::Place {
+                drive,
+                block_bytes,
+                ignore_missing,
+                unload,
+            } => self.place(&drive, block_bytes, ignore_missing, unload),
+            Question::Order { tape, order, seed } => self.order(tape, &order, seed),
+            Question::Path { tape, order } => {
+                let (tape, found) = self.found(tape, &order)?;
+                Ok(Answer::Path(path(&tape.placed, found)))
+            }
+            Question::Rota { drives } => Ok(self.rota(drives)),
+            Question::Write {
+                tape,
+                order,
+                format,
+                from,
+                into,
+            } => {
+                let (tape, found) = self.found(tape, &order)?;
+                tape.write(found, &format, &from, &into)
+            }
+        }
+    }
+
+    /// Reads a file of any format. Requests that do not tell the size of a block are read when it is known: `again`
+    /// is the same file once more.
+    fn read(&mut self, name: &str, first: Reader, again: Reader) -> Fallible<Answer> {
+        let source = Source::recognise(name, BufReader::new(first), None)?;
+        let (recognised, kind) = match source.format().content {
+            Content::Index => {
+                let volume = source.ltfs_index()?;
+                let files = volume.files().len();
+                let bytes: u64 = volume.files().iter().map(|file| file.length).sum();
+                let recognised = format!(
+                    "LTFS index of {}: {}, {}",
+                    volume.title(),
+                    tapewise::units::count(files, "file"),
+                    tapewise::units::bytes(bytes)
+                );
+                self.volumes.push(volume);
+                (recognised, "index")
+            }
+            Content::Names => {
+                let separator = if source.format().name == "list0" {
+                    Separator::Nul
+                } else {
+                    Separator::Newline
+                };
+                let list = read_list(BufReader::new(again), separator)?;
+                let count = tapewise::units::count(list.names.len(), "name");
+                self.names = Some((name.to_owned(), list.names));
+                (format!("list of {count}"), "names")
+            }
+            _ => {
+                let batch = source.requests(None)?;
+                let recognised = batch.recognised.clone();
+                self.batch = Some(batch);
+                (recognised, "requests")
+            }
+        };
+        self.tapes.clear();
+        Ok(Answer::Read { recognised, kind })
+    }
+
+    fn place(
+        &mut self,
+        drive: &str,
+        block_bytes: Option<u64>,
+        ignore_missing: bool,
+        unload: bool,
+    ) -> Fallible<Answer> {
+        let cartridge = Cartridge::new(profile::find(drive)?)?;
+        let (batches, notices) = self.batches(block_bytes, ignore_missing)?;
+        self.tapes.clear();
+        let mut tapes = Vec::new();
+        for (title, batch) in batches {
+            let batch = Arc::new(batch);
+            let of = |error: PlaceError| format!("{title}: {error}");
+            let ends = if unload {
+                &[EndLocation::Unloaded, EndLocation::Rewound][..]
+            } else {
+                &[EndLocation::Anywhere]
+            };
+            let mut placed = Err(PlaceError::UnloadUnknown {
+                profile: drive.to_owned(),
+            });
+            for &end in ends {
+                if matches!(placed, Err(PlaceError::UnloadUnknown { .. })) {
+                    let placement = Placement {
+                        end,
+                        ..Placement::default()
+                    };
+                    placed = cartridge.place(batch.clone(), &placement);
+                }
+            }
+            let placed = placed.map_err(of)?;
+            tapes.push(Tape {
+                title: title.clone(),
+                files: placed.batch.requests.len(),
+                bytes: placed.bytes(),
+                provenance: placed.provenance.clone(),
+                measured: placed.source != PositionSource::Nominal,
+            });
+            self.tapes.push(Ordered {
+                title,
+                placed,
+                found: BTreeMap::new(),
+                seed: 1,
+            });
+        }
+        Ok(Answer::Placed { tapes, notices })
+    }
+
+    /// What is wanted of each tape that has any of it, and what was odd.
+    fn batches(
+        &self,
+        block_bytes: Option<u64>,
+        ignore_missing: bool,
+    ) -> Fallible<(Vec<(String, Batch)>, Vec<String>)> {
+        if self.volumes.is_empty() {
+            let Some(batch) = &self.batch else {
+                return Err(
+                    "drop an LTFS index (XML or .schema) or a CSV of requests first".into(),
+                );
+            };
+            let mut batch = batch.clone();
+            batch.block_size = batch.block_size.or(block_bytes);
+            let notices = batch.notices.clone();
+            return Ok((vec![("the tape".to_owned(), batch)], notices));
+        }
+        let mut notices = Vec::new();
+        let files: Vec<Vec<usize>> = match &self.names {
+            None => self
+                .volumes
+                .iter()
+                .map(|volume| (0..volume.files().len()).collect())
+                .collect(),
+            Some((list, names)) => {
+                let listed = Listed {
+                    list,
+                    names,
+                    ignore_missing,
+                    matching: &Matching::default(),
+                };
+                let share = share(&self.volumes, &listed)?;
+                notices.extend(share.notices);
+                share.files
+            }
+        };
+        let mut batches = Vec::new();
+        for (volume, files) in self.volumes.iter().zip(&files) {
+            if files.is_empty() {
+                continue;
+            }
+            let batch = volume.batch_of(files, Vec::new(), &LtfsLayout::assumed())?;
+            notices.extend(batch.notices.iter().cloned());
+            batches.push((volume.title().to_owned(), batch));
+        }
+        Ok((batches, notices))
+    }
+
+    fn order(&mut self, tape: usize, order: &str, seed: u64) -> Fallible<Answer> {
+        let algorithm = algorithm(order)?;
+        let count = self.tapes.len();
+        let tape = self.tapes.get_mut(tape);
+        let tape = tape.ok_or_else(|| format!("there is no tape {count}"))?;
+        let effort = Effort {
+            seed,
+            ..Effort::usual()
+        };
+        let found = if algorithm == Algorithm::Best {
+            tape.placed.search(&Goal::default(), &effort)?
+        } else {
+            tape.placed.order(algorithm, &effort)?
+        };
+        let totals = &found.plan.totals;
+        let metres = tape.placed.problem.tape().geometry.metres_per_lpos;
+        let answer = Order {
+            title: found.origin.title().to_owned(),
+            total_us: found.total().0,
+            worst_us: found.worst.0,
+            bound_us: found.bound.map(|bound| bound.0),
+            optimal: found.optimal,
+            locate_us: totals.locate.0,
+            read_us: totals.read.0,
+            tape_m: metres.map(|metres| totals.distance_lpos as f64 * metres),
+            wrap_changes: totals.wrap_changes,
+        };
+        tape.seed = seed;
+        tape.found.insert(algorithm.name(), found);
+        Ok(Answer::Order(Box::new(answer)))
+    }
+
+    fn found(&self, tape: usize, order: &str) -> Fallible<(&Ordered, &Found)> {
+        let ordered = self.tapes.get(tape).ok_or("there is no such tape")?;
+        let found = ordered.found.get(algorithm(order)?.name());
+        Ok((ordered, found.ok_or("this order was not asked for yet")?))
+    }
+
+    fn rota(&self, drives: usize) -> Answer {
+        let best = Algorithm::Best.name();
+        let times: Vec<TapeTime> = self
+            .tapes
+            .iter()
+            .map(|tape| {
+                tape.found
+                    .get(best)
+                    .map_or(NO_TIME, |found| time(tape, found))
+            })
+            .collect();
+        let rota = rota(&times, drives);
+        let turns = rota.turns.iter().map(|turn| Turn {
+            tape: turn.tape,
+            drive: turn.drive + 1,
+            begin_us: turn.begin.0,
+            read_us: turn.read.0,
+        });
+        Answer::Rota {
+            turns: turns.collect(),
+            end_us: rota.end.0,
+            optimal: rota.optimal,
+        }
+    }
+}
+
+const NO_TIME: TapeTime = TapeTime {
+    until_read: Micros::ZERO,
+    until_free: Micros::ZERO,
+};
+
+/// How long a tape keeps a drive busy in its order.
+fn time(tape: &Ordered, found: &Found) -> TapeTime {
+    let mount_s = tape.placed.profile.handling.mount_s.as_ref();
+    let mount = Micros::from_secs_f64(mount_s.map_or(0.0, |known| known.value));
+    let last = found.plan.steps.last();
+    let finish = last.filter(|step| step.action == Action::Finish);
+    let until_free = finish.map_or(Micros::ZERO, |step| step.duration);
+    TapeTime {
+        until_read: mount + found.total() - until_free,
+        until_free,
+    }
+}
+
+impl Ordered {
+    /// The order as the command line writes it.
+    fn write(&self, found: &Found, format: &str, from: &str, into: &str) -> Fallible<Answer> {
+        let mut text = Vec::new();
+        let order = self.placed.reading_order(&found.plan).into_iter();
+        let requests: Vec<_> = order.map(|at| &self.placed.batch.requests[at]).collect();
+        let ids = || requests.iter().map(|request| request.id.as_bytes());
+        let ending = match format {
+            "list" => {
+                write_list(&mut text, ids(), Separator::Newline)?;
+                "txt"
+            }
+            "csv" => {
+                write_csv(&mut text, requests.iter().copied())?;
+                "csv"
+            }
+            "json" => {
+                let effort = Effort {
+                    seed: self.seed,
+                    ..Effort::usual()
+                };
+                self.placed.document(found, &effort).to_writer(&mut text)?;
+                "json"
+            }
+            "script" => {
+                let options = ScriptOptions {
+                    source: from.as_bytes().to_vec(),
+                    destination: into.as_bytes().to_vec(),
+                    comments: vec![format!("order {}", found.origin.versioned())],
+                    ..ScriptOptions::default()
+                };
+                write_script(&mut text, ids(), &options)?;
+                "sh"
+            }
+            other => return Err(format!("there is no format {other}").into()),
+        };
+        Ok(Answer::Text {
+            name: format!("{}.{ending}", self.title.replace(['/', '\\'], "_")),
+            text: String::from_utf8_lossy(&text).into_owned(),
+        })
+    }
+}
+
+fn algorithm(name: &str) -> Fallible<Algorithm> {
+    let mut all = Algorithm::ALL.into_iter();
+    let found = all.find(|algorithm| algorithm.name() == name);
+    Ok(found.ok_or_else(|| format!("there is no order {name}"))?)
+}
+
+fn drives() -> Answer {
+    let profiles = profile::names().filter_map(|name| profile::find(name).ok());
+    let drives = profiles.map(|profile| Drive {
+        name: profile.name.clone(),
+        title: profile.title.clone(),
+    });
+    Answer::Drives {
+        drives: drives.collect(),
+    }
+}
+
+/// The steps of a plan, as columns.
+fn path(placed: &Placed, found: &Found) -> Path {
+    let steps = &found.plan.steps;
+    let geometry = &placed.problem.tape().geometry;
+    let mut begin_us: Vec<i64> = steps.iter().map(|step| step.begin.0).collect();
+    begin_us.push(found.total().0);
+    let request = |visit: u32| {
+        let requests = &placed.problem.visits()[visit as usize].requests;
+        requests
+            .first()
+            .map_or(0, |&one| placed.owners[one as usize].0 as u32)
+    };
+    Path {
+        begin_us,
+        kinds: steps
+            .iter()
+            .map(|step| match step.action {
+                Action::Locate | Action::Finish => 'm',
+                Action::ReadThrough => 't',
+                Action::Read => 'r',
+            })
+            .collect(),
+        lpos: steps
+            .iter()
+            .flat_map(|step| [step.from.lpos, step.to.lpos])
+            .collect(),
+        wraps: steps
+            .iter()
+            .flat_map(|step| [step.from.wrap, step.to.wrap])
+            .collect(),
+        file: steps.iter().map(|step| request(step.visit)).collect(),
+        files: placed
+            .batch
+            .requests
+            .iter()
+            .map(|request| request.id.clone())
+            .collect(),
+        tape: (geometry.lpos_min, geometry.lpos_max, geometry.wraps),
+        metres_per_lpos: geometry.metres_per_lpos,
+    }
+}
