@@ -3,6 +3,7 @@
 mod go_on;
 mod looks;
 mod operators;
+mod tending;
 
 use crate::events::{Event, What};
 use crate::fate::{End, Plan};
@@ -17,13 +18,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, Terms, VolumeId, Volumes,
+    Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, Terms,
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::MoveError;
-use tapewise_archive::record::VolumeFormat;
 use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
 use tapewise_model::{Micros, Random};
+use tending::{repack, verify};
 
 const HOUR: Micros = Micros(3_600_000_000);
 
@@ -561,47 +562,4 @@ fn sum_of(catalogue: &dyn Catalogue, file: FileId) -> Result<Option<u64>, Catalo
         .into_iter()
         .filter_map(|sum| <[u8; 8]>::try_from(sum.value).ok());
     Ok(sums.map(u64::from_be_bytes).next())
-}
-
-fn volumes_of_ours(process: &Process<'_>) -> Result<Vec<VolumeId>, Trouble> {
-    let volumes = process.archive.catalogue.volumes()?.into_iter();
-    let ours = volumes.filter(|(_, volume)| volume.format == VolumeFormat::Tapewise);
-    Ok(ours.map(|(id, _)| id).collect())
-}
-
-/// As `catalog verify`: all volumes, then what is lost is made again.
-fn verify(process: &mut Process<'_>) -> Result<u64, Trouble> {
-    let volumes = volumes_of_ours(process)?;
-    process.moving(|mover| {
-        let mut to_remake = Vec::new();
-        let mut mounts = 0;
-        for (_, found) in mover.verify(&volumes, Micros::FAR)? {
-            mounts += 1;
-            if let Ok(found) = found {
-                to_remake.extend(found.to_remake);
-            }
-        }
-        to_remake.sort_unstable();
-        to_remake.dedup();
-        if !to_remake.is_empty() {
-            mover.remake(to_remake)?;
-        }
-        Ok(mounts)
-    })
-}
-
-/// As `catalog repack --reuse`.
-fn repack(process: &mut Process<'_>, chosen: u64) -> Result<u64, Trouble> {
-    let volumes = volumes_of_ours(process)?;
-    let Some(&volume) = volumes.get((chosen % volumes.len().max(1) as u64) as usize) else {
-        return Ok(0);
-    };
-    let record = process.archive.catalogue.volume(volume)?;
-    process.moving(|mover| {
-        let repacked = mover.repack(volume)?;
-        if repacked.forgotten.is_some() && chosen.is_multiple_of(2) {
-            mover.reuse(&record)?;
-        }
-        Ok(repacked.moved.migrated.mounts + 1)
-    })
 }
