@@ -66,6 +66,7 @@ const HOUSE: &[Rule] = &[
         &[],
     ),
     acting("capi", &["tapewise"], &[]),
+    acting("web", &["tapewise"], &[]),
     acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive", "capi"], &[]),
     acting("torn", &[], &[]),
     acting(

@@ -100,8 +100,8 @@ impl Desk {
                 let recognised = format!(
                     "LTFS index of {}: {}, {}",
                     volume.title(),
-                    tapewise::units::count(files, "file"),
-                    tapewise::units::bytes(bytes)
+                    tapewise::model::units::count(files, "file"),
+                    tapewise::model::units::bytes(bytes)
                 );
                 self.volumes.push(volume);
                 (recognised, "index")
@@ -113,7 +113,7 @@ impl Desk {
                     Separator::Newline
                 };
                 let list = read_list(BufReader::new(again), separator)?;
-                let count = tapewise::units::count(list.names.len(), "name");
+                let count = tapewise::model::units::count(list.names.len(), "name");
                 self.names = Some((name.to_owned(), list.names));
                 (format!("list of {count}"), "names")
             }
