@@ -428,3 +428,30 @@ fn no_package_reads_files_outside_itself() {
     assert!(leaves_the_package("include_str!(\"../../a.toml\")", 1));
     assert!(!leaves_the_package("include_str!(\"../a.toml\")", 1));
 }
+
+#[test]
+fn every_file_of_tests_is_in_the_one_program_that_runs_them() {
+    for krate in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let tests = krate.expect("a crate").path().join("tests");
+        let Ok(all) = std::fs::read_to_string(tests.join("all.rs")) else {
+            continue;
+        };
+        let manifest = tests.with_file_name("Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).expect("a manifest");
+        for file in std::fs::read_dir(&tests).expect("tests") {
+            let path = file.expect("a file").path();
+            let name = path
+                .file_stem()
+                .and_then(|name| name.to_str())
+                .expect("a name");
+            let is_test = path.extension().is_some_and(|ending| ending == "rs") && name != "all";
+            let is_run = all.contains(&format!("\nmod {name};\n"))
+                || manifest.contains(&format!("name = \"{name}\""));
+            assert!(
+                !is_test || is_run,
+                "{}: not in all.rs, so nobody runs it",
+                path.display()
+            );
+        }
+    }
+}

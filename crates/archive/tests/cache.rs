@@ -1,7 +1,7 @@
 //! The disk cache: what comes in, what goes, and what a kill or a power cut leaves.
 
-mod cache_faults;
-mod catalogue_help;
+use crate::cache_faults;
+use crate::catalogue_help;
 
 use cache_faults::{Fate, Mortal, MortalRecords, Plug};
 use catalogue_help::{assert_sound, new_catalogue, store, volume, write_whole};

@@ -1,6 +1,6 @@
 //! A catalogue as a whole: its file, its schema, its backups.
 
-mod catalogue_help;
+use crate::catalogue_help;
 
 use catalogue_help::volume;
 use rusqlite::Connection;

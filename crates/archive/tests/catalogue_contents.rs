@@ -1,6 +1,6 @@
 //! Volumes, files, copies, writes and requests of a catalogue.
 
-mod catalogue_help;
+use crate::catalogue_help;
 
 use catalogue_help::{
     assert_sound, file, foreign, new_catalogue, recorded, segment, store, volume, write_whole,

@@ -1,6 +1,6 @@
 //! Every rule of a catalogue's integrity finds what breaks it, and nothing else.
 
-mod catalogue_help;
+use crate::catalogue_help;
 
 use catalogue_help::{store, volume, write_whole};
 use rusqlite::Connection;

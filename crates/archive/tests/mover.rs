@@ -1,6 +1,6 @@
 //! Files stored, migrated to tape, dropped from the cache, and recalled: every byte is as it was.
 
-mod site;
+use crate::site;
 
 use site::Site;
 use tapewise_archive::catalogue::{Files, VolumeId, Volumes};

@@ -1,7 +1,7 @@
 //! What is read wrongly is read again, in another drive too, before it is lost; what is lost is taken back when
 //! it is right, and made again from its sister. Another host that moves the tape while it is written.
 
-mod site;
+use crate::site;
 
 use site::{Site, contents, pool_through};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! From the cache onto volumes: nobody waits for what no volume takes, what is damaged is never written,
 //! and what is compressed before it is written comes back with tapewise and without.
 
-mod site;
+use crate::site;
 
 use site::Site;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Recalls by the mover from LTFS volumes and from tar tapes of others, from drives without a table of
 //! wrap ends, and to destinations that do not take everything.
 
-mod site;
+use crate::site;
 
 use site::Site;
 use std::path::Path;

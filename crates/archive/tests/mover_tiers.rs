@@ -1,7 +1,7 @@
 //! From the cache to quick volumes and on to others, on a clock of our own: what is due is moved, a copy goes
 //! when its successor is on tape, and every byte is as it was.
 
-mod site;
+use crate::site;
 
 use site::Site;
 use tapewise_archive::catalogue::{Catalogue, Files, Pattern, VolumeId, Volumes};

@@ -1,6 +1,6 @@
 //! Where the blocks of the cartridge in a drive are believed to lie, and where that knowledge comes from.
 
-mod tape;
+use crate::tape;
 
 use tape::drive_of;
 use tapewise::{CartridgeError, MapOrigin};

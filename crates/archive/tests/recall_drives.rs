@@ -1,6 +1,6 @@
 //! Recalls on several drives at once: each file once, each drive its share, whatever fails.
 
-mod site;
+use crate::site;
 
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};

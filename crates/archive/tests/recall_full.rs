@@ -1,6 +1,6 @@
 //! A destination is full: what is to go there waits, and what goes elsewhere goes on.
 
-mod site;
+use crate::site;
 
 use site::{Site, terms};
 use std::path::Path;

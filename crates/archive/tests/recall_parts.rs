@@ -1,7 +1,7 @@
 //! A file that lies in pieces: it is read in the order of its bytes, all of one copy, from volumes that can be
 //! had; and what cannot be read is not given up where it is all that there is.
 
-mod site;
+use crate::site;
 
 use rusqlite::{Connection, params};
 use site::{Site, terms};

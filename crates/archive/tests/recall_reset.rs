@@ -1,6 +1,6 @@
 //! A drive is reset in the middle of a file that lies in several parts of its tape: the bytes come once.
 
-mod site;
+use crate::site;
 
 use site::{Site, contents};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Our volumes: what is written is what tar restores, what a scan finds, and what segments point at.
 
-mod tape;
+use crate::tape;
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;

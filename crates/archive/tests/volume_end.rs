@@ -1,7 +1,7 @@
 //! Where writing ends early: a full tape, files that change, a drive that loses power. What was
 //! acknowledged is there, whole, and the archives are such as tar likes.
 
-mod tape;
+use crate::tape;
 
 use std::io::{Error, Read};
 use tape::*;

@@ -1,6 +1,6 @@
 //! Cartridges of others: archives of any tar in any blocks, damaged ones, and what is no archive.
 
-mod tape;
+use crate::tape;
 
 use proptest::prelude::*;
 use std::os::unix::fs::symlink;

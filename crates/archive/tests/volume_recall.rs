@@ -1,6 +1,6 @@
 //! Files of our volumes and of others' tar tapes, read in our order.
 
-mod tape;
+use crate::tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, Result};

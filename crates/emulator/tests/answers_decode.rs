@@ -1,6 +1,6 @@
 //! What emulated devices answer is what the SCSI crate's decoders, written apart from them, read.
 
-mod host;
+use crate::host;
 
 use std::time::Duration;
 use tapewise_emulator::{Clock, DriveKind, Library, LibrarySpec};

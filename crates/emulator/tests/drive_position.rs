@@ -1,6 +1,6 @@
 //! LOCATE, SPACE, REWIND and READ POSITION against a naive model of a tape, and what they take.
 
-mod host;
+use crate::host;
 
 use host::{END, FILEMARK, Said, check, drive};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! READ and WRITE: lengths, filemarks, end of data, early warning.
 
-mod host;
+use crate::host;
 
 use host::{END, FILEMARK, Host, LENGTH, Said, check, drive};
 use tapewise_scsi::Data;

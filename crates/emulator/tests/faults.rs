@@ -1,6 +1,6 @@
 //! What goes wrong goes wrong by seed, and as it is told in the description of the faults.
 
-mod host;
+use crate::host;
 
 use host::{Host, Said, check};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The iSCSI target, by an initiator that keeps to the protocol and by some that do not.
 
-mod initiator;
+use crate::initiator;
 
 use initiator::{Initiator, NAME};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! The files of mechanics: every one can be read, and says of published figures what the profile of the drive says.
 
-mod common;
+use crate::common;
 
 use tapewise_emulator::DriveKind;
 use tapewise_model::profile;

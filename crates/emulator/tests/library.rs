@@ -1,6 +1,6 @@
 //! Libraries in directories: what survives, who may open them, what the robot does and refuses.
 
-mod host;
+use crate::host;
 
 use host::{Host, check, drive};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! DLT4000, DLT7000 and IBM 3590: what Hillyer & Silberschatz 1996 and Johnson & Miller 1998
 //! publish comes out of the motions.
 
-mod common;
+use crate::common;
 
 use common::*;
 use tapewise_emulator::{DriveKind, Mechanics};

@@ -1,6 +1,6 @@
 //! 4mm, Ampex DST 310 and Sony DTF: what Johnson & Miller 1998 publish comes out of the motions.
 
-mod common;
+use crate::common;
 
 use common::*;
 use tapewise_emulator::{DriveKind, Mechanics, Tape};

@@ -1,6 +1,6 @@
 //! LTO and its kin: what CERN and the data sheets publish comes out of the motions.
 
-mod common;
+use crate::common;
 
 use common::*;
 use tapewise_emulator::{DriveKind, Spot};

@@ -1,6 +1,6 @@
 //! Streaming: rates, delays, buffers and compression as published.
 
-mod common;
+use crate::common;
 
 use common::*;
 use tapewise_emulator::{DriveKind, Mechanics, Stretch};

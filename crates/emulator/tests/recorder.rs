@@ -1,6 +1,6 @@
 //! Cartridges that are written on without a drive, and read in one.
 
-mod host;
+use crate::host;
 
 use host::{FILEMARK, Host};
 use tapewise_emulator::{Clock, Library, LibraryError, LibrarySpec, made_up};

@@ -1,6 +1,6 @@
 //! Robots: Table 2 of Johnson & Miller 1998 and the libraries of the other papers.
 
-mod common;
+use crate::common;
 
 use common::*;
 use tapewise_emulator::RobotTimes;

@@ -1,6 +1,6 @@
 //! Devices that are not broken and yet not as in the book.
 
-mod host;
+use crate::host;
 
 use host::{Host, Said};
 use std::path::Path;

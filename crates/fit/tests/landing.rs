@@ -1,7 +1,7 @@
 //! The landing-point model on drives whose mechanics are not its own, judged on cartridges it was
 //! not fitted to.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Landing, ground, lto8, scattered};
 use tapewise_fit::{

@@ -1,6 +1,6 @@
 //! Which drive a volume is mounted in, and where every cartridge is afterwards.
 
-mod pool_bench;
+use crate::pool_bench;
 
 use pool_bench::{Bench, home, label, spec};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Drives that ask to be cleaned.
 
-mod pool_bench;
+use crate::pool_bench;
 
 use pool_bench::{Bench, home, spec};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Drives, robots and cartridges that fail: the work goes on elsewhere.
 
-mod pool_bench;
+use crate::pool_bench;
 
 use pool_bench::{Bench, home, label, spec};
 use std::sync::atomic::Ordering;

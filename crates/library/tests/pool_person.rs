@@ -1,6 +1,6 @@
 //! Drives that a person loads.
 
-mod pool_bench;
+use crate::pool_bench;
 
 use pool_bench::listener;
 use std::sync::{Arc, Mutex};

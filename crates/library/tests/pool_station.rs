@@ -1,6 +1,6 @@
 //! Cartridges in and out of a library.
 
-mod pool_bench;
+use crate::pool_bench;
 
 use pool_bench::{Bench, spec};
 use tapewise_library::pool::{Place, PoolError};

@@ -1,6 +1,6 @@
 //! What holds for every algorithm, over every model.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Mix, describe, drive, drives, for_random_cases, locate_time};
 use tapewise_model::Random;

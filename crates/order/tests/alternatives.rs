@@ -1,6 +1,6 @@
 //! What an order costs at worst: recorded positions stay, mapped ones move.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Micros, PositionSource, Random};

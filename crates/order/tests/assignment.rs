@@ -1,6 +1,6 @@
 //! The assignment bound and the orders patched from it, against brute force and exact orders.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, for_random_cases};
 use tapewise_model::{Micros, Random};

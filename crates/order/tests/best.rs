@@ -1,6 +1,6 @@
 //! The default order: never longer than sorting, as predicted or at worst.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Mix, describe, drives, for_random_cases};
 use tapewise_model::Random;

@@ -1,6 +1,6 @@
 //! Coalescing: chains by the paper's threshold, and what reading them in one go adds up to.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, for_random_cases};
 use tapewise_order::{

@@ -1,6 +1,6 @@
 //! CTA's order as it really comes out, peculiarities included.
 
-mod common;
+use crate::common;
 
 use common::{Drive, drive};
 use tapewise_model::{Position, PositionSource, Random};

@@ -1,6 +1,6 @@
 //! Improvement: never longer, and its gains are real (asserted inside, in debug builds).
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, for_random_cases, order};
 use tapewise_model::Random;

@@ -1,6 +1,6 @@
 //! LOSS against the rule of 1996 applied step by step to a full matrix.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Micros, Random};

@@ -20,7 +20,7 @@
 //! a locate takes the same, after a start-up of two turns. Only the first locate differs, by one
 //! turn, since the head faces left already.
 
-mod common;
+use crate::common;
 
 use common::order;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Orders by mean completion and by deadline, against all permutations and against their starts.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Mix, describe, drive, for_random_cases};
 use tapewise_model::{Micros, Random};

@@ -1,6 +1,6 @@
 //! OPT against all permutations.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, for_random_cases, locate_time};
 use tapewise_model::{Micros, Random};

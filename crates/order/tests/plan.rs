@@ -1,6 +1,6 @@
 //! The plan: what the drive does step by step, and what it adds up to.
 
-mod common;
+use crate::common;
 
 use common::{Mix, drive, for_random_cases, order};
 use tapewise_model::{Micros, Position, Random};

@@ -1,6 +1,6 @@
 //! From requests to visits, and what each move between them costs.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Direction, Micros, Position, PositionSource};

@@ -1,6 +1,6 @@
 //! What holds for every batch, whatever the drive: bounds, proofs, determinism, clocks, limits.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Mix, describe, drive, drives, few, for_random_cases};
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! The drive's own order: its answer as an order, and the stand-in.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
 use tapewise_model::{Micros, Random};

@@ -1,7 +1,7 @@
 //! Requests come, go, fail and are read: none is lost, none is read twice, and no new plan is
 //! longer than the old one with what is new inserted.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Orders that hold when the map or the model is wrong: chosen, priced and measured.
 
-mod common;
+use crate::common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
 use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random, profile};

@@ -1,6 +1,6 @@
 //! SCAN by section: the paper's example, and what it leaves open.
 
-mod common;
+use crate::common;
 
 use common::{Drive, drive};
 use tapewise_order::{Algorithm, Alternatives, Inputs, Problem, Request, scan};

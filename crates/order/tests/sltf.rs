@@ -1,6 +1,6 @@
 //! SLTF: every step goes to a nearest unread visit.
 
-mod common;
+use crate::common;
 
 use common::{Drive, Mix, describe, drive, drives, for_random_cases};
 use tapewise_model::{Micros, Position, PositionSource, Random};

@@ -1,6 +1,6 @@
 //! CERN's two passes: out over the forward wraps, back over the reverse ones.
 
-mod common;
+use crate::common;
 
 use common::{drive, for_random_cases};
 use tapewise_order::two_pass;

@@ -1,6 +1,6 @@
 //! WEAVE: the pattern of 1996, worked through by hand.
 
-mod common;
+use crate::common;
 
 use common::{Drive, drive};
 use tapewise_model::Position;

@@ -1,6 +1,6 @@
 //! READ: everything in one go.
 
-mod common;
+use crate::common;
 
 use common::{drive, drives};
 use tapewise_model::{NominalLayout, profile};

@@ -1,6 +1,6 @@
 //! Runs of blocks: where they end, what the log says of them, and whose buffers they pass through.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use std::io::Error;

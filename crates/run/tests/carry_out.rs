@@ -1,6 +1,6 @@
 //! Plans carried out on an emulated drive: what is handed on is what was written, whatever happens.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! Key points found on an emulated DLT4000, against the landing points of its very cartridge.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_emulator::{DriveKind, Spot, Tape};

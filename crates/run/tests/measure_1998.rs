@@ -1,6 +1,6 @@
 //! The suite on the six emulated drives of 1998 finds Table 4 of Johnson & Miller within 5 %.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_formats::event::Event;

@@ -1,7 +1,7 @@
 //! A suite that is taken up again does not measure twice what its log has; and what a log says of
 //! the wear of a cartridge.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_formats::event::Event;

@@ -1,7 +1,7 @@
 //! Where blocks lie and where a drive lands, as the suite finds it, against the tape of the very
 //! cartridge.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_emulator::{DriveKind, Tape};

@@ -1,6 +1,6 @@
 //! A cartridge that holds less than a stretch of reading: what fits it is measured.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_formats::event::{Event, Outcome};

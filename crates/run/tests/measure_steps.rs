@@ -1,6 +1,6 @@
 //! Steps of the suite one by one, each on an emulated drive that shows what it is for.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_emulator::{Clock, Element, Library, LibrarySpec};

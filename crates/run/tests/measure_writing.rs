@@ -1,7 +1,7 @@
 //! What only writing tells, on the emulated drives of 1998: sizes of block and compression, Table 4
 //! and section 5.6 of Johnson & Miller.
 
-mod common;
+use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_formats::event::Event;

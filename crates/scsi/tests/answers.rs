@@ -1,6 +1,6 @@
 //! Recorded answers decode exactly.
 
-mod recorded;
+use crate::recorded;
 
 use recorded::exchanges;
 use tapewise_scsi::commands::*;

@@ -1,6 +1,6 @@
 //! A library: its inventory by type, drives matched by serial number, moves.
 
-mod fake;
+use crate::fake;
 
 use fake::{Asked, Fake, check, inquiry, send};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A tape drive: positions, locates with and without LOCATE, what is repeated and what never is.
 
-mod fake;
+use crate::fake;
 #[path = "fake/tape.rs"]
 mod tape;
 

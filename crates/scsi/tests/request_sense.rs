@@ -1,6 +1,6 @@
 //! What REQUEST SENSE tells beside the place of the head: what is news, and what is not.
 
-mod fake;
+use crate::fake;
 
 use fake::{Fake, check, inquiry, send};
 use std::sync::{Arc, Mutex};

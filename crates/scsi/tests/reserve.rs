@@ -1,6 +1,6 @@
 //! Reservations: a drive for one initiator, what a dead process left behind, and what is respected.
 
-mod fake;
+use crate::fake;
 
 use fake::{Fake, check, inquiry, send};
 use std::fs;

@@ -1,6 +1,6 @@
 //! An adapter that carries little with one command: blocks are read all the same, as far as they fit.
 
-mod fake;
+use crate::fake;
 #[path = "fake/tape.rs"]
 mod tape;
 

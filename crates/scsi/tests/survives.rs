@@ -1,6 +1,6 @@
 //! Every decoder meets a million inputs that no device would send, and answers or refuses.
 
-mod recorded;
+use crate::recorded;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -62,7 +62,10 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
         ("B.xml", index("B", &["b1", "b2"], 9_000_000)),
         ("list.txt", "a3\n/Volumes/B/b2\na1\n".to_owned()),
     ]);
-    let kinds: Vec<&str> = read.iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = read
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
     assert_eq!(kinds, ["index", "index", "names"]);
     let placed = page.place();
     assert_eq!(placed["is"], "placed", "{placed}");
@@ -70,7 +73,12 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|tape| (tape["title"].as_str().unwrap(), tape["files"].as_u64().unwrap()))
+        .map(|tape| {
+            (
+                tape["title"].as_str().unwrap(),
+                tape["files"].as_u64().unwrap(),
+            )
+        })
         .collect();
     assert_eq!(tapes, [("A", 2), ("B", 1)]);
     for tape in 0..2 {
@@ -94,7 +102,8 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
 
 #[test]
 fn the_plan_is_what_the_facade_gives() {
-    let csv = "id,start_block,block_count\na,9000000,2000\nb,40000,2000\nc,700000,2000\nd,12000000,100\n";
+    let csv =
+        "id,start_block,block_count\na,9000000,2000\nb,40000,2000\nc,700000,2000\nd,12000000,100\n";
     let (mut page, _) = Page::with(&[("list.csv", csv.to_owned())]);
     page.place();
     page.ask(&json!({"ask": "order", "tape": 0, "order": "best", "seed": 7}));
@@ -106,33 +115,58 @@ fn the_plan_is_what_the_facade_gives() {
     let batch = source.requests(Some(524_288)).unwrap();
     let drive = tapewise::model::profile::find("lto8").unwrap();
     let cartridge = tapewise::Cartridge::new(drive).unwrap();
-    let placed = cartridge.place(batch, &tapewise::Placement::default()).unwrap();
-    let effort = tapewise::Effort { seed: 7, ..tapewise::Effort::usual() };
+    let placed = cartridge
+        .place(batch, &tapewise::Placement::default())
+        .unwrap();
+    let effort = tapewise::Effort {
+        seed: 7,
+        ..tapewise::Effort::usual()
+    };
     let found = placed.search(&tapewise::Goal::default(), &effort).unwrap();
     let mut plan = Vec::new();
-    placed.document(&found, &effort).to_writer(&mut plan).unwrap();
+    placed
+        .document(&found, &effort)
+        .to_writer(&mut plan)
+        .unwrap();
     assert_eq!(text["text"].as_str().unwrap().as_bytes(), plan);
 }
 
 #[test]
 fn what_is_wrong_comes_back_in_words() {
-    let bomb = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><ltfsindex>&b;</ltfsindex>";
+    let bomb =
+        "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><ltfsindex>&b;</ltfsindex>";
     for (name, text, words) in [
-        ("cut.xml", "<?xml version=\"1.0\"?><ltfsindex version=\"2.4.0\"><directory>", "cut.xml"),
+        (
+            "cut.xml",
+            "<?xml version=\"1.0\"?><ltfsindex version=\"2.4.0\"><directory>",
+            "cut.xml",
+        ),
         ("bomb.xml", bomb, "bomb.xml"),
         ("empty.csv", "", ""),
     ] {
         let (mut page, read) = Page::with(&[(name, text.to_owned())]);
         let is_refused = read[0]["is"] == "error" || page.place()["is"] == "error";
         assert!(is_refused, "{name}: {read:?}");
-        assert!(read[0]["error"].as_str().unwrap_or_default().contains(words), "{name}: {read:?}");
+        assert!(
+            read[0]["error"]
+                .as_str()
+                .unwrap_or_default()
+                .contains(words),
+            "{name}: {read:?}"
+        );
     }
     let (mut page, _) = Page::with(&[
         ("A.xml", index("A", &["clip_one.mov"], 10)),
         ("list.txt", "clip_0ne.mov\n".to_owned()),
     ]);
     let refused = page.place();
-    assert!(refused["error"].as_str().unwrap().contains("clip_one.mov"), "{refused}");
-    assert_eq!(page.ask(&json!({"ask": "order", "tape": 5, "order": "best", "seed": 1}))["is"], "error");
+    assert!(
+        refused["error"].as_str().unwrap().contains("clip_one.mov"),
+        "{refused}"
+    );
+    assert_eq!(
+        page.ask(&json!({"ask": "order", "tape": 5, "order": "best", "seed": 1}))["is"],
+        "error"
+    );
     assert_eq!(page.ask(&json!({"ask": "nothing"}))["is"], "error");
 }

@@ -3,8 +3,8 @@ use tapewise_sim::queue::batch::Batches;
 use tapewise_sim::queue::general::{Approximation, mean_wait_s};
 use tapewise_sim::queue::{Load, QueueError};
 
-use crate::assert_close;
-use crate::recursion::{exponential_s, first_free};
+use crate::queue::assert_close;
+use crate::queue::recursion::{exponential_s, first_free};
 
 const LIBRARY: Batches = Batches {
     arrivals_per_cartridge_per_s: 1.0 / 3600.0,

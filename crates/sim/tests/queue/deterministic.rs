@@ -3,8 +3,8 @@ use tapewise_sim::queue::deterministic::{Deterministic, mean_wait_s};
 use tapewise_sim::queue::exponential::Exponential;
 use tapewise_sim::queue::{Load, QueueError};
 
-use crate::recursion::{mean, quantile, waits_s};
-use crate::{assert_close, station};
+use crate::queue::recursion::{mean, quantile, waits_s};
+use crate::queue::{assert_close, station};
 
 /// Utilisation, servers, mean wait in services, share that waits. Computed another way: every c-th
 /// request meets the same server, so its wait is the maximum of a random walk, and Spitzer's

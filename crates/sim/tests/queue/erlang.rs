@@ -1,6 +1,6 @@
 use tapewise_sim::queue::erlang::{loss_probability, waiting_probability};
 
-use crate::{assert_close, station};
+use crate::queue::{assert_close, station};
 
 /// Standard tables of Erlang B: traffic at which so many trunks lose one call in a hundred.
 #[test]

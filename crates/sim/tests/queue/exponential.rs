@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use tapewise_sim::queue::exponential::Exponential;
 
-use crate::recursion::{exponential_s, mean, quantile, waits_s};
-use crate::{assert_close, station};
+use crate::queue::recursion::{exponential_s, mean, quantile, waits_s};
+use crate::queue::{assert_close, station};
 
 #[test]
 fn four_servers_at_four_fifths_wait_as_the_closed_form_says() {

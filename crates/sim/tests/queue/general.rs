@@ -4,8 +4,8 @@ use tapewise_sim::queue::general::{
 };
 use tapewise_sim::queue::{Load, exponential::Exponential};
 
-use crate::recursion::{exponential_s, mean, quantile, waits_s};
-use crate::{assert_close, station};
+use crate::queue::recursion::{exponential_s, mean, quantile, waits_s};
+use crate::queue::{assert_close, station};
 
 const ALL: [Approximation; 3] = [
     Approximation::AllenCunneen,

@@ -3,8 +3,8 @@ use tapewise_model::Random;
 use tapewise_sim::queue::QueueError;
 use tapewise_sim::queue::nested::{Nested, RobotArrivals};
 
-use crate::assert_close;
-use crate::recursion::{exponential_s, first_free};
+use crate::queue::assert_close;
+use crate::queue::recursion::{exponential_s, first_free};
 
 fn library(requests_per_hour: f64, drives: u32, robot_arrivals: RobotArrivals) -> Nested {
     Nested {

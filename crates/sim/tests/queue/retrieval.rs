@@ -1,7 +1,7 @@
 use tapewise_sim::queue::nested::RobotArrivals;
 use tapewise_sim::queue::retrieval::{Prediction, Times, predict};
 
-use crate::assert_close;
+use crate::queue::assert_close;
 
 /// Requests an hour, drives, and Table 3: the mean measured and the paper's own model, in seconds.
 const TABLE_3: [(u32, u32, f64, f64); 9] = [

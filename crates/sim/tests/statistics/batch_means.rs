@@ -1,6 +1,6 @@
 use tapewise_sim::statistics::{StatisticsError, batch_means};
 
-use crate::autoregressive;
+use crate::statistics::autoregressive;
 
 #[test]
 fn long_batches_hold_the_truth_as_often_as_they_say() {

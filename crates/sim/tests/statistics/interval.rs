@@ -1,7 +1,7 @@
 use tapewise_model::Random;
 use tapewise_sim::statistics::{Interval, StatisticsError, order_statistics};
 
-use crate::assert_close;
+use crate::statistics::assert_close;
 
 /// Ten values with mean 1.34 and variance 0.17 (Law, *Simulation Modeling and Analysis*, example
 /// 4.27: 1.34 ± 0.24 at 90 %).

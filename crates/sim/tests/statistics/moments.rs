@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use tapewise_model::Micros;
 use tapewise_sim::statistics::{LONGEST, Moments, StatisticsError};
 
-use crate::assert_close;
+use crate::statistics::assert_close;
 
 fn of(times: &[i64]) -> Moments {
     let mut moments = Moments::default();

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use tapewise_model::Random;
 use tapewise_sim::statistics::{Bins, ShiftedErlang, StatisticsError};
 
-use crate::assert_close;
+use crate::statistics::assert_close;
 
 /// Fits of the paper's Table 2: F, k, FM in seconds.
 const TABLE_2: [(f64, u32, f64); 9] = [

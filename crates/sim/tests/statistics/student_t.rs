@@ -1,6 +1,6 @@
 use tapewise_sim::statistics::student_t_quantile;
 
-use crate::assert_close;
+use crate::statistics::assert_close;
 
 /// Degrees of freedom, and the quantiles at 0.9, 0.975, 0.995 and 0.9995: the usual table, with the
 /// digits of scipy 1.17.

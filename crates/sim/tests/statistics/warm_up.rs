@@ -1,6 +1,6 @@
 use tapewise_sim::statistics::{StatisticsError, warm_up};
 
-use crate::autoregressive;
+use crate::statistics::autoregressive;
 
 #[test]
 fn a_decaying_start_is_cut_and_little_more() {

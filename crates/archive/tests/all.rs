@@ -1,0 +1,32 @@
+//! All tests of this crate as one program: what they share is compiled once, and linked once.
+
+mod cache;
+mod cache_faults;
+mod catalogue;
+mod catalogue_contents;
+mod catalogue_help;
+mod catalogue_integrity;
+mod catalogue_pattern;
+mod deliver;
+mod ltfs_read;
+mod ltfs_volume;
+mod mover;
+mod mover_doubts;
+mod mover_migrate;
+mod mover_others;
+mod mover_tiers;
+mod read_mapped_tape;
+mod recall_drives;
+mod recall_full;
+mod recall_parts;
+mod recall_reset;
+mod site;
+mod stream;
+mod sums;
+mod sums_lists;
+mod tape;
+mod untrusted;
+mod volume;
+mod volume_end;
+mod volume_foreign;
+mod volume_recall;

@@ -1,0 +1,7 @@
+//! All tests of this crate as one program: what they share is compiled once, and linked once.
+
+mod blind;
+mod common;
+mod landing;
+mod least_squares;
+mod outcome;

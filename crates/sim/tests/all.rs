@@ -1,0 +1,16 @@
+//! All tests of this crate as one program: what they share is compiled once, and linked once.
+
+mod capacity;
+mod closed_forms;
+mod distribution;
+mod expected;
+mod gniewek;
+mod kernel;
+mod library;
+mod mounts;
+mod outside;
+mod policy;
+mod queue;
+mod scenario;
+mod statistics;
+mod study;
