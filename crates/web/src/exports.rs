@@ -42,7 +42,7 @@ thread_local! {
 /// Room for a question.
 #[unsafe(no_mangle)]
 pub extern "C" fn take(len: usize) -> *mut u8 {
-    let room = vec![0; len].into_boxed_slice();
+    let room = vec![0u8; len].into_boxed_slice();
     Box::into_raw(room).cast()
 }
 
