@@ -5,6 +5,7 @@
 //! we had to choose, stands in [`study`]. What is fitted by us, on emulated drives, in [`fitted`].
 
 mod annex;
+mod emulated_lto8;
 mod enterprise;
 mod fitted;
 mod orders;

@@ -4,12 +4,14 @@
 //! [`Asked::walk`] goes over the tape and makes the [`DriveReport`]. Names and serial numbers are struck out of it.
 
 mod answers;
+mod error;
 mod hidden;
 mod judge;
 mod report;
 mod sample;
 mod walk;
 
+pub use error::CheckError;
 pub use judge::Chosen;
 pub use report::{
     Answer, Cartridge, DriveName, DriveReport, Ended, Errors, Judged, Opcode, VERSION, Way,
@@ -24,32 +26,9 @@ use answers::Answers;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_formats::event::Event;
-use tapewise_model::profile::ProfileError;
-use tapewise_model::{EndOfWrap, MapError, Micros};
+use tapewise_model::{EndOfWrap, Micros};
 use tapewise_scsi::TapeDrive;
-use tapewise_scsi::question::QuestionError;
 use walk::Walk;
-
-/// Why a drive cannot be checked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The drive, its cartridge or the way to it failed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// There is no place to go to.
-    #[error("the cartridge has no data: there is nowhere to go")]
-    NoData,
-    /// The profile has no geometry.
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-    /// The drive's table of wrap ends contradicts the profile.
-    #[error(transparent)]
-    Map(#[from] MapError),
-    /// A question that there is not.
-    #[error(transparent)]
-    Question(#[from] QuestionError),
-}
 
 /// What a drive said before anything moved.
 pub struct Asked {

@@ -1,6 +1,5 @@
 //! What can go wrong with a catalogue.
 
-use crate::catalogue::RequestState;
 use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
 use std::path::PathBuf;
 
@@ -249,11 +248,4 @@ pub enum CatalogueError {
     /// The file lies in the cache already.
     #[error("file {} is in the cache", .0.0)]
     IsCached(FileId),
-}
-
-impl CatalogueError {
-    /// Whether the request that was to be started or answered had been cancelled before.
-    pub fn is_withdrawn(&self) -> bool {
-        matches!(self, CatalogueError::Answered { state, .. } if *state == RequestState::Cancelled.name())
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::ids::{FileId, RequestId, VolumeId};
 use super::{Result, Terms};
+use crate::catalogue::error::CatalogueError;
 use crate::record::Segment;
 
 /// What was asked for.
@@ -251,4 +252,11 @@ pub trait Requests: Send + Sync {
 
     /// The queued recalls, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
+}
+
+impl CatalogueError {
+    /// Whether the request that was to be started or answered had been cancelled before.
+    pub fn is_withdrawn(&self) -> bool {
+        matches!(self, CatalogueError::Answered { state, .. } if *state == RequestState::Cancelled.name())
+    }
 }

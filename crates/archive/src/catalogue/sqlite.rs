@@ -6,6 +6,7 @@
 
 mod cached;
 mod failure;
+mod file;
 mod files;
 mod integrity;
 mod rejoin;
@@ -17,21 +18,15 @@ mod volumes;
 mod writes;
 
 use super::{Catalogue, CatalogueError, Result};
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior,
-};
-use schema::{APPLICATION_ID, migrate};
+pub use file::BUSY_LIMIT;
+use file::{copy_to, pragma, read_only, refuse_lost};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 pub use schema::{KNOWN, Upgrade};
+use schema::{check_identity, migrate};
 use std::fs::OpenOptions;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// How long an operation waits for another process's transaction.
-pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
@@ -158,96 +153,6 @@ impl SqliteCatalogue {
     }
 }
 
-/// Refuses a file that is missing or holds no catalogue at all.
-fn refuse_lost(path: &Path) -> Result<()> {
-    let lost = |what| CatalogueError::Lost {
-        path: path.to_owned(),
-        what,
-    };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(lost("is missing")),
-        Err(source) => {
-            let path = path.to_owned();
-            return Err(CatalogueError::Io { path, source });
-        }
-        Ok(file) if file.len() == 0 => return Err(lost("is empty")),
-        Ok(_) => {}
-    }
-    let connection = read_only(path)?;
-    let tables = "SELECT count(*) FROM sqlite_schema";
-    match connection.query_row(tables, [], |row| row.get::<_, i64>(0))? {
-        0 => Err(lost("is empty")),
-        _ => Ok(()),
-    }
-}
-
-/// A connection that only reads. On a disk that is full, or that cannot be written to, SQLite cannot make the
-/// files that readers and writers share; without a write-ahead log it needs none, because nobody writes there.
-fn read_only(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let plain = Connection::open_with_flags(path, flags & !OpenFlags::SQLITE_OPEN_URI)?;
-    plain.busy_timeout(BUSY_LIMIT)?;
-    let failed = match plain.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
-        Ok(()) => return Ok(plain),
-        Err(error) => error,
-    };
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
-    let is_unwritable = matches!(
-        failed.sqlite_error_code(),
-        Some(
-            ErrorCode::CannotOpen
-                | ErrorCode::ReadOnly
-                | ErrorCode::SystemIoFailure
-                | ErrorCode::DiskFull
-        )
-    );
-    if has_log || !is_unwritable {
-        return Err(failed.into());
-    }
-    Ok(Connection::open_with_flags(immutable(path), flags)?)
-}
-
-/// The name of a file that nobody writes to, as SQLite takes it.
-fn immutable(path: &Path) -> String {
-    let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
-            byte => uri.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    uri + "?immutable=1"
-}
-
-fn pragma(connection: &Connection, name: &str) -> Result<i64> {
-    Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
-}
-
-/// Refuses databases that are not ours, and those of newer programs.
-fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
-    let application_id = pragma(connection, "application_id")?;
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if application_id != APPLICATION_ID && (application_id != 0 || tables > 0) {
-        return Err(CatalogueError::NotACatalogue {
-            path: path.to_owned(),
-            application_id,
-        });
-    }
-    let found = pragma(connection, "user_version")?;
-    if found < 0 || found > i64::from(KNOWN) {
-        return Err(CatalogueError::Newer {
-            path: path.to_owned(),
-            found,
-            known: KNOWN,
-        });
-    }
-    Ok(())
-}
-
 /// Says in a backup that no volume takes more: what is written from now on is not in it, and whoever
 /// writes by it would begin on top of that.
 fn take_no_more(backup: &Path) -> Result<()> {
@@ -277,42 +182,6 @@ impl Catalogue for SqliteCatalogue {
         }
         copy_to(&self.connection(), path, take_no_more)
     }
-}
-
-/// Writes a copy of a catalogue to a file, which appears whole and is on the disk then. `prepare` may change the copy
-/// before it has its name.
-fn copy_to(
-    connection: &Connection,
-    path: &Path,
-    prepare: impl FnOnce(&Path) -> Result<()>,
-) -> Result<()> {
-    let failed = |source| CatalogueError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
-    // Nobody else can read it, and nothing that is there has its name.
-    let partial = tempfile::Builder::new()
-        .prefix(".tapewise-")
-        .suffix(".backup.part")
-        .tempfile_in(directory)
-        .map_err(failed)?
-        .into_temp_path();
-    let name = partial.to_str().ok_or_else(|| {
-        failed(std::io::Error::new(
-            std::io::ErrorKind::InvalidFilename,
-            "SQLite takes names in UTF-8 only",
-        ))
-    })?;
-    connection.execute("VACUUM INTO ?1", [name])?;
-    prepare(&partial)?;
-    let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
-    sync(&partial).map_err(failed)?;
-    partial.persist(path).map_err(|error| failed(error.error))?;
-    sync(directory).map_err(failed)
 }
 
 /// The one row of a query, if there is one.

@@ -2,7 +2,7 @@
 //! drive lands.
 
 use super::Bench;
-use super::fitted::{KIND, SCALE, sample};
+use super::emulated_lto8::{KIND, SCALE, sample};
 use super::orders::{Case, Contender};
 use super::study::TAPES;
 use crate::PaperError;

@@ -4,6 +4,7 @@
 //! The emulator's mechanics are its own and know nothing of either model, but they are regular. So
 //! the same is done with drives whose mechanics were changed, each in its own way.
 
+use super::emulated_lto8::{KIND, SCALE, sample};
 use super::{Facts, annex};
 use crate::PaperError;
 use crate::claims::Ours;
@@ -11,16 +12,10 @@ use crate::emulated::{Emulated, Loaded};
 use rayon::prelude::*;
 use tapewise_emulator::Variation;
 use tapewise_fit::{Candidate, Comparison, Ground, Kind, Sample, Score, Scored, compare};
-use tapewise_formats::event::{Action, Event, Spot};
-use tapewise_model::{Micros, Position, PositionSource, Profile, Random, profile};
+use tapewise_formats::event::Action;
+use tapewise_model::{Profile, Random, profile};
 use tapewise_plot::{Drawn, Table, fit_pictures};
 use tapewise_run::{Recorder, RunError};
-
-/// The drive whose mechanics are emulated; the slides' regression is of the same drive on M8 media.
-pub const KIND: &str = "lto8";
-
-/// Bytes on tape that a stored byte, and so a block, stands for: some 600 places on a wrap.
-pub const SCALE: u64 = 100_000_000;
 
 /// Cartridges measured, of the drive as it is and of each changed one; a fifth is held out in turn.
 const CARTRIDGES: u64 = 10;
@@ -198,25 +193,6 @@ fn locate_and_read(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunErr
     recorder.locate(0, block)?;
     recorder.read(Action::Read, 1, &mut |_, _| Ok(()))?;
     Ok(())
-}
-
-pub fn sample(cartridge: u32, event: &Event) -> Option<Sample> {
-    let position = |spot: Spot| {
-        Some(Position {
-            partition: spot.partition,
-            wrap: spot.wrap?,
-            lpos: spot.lpos?,
-            source: PositionSource::Recorded,
-            error_lpos: 0,
-        })
-    };
-    let is_locate = event.action == Action::Locate && event.took_us > Micros::ZERO;
-    Some(Sample {
-        cartridge,
-        from: position(event.from.filter(|_| is_locate)?)?,
-        to: position(event.to?)?,
-        time: event.took_us,
-    })
 }
 
 fn claims(plain: &Fitted, ours: &mut Ours) -> Result<(), PaperError> {

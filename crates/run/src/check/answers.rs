@@ -1,6 +1,6 @@
 //! What the drive answers, byte by byte, names struck out.
 
-use super::CheckError;
+use super::error::CheckError;
 use super::hidden::{self, Hidden};
 use super::report::{Answer, Opcode};
 use crate::error::RunError;

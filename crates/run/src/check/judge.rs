@@ -1,6 +1,6 @@
 //! Measured locates beside what a profile predicts.
 
-use super::CheckError;
+use super::error::CheckError;
 use super::report::{Errors, Judged};
 use super::sample::Move;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};

@@ -3,12 +3,13 @@
 //! Each version is one migration in one transaction, so a killed process leaves the old schema or the new one. A copy
 //! of the old catalogue is complete on the disk, beside the catalogue, before the first of them begins.
 
-use super::{Result, check_identity, copy_to, pragma, read_only, refuse_lost};
+use super::file::{copy_to, pragma, read_only, refuse_lost};
+use crate::catalogue::{CatalogueError, Result};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::{Path, PathBuf};
 
 /// Says that a database is one of ours: "tape" in ASCII.
-pub(super) const APPLICATION_ID: i64 = 0x7461_7065;
+const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
 const MIGRATIONS: [&str; 3] = [
@@ -82,6 +83,28 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
             transaction.pragma_update(None, "user_version", version)?;
         }
         transaction.commit()?;
+    }
+    Ok(())
+}
+
+/// Refuses databases that are not ours, and those of newer programs.
+pub(super) fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
+    let application_id = pragma(connection, "application_id")?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application_id != APPLICATION_ID && (application_id != 0 || tables > 0) {
+        return Err(CatalogueError::NotACatalogue {
+            path: path.to_owned(),
+            application_id,
+        });
+    }
+    let found = pragma(connection, "user_version")?;
+    if found < 0 || found > i64::from(KNOWN) {
+        return Err(CatalogueError::Newer {
+            path: path.to_owned(),
+            found,
+            known: KNOWN,
+        });
     }
     Ok(())
 }
