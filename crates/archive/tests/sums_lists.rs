@@ -98,7 +98,7 @@ fn lists_of_bsd_programs_are_read() {
         (&b"b"[..], Sum::of(Kind::Md5, b"x")),
     ];
     assert_eq!(sums(&list), expected);
-    assert!(refused("list", "RMD160 (a) = 00\n").contains("none that is known"));
+    assert!(refused("list", "RMD160 (a) = 00\n").contains("does not know this kind"));
 }
 
 #[test]

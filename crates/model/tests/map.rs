@@ -242,7 +242,7 @@ fn a_table_that_cannot_be_is_refused_with_its_entry_and_wrap() {
     );
     assert_eq!(
         refused(&[(0, 0, 99), (1, 0, 99)]),
-        "end-of-wrap table, entry 1 (wrap 1): ends at block 99, not behind 99"
+        "end-of-wrap table, entry 1 (wrap 1): ends at block 99, not after 99"
     );
     assert_eq!(
         refused(&[(0, 1, 99), (1, 0, 199)]),

@@ -120,6 +120,6 @@ mod tests {
         assert_eq!("bot".parse(), Ok(EndLocation::Rewound));
         assert_eq!("unloaded".parse(), Ok(EndLocation::Unloaded));
         let error = "nowhere".parse::<EndLocation>().unwrap_err();
-        assert!(error.to_string().ends_with("anywhere, rewound, unloaded"));
+        assert!(error.to_string().ends_with("anywhere, rewound or unloaded"));
     }
 }

@@ -139,7 +139,7 @@ fn what_cannot_be_made_is_refused_and_says_why() {
     for (line, words) in [
         ("emulate lib --ltfs nowhere", &["nowhere"][..]),
         ("emulate lib --ltfs no.xml", &["no.xml"]),
-        ("emulate lib --fill much", &["500GB, 1.5TB or 64MiB"]),
+        ("emulate lib --fill much", &["512KiB or 2TB"]),
         ("emulate lib --fill-block-size 100", &["--fill"]),
         (
             "emulate lib --robot ibm3584 --cartridges 1 --ltfs reel --fill 1GB",

@@ -48,7 +48,7 @@ pub enum TargetError {
         limit_s: f64,
     },
     /// There is no such unit of time.
-    #[error("{text}: no unit `{unit}`; there are ms, s, min, h, d")]
+    #[error("{text}: no unit `{unit}`; give ms, s, min, h or d, such as 90s")]
     Unit {
         /// The time.
         text: String,
