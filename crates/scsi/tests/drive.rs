@@ -1,13 +1,11 @@
 //! A tape drive: positions, locates with and without LOCATE, what is repeated and what never is.
 
 use crate::fake;
-#[path = "fake/tape.rs"]
-mod tape;
 
+use crate::fake::tape::{Object, Skill, content, tape};
 use fake::{Asked, Fake, check, inquiry, moved, send};
 use proptest::prelude::*;
 use std::time::Duration;
-use tape::{Object, Skill, content, tape};
 use tapewise_scsi::commands::{ReadOutcome, WriteOutcome};
 use tapewise_scsi::{
     Completion, Condition, Data, NotReady, PositionSource, ScsiError, SpaceOutcome, Status,

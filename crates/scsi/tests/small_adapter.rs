@@ -1,12 +1,10 @@
 //! An adapter that carries little with one command: blocks are read all the same, as far as they fit.
 
 use crate::fake;
-#[path = "fake/tape.rs"]
-mod tape;
 
+use crate::fake::tape::{Object, Skill, tape};
 use fake::{Adapter, Asked};
 use std::time::Duration;
-use tape::{Object, Skill, tape};
 use tapewise_scsi::commands::{LogSense, ReadOutcome};
 use tapewise_scsi::{
     Cdb, Command, Completion, Data, ScsiError, TapeDrive, Transport, TransportError,

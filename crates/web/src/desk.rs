@@ -22,6 +22,9 @@ use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, P
 /// Something that can be read from its beginning.
 pub type Reader = Box<dyn Read>;
 
+/// What is wanted of a tape, after its name.
+type Wanted = (String, Batch);
+
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// The state of one page.
@@ -182,7 +185,7 @@ impl Desk {
         &self,
         block_bytes: Option<u64>,
         ignore_missing: bool,
-    ) -> Fallible<(Vec<(String, Batch)>, Vec<String>)> {
+    ) -> Fallible<(Vec<Wanted>, Vec<String>)> {
         if self.volumes.is_empty() {
             let Some(batch) = &self.batch else {
                 return Err(

@@ -1,6 +1,8 @@
 //! A device of a few lines: whatever a closure answers, a clock that only waits, and a list of what
 //! was asked.
 
+pub mod tape;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tapewise_scsi::{Cdb, Completion, Data, Transport, TransportError};

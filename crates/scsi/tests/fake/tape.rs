@@ -1,6 +1,6 @@
 //! A tape of a few lines behind the fake: blocks and filemarks in a list, and a place in it.
 
-use super::fake::{Asked, Fake, check, inquiry, moved, send};
+use super::{Asked, Fake, check, inquiry, moved, send};
 use tapewise_scsi::{Cdb, Completion, Data};
 
 /// What stands on the tape: a block of so many bytes, or a filemark.
