@@ -6,7 +6,7 @@
 //!
 //! - [`desk`]: what was dropped on the page, and every question about it
 //! - [`ask`]: questions as values; [`answer`]: what comes back
-//! - [`exports`]: the three functions that the page calls, and the one that it gives
+//! - `exports` (in the module only): the three functions that the page calls, and the one that it gives
 
 pub mod answer;
 pub mod ask;
