@@ -2,7 +2,7 @@
 //!
 //! A list that comes from another machine rarely has names as the volume has them: they begin with a mount point
 //! (`/Volumes/SHOW/day1/a.mov`) or a drive letter (`T:\day1\a.mov`), accents are decomposed as macOS writes them, case
-//! differs, or only the clip's name stands there. [`Paths::find`] tries these one after the other for every name,
+//! differs, or only the clip's name stands there. [`match_list`] tries these one after the other for every name,
 //! the exact path first, and says which of them it needed. A name that could be several files is a question to the
 //! user: it is never decided here.
 
