@@ -63,7 +63,8 @@ targets: ## real SCSI targets for the tests, from Debian's packages (as root; sk
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
 
 unit: targets ## unit, property and front-door tests
-	$(CARGO) test --workspace --quiet
+	$(CARGO) test --workspace --quiet --tests
+	$(CARGO) test --workspace --quiet --doc
 
 reproduce: ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce
