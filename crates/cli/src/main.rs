@@ -246,6 +246,7 @@ mod tests {
                 "BYTES" => &["64", "64K", "64KiB", "64kB"],
                 "SIZE" => &["64", "512GB", "2TB"],
                 "TIME" => &["5s", "90s", "10m", "1h30m"],
+                "TIMES" => &["5s", "10m", "1.5h"],
                 "HOURS" | "MINUTES" => &["5", "90m", "1h30m"],
                 "KEY" | "LEVEL" | "PERCENT" => &["5"],
                 _ => &["5", "1e0"],

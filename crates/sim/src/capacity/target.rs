@@ -145,7 +145,7 @@ fn metric_of(name: &str) -> Result<Metric, TargetError> {
     }
 }
 
-/// A time in seconds: `60`, `60 s`, `5min`, `1.5 h`.
+/// A time in seconds: `60`, `60 s`, `10m`, `5min`, `1.5 h`.
 ///
 /// # Errors
 /// [`TargetError`] for what is no time of 0 or more.
@@ -157,7 +157,7 @@ pub fn time_s(text: &str) -> Result<f64, TargetError> {
     let unit_s = match unit.trim() {
         "" | "s" => 1.0,
         "ms" => 1e-3,
-        "min" => 60.0,
+        "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
         unit => {
