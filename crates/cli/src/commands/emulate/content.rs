@@ -21,7 +21,7 @@ pub(super) struct Content {
     fill: Option<u64>,
     /// Bytes of a block of --fill.
     #[arg(long, value_name = "BYTES", default_value_t = 1_048_576, requires = "fill",
-          value_parser = clap::value_parser!(u64).range(1..=16_777_215))]
+          value_parser = quantity::size_in::<u64>(1..=16_777_215))]
     fill_block_size: u64,
 }
 
