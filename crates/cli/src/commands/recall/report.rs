@@ -137,20 +137,40 @@ impl Report {
         let folder = resolved.as_deref().unwrap_or(directory).file_name();
         let folder = folder.unwrap_or_default().as_encoded_bytes();
         let date = rfc3339(finish_ns).replace('T', "_").replace([':', 'Z'], "");
-        let name = [folder, b"_", date.as_bytes(), b".mhl"].concat();
-        let path = InnerPath::new(name).map_err(CliError::failed)?;
-        let expected = Expected {
-            sums: vec![Sum::of(Kind::Xxh64, &text)],
-            ..Expected::of(text.len() as u64)
-        };
-        let written = destination.begin(&path, expected).and_then(|mut delivery| {
-            delivery.write(&text)?;
-            delivery.finish()
-        });
-        written.map_err(CliError::failed)?;
-        say(&format_args!("checksums in {path}"));
+        // A second run may end in the same second; its list gets a number then.
+        for number in 1.. {
+            let number = match number {
+                1 => String::new(),
+                _ => format!("_{number}"),
+            };
+            let name = [folder, b"_", date.as_bytes(), number.as_bytes(), b".mhl"].concat();
+            let path = InnerPath::new(name).map_err(CliError::failed)?;
+            match put(destination, &path, &text) {
+                Err(DeliverError::Exists { .. } | DeliverError::Busy { .. }) => {}
+                Err(e) => return Err(CliError::failed(e)),
+                Ok(_) => {
+                    say(&format_args!("checksums in {path}"));
+                    break;
+                }
+            }
+        }
         Ok(())
     }
+}
+
+/// Delivers a small file whose contents are at hand.
+fn put(
+    destination: &Destination,
+    path: &InnerPath,
+    text: &[u8],
+) -> Result<Delivered, DeliverError> {
+    let expected = Expected {
+        sums: vec![Sum::of(Kind::Xxh64, text)],
+        ..Expected::of(text.len() as u64)
+    };
+    let mut delivery = destination.begin(path, expected)?;
+    delivery.write(text)?;
+    delivery.finish()
 }
 
 /// The list, and the number of names that it cannot hold.
@@ -221,5 +241,33 @@ impl fmt::Display for Report {
             write!(f, "\ntapewise: {what} ({})", units::count(files, "file"))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_second_list_of_the_same_second_stands_beside_the_first() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let destination = Destination::open(directory.path()).expect("a destination");
+        for (name, text) in [
+            (&b"one"[..], &b"1"[..]),
+            (b"two", b"22"),
+            (b"three", b"333"),
+        ] {
+            let path = InnerPath::new(name.to_vec()).expect("a name");
+            let mut report = Report::default();
+            let delivered = put(&destination, &path, text).expect("a file");
+            report.delivered(delivered, Took::default());
+            let written = report.write_mhl(&destination, directory.path(), now_ns(), &|_| {});
+            assert!(written.is_ok(), "{written:?}");
+        }
+        let entries = fs::read_dir(directory.path()).expect("the directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
+        let lists = names.filter(|name| name.as_ref().is_ok_and(|name| name.ends_with(".mhl")));
+        assert_eq!(lists.count(), 3);
     }
 }
