@@ -26,7 +26,7 @@ use tapewise_order::replan::{Again, Policy, Recall, Replanner};
 use tapewise_order::{
     Algorithm, Alternatives, End, Inputs, Options, Order, Plan, Problem, Request, sort,
 };
-use tapewise_run::{Recorder, Report, RunError, carry_on, steps};
+use tapewise_run::{Recorder, Report, RunError, Sink, carry_on, steps};
 use unpack::{State, Unpack};
 
 /// Bytes that may be on their way between drive and receiver: a tenth of a second of an LTO drive,
@@ -301,9 +301,18 @@ impl<'a> TapeRead<'a> {
         let together = ids.iter().map(|&id| id as usize);
         let mut unpack = Unpack::new(self.wants, self.cartridge, receiver, together);
         let mut report = Report::default();
-        let (read, taken) = read_ahead(&mut self.ring, &mut unpack, |ahead| {
-            carry_on(&steps, recorder, &named, ahead, &mut report)
-        });
+        let extents: Vec<_> = requests
+            .iter()
+            .flat_map(|request| &request.extents)
+            .collect();
+        let mut carry_on =
+            |sink: &mut dyn Sink| carry_on(&steps, recorder, &named, sink, &mut report);
+        // While one block is read there is nothing to do for anybody else, and hundreds of small files would start
+        // a thread each.
+        let (read, taken) = match extents[..] {
+            [one] if one.first_block == one.last_block => (carry_on(&mut unpack), Ok(())),
+            _ => read_ahead(&mut self.ring, &mut unpack, carry_on),
+        };
         read?;
         taken.map_err(RunError::Sink)?;
         Ok((unpack.into_states(), report))

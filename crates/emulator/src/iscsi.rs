@@ -1,7 +1,8 @@
 //! An open library as an iSCSI target (RFC 7143): whoever speaks iSCSI reaches its drives and its robot.
 //!
-//! One thread accepts connections and one reads from each; every logical unit that a session uses has a thread
-//! that carries out its commands, so that a locate of a minute keeps no ping waiting. A session is one connection,
+//! One thread accepts connections and one reads from each. On a virtual clock that one carries out the commands too;
+//! where commands last, every logical unit that a session uses has a thread that carries out its commands, so that
+//! a locate of a minute keeps no ping waiting. A session is one connection,
 //! error recovery is level 0: what goes wrong on a connection ends it, and nothing else. Each session is an initiator
 //! of its own to the drives (SAM: an I_T nexus), with its own unit attentions and reservations; an initiator that comes
 //! back under the same name and session identifier is the same one.
@@ -212,13 +213,22 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let started = thread::Builder::new()
             .name(format!("iscsi {peer}"))
             .spawn(move || {
+                let _leaving = Leaving(&own, number);
                 serve(&own, stream, peer, number);
-                forget(&own, number);
             });
         if let Err(error) = started {
             shared.log(&format!("{peer}: no thread for it: {error}"));
             forget(shared, number);
         }
+    }
+}
+
+/// Whatever ends the thread of a connection, the connection no longer counts.
+struct Leaving<'a>(&'a Shared, usize);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        forget(self.0, self.1);
     }
 }
 

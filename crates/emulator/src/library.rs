@@ -117,9 +117,13 @@ impl Library {
     /// sends them in the order of those times, and lets a device wait that is behind another one it
     /// meets. Devices on a clock that runs by itself are apart already, and stay as they are.
     pub fn apart(mut self) -> Library {
-        let is_virtual = self.world().clock.is_virtual();
-        self.is_apart = is_virtual;
+        self.is_apart = self.is_virtual();
         self
+    }
+
+    /// Whether time passes only by what commands take, and a command takes none of the host's.
+    pub fn is_virtual(&self) -> bool {
+        self.world().clock.is_virtual()
     }
 
     /// The same library, which takes its directory with it: removed when it is closed, that is when

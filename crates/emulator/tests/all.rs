@@ -2,6 +2,7 @@
 
 mod answers_decode;
 mod any_command;
+mod commands;
 mod common;
 mod drive_position;
 mod drive_transfer;

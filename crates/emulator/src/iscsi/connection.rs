@@ -94,6 +94,16 @@ impl Connection {
     /// # Errors
     /// [`Ended::Silent`] when none has begun for too long; the connection can still be used.
     pub fn receive(&mut self) -> Result<Received, Ended> {
+        let header = self.receive_header()?;
+        self.receive_rest(header)
+    }
+
+    /// The header of the next PDU; what follows it comes with [`Connection::receive_rest`] or
+    /// [`Connection::receive_data`].
+    ///
+    /// # Errors
+    /// Those of [`Connection::receive`].
+    pub fn receive_header(&mut self) -> Result<[u8; HEADER], Ended> {
         let mut header = [0; HEADER];
         self.fill(&mut header, true)?;
         let lengths = Lengths::of(&header);
@@ -114,18 +124,31 @@ impl Connection {
                 return Err(Ended::Protocol("a header whose digest is wrong".to_owned()));
             }
         }
+        Ok(header)
+    }
+
+    /// What follows a header, in room of the connection: see [`Connection::reuse`].
+    pub fn receive_rest(&mut self, header: [u8; HEADER]) -> Result<Received, Ended> {
         let mut data = std::mem::take(&mut self.room);
-        data.resize(lengths.data.next_multiple_of(4), 0);
-        self.fill(&mut data, false)?;
-        if self.data_digest && lengths.data > 0 {
+        data.resize(Lengths::of(&header).data, 0);
+        self.receive_data(&mut data)?;
+        Ok(Received { header, data })
+    }
+
+    /// The data that a header has announced, into room of just that length.
+    pub fn receive_data(&mut self, data: &mut [u8]) -> Result<(), Ended> {
+        self.fill(data, false)?;
+        let mut padding = [0; 3];
+        let padding = &mut padding[..data.len().next_multiple_of(4) - data.len()];
+        self.fill(padding, false)?;
+        if self.data_digest && !data.is_empty() {
             let mut digest = [0; 4];
             self.fill(&mut digest, false)?;
-            if crc32c::crc32c(&data).to_le_bytes() != digest {
+            if crc32c_of(&[data, padding], true).bytes() != digest {
                 return Err(Ended::Protocol("data whose digest is wrong".to_owned()));
             }
         }
-        data.truncate(lengths.data);
-        Ok(Received { header, data })
+        Ok(())
     }
 
     /// Takes back what a PDU came in, for the next one.

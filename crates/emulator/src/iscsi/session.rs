@@ -3,8 +3,8 @@
 use super::connection::{Connection, Ended, Received, lock};
 use super::login::Agreed;
 use super::pdu::{
-    Command, CommandNumber, DataOut, Logout, NO_TAG, NopOut, Request, Residual, Response,
-    TaskManagement, Text, unit_number,
+    Command, CommandNumber, DataOut, HEADER, Lengths, Logout, NO_TAG, NopOut, Request, Residual,
+    Response, TaskManagement, Text, unit_number,
 };
 use super::worker::{Running, Spare, Task, Worker};
 use super::{Entered, Shared, text};
@@ -25,13 +25,24 @@ const INVALID_FIELD: u8 = 0x09;
 /// A command whose data is still coming.
 struct Incomplete {
     command: Command,
+    /// As long as all of its data, of which so many bytes are there.
     data: Vec<u8>,
+    filled: usize,
     is_aborted: Arc<AtomicBool>,
     /// What may come without being asked for, up to this many bytes.
     unsolicited: Option<usize>,
     /// What was asked for: the tag, and where it ends.
     asked: Option<(u32, usize)>,
     requests: u32,
+}
+
+/// Who carries out the commands of a unit.
+enum Hands {
+    /// A thread of its own, where commands last: pings are answered meanwhile.
+    Thread(Sender<Task>, thread::JoinHandle<()>),
+    /// The thread that reads from the connection, where time is virtual: handing a command to another thread takes longer
+    /// than most commands do.
+    Own(Worker),
 }
 
 struct Session<'a> {
@@ -42,8 +53,8 @@ struct Session<'a> {
     running: Running,
     incomplete: BTreeMap<u32, Incomplete>,
     spare: Spare,
-    /// The threads of the units in use.
-    workers: BTreeMap<u64, (Sender<Task>, thread::JoinHandle<()>)>,
+    /// The units in use.
+    workers: BTreeMap<u64, Hands>,
     next_transfer: u32,
     /// Text of a request that comes in several PDUs.
     text: Vec<u8>,
@@ -69,13 +80,12 @@ pub(super) fn run(shared: &Arc<Shared>, mut connection: Connection, entered: &En
         has_pinged: false,
     };
     let ended = loop {
-        match session.connection.receive() {
-            Ok(mut pdu) => {
+        match session.connection.receive_header() {
+            Ok(header) => {
                 session.has_pinged = false;
-                if let Err(ended) = session.take(&mut pdu) {
+                if let Err(ended) = session.take(header) {
                     break ended;
                 }
-                session.connection.reuse(pdu);
             }
             Err(Ended::Silent) if session.is_working() => {}
             Err(Ended::Silent) if !session.has_pinged => {
@@ -110,7 +120,10 @@ impl Session<'_> {
         for (_, is_aborted) in lock(&self.running).values() {
             is_aborted.store(true, Ordering::SeqCst);
         }
-        for (_, (tasks, worker)) in std::mem::take(&mut self.workers) {
+        for hands in std::mem::take(&mut self.workers).into_values() {
+            let Hands::Thread(tasks, worker) = hands else {
+                continue;
+            };
             drop(tasks);
             if worker.join().is_err() {
                 self.shared
@@ -119,8 +132,19 @@ impl Session<'_> {
         }
     }
 
-    fn take(&mut self, pdu: &mut Received) -> Result<(), Ended> {
-        match Request::decode(&pdu.header) {
+    fn take(&mut self, header: [u8; HEADER]) -> Result<(), Ended> {
+        let request = Request::decode(&header);
+        if let Request::DataOut(request) = request {
+            return self.data_out(&request, header);
+        }
+        let mut pdu = self.connection.receive_rest(header)?;
+        self.answer(request, &mut pdu)?;
+        self.connection.reuse(pdu);
+        Ok(())
+    }
+
+    fn answer(&mut self, request: Request, pdu: &mut Received) -> Result<(), Ended> {
+        match request {
             Request::NopOut(nop) => self.in_turn(nop.order, |session| session.nop(&nop, pdu)),
             Request::Command(command) => {
                 self.in_turn(command.order, |session| session.command(command, pdu))
@@ -131,10 +155,10 @@ impl Session<'_> {
             Request::Text(request) => {
                 self.in_turn(request.order, |session| session.text(&request, pdu))
             }
-            Request::DataOut(request) => self.data_out(&request, pdu),
             Request::Logout(request) => {
                 self.in_turn(request.order, |session| session.logout(&request))
             }
+            Request::DataOut(_) => self.reject(PROTOCOL_ERROR, pdu, "data out of its place"),
             Request::Login(_) => self.reject(PROTOCOL_ERROR, pdu, "a login within a session"),
             Request::Unknown(code) => {
                 let what = format!("a PDU of unknown kind {code:02x}h");
@@ -295,13 +319,20 @@ impl Session<'_> {
         }
         let unsolicited = (!command.is_final && !self.agreed.initial_r2t)
             .then_some(expected.min(self.agreed.first_burst));
-        let mut data = lock(&self.spare).pop().unwrap_or_default();
-        data.clear();
-        data.reserve(expected);
-        data.extend(&pdu.data);
+        let spare = lock(&self.spare).pop();
+        // Fresh room is taken from the system as it fills: what is only announced costs no memory.
+        let mut data = match spare.filter(|spare| spare.capacity() >= expected) {
+            Some(mut spare) => {
+                spare.resize(expected, 0);
+                spare
+            }
+            None => vec![0; expected],
+        };
+        data[..pdu.data.len()].copy_from_slice(&pdu.data);
         let mut incomplete = Incomplete {
             command,
             data,
+            filled: pdu.data.len(),
             is_aborted,
             unsolicited,
             asked: None,
@@ -316,8 +347,8 @@ impl Session<'_> {
 
     /// Asks for the next burst.
     fn ask(&mut self, incomplete: &mut Incomplete) -> Result<(), Ended> {
-        let offset = incomplete.data.len();
-        let length = (incomplete.command.expected as usize - offset).min(self.agreed.max_burst);
+        let offset = incomplete.filled;
+        let length = (incomplete.data.len() - offset).min(self.agreed.max_burst);
         let target_task = self.next_transfer;
         self.next_transfer = (self.next_transfer + 1) % NO_TAG;
         incomplete.asked = Some((target_task, offset + length));
@@ -333,10 +364,13 @@ impl Session<'_> {
         self.connection.send(&request, &[])
     }
 
-    fn data_out(&mut self, request: &DataOut, pdu: &Received) -> Result<(), Ended> {
+    /// Data goes straight to where its command keeps it.
+    fn data_out(&mut self, request: &DataOut, header: [u8; HEADER]) -> Result<(), Ended> {
         let Some(mut incomplete) = self.incomplete.remove(&request.task) else {
             // Of a command that was aborted, as a rule.
             self.log("data for a command that does not wait for any: left alone");
+            let pdu = self.connection.receive_rest(header)?;
+            self.connection.reuse(pdu);
             return Ok(());
         };
         let limit = match (incomplete.asked, incomplete.unsolicited) {
@@ -344,17 +378,19 @@ impl Session<'_> {
             (None, Some(end)) if request.target_task == NO_TAG => end,
             _ => return Err(Ended::Protocol("data that nobody asked for".to_owned())),
         };
-        let here = incomplete.data.len();
-        if request.offset as usize != here || here + pdu.data.len() > limit {
+        let here = incomplete.filled;
+        let end = here + Lengths::of(&header).data;
+        if request.offset as usize != here || end > limit {
             return Err(Ended::Protocol(format!(
                 "data for bytes {} to {}, and those from {here} to {limit} were due",
                 request.offset,
-                request.offset as usize + pdu.data.len()
+                request.offset as usize + end - here
             )));
         }
-        incomplete.data.extend(&pdu.data);
-        let is_whole = incomplete.data.len() == incomplete.command.expected as usize;
-        if is_whole && request.is_final {
+        self.connection
+            .receive_data(&mut incomplete.data[here..end])?;
+        incomplete.filled = end;
+        if end == incomplete.data.len() && request.is_final {
             return self.start(Task {
                 command: incomplete.command,
                 data: incomplete.data,
@@ -362,37 +398,32 @@ impl Session<'_> {
             });
         }
         if request.is_final {
-            if incomplete.asked.is_some() && incomplete.data.len() < limit {
+            if incomplete.asked.is_some() && end < limit {
                 return Err(Ended::Protocol("less data than was asked for".to_owned()));
             }
             self.ask(&mut incomplete)?;
-        } else if here + pdu.data.len() == limit && pdu.data.is_empty() {
+        } else if here == limit {
             return Err(Ended::Protocol("data without end".to_owned()));
         }
         self.incomplete.insert(request.task, incomplete);
         Ok(())
     }
 
-    /// Hands a command to the thread of its unit.
+    /// Hands a command to whoever carries out those of its unit.
     fn start(&mut self, task: Task) -> Result<(), Ended> {
         let lun = task.command.lun;
         if !self.workers.contains_key(&lun) {
-            let worker = self.new_worker(lun).map_err(Ended::Io)?;
-            self.workers.insert(lun, worker);
+            let hands = self.new_hands(lun).map_err(Ended::Io)?;
+            self.workers.insert(lun, hands);
         }
-        let sent = self
-            .workers
-            .get(&lun)
-            .is_some_and(|(tasks, _)| tasks.send(task).is_ok());
-        if sent {
-            Ok(())
-        } else {
-            Err(Ended::Protocol("the thread of a unit has ended".to_owned()))
+        match self.workers.get_mut(&lun) {
+            Some(Hands::Own(worker)) => worker.answer(task).map_err(Ended::Io),
+            Some(Hands::Thread(tasks, _)) if tasks.send(task).is_ok() => Ok(()),
+            _ => Err(Ended::Protocol("the thread of a unit has ended".to_owned())),
         }
     }
 
-    fn new_worker(&self, lun: u64) -> std::io::Result<(Sender<Task>, thread::JoinHandle<()>)> {
-        let (sender, receiver) = channel();
+    fn new_hands(&self, lun: u64) -> std::io::Result<Hands> {
         let number = unit_number(lun);
         let nexus = number.and_then(|number| self.shared.units.open(number, &self.entered.port));
         let worker = Worker {
@@ -405,10 +436,14 @@ impl Session<'_> {
             max_burst: self.agreed.max_burst,
             room: Vec::new(),
         };
+        if self.shared.units.is_virtual() {
+            return Ok(Hands::Own(worker));
+        }
+        let (sender, receiver) = channel();
         let handle = thread::Builder::new()
             .name("iscsi unit".to_owned())
             .spawn(move || worker.run(&receiver))?;
-        Ok((sender, handle))
+        Ok(Hands::Thread(sender, handle))
     }
 
     fn manage(&mut self, request: &TaskManagement) -> Result<(), Ended> {

@@ -46,6 +46,11 @@ impl Units {
         self.units.len()
     }
 
+    /// Whether commands take none of the host's time.
+    pub fn is_virtual(&self) -> bool {
+        self.library.is_virtual()
+    }
+
     pub fn names(&self) -> Vec<String> {
         let spec = self.library.spec();
         self.units

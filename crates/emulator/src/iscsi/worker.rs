@@ -1,4 +1,4 @@
-//! The thread of one unit of a session: carries out its commands, one after the other, and sends what they bring.
+//! One unit of a session: carries out its commands, one after the other, and sends what they bring.
 
 use super::Shared;
 use super::connection::{Outgoing, lock};
@@ -23,7 +23,7 @@ pub(super) type Running = Arc<Mutex<BTreeMap<u32, (u64, Arc<AtomicBool>)>>>;
 /// Room that commands have used for their data, for the next ones.
 pub(super) type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// The thread of one unit of a session.
+/// Carries out the commands of one unit of a session.
 pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     /// Its number, and the session's way to it; none for a unit that is not there.
@@ -39,39 +39,45 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn run(mut self, tasks: &Receiver<Task>) {
+        while let Ok(task) = tasks.recv() {
+            // The reader of the connection notices that it is gone.
+            if self.answer(task).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Carries out a command and sends what it brings, unless it was aborted.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub(super) fn answer(&mut self, mut task: Task) -> std::io::Result<()> {
         /// As many as one host that writes keeps in turn.
         const MOST_SPARE: usize = 2;
         /// What is larger is given back: a session must not keep more than it needs.
         const MOST_SPARE_BYTES: usize = 4 << 20;
-        while let Ok(mut task) = tasks.recv() {
-            let is_aborted = Arc::clone(&task.is_aborted);
-            let is_dropped = || is_aborted.load(Ordering::SeqCst);
-            let answer = (!is_dropped()).then(|| self.carry_out(&task));
-            let mut spare = lock(&self.spare);
-            if (1..=MOST_SPARE_BYTES).contains(&task.data.capacity()) && spare.len() < MOST_SPARE {
-                spare.push(std::mem::take(&mut task.data));
-            }
-            drop(spare);
-            let mut outgoing = lock(&self.outgoing);
-            lock(&self.running).remove(&task.command.task);
-            outgoing.end();
-            let Some(completion) = answer.filter(|_| !is_dropped()) else {
-                continue;
-            };
-            // The reader of the connection notices that it is gone.
-            if send(
-                &mut outgoing,
-                &task.command,
-                completion,
-                &self.room,
-                self.send_most,
-                self.max_burst,
-            )
-            .is_err()
-            {
-                return;
-            }
+        let is_aborted = Arc::clone(&task.is_aborted);
+        let is_dropped = || is_aborted.load(Ordering::SeqCst);
+        let answer = (!is_dropped()).then(|| self.carry_out(&task));
+        let mut spare = lock(&self.spare);
+        if (1..=MOST_SPARE_BYTES).contains(&task.data.capacity()) && spare.len() < MOST_SPARE {
+            spare.push(std::mem::take(&mut task.data));
         }
+        drop(spare);
+        let mut outgoing = lock(&self.outgoing);
+        lock(&self.running).remove(&task.command.task);
+        outgoing.end();
+        let Some(completion) = answer.filter(|_| !is_dropped()) else {
+            return Ok(());
+        };
+        send(
+            &mut outgoing,
+            &task.command,
+            completion,
+            &self.room,
+            self.send_most,
+            self.max_burst,
+        )
     }
 
     /// Carries out a command; `None` when the target itself has failed.
