@@ -147,13 +147,17 @@ pub enum MoveError {
     /// Files wait for tape, and there is none.
     #[error(
         "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect, of another tier or \
-         hold a copy already, and no blank cartridge is within reach of a robot. Add cartridges, then start again: nothing is lost"
+         hold a copy already, and no blank cartridge is within reach of a robot.{} Add cartridges, then start again: nothing \
+         is lost",
+        passed_over(lost)
     )]
     NoVolume {
         /// Files that wait.
         files: usize,
         /// Volumes that there are.
         volumes: usize,
+        /// Cartridges that this run tried, with what was wrong with them.
+        lost: Vec<(String, String)>,
     },
     /// A file of the cache cannot be copied.
     #[error("{}: {source}", crate::deliver::shown(path))]
@@ -329,4 +333,10 @@ impl Mover<'_> {
             recalls: self.catalogue.requeue_started()?,
         })
     }
+}
+
+/// A sentence for each cartridge that was tried.
+fn passed_over(lost: &[(String, String)]) -> String {
+    let sentences = lost.iter().map(|(label, why)| format!(" {label}: {why}."));
+    sentences.collect()
 }

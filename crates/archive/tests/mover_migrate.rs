@@ -53,7 +53,8 @@ fn a_file_that_no_volume_takes_keeps_no_other_one_waiting() {
             error,
             MoveError::NoVolume {
                 files: 4,
-                volumes: 2
+                volumes: 2,
+                ..
             }
         ),
         "{error}"
@@ -286,6 +287,21 @@ fn a_worm_cartridge_is_never_taken_for_a_blank() {
     assert_eq!(labels, ["TW0002"]);
     site.empty_cache();
     site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn where_every_cartridge_is_worm_the_error_says_so() {
+    let faults = Faults {
+        worm: vec!["TW0001".to_owned()],
+        ..Faults::none()
+    };
+    let mut site = Site::new(1, 1, faults);
+    site.store(8, 1, 3);
+    let error = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect_err("no cartridge");
+    let said = error.to_string();
+    assert!(said.contains("TW0001: the cartridge is WORM"), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! An archive for a verb: its devices opened, and what was found in it said.
 
 use crate::device::{Devices, byte_scale_on_paper};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, TIE_DRIVES};
 use crate::now::now_ns;
 use crate::output::say;
 use crate::person::Terminal;
@@ -22,6 +22,7 @@ use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Person, Pool, PoolError};
 use tapewise_run::READY_LIMIT;
+use tapewise_scsi::ScsiError;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
 pub struct Archive(Opened);
@@ -347,6 +348,10 @@ impl From<PoolError> for CliError {
             | PoolError::NotGiven { .. }
             | PoolError::NobodyThere { .. } => Exit::NotReady,
             PoolError::Stopped { .. } => Exit::Interrupted,
+            PoolError::Library {
+                source: ScsiError::NoDriveSerials,
+                ..
+            } => return CliError::with(Exit::Refused, error).hint(TIE_DRIVES),
             _ => Exit::Hardware,
         };
         CliError::with(exit, error)

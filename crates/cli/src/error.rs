@@ -34,6 +34,10 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+/// What to do about a robot that does not tell which drive is where.
+pub const TIE_DRIVES: &str = "name the robot with its drives: ROBOT,ELEMENT=SERIAL,ELEMENT=SERIAL; `tapewise library \
+                              inventory` lists the elements, `tapewise drive status` prints a drive's serial number";
+
 /// An error for a person: what was wrong, where, and what to do.
 #[derive(Debug)]
 pub struct CliError {
@@ -134,7 +138,11 @@ impl From<RunError> for CliError {
 
 impl From<ScsiError> for CliError {
     fn from(error: ScsiError) -> CliError {
-        CliError::with(exit_of(&error), error)
+        let refused = CliError::with(exit_of(&error), &error);
+        match error {
+            ScsiError::NoDriveSerials => refused.hint(TIE_DRIVES),
+            _ => refused,
+        }
     }
 }
 

@@ -185,6 +185,8 @@ impl Shared {
 }
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    // A flood must not fill the log.
+    let mut refused = 0;
     while !shared.stopping.load(Ordering::SeqCst) {
         let (stream, peer) = match listener.accept() {
             Ok(accepted) => accepted,
@@ -199,11 +201,18 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         if shared.connections.load(Ordering::SeqCst) >= MOST_CONNECTIONS {
-            shared.log(&format!(
-                "{peer}: refused, {MOST_CONNECTIONS} connections are open"
-            ));
+            if refused == 0 {
+                shared.log(&format!(
+                    "{peer}: refused, {MOST_CONNECTIONS} connections are open"
+                ));
+            }
+            refused += 1;
             continue;
         }
+        if refused > 1 {
+            shared.log(&format!("{} more connections were refused", refused - 1));
+        }
+        refused = 0;
         shared.connections.fetch_add(1, Ordering::SeqCst);
         let number = shared.next_connection.fetch_add(1, Ordering::SeqCst);
         if let Ok(copy) = stream.try_clone() {

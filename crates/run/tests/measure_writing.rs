@@ -3,12 +3,12 @@
 
 use crate::common;
 
-use common::{NEVER, drive};
+use common::{NEVER, drive, drive_with_worm};
 use tapewise_formats::event::Event;
 use tapewise_model::profile;
-use tapewise_run::Recorder;
 use tapewise_run::measure::summary::{BlockRate, Summary};
 use tapewise_run::measure::{Step, Subject, Suite};
+use tapewise_run::{Recorder, RunError};
 
 const SCALE: u64 = 1024;
 
@@ -101,4 +101,18 @@ fn a_cartridge_with_no_room_for_a_filemark_behind_the_last_block_is_measured_all
         let compression = compression.expect("a drive that compresses");
         near("b", compression.ratio.slope, 0.577);
     }
+}
+
+#[test]
+fn a_cartridge_that_can_be_written_only_once_stays_blank() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive_with_worm("lto8", directory.path());
+    let profile = profile::find("lto8").expect("a profile");
+    let mut log: Vec<Event> = Vec::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let refused = Subject::blank(&mut recorder, &profile, 32, 1);
+    assert!(
+        matches!(&refused, Err(RunError::Unsuitable(why)) if why.contains("WORM")),
+        "{refused:?}"
+    );
 }

@@ -33,7 +33,7 @@ impl Host {
             return if key == self.key_of_process(pid) {
                 Owner::Process {
                     pid,
-                    runs: self.path(&format!("proc/{pid}")).exists(),
+                    runs: self.runs(pid),
                 }
             } else {
                 Owner::OtherHost
@@ -72,6 +72,16 @@ impl Host {
             }
             _ => Owner::Unknown,
         }
+    }
+
+    /// Whether a process runs. One that has ended, and whose parent has not asked how (`Z`), runs no more: in
+    /// a container whose first process asks for nobody it would stand there for good.
+    fn runs(&self, pid: u32) -> bool {
+        let is_listed = self.path(&format!("proc/{pid}")).exists();
+        let stat = self.read(&format!("proc/{pid}/stat"));
+        // The name before the state may hold anything, parentheses too.
+        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        is_listed && !matches!(state, Some('Z' | 'X'))
     }
 
     /// The holder of a reservation with this key.

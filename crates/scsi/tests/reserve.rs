@@ -247,6 +247,21 @@ fn what_an_ended_process_of_this_host_left_behind_is_cleared() {
 }
 
 #[test]
+fn a_process_that_has_ended_and_that_nobody_asks_for_is_gone() {
+    let (tree, host) = host();
+    let state = |pid: u32, state: char| {
+        let process = tree.path().join(format!("proc/{pid}"));
+        fs::create_dir_all(&process).expect("a process");
+        let stat = format!("{pid} (tape (wise) 1) {state} 1 {pid} {pid} 0 -1 4194560");
+        fs::write(process.join("stat"), stat).expect("its state");
+        host.owner_of(host.key_of_process(pid)).is_gone()
+    };
+    assert!(!state(4711, 'S'));
+    assert!(!state(4712, 'R'));
+    assert!(state(4713, 'Z'));
+}
+
+#[test]
 fn a_registration_is_ended_by_its_key_and_ours_does_not_stay() {
     let (_tree, host) = host();
     let (mut drive, table) = drive(Table {

@@ -153,6 +153,7 @@ impl Mover<'_> {
             None => Err(MoveError::NoVolume {
                 files: state.homeless.len(),
                 volumes: self.catalogue.volumes()?.len(),
+                lost: state.done.volumes_lost,
             }),
         }
     }

@@ -224,6 +224,16 @@ fn a_cartridge_that_is_in_another_drive_than_asked_for_is_no_success() {
 fn drives_are_tied_to_elements_in_the_robot_s_name() {
     let desk = Desk::new();
     desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
+    let text = desk.read("lib/library.toml");
+    let silent = text.replace("no_drive_serials = false", "no_drive_serials = true");
+    desk.put("lib/library.toml", silent);
+    let untied = desk.run("library mount emulated:lib TW0002 --drive ABC2");
+    assert_eq!(untied.code, 3, "{}", untied.err);
+    assert!(
+        untied.err.contains("ROBOT,ELEMENT=SERIAL"),
+        "{}",
+        untied.err
+    );
     let tied = "emulated:lib#changer,257=ABC1,258=ABC2";
     desk.done(&format!("library mount {tied} TW0002 --drive ABC2"));
     let text = desk.done(&format!("library inventory {tied}"));

@@ -75,6 +75,24 @@ fn nothing_is_written_without_write_and_nothing_overwritten_without_overwrite() 
 }
 
 #[test]
+fn a_cartridge_that_can_be_written_only_once_is_not_measured_by_writing() {
+    let desk = Desk::new();
+    desk.done("emulate lib");
+    let text = desk.read("lib/library.toml");
+    desk.put(
+        "lib/library.toml",
+        text.replace("worm = []", "worm = [\"TW0001\"]"),
+    );
+    let refused = desk.run("measure emulated:lib -o log.jsonl --write --quick");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("WORM"), "{}", refused.err);
+    let seen = desk
+        .done("drive status emulated:lib --active --json")
+        .json();
+    assert_eq!(seen["cartridge"]["written_in_its_life_bytes"], 0, "{seen}");
+}
+
+#[test]
 fn a_robot_of_the_same_emulated_library_is_measured_with_its_drive() {
     let desk = Desk::new();
     desk.done(

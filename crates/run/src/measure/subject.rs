@@ -73,6 +73,7 @@ impl Subject {
     /// The cartridge in the drive as it will be: blocks of this length are yet to be written.
     ///
     /// # Errors
+    /// [`RunError::Unsuitable`] for a cartridge that can be written only once;
     /// [`RunError`] of the rewind, after which the drive is asked whether it says where it is.
     pub fn blank(
         recorder: &mut Recorder<'_>,
@@ -80,6 +81,13 @@ impl Subject {
         block_bytes: u64,
         byte_scale: u64,
     ) -> Result<Subject, RunError> {
+        if recorder.drive().is_write_once()? == Some(true) {
+            return Err(RunError::Unsuitable(
+                "the cartridge is WORM: what is measured by writing is written over again and again. Nothing was written; \
+                 put in a cartridge that can be written over"
+                    .to_owned(),
+            ));
+        }
         recorder.rewind()?;
         let mut subject = Subject::new(profile, 0, block_bytes, byte_scale);
         subject.tells_place = tells_place(recorder);

@@ -31,6 +31,14 @@ pub fn faulty_drive(
     of(spec, directory)
 }
 
+/// A drive with a blank cartridge that can be written only once.
+#[allow(dead_code)] // not every test needs one
+pub fn drive_with_worm(kind: &str, directory: &Path) -> (Library, TapeDrive) {
+    let mut spec = LibrarySpec::one_drive(kind, 1);
+    spec.faults.worm = vec!["TW0001".to_owned()];
+    of(spec, directory)
+}
+
 fn of(spec: LibrarySpec, directory: &Path) -> (Library, TapeDrive) {
     let path = directory.join("library");
     let library = Library::create(&path, &spec, Clock::virtual_time()).expect("a library");

@@ -232,7 +232,10 @@ impl fmt::Display for Report {
         }
         let time = |time: Duration| Micros(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
         let (positioning, reading) = (time(self.positioning), time(self.reading));
-        write!(f, "; {positioning} positioning, {reading} reading")?;
+        // Only files of a mounted volume are timed here; a drive's own times follow elsewhere.
+        if self.positioning + self.reading > Duration::ZERO {
+            write!(f, "; {positioning} positioning, {reading} reading")?;
+        }
         let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
         for what in self.new.iter().flat_map(|file| &file.not_kept) {
             *not_kept.entry(what.to_string()).or_default() += 1;
