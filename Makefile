@@ -10,7 +10,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: simulate-faults capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web clean
+.PHONY: simulate-faults guest-times capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -65,6 +65,9 @@ targets: ## real SCSI targets for the tests, from Debian's packages (as root; sk
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --tests
 	$(CARGO) test --workspace --quiet --doc
+
+guest-times: targets ## the program in a Linux guest on a scaled clock: the times it measures beside those of the emulator
+	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture guest::the_host_measures
 
 reproduce: ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce

@@ -204,7 +204,6 @@ impl LibrarySpec {
                 ));
             }
             plain_name("serial number", &drive.serial)?;
-            self.kind(&drive.kind)?;
         }
         let mut barcodes = BTreeSet::new();
         for cartridge in &self.cartridges {
@@ -212,10 +211,16 @@ impl LibrarySpec {
                 return wrong(format!("two cartridges are labelled {}", cartridge.barcode));
             }
             plain_name("barcode", &cartridge.barcode)?;
-            self.kind(&cartridge.kind)?;
             if cartridge.scale == 0 {
                 return wrong(format!("cartridge {}: scale 0", cartridge.barcode));
             }
+        }
+        let of_drives = self.drives.iter().map(|drive| &drive.kind);
+        let of_cartridges = self.cartridges.iter().map(|cartridge| &cartridge.kind);
+        // Each one once: reading what is known of a kind is most of what opening a library takes.
+        let kinds: BTreeSet<&String> = of_drives.chain(of_cartridges).collect();
+        for kind in kinds {
+            self.kind(kind)?;
         }
         let drives = self.drives.len() as u64;
         let mut broken = self.faults.broken_drives.iter();

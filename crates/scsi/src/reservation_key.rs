@@ -80,7 +80,10 @@ impl Host {
         let is_listed = self.path(&format!("proc/{pid}")).exists();
         let stat = self.read(&format!("proc/{pid}/stat"));
         // The name before the state may hold anything, parentheses too.
-        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        let state = stat
+            .rsplit(") ")
+            .next()
+            .and_then(|rest| rest.chars().next());
         is_listed && !matches!(state, Some('Z' | 'X'))
     }
 

@@ -6,6 +6,7 @@
 use crate::archive::make_files_of;
 use crate::program::{Desk, TAPEWISE};
 use crate::served::Served;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +18,9 @@ use tapewise_house::tgt::{lacks, skip};
 const TEST: &str = "the program on Linux's own drivers";
 /// Far more than the guest needs, also on a machine that is busy with much else.
 const PATIENCE: Duration = Duration::from_secs(900);
+
+/// Files by their names.
+type Files = BTreeMap<String, Vec<u8>>;
 
 /// A guest that does not outlive its test.
 struct Guest(Child);
@@ -113,25 +117,35 @@ fn boot(image: &Path, initramfs: &Path, units: &[String]) -> String {
     reader.join().expect("the console")
 }
 
-#[test]
-fn the_program_works_over_the_drivers_of_linux() {
+/// Runs the guest's script on a library that is served with these options too; the desk with its logs, the files of
+/// the LTFS volume, and the console. Nothing where the guest cannot be had.
+fn guest(test: &str, options: &str) -> Option<(Desk, Files, String)> {
     let programs = ["qemu-system-x86_64", "busybox", "cpio", "depmod", "xz"];
     if let Some(lack) = lacks(&programs) {
-        return skip(TEST, &lack);
+        skip(test, &lack);
+        return None;
     }
     let Some(image) = kernel_image() else {
-        return skip(TEST, "no kernel for the guest");
+        skip(test, "no kernel for the guest");
+        return None;
     };
     let desk = Desk::new();
     let files = make_files_of(&desk, "reel", 4, 300_000);
     let served = Served::start(
         &desk,
-        "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 10000 --ltfs reel --fill 3TB \
-         --fill-block-size 65536 --iscsi 127.0.0.1:0",
+        &format!(
+            "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 10000 --ltfs reel --fill 3TB \
+             --fill-block-size 65536 --iscsi 127.0.0.1:0 {options}"
+        ),
         2,
     );
     let initramfs = initramfs(&desk);
     let console = boot(&image, &initramfs, &served.units);
+    Some((desk, files, console))
+}
+
+/// Every step of the script ended with 0, and what was recalled is what was stored.
+fn assert_all_well(console: &str, files: &Files) {
     let ended = console
         .lines()
         .filter(|line| line.starts_with("guest: code "));
@@ -144,7 +158,7 @@ fn the_program_works_over_the_drivers_of_linux() {
     let steps = steps.filter(|line| line.starts_with("t ")).count();
     assert_eq!(ended.count(), steps, "the guest's console:\n{console}");
     for driver in ["sg", "st"] {
-        for (name, bytes) in &files {
+        for (name, bytes) in files {
             let name = name.trim_start_matches("reel/");
             let sum = Sum::of(Kind::Sha256, bytes).hex();
             let line = format!("guest: sum {driver} {sum}  ./{name}");
@@ -160,4 +174,77 @@ fn the_program_works_over_the_drivers_of_linux() {
             "{console}"
         );
     }
+}
+
+#[test]
+fn the_program_works_over_the_drivers_of_linux() {
+    if let Some((_, files, console)) = guest(TEST, "") {
+        assert_all_well(&console, &files);
+    }
+}
+
+/// What a locate took: as the program in the guest has it in its event log, and as the emulator did.
+struct Locate {
+    to_block: u64,
+    host_us: f64,
+    emulator_us: f64,
+}
+
+impl Locate {
+    fn ratio(&self) -> f64 {
+        self.host_us / self.emulator_us
+    }
+}
+
+/// The locates of the guest's event log beside those of the emulator's log of commands, by their order and their blocks.
+fn locates(console: &str, commands: &str, scale: f64) -> Vec<Locate> {
+    let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
+    let done = commands.lines().filter_map(json);
+    let mut done = done.filter(|one| one["unit"] == "drive0" && one["command"] == "LOCATE");
+    let events = console
+        .lines()
+        .filter_map(|line| json(line.strip_prefix("guest: event ")?));
+    let mut found = Vec::new();
+    for event in events.filter(|event| event["action"] == "locate") {
+        let block = event["to"]["block"].as_u64();
+        let same = done.find(|one| one["head"]["block"].as_u64() == block);
+        if let (Some(to_block), Some(same)) = (block, same) {
+            found.push(Locate {
+                to_block,
+                host_us: event["took_us"].as_f64().unwrap_or_default() * scale,
+                emulator_us: same["took_us"].as_f64().unwrap_or_default(),
+            });
+        }
+    }
+    found
+}
+
+/// Prints how near the times come. It does not compare them with a limit: on a machine that is busy with much else
+/// the guest's clock, too, waits for its turn.
+#[test]
+#[ignore = "minutes; `make guest-times`"]
+fn the_host_measures_the_times_that_the_emulator_logs() {
+    const SCALE: f64 = 60.0;
+    let options = format!("--clock-scale {SCALE} --commands commands.jsonl");
+    let Some((desk, files, console)) = guest("the times of a scaled clock", &options) else {
+        return;
+    };
+    assert_all_well(&console, &files);
+    let mut locates = locates(&console, &desk.read("commands.jsonl"), SCALE);
+    assert!(locates.len() >= 10, "too few locates:\n{console}");
+    println!("to block   host s   emulator s   ratio");
+    for one in &locates {
+        let (host, emulator) = (one.host_us / 1e6, one.emulator_us / 1e6);
+        let (block, ratio) = (one.to_block, one.ratio());
+        println!("{block:8} {host:8.2} {emulator:12.2} {ratio:7.4}");
+    }
+    locates.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    let within = locates
+        .iter()
+        .filter(|one| (one.ratio() - 1.0).abs() <= 0.02);
+    let (within, all) = (within.count(), locates.len());
+    let sum = |time: fn(&Locate) -> f64| locates.iter().map(time).sum::<f64>();
+    let total = sum(|one| one.host_us) / sum(|one| one.emulator_us);
+    let median = locates[all / 2].ratio();
+    println!("{within} of {all} locates within 2 %; median {median:.4}, all together {total:.4}");
 }

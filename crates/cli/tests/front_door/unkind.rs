@@ -221,7 +221,8 @@ fn well() -> (Desk, Files, Files) {
     (desk, files, volume)
 }
 
-/// The same desk, once more. What is a hole in a file stays one: made-up data has megabytes of them.
+/// The same desk, once more. What is a hole in a file stays one, because made-up data has megabytes of them; and an
+/// archive without its reserve of free room makes another.
 fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).expect("a directory") {
         let entry = entry.expect("an entry");
@@ -230,10 +231,10 @@ fn copy(from: &Path, to: &Path) {
         if what.is_dir() {
             std::fs::create_dir_all(&to).expect("a directory");
             copy(&entry.path(), &to);
-        } else if what.blocks() == 0 {
+        } else if what.blocks() == 0 && what.len() > 0 {
             let hole = std::fs::File::create(to).expect("a file");
             hole.set_len(what.len()).expect("a hole");
-        } else {
+        } else if entry.file_name() != "reserve" {
             std::fs::copy(entry.path(), &to).expect("copied");
         }
     }

@@ -21,6 +21,10 @@ t drive status "$drive" --active
 t drive status /dev/nst0 --active
 t recall --ltfs "$drive" --to sg --all-files
 t recall --ltfs /dev/nst0 --to st --all-files
+ls sg | tail -n 2 > names
+t recall --ltfs "$drive" --to some --files-from names
+sed 's/$/#1000+5000/' names > ranges
+t recall --ltfs "$drive" --to parts --files-from ranges --ranges
 (cd sg && find . -type f | sort | xargs sha256sum | sed 's/^/guest: sum sg /')
 (cd st && find . -type f | sort | xargs sha256sum | sed 's/^/guest: sum st /')
 t drive unload "$drive"
@@ -30,6 +34,7 @@ t drive load "$drive"
 t drive check "$drive" --quick -o report.json
 t drive map "$drive" -o a.map
 t measure "$drive" -o log.jsonl --quick --only mount,seek-mid
+sed 's/^/guest: event /' log.jsonl
 t drive unload "$drive"
 t library dismount "$robot" TW0002
 mkdir reel
@@ -39,5 +44,6 @@ t catalog init A --drive "$drive" --changer "$robot" --profile lto8 --block-size
 t store --archive A reel
 t catalog verify --archive A TW0003
 for n in 1 2 3; do echo reel/$n; done > list
+t recall --archive A --files-from list --pull-list
 t recall --archive A --to out --files-from list
 for n in 1 2 3; do cmp reel/$n out/reel/$n && echo "guest: the same $n"; done
