@@ -196,27 +196,31 @@ impl Locate {
     }
 }
 
-/// The locates of the guest's event log beside those of the emulator's log of commands, by their order and their blocks.
+/// The locates of the guest's event log beside those of the emulator's log of commands: those to a block to which
+/// there was one LOCATE only, so that it is the same one for sure.
 fn locates(console: &str, commands: &str, scale: f64) -> Vec<Locate> {
     let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
     let done = commands.lines().filter_map(json);
-    let mut done = done.filter(|one| one["unit"] == "drive0" && one["command"] == "LOCATE");
+    let done: Vec<_> = done.filter(|one| one["command"] == "LOCATE").collect();
     let events = console
         .lines()
         .filter_map(|line| json(line.strip_prefix("guest: event ")?));
-    let mut found = Vec::new();
-    for event in events.filter(|event| event["action"] == "locate") {
-        let block = event["to"]["block"].as_u64();
-        let same = done.find(|one| one["head"]["block"].as_u64() == block);
-        if let (Some(to_block), Some(same)) = (block, same) {
-            found.push(Locate {
-                to_block,
-                host_us: event["took_us"].as_f64().unwrap_or_default() * scale,
-                emulator_us: same["took_us"].as_f64().unwrap_or_default(),
-            });
-        }
-    }
-    found
+    let pair = |event: serde_json::Value| {
+        let to_block = event["to"]["block"].as_u64()?;
+        let same = done
+            .iter()
+            .filter(|one| one["head"]["block"].as_u64() == Some(to_block));
+        let [same] = same.collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        Some(Locate {
+            to_block,
+            host_us: event["took_us"].as_f64()? * scale,
+            emulator_us: same["took_us"].as_f64()?,
+        })
+    };
+    let located = events.filter(|event| event["action"] == "locate");
+    located.filter_map(pair).collect()
 }
 
 /// Prints how near the times come. It does not compare them with a limit: on a machine that is busy with much else

@@ -21,7 +21,7 @@ t drive status "$drive" --active
 t drive status /dev/nst0 --active
 t recall --ltfs "$drive" --to sg --all-files
 t recall --ltfs /dev/nst0 --to st --all-files
-ls sg | tail -n 2 > names
+printf '1.bin\n2.bin\n' > names
 t recall --ltfs "$drive" --to some --files-from names
 sed 's/$/#1000+5000/' names > ranges
 t recall --ltfs "$drive" --to parts --files-from ranges --ranges
