@@ -114,24 +114,24 @@ pub extern "C" fn tapewise_abi_version() -> u32 {
 }
 
 /// Opens a cartridge by the profile of its drive: a name such as `lto8`, or the path of a TOML file (with a slash, or
-/// ending in `.toml`). Where the blocks lie is nominal until more is said.
+/// ending in `.toml`). Until the caller says more, blocks are placed by the nominal geometry.
 ///
 /// `*cartridge` gets a handle also on failure, for the text of the error.
 ///
 /// # Safety
-/// `profile` is null or a text; `cartridge` is null or points to room for a pointer.
+/// `profile` is null or a C string; `cartridge` is null or points to memory for one pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tapewise_cartridge_open(
     profile: *const c_char,
     cartridge: *mut *mut CartridgeHandle,
 ) -> Status {
     let make = || {
-        // SAFETY: the host says that it is null or a text.
+        // SAFETY: the caller guarantees null or a C string.
         let kept = Kept::make(|| cartridge::open(unsafe { text("profile", profile) }?));
         let status = kept.status();
         (CartridgeHandle(kept), status)
     };
-    // SAFETY: the host says that it is null or room.
+    // SAFETY: the caller guarantees null or memory for one value.
     unsafe { hand_out(cartridge, make) }
 }
 
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn tapewise_batch_open(
         let status = kept.status();
         (BatchHandle(kept), status)
     };
-    // SAFETY: the host says that it is null or room.
+    // SAFETY: the caller guarantees null or memory for one value.
     unsafe { hand_out(batch, make) }
 }
 

@@ -1,4 +1,4 @@
-//! The directory under a cache, behind a trait so that tests can pull its plug: names and contents alike.
+//! The directory below a cache, as a trait: tests replace it by one that loses names and contents as a power cut does.
 
 use super::place::PATH_ATTRIBUTE;
 use crate::reserve;
