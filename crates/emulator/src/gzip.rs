@@ -74,18 +74,22 @@ fn is_noise(sample: &[u8]) -> bool {
     if off > 400.0 {
         return false;
     }
-    // The last word of each hash, of every fourth place: a repetition of seven bytes has one of them. At first one that
-    // has another hash.
-    let mut last = [0; 1 << 14];
+    // The last word of each hash, of every fourth place: a repetition of seven bytes has one of them. So few that they
+    // stay in the fastest cache. At first one that has another hash.
+    let mut last = [0; 1 << 12];
     last[0] = 1;
+    let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> 20) as usize;
     let mut repeats = 0;
-    for (at, four) in sample.windows(4).enumerate() {
-        let word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-        let seen = &mut last[(word.wrapping_mul(0x9e37_79b1) >> 18) as usize];
-        repeats += u32::from(*seen == word);
-        if at % 4 == 0 {
-            *seen = word;
+    for eight in sample.windows(8).step_by(4) {
+        let Some(&eight) = eight.first_chunk() else {
+            break;
+        };
+        let eight = u64::from_le_bytes(eight);
+        for shift in [0, 8, 16, 24] {
+            let word = (eight >> shift) as u32;
+            repeats += u32::from(last[slot(word)] == word);
         }
+        last[slot(eight as u32)] = eight as u32;
     }
     repeats < 8
 }
