@@ -103,6 +103,11 @@ impl CliError {
         }
     }
 
+    /// The exit code.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// What was wrong, without what to do about it.
     pub fn message(&self) -> &str {
         &self.message

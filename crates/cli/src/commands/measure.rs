@@ -205,9 +205,12 @@ fn measure(
     }))
 }
 
-/// Interrupted or not: what stands in the log is not lost.
+/// Interrupted or not: what stands in the log is not lost. What was asked for in vain would be asked for in vain again.
 fn go_on_later(error: CliError) -> CliError {
-    error.or_hint("start it again with the same log, and it goes on from there")
+    match error.exit() {
+        Exit::Input => error,
+        _ => error.or_hint("start it again with the same log, and it goes on from there"),
+    }
 }
 
 /// The key points that were found, where they were searched for.
