@@ -31,6 +31,7 @@ use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use settings::Settings;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use tapewise_archive::catalogue::KNOWN_SCHEMA;
 use tapewise_formats::event_log::VERSION as EVENT_LOG;
 use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
@@ -40,7 +41,7 @@ use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
 #[command(
     name = "tapewise",
     version = VERSION,
-    long_version = long_version(),
+    long_version = LONG_VERSION.as_str(),
     max_term_width = 100,
     help_template = HELP,
     disable_help_subcommand = true
@@ -57,11 +58,11 @@ const VERSION: &str = match option_env!("TAPEWISE_VERSION") {
 };
 
 /// The version, and the versions of what the program reads and writes.
-fn long_version() -> String {
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{VERSION}\ncatalogue schema {KNOWN_SCHEMA}, plan {PLAN_FORMAT}/{PLAN_VERSION}, event log {EVENT_LOG}"
     )
-}
+});
 
 /// The verbs in groups, which clap cannot do by itself; a test keeps it true.
 const HELP: &str = "\
