@@ -22,7 +22,8 @@ export SOURCE_DATE_EPOCH; SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export TZ=UTC LC_ALL=C TAPEWISE_VERSION="$version (commit $commit)"
 name=tapewise-$version-x86_64-linux
 out=target/dist
-built=target/x86_64-unknown-linux-gnu/dist
+compiled=target/for-dist # cargo puts what runs while compiling below the name of the profile, which is dist as well
+built=$compiled/x86_64-unknown-linux-gnu/dist
 stage=$out/$name
 rm -rf "$out"
 mkdir -p "$stage"/{bin,man/man1,completions,doc}
@@ -33,7 +34,7 @@ say "compiling for glibc 2.17 (some minutes the first time)"
 home=${CARGO_HOME:-$HOME/.cargo}
 export RUSTFLAGS="--remap-path-prefix=$PWD=tapewise --remap-path-prefix=$home=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=tapewise -ffile-prefix-map=$home=cargo"
-cargo zigbuild --quiet --locked --profile dist --target x86_64-unknown-linux-gnu.2.17 \
+cargo zigbuild --quiet --locked --profile dist --target x86_64-unknown-linux-gnu.2.17 --target-dir $compiled \
     --package tapewise-cli --package tapewise-capi
 
 # Line tables apart, for whoever reads a backtrace; the build's identity would differ by folder.
@@ -72,7 +73,7 @@ mkdir "$out/$library/doc"
 cp LICENSE-MIT LICENSE-APACHE docs/how-to/link-from-c.md crates/capi/examples/order.* "$stage/doc/THIRD-PARTY.txt" "$out/$library/doc/"
 
 say "compiling the package for Python"
-CARGO_TARGET_DIR=$PWD/target/wheel maturin build --quiet --locked --release --zig --compatibility manylinux_2_17 \
+CARGO_TARGET_DIR=$PWD/$compiled/python maturin build --quiet --locked --release --zig --compatibility manylinux_2_17 \
     --target x86_64-unknown-linux-gnu --manifest-path python/Cargo.toml --out "$out"
 
 say "packing"
