@@ -42,8 +42,12 @@ step_library() {
 }
 step_wheel() {
     python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || return 77
-    python3 -m venv python && python/bin/pip install --no-index --quiet /try/*.whl \
-        && python/bin/python -c 'import tapewise; print(tapewise.Profile("lto8"))'
+    python3 -m venv python && python/bin/pip install --no-index --quiet /try/*.whl && python/bin/python - << 'END'
+import tapewise
+batch = tapewise.Batch([9_000_000, 40_000, 9_100_000, 2_000_000], 2_000, block_size=524_288)
+plan = tapewise.order(batch, tapewise.Cartridge("lto8"))
+assert sorted(plan.order) == [0, 1, 2, 3], plan
+END
 }
 step_upgrade() {
     dpkg -i /try/older.deb && dpkg -i /try/tapewise.deb && tapewise catalog check --archive archive \
@@ -63,7 +67,13 @@ for root in "$@"; do
     rm -rf "$root/try"; mkdir -p "$root/try/home"
     cp "$deb" "$root/try/tapewise.deb"; cp "$wheel" "$root/try/"
     cp "$tarball" "$root/try/tarball.tar.gz"; cp "$library" "$root/try/library.tar.gz"
-    cp "${OLDER:-$deb}" "$root/try/older.deb"
+    # The same files under a lower number, or the deb that OLDER names.
+    if [ -n "${OLDER:-}" ]; then
+        cp "$OLDER" "$root/try/older.deb"
+    else
+        dpkg-deb -R "$deb" "$root/try/older" && sed -i 's/^Version: .*/Version: 0.0.9/' "$root/try/older/DEBIAN/control" \
+            && dpkg-deb --build --root-owner-group "$root/try/older" "$root/try/older.deb" > /dev/null
+    fi
     cp fixtures/ltfs/TST001-20files.xml "$root/try/home/volume.xml"
     cut -d' ' -f3- fixtures/ltfs/TST001.sha256 | sed 's|^[.]/||' | head -10 > "$root/try/home/names.txt"
     for mount in proc dev; do mount --bind "/$mount" "$root/$mount"; done
