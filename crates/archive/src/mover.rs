@@ -146,9 +146,9 @@ pub enum MoveError {
     Deliver(#[from] DeliverError),
     /// Files wait for tape, and there is none.
     #[error(
-        "files in the cache that lack copies: {files}. No volume takes them: {volumes} are full, suspect, of another tier or \
-         hold a copy already, and no blank cartridge is within reach of a robot.{} Add cartridges, then start again: nothing \
-         is lost",
+        "files in the cache that lack copies: {files}. No volume takes them: {volumes} are full, suspect, of another \
+         tier or hold a copy already, and no blank cartridge is within reach of a robot.{} Add cartridges, then start \
+         again: nothing is lost",
         passed_over(lost)
     )]
     NoVolume {

@@ -40,8 +40,8 @@ struct Incomplete {
 enum Hands {
     /// A thread of its own, where commands last: pings are answered meanwhile.
     Thread(Sender<Task>, thread::JoinHandle<()>),
-    /// The thread that reads from the connection, where time is virtual: handing a command to another thread takes longer
-    /// than most commands do.
+    /// The thread that reads from the connection, where time is virtual: handing a command to another thread takes
+    /// longer than most commands do.
     Own(Worker),
 }
 
@@ -319,15 +319,7 @@ impl Session<'_> {
         }
         let unsolicited = (!command.is_final && !self.agreed.initial_r2t)
             .then_some(expected.min(self.agreed.first_burst));
-        let spare = lock(&self.spare).pop();
-        // Fresh room is taken from the system as it fills: what is only announced costs no memory.
-        let mut data = match spare.filter(|spare| spare.capacity() >= expected) {
-            Some(mut spare) => {
-                spare.resize(expected, 0);
-                spare
-            }
-            None => vec![0; expected],
-        };
+        let mut data = self.room(expected);
         data[..pdu.data.len()].copy_from_slice(&pdu.data);
         let mut incomplete = Incomplete {
             command,
@@ -343,6 +335,19 @@ impl Session<'_> {
         }
         self.incomplete.insert(command.task, incomplete);
         Ok(())
+    }
+
+    /// Room for the data of a command. Fresh room is taken from the system as it fills: what is only announced
+    /// costs no memory.
+    fn room(&self, bytes: usize) -> Vec<u8> {
+        let spare = lock(&self.spare).pop();
+        match spare.filter(|spare| spare.capacity() >= bytes) {
+            Some(mut spare) => {
+                spare.resize(bytes, 0);
+                spare
+            }
+            None => vec![0; bytes],
+        }
     }
 
     /// Asks for the next burst.
