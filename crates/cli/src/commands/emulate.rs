@@ -1,7 +1,7 @@
 //! `tapewise emulate`: an emulated drive or library in a directory, and behind an iSCSI address.
 
 mod content;
-mod ltfs;
+pub mod ltfs;
 mod serve;
 mod status;
 
