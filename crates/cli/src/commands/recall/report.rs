@@ -231,8 +231,10 @@ impl fmt::Display for Report {
             )?;
         }
         let time = |time: Duration| Micros(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
-        let (positioning, reading) = (time(self.positioning), time(self.reading));
-        write!(f, "; {positioning} positioning, {reading} reading")?;
+        if !(self.positioning + self.reading).is_zero() {
+            let (positioning, reading) = (time(self.positioning), time(self.reading));
+            write!(f, "; {positioning} positioning, {reading} reading")?;
+        }
         let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
         for what in self.new.iter().flat_map(|file| &file.not_kept) {
             *not_kept.entry(what.to_string()).or_default() += 1;
