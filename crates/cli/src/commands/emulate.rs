@@ -100,7 +100,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
 /// Makes the library that the options describe.
 fn create(
     args: &Emulate,
-    content: &[content::Cartridge],
+    content: &[content::Planned],
     directory: &Path,
 ) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
