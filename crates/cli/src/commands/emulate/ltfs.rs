@@ -26,12 +26,15 @@ pub enum Source {
     Index(Box<ReadIndex>),
 }
 
+/// Opens the contents of a file by its path.
+pub type Open = dyn Fn(&str) -> io::Result<Box<dyn Read>>;
+
 /// Files that are written with their contents.
 pub struct Files {
     /// In the order in which they are written.
     pub entries: Vec<Entry>,
     /// Gives the contents of a file by its path.
-    pub open: Box<dyn Fn(&str) -> io::Result<Box<dyn Read>>>,
+    pub open: Box<Open>,
     /// Where they come from, for error messages.
     pub root: PathBuf,
     /// Bytes of a block.
