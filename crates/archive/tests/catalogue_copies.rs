@@ -3,7 +3,7 @@
 use crate::catalogue_help;
 
 use catalogue_help::{
-    assert_sound, file, foreign, new_catalogue, recorded, store, volume, write_whole, written,
+    assert_sound, foreign, new_catalogue, recorded, store, volume, write_whole, written,
 };
 use tapewise_archive::catalogue::{
     Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,

@@ -100,9 +100,10 @@ fn contents(directory: &Path) -> Result<String, CliError> {
         .map(|same| format!("{} {}", same.len(), same[0]))
         .collect();
     let schema = catalogue.schema_version();
-    let cartridges = match counted.is_empty() {
-        true => "none".to_owned(),
-        false => counted.join(", "),
+    let cartridges = if counted.is_empty() {
+        "none".to_owned()
+    } else {
+        counted.join(", ")
     };
     Ok(format!(
         "catalogue schema {schema}; cartridges: {cartridges}"
