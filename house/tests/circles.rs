@@ -187,11 +187,12 @@ fn no_modules_use_each_other() {
     for entry in std::fs::read_dir(root().join("crates")).expect("crates") {
         let name = entry.expect("an entry").file_name();
         let name = name.to_string_lossy();
-        // The program's own modules are verbs, and parts of verbs.
+        let mut modules = modules(&name);
         if name == "cli" {
-            continue;
+            // Verbs are one idea with their parts; what lies below them is not.
+            modules.retain(|module, _| module.first().is_none_or(|first| first != "commands"));
         }
-        let circles = circles(&edges(&modules(&name)));
+        let circles = circles(&edges(&modules));
         let known = |circle: &Vec<String>| {
             ONE_IDEA
                 .iter()

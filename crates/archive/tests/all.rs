@@ -4,6 +4,7 @@ mod cache;
 mod cache_faults;
 mod catalogue;
 mod catalogue_contents;
+mod catalogue_copies;
 mod catalogue_help;
 mod catalogue_integrity;
 mod catalogue_pattern;

@@ -206,7 +206,7 @@ impl Archive {
         let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let header = Header {
             byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
-            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+            ..crate::log_file::header()
         };
         let log = EventWriter::new(BufWriter::new(log), &header);
         let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;

@@ -2,9 +2,7 @@
 
 mod front;
 
-use crate::output::say;
 use std::fmt;
-use std::process::ExitCode;
 use tapewise_run::RunError;
 use tapewise_scsi::ScsiError;
 use tapewise_scsi::question::AskError;
@@ -113,13 +111,14 @@ impl CliError {
         &self.message
     }
 
-    /// Prints the error to standard error and gives the exit code.
-    pub fn report(&self) -> ExitCode {
-        say(format_args!("tapewise: {}\n", self.message));
-        if let Some(hint) = &self.hint {
-            say(format_args!("hint: {hint}\n"));
-        }
-        ExitCode::from(self.exit as u8)
+    /// What to do about it.
+    pub fn to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The exit code.
+    pub fn exit(&self) -> Exit {
+        self.exit
     }
 }
 

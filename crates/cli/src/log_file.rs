@@ -1,12 +1,32 @@
-//! Event logs on disk, appended to.
+//! Event logs on disk, appended to, and what stands at their top.
 
 use std::fs::File;
 use std::io::{Result, Seek, SeekFrom, prelude::*};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use tapewise_formats::event_log::{Device, Header};
+use tapewise_scsi::Identity;
 
 /// Bytes looked at once, from the end on.
 const STEP: u64 = 64 << 10;
+
+/// A header that says that this program writes.
+pub fn header() -> Header {
+    Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+}
+
+/// The same, of what this drive or robot does.
+pub fn header_of(identity: &Identity) -> Header {
+    Header {
+        device: Some(Device {
+            vendor: identity.vendor.clone(),
+            product: identity.product.clone(),
+            revision: identity.revision.clone(),
+            serial: identity.serial.clone(),
+        }),
+        ..header()
+    }
+}
 
 /// Opens a log to go on behind its last whole line: half of one is what a killed program leaves.
 pub fn append(path: &Path) -> Result<File> {

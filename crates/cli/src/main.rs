@@ -138,7 +138,7 @@ enum Verb {
 fn main() -> ExitCode {
     let settings = match Settings::read() {
         Ok(settings) => settings,
-        Err(error) => return error.report(),
+        Err(error) => return output::failed(&error),
     };
     let parsed = settings.apply(Cli::command()).try_get_matches();
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -169,7 +169,7 @@ fn main() -> ExitCode {
         Verb::Help(args) => commands::help::run(args),
         Verb::Manual(args) => commands::manual::run(args),
     };
-    result.unwrap_or_else(|error| error.report())
+    result.unwrap_or_else(|error| output::failed(&error))
 }
 
 /// Prints what is wrong with the command line; a missing profile with the ones that are likely.

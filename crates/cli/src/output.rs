@@ -7,6 +7,7 @@ use std::fs::{File, Permissions};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::ExitCode;
 use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
@@ -127,6 +128,15 @@ pub fn table(table: &Table) -> String {
 /// Says something on standard error; that nobody listens is no error.
 pub fn say(text: impl Display) {
     let _ = write!(std::io::stderr(), "{}", for_terminal(&text.to_string()));
+}
+
+/// Says on standard error what went wrong, and gives the exit code.
+pub fn failed(error: &CliError) -> ExitCode {
+    say(format_args!("tapewise: {}\n", error.message()));
+    if let Some(hint) = error.to_do() {
+        say(format_args!("hint: {hint}\n"));
+    }
+    ExitCode::from(error.exit() as u8)
 }
 
 /// A text as a terminal may be shown it: what would mislead it is escaped, and passwords are left out.

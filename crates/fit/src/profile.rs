@@ -5,7 +5,9 @@ use crate::held_out::Folding;
 use crate::outcome::{Outcome, Places};
 use tapewise_model::Profile;
 use tapewise_model::locate::LandingCoefficients;
-use tapewise_model::profile::{Known, LandingValues, Locate, Sourced, Status};
+use tapewise_model::profile::{
+    FourRegionValues, HelicalValues, Known, LandingValues, Locate, LtoValues, Sourced, Status,
+};
 
 /// The key of the log in the profile's `[sources]`.
 const LOG: &str = "LOG";
@@ -89,26 +91,26 @@ fn locate(base: &Profile, coefficients: &Coefficients, held_out_s: f64) -> Optio
             startup_s, full_s, ..
         } => {
             let (startup_hinted_s, short_startup_s, short_s_per_gb) = helical_rest(base);
-            Locate::HelicalLinear {
+            Locate::HelicalLinear(HelicalValues {
                 startup_s: measured(*startup_s),
                 full_s: measured(*full_s),
                 startup_hinted_s,
                 short_startup_s,
                 short_s_per_gb,
-            }
+            })
         }
         Coefficients::FourRegion {
             ahead_s,
             behind_s,
             offset_tracks,
-        } => Locate::FourRegion {
+        } => Locate::FourRegion(FourRegionValues {
             ahead_s: measured(ahead_s[0]),
             ahead_s_per_track: measured(ahead_s[1]),
             behind_s: measured(behind_s[0]),
             behind_s_per_track: measured(behind_s[1]),
             offset_tracks: measured(*offset_tracks),
-        },
-        Coefficients::LtoRegression(c) => Locate::LtoRegression {
+        }),
+        Coefficients::LtoRegression(c) => Locate::LtoRegression(LtoValues {
             intercept_s: measured(c.intercept_s),
             wrap_change_s: measured(c.wrap_change_s),
             band_change_s: measured(c.band_change_s),
@@ -117,22 +119,15 @@ fn locate(base: &Profile, coefficients: &Coefficients, held_out_s: f64) -> Optio
             step_back_s: measured(c.step_back_s),
             per_lpos_s: measured(c.per_lpos_s),
             residual_s: held_out(held_out_s),
-        },
-        Coefficients::LandingPoint(c) => Locate::LandingPoint(Box::new(landing(c, held_out_s))),
+        }),
+        Coefficients::LandingPoint(c) => Locate::LandingPoint(landing(c, held_out_s)),
         Coefficients::KeyPoint { coefficients, .. } => {
             let mut locate = base.locate.clone();
-            if let Some(Locate::KeyPoint {
-                read_s_per_section,
-                scan_s_per_section,
-                case_s,
-                residual_s,
-                ..
-            }) = &mut locate
-            {
-                *read_s_per_section = measured(coefficients.read_s_per_section);
-                *scan_s_per_section = measured(coefficients.scan_s_per_section);
-                *case_s = measured(coefficients.case_s);
-                *residual_s = Some(held_out(held_out_s));
+            if let Some(Locate::KeyPoint(values)) = &mut locate {
+                values.read_s_per_section = measured(coefficients.read_s_per_section);
+                values.scan_s_per_section = measured(coefficients.scan_s_per_section);
+                values.case_s = measured(coefficients.case_s);
+                values.residual_s = Some(held_out(held_out_s));
             }
             return locate;
         }
@@ -142,15 +137,10 @@ fn locate(base: &Profile, coefficients: &Coefficients, held_out_s: f64) -> Optio
 /// What a helical fit leaves as it is: startup with hints, and the line for short seeks.
 fn helical_rest(base: &Profile) -> (Known<f64>, Known<f64>, Known<f64>) {
     match &base.locate {
-        Some(Locate::HelicalLinear {
-            startup_hinted_s,
-            short_startup_s,
-            short_s_per_gb,
-            ..
-        }) => (
-            startup_hinted_s.clone(),
-            short_startup_s.clone(),
-            short_s_per_gb.clone(),
+        Some(Locate::HelicalLinear(values)) => (
+            values.startup_hinted_s.clone(),
+            values.short_startup_s.clone(),
+            values.short_s_per_gb.clone(),
         ),
         _ => (None, None, None),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use tapewise_model::locate::{KeyPointCoefficients, ShortSeek};
-use tapewise_model::profile::{Locate, ProfileError};
+use tapewise_model::profile::{HelicalValues, Locate, ProfileError};
 use tapewise_model::{Geometry, KeyPoints, Layout, Micros, Pace, Position, Profile};
 
 /// One measured locate: from the end of the last read to the start of the next.
@@ -49,13 +49,13 @@ impl Ground {
         ground.read_per_lpos_s = rate
             .zip(wrap_gb)
             .map(|(rate, gb)| gb * 1e3 / rate / wrap_lpos);
-        if let Some(Locate::HelicalLinear {
+        if let Some(Locate::HelicalLinear(HelicalValues {
             startup_s,
             full_s,
             short_startup_s: Some(short_startup_s),
             short_s_per_gb: Some(short_s_per_gb),
             ..
-        }) = &drive.locate
+        })) = &drive.locate
         {
             let (short_s, per_gb) = (short_startup_s.value, short_s_per_gb.value);
             ground.short = Some(ShortSeek {

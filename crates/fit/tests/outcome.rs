@@ -64,50 +64,23 @@ fn blocks_are_placed_by_what_the_profile_knows_and_give_its_model_back() {
         let text = mine.to_toml("").unwrap();
         assert_eq!(Profile::from_toml("mine.toml", &text).unwrap(), mine);
         match (mine.locate.unwrap(), drive.locate.unwrap()) {
-            (
-                Locate::HelicalLinear {
-                    startup_s,
-                    short_s_per_gb,
-                    ..
-                },
-                Locate::HelicalLinear {
-                    startup_s: was_s,
-                    short_s_per_gb: was_per_gb,
-                    ..
-                },
-            ) => {
+            (Locate::HelicalLinear(mine), Locate::HelicalLinear(was)) => {
+                let (startup_s, was_s) = (mine.startup_s, was.startup_s);
                 assert!((startup_s.value - was_s.value).abs() < 0.1, "{startup_s:?}");
-                assert_eq!(short_s_per_gb, was_per_gb, "the line for short seeks stays");
+                let (mine, was) = (mine.short_s_per_gb, was.short_s_per_gb);
+                assert_eq!(mine, was, "the line for short seeks stays");
             }
-            (
-                Locate::FourRegion { behind_s, .. },
-                Locate::FourRegion {
-                    behind_s: was_s, ..
-                },
-            ) => {
+            (Locate::FourRegion(mine), Locate::FourRegion(was)) => {
+                let (behind_s, was_s) = (mine.behind_s, was.behind_s);
                 assert!((behind_s.value - was_s.value).abs() < 1.0, "{behind_s:?}");
             }
-            (
-                Locate::KeyPoint {
-                    read_s_per_section,
-                    case_s,
-                    segment_kb,
-                    ..
-                },
-                Locate::KeyPoint {
-                    case_s: was_s,
-                    segment_kb: was_kb,
-                    ..
-                },
-            ) => {
-                assert!(
-                    (read_s_per_section.value - 15.5).abs() < 0.1,
-                    "{read_s_per_section:?}"
-                );
-                for (found, was) in case_s.value.iter().zip(was_s.value) {
-                    assert!((found - was).abs() < 0.2, "{case_s:?}");
+            (Locate::KeyPoint(mine), Locate::KeyPoint(was)) => {
+                let read_s = mine.read_s_per_section;
+                assert!((read_s.value - 15.5).abs() < 0.1, "{read_s:?}");
+                for (found, was) in mine.case_s.value.iter().zip(was.case_s.value) {
+                    assert!((found - was).abs() < 0.2, "{:?}", mine.case_s);
                 }
-                assert_eq!(segment_kb, was_kb);
+                assert_eq!(mine.segment_kb, was.segment_kb);
             }
             other => panic!("{other:?}"),
         }

@@ -25,6 +25,7 @@ mod micros;
 mod position;
 pub mod profile;
 mod random;
+mod sourced;
 mod transfer;
 pub mod units;
 mod wear;

@@ -18,20 +18,10 @@ pub use builtin::{BUILTIN, find, names};
 pub use check::Fault;
 pub use near::near;
 
-/// A value and where it comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sourced<T> {
-    /// The value, in the unit its name ends in.
-    pub value: T,
-    /// A key of the profile's `[sources]`.
-    pub source: String,
-    /// How it was derived, or what speaks against it.
-    pub note: Option<String>,
-}
-
-/// A value that may be unknown; if known, its source is too.
-pub type Known<T> = Option<Sourced<T>>;
+pub use crate::locate::{
+    FourRegionValues, HelicalValues, KeyPointValues, LandingValues, Locate, LtoValues,
+};
+pub use crate::sourced::{Known, Sourced};
 
 /// How far a profile can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -316,70 +306,6 @@ pub struct Robot {
     pub mount_range_s: Known<[f64; 2]>,
     /// Unload to shelf: least and most.
     pub unmount_range_s: Known<[f64; 2]>,
-}
-
-/// The coefficients of a drive's locate-time model; see [`crate::locate`] for the equations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
-#[allow(missing_docs)] // each field is named and documented where its equation stands
-pub enum Locate {
-    HelicalLinear {
-        startup_s: Sourced<f64>,
-        full_s: Sourced<f64>,
-        startup_hinted_s: Known<f64>,
-        short_startup_s: Known<f64>,
-        short_s_per_gb: Known<f64>,
-    },
-    FourRegion {
-        ahead_s: Sourced<f64>,
-        ahead_s_per_track: Sourced<f64>,
-        behind_s: Sourced<f64>,
-        behind_s_per_track: Sourced<f64>,
-        offset_tracks: Sourced<f64>,
-    },
-    KeyPoint {
-        read_s_per_section: Sourced<f64>,
-        scan_s_per_section: Sourced<f64>,
-        section_segments: Sourced<u32>,
-        last_section_segments: Sourced<u32>,
-        segment_kb: Sourced<f64>,
-        case_s: Sourced<[f64; 7]>,
-        track_sd_segments: Sourced<f64>,
-        dip_sd_segments: Sourced<f64>,
-        residual_s: Known<f64>,
-    },
-    LtoRegression {
-        intercept_s: Sourced<f64>,
-        wrap_change_s: Sourced<f64>,
-        band_change_s: Sourced<f64>,
-        mid_cross_s: Sourced<f64>,
-        direction_change_s: Sourced<f64>,
-        step_back_s: Sourced<f64>,
-        per_lpos_s: Sourced<f64>,
-        residual_s: Sourced<f64>,
-    },
-    LandingPoint(Box<LandingValues>),
-}
-
-/// The values of the landing-point model; [`crate::locate::LandingCoefficients`] documents each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct LandingValues {
-    pub same_wrap_s: Sourced<[f64; 2]>,
-    pub other_wrap_s: Sourced<[f64; 4]>,
-    pub band_change_s: Sourced<Vec<f64>>,
-    pub mid_cross_s: Sourced<f64>,
-    pub outside_saves_per_lpos_s: Sourced<f64>,
-    pub travel_s: Sourced<Vec<f64>>,
-    pub travel_per_lpos_s: Sourced<Vec<f64>>,
-    pub read_on_s: Sourced<f64>,
-    pub read_per_lpos_s: Sourced<f64>,
-    pub wrap_start_s: Sourced<[f64; 2]>,
-    pub forward_lpos: Sourced<Vec<u32>>,
-    pub reverse_lpos: Sourced<Vec<u32>>,
-    pub landing_spread_lpos: Known<u32>,
-    pub residual_s: Known<f64>,
 }
 
 /// Why a profile cannot be used.

@@ -566,3 +566,14 @@ fn a_hostile_profile_is_refused_by_file_and_field() {
         }
     }
 }
+
+#[test]
+fn a_model_is_called_as_its_profile_spells_it() {
+    for (name, text) in profile::BUILTIN {
+        let Some(locate) = profile::find(name).expect(name).locate else {
+            continue;
+        };
+        let spelled = format!("model = \"{}\"", locate.name());
+        assert!(text.contains(&spelled), "{name}: {spelled}");
+    }
+}

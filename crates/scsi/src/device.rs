@@ -2,6 +2,7 @@
 //!
 //! Everything is read below a root directory, `/` on a real host, so that a test can have a tree of its own.
 
+use crate::commands::DeviceKind;
 use crate::transport::{Transport, TransportError};
 use crate::transports::{Iscsi, IscsiUrl, Replay, ReplayError, Sg, St};
 use std::path::{Path, PathBuf};
@@ -12,22 +13,13 @@ pub struct Host {
     root: PathBuf,
 }
 
-/// What kind of device it is (the peripheral device types of SPC-5, Table 150, that concern us).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// 01h: a tape drive.
-    Tape,
-    /// 08h: a medium changer.
-    Changer,
-}
-
 /// A device of this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// What to open: the SCSI generic node where there is one, else the tape driver's.
     pub path: PathBuf,
     /// Tape drive or changer.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Vendor, as INQUIRY says.
     pub vendor: String,
     /// Product, as INQUIRY says.
@@ -264,8 +256,8 @@ fn describe(device: &Path, path: &Path) -> Option<Found> {
         text.trim().to_owned()
     };
     let kind = match attribute("type").as_str() {
-        "1" => Kind::Tape,
-        "8" => Kind::Changer,
+        "1" => DeviceKind::Tape,
+        "8" => DeviceKind::Changer,
         _ => return None,
     };
     // The page as the device sent it: four bytes of header, then the serial number.

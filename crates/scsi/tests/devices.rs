@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use tapewise_scsi::device::{Address, DeviceError, Found, Host, Kind};
+use tapewise_scsi::commands::DeviceKind;
+use tapewise_scsi::device::{Address, DeviceError, Found, Host};
 use tapewise_scsi::holders::Holder;
 use tempfile::TempDir;
 
@@ -110,7 +111,7 @@ impl Tree {
         let found = self.host().list().expect("devices");
         found
             .into_iter()
-            .find(|found| found.kind == Kind::Tape)
+            .find(|found| found.kind == DeviceKind::Tape)
             .expect("the drive")
     }
 }
@@ -121,7 +122,7 @@ fn devices_are_listed_once_with_all_their_nodes() {
     let found = tree.host().list().expect("devices");
     let drive = Found {
         path: tree.path("dev/sg9"),
-        kind: Kind::Tape,
+        kind: DeviceKind::Tape,
         vendor: "IBM".to_owned(),
         model: "ULT3580-TD8".to_owned(),
         serial: Some("10WT012345".to_owned()),
@@ -131,7 +132,7 @@ fn devices_are_listed_once_with_all_their_nodes() {
     assert_eq!(found[0], drive);
     assert_eq!(
         (found[1].kind, found[1].driver.clone()),
-        (Kind::Changer, Some(tree.path("dev/sch0")))
+        (DeviceKind::Changer, Some(tree.path("dev/sch0")))
     );
     assert_eq!(found.len(), 2);
 }

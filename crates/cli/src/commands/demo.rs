@@ -1,40 +1,41 @@
 //! `tapewise demo`: the main job, without hardware.
 
 mod archive;
-mod recall;
+mod program;
 
 use self::archive::{BLOCK_BYTES, Clip, SCALE, clips, two_lists};
-use self::recall::{PowerCut, Recall, Replace};
+use self::program::{Word, line_of, tapewise, tapewise_killed};
+use crate::commands::emulate::ltfs::{self, Entry, EntryKind, Files};
 use crate::commands::fit;
 use crate::error::{CliError, Exit};
-use crate::placement::cartridge;
+use crate::placement::{cartridge, load_map};
 use crate::search::SearchArgs;
 use crate::{explain, output, plot, quantity, units};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tapewise::{Batch, Found, Placed, Placement};
-use tapewise_archive::read::MappedTape;
-use tapewise_archive::record::VolumeFormat;
-use tapewise_emulator::{CartridgeSpec, Clock, Library, LibraryError, LibrarySpec};
+use tapewise_emulator::{CartridgeSpec, Clock, Library, LibrarySpec};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::event::{Action, Event};
-use tapewise_formats::event_log::{Device, EventWriter, Header};
-use tapewise_formats::map_file::{MapFile, write_map};
+use tapewise_formats::event_log::read_events;
+use tapewise_formats::map_file::MapFile;
 use tapewise_model::{Micros, Wear};
 use tapewise_order::Algorithm;
 use tapewise_plot::Table;
-use tapewise_run::{Log, Odometer, Recorder};
-use tapewise_scsi::TapeDrive;
+use tapewise_run::Odometer;
 
 /// Show the main job without hardware: write, recall three ways, recover from a crash.
 ///
-/// The demo writes a made-up camera archive to an emulated LTO-8 cartridge. It recalls 200 random clips
-/// in the order of the list, sorted by block and in tapewise's order, compares every byte, and draws the
-/// head's path. Tape times are those of the emulated drive, not of your machine.
+/// The demo makes an LTFS volume with a made-up camera archive on an emulated LTO-8 cartridge. It runs
+/// `tapewise recall` on 200 random clips in the order of the list, sorted by block and in tapewise's
+/// order, compares every byte, kills a recall and continues it, and draws the head's path. Tape times
+/// are those of the emulated drive, not of your machine.
 #[derive(clap::Args, Debug)]
 pub struct Demo {
     /// Another seed makes up another archive, another cartridge and another list.
@@ -43,28 +44,47 @@ pub struct Demo {
     /// Where cartridge, files, log and picture go; what an earlier demo left there is replaced.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     into: PathBuf,
-    /// For the fourth step, by the program itself: recall, and end as if power failed.
-    #[arg(long, hide = true, value_name = "CLIPS", value_parser = quantity::count::<usize>)]
-    power_cut_after: Option<usize>,
 }
 
 const VOLUME: &str = "DEMO01L8";
 const DRIVE: &str = "lto8";
 const WANTED: usize = 200;
 
-/// Clips after which the power fails in the fourth step.
+/// Clips after which the power fails in the fifth step.
 const POWER_CUT_AFTER: usize = 117;
 
-/// How long an emulated drive may take to load.
-const LOAD_LIMIT: Duration = Duration::from_secs(600);
+/// When the volume was made: 2026-01-01, whatever the day, so that the same seed gives the same tape.
+const MADE_NS: i64 = 1_767_225_600_000_000_000;
+
+// What a demo leaves in its directory.
+const TAPE: &str = "tape";
+const MAP: &str = "DEMO01L8.map";
+const REQUESTS: &str = "requests.csv";
+const LIST: &str = "clips.txt";
+const OTHER_LIST: &str = "other-clips.txt";
+const SUMS: &str = "clips.xxh64";
+const RECALLED: &str = "recalled";
+const AFTER_CRASH: &str = "after-crash";
+const LOG: &str = "events.jsonl";
+const FITTED: &str = "lto8-fitted.toml";
+const PICTURE: &str = "head-path.svg";
+const OURS: [&str; 11] = [
+    TAPE,
+    MAP,
+    REQUESTS,
+    LIST,
+    OTHER_LIST,
+    SUMS,
+    RECALLED,
+    AFTER_CRASH,
+    LOG,
+    FITTED,
+    PICTURE,
+];
 
 /// Runs the verb.
 pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     let demo = World::new(args);
-    if let Some(count) = args.power_cut_after {
-        demo.recall_until_power_fails(count)?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let begin = Instant::now();
     line(format_args!(
         "tapewise {} demo, seed {}. No hardware is touched: an emulated LTO-8 drive and one cartridge in {}/\n\
@@ -76,10 +96,12 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     ))?;
     demo.write()?;
     demo.look()?;
-    let batch = demo.batch()?;
-    let recalls = demo.recall_three_ways(&batch)?;
-    demo.learn()?;
-    demo.crash(&batch)?;
+    let [list, other] = two_lists(&demo.clips, WANTED, args.seed);
+    demo.write_lists(&list, &other)?;
+    let batch = demo.wanted(&list, DRIVE)?;
+    let recalls = demo.recall_three_ways(&list, &batch)?;
+    demo.learn(&other)?;
+    demo.crash(&list)?;
     demo.finish(&batch, &recalls, begin.elapsed())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -88,13 +110,6 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
 struct World<'a> {
     args: &'a Demo,
     clips: Vec<Clip>,
-}
-
-/// Clips that are wanted, placed on the tape.
-struct Wanted<'a> {
-    placed: Placed,
-    /// In the order of the list.
-    clips: Vec<&'a Clip>,
 }
 
 /// What a recall came to.
@@ -119,15 +134,15 @@ impl<'a> World<'a> {
         self.args.into.join(name)
     }
 
-    /// The clips of the list, in its order.
-    fn list(&self) -> Vec<&Clip> {
-        let [list, _] = two_lists(&self.clips, WANTED, self.args.seed);
-        list
+    /// The emulated drive, as commands call it.
+    fn device(&self) -> OsString {
+        let mut device = OsString::from("emulated:");
+        device.push(self.file(TAPE));
+        device
     }
 
-    /// [1/5]: writes the archive.
+    /// [1/5]: makes the volume.
     fn write(&self) -> Result<(), CliError> {
-        let tape = self.file("tape");
         clear(&self.args.into)?;
         let mut spec = LibrarySpec::one_drive(DRIVE, self.args.seed);
         spec.cartridges = vec![CartridgeSpec {
@@ -136,25 +151,12 @@ impl<'a> World<'a> {
             seed: self.args.seed,
             scale: SCALE,
         }];
-        let library = Library::create(&tape, &spec, Clock::virtual_time())?;
+        let library = Library::create(&self.file(TAPE), &spec, Clock::virtual_time())?;
+        ltfs::write(&self.source(), VOLUME, library.recorder(VOLUME)?)?;
         library.load_cartridge(VOLUME)?;
-        let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
-        drive.wait_until_ready(LOAD_LIMIT)?;
-        let began = drive.now();
-        for clip in &self.clips {
-            for block in clip.contents().chunks(BLOCK_BYTES) {
-                drive.write(block)?;
-            }
-            if clip.ends_card() {
-                drive.write_filemarks(1, true)?;
-            }
-        }
-        drive.write_filemarks(1, false)?;
-        let took = Micros::from_secs_f64((drive.now() - began).as_secs_f64());
         let stored: usize = self.clips.iter().map(|clip| clip.stored_bytes).sum();
-        drive.unload()?;
         line(format_args!(
-            "[1/5] write   {} made-up camera clips, 0.5-9 GB each, {}, in {took} of tape time\n\
+            "[1/5] write   {} made-up camera clips, 0.5-9 GB each, {}, on an LTFS volume\n\
              {:14}(contents from a seed; each byte on your disk, {} in all, stands for {SCALE} on the tape)",
             self.clips.len(),
             units::bytes(stored as u64 * SCALE),
@@ -163,118 +165,100 @@ impl<'a> World<'a> {
         ))
     }
 
-    /// A drive with the cartridge loaded and rewound.
-    fn drive(&self) -> Result<TapeDrive, CliError> {
-        let library = Library::open(&self.file("tape"), Clock::virtual_time())?;
-        match library.load_cartridge(VOLUME) {
-            // After a power cut the cartridge still is in the drive.
-            Ok(()) | Err(LibraryError::Refused { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let mut drive = TapeDrive::open(Box::new(library.transport_to_drive(0)?))?;
-        drive.wait_until_loaded(LOAD_LIMIT)?;
-        drive.rewind()?;
-        Ok(drive)
-    }
-
-    fn header(&self, drive: &TapeDrive) -> Header {
-        let identity = drive.identity();
-        Header {
-            seed: Some(self.args.seed),
-            device: Some(Device {
-                vendor: identity.vendor.clone(),
-                product: identity.product.clone(),
-                revision: identity.revision.clone(),
-                serial: identity.serial.clone(),
+    /// The clips as files of a volume.
+    fn source(&self) -> ltfs::Source {
+        let entries = self.clips.iter().map(|clip| Entry {
+            path: clip.name.clone(),
+            kind: EntryKind::File,
+            modified_ns: Some(MADE_NS),
+            readonly: false,
+        });
+        let entries = entries.collect();
+        let by_name = self
+            .clips
+            .iter()
+            .map(|clip| (clip.name.clone(), clip.clone()));
+        let by_name: HashMap<String, Clip> = by_name.collect();
+        ltfs::Source::Files(Files {
+            entries,
+            open: Box::new(move |path| {
+                let clip = by_name.get(path).ok_or(io::ErrorKind::NotFound)?;
+                Ok(Box::new(Cursor::new(clip.contents())))
             }),
-            cartridge: Some(VOLUME.to_owned()),
-            profile: Some(DRIVE.to_owned()),
-            emulated: true,
-            byte_scale: Some(SCALE),
-            ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
-        }
+            root: PathBuf::new(),
+            block_bytes: BLOCK_BYTES,
+            time_ns: MADE_NS,
+        })
     }
 
     /// [2/5]: maps the cartridge.
     fn look(&self) -> Result<(), CliError> {
-        let mut drive = self.drive()?;
-        let table = tapewise_run::wrap_ends(&mut drive)?
-            .ok_or_else(|| CliError::failed("the emulated LTO-8 has no table of wrap ends"))?;
+        let (device, map) = (self.device(), self.file(MAP));
+        tapewise(&[&"drive", &"map", &device, &"-o", &map])?;
+        let MapFile::EndOfWrap(table) = load_map(&map)? else {
+            return Err(CliError::failed(
+                "the emulated LTO-8 has no table of wrap ends",
+            ));
+        };
         line(format_args!(
             "[2/5] look    end-of-wrap table read from the drive: {}, exact; profile {DRIVE} (estimate)",
             units::count(table.len(), "wrap")
-        ))?;
-        drive.unload()?;
-        let map = MapFile::EndOfWrap(table);
-        output::write(Some(&self.map()), |mut out| {
-            write_map(&mut out, &map).map_err(CliError::failed)
-        })?;
-        let requests: Vec<_> = self
-            .list()
-            .iter()
-            .map(|clip| clip.request(VOLUME))
-            .collect();
-        output::write(Some(&self.file("requests.csv")), |mut out| {
+        ))
+    }
+
+    /// Puts the names of the clips and their checksums into files, and the first list as requests, too.
+    fn write_lists(&self, list: &[&Clip], other: &[&Clip]) -> Result<(), CliError> {
+        let names = |list: &[&Clip]| list.iter().map(|clip| format!("{}\n", clip.name)).collect();
+        self.put(LIST, names(list))?;
+        self.put(OTHER_LIST, names(other))?;
+        let both = list.iter().chain(other);
+        self.put(SUMS, both.map(|clip| clip.sum()).collect())?;
+        let requests: Vec<_> = list.iter().map(|clip| clip.request(VOLUME)).collect();
+        output::write(Some(&self.file(REQUESTS)), |mut out| {
             write_csv(&mut out, &requests).map_err(CliError::failed)
         })
     }
 
-    fn map(&self) -> PathBuf {
-        self.file("DEMO01L8.map")
-    }
-
-    /// The list, placed by the map of the cartridge with the times of the published profile.
-    fn batch(&self) -> Result<Wanted<'_>, CliError> {
-        self.wanted(self.list(), DRIVE)
-    }
-
-    fn wanted<'b>(&'b self, list: Vec<&'b Clip>, profile: &str) -> Result<Wanted<'b>, CliError> {
-        let batch = Batch {
-            requests: list.iter().map(|clip| clip.request(VOLUME)).collect(),
-            block_size: Some(BLOCK_BYTES as u64 * SCALE),
-            is_ltfs: false,
-            recognised: format!("{WANTED} clips, listed in no order"),
-            notices: Vec::new(),
-        };
-        let cartridge = cartridge(profile, Some(&self.map()))?;
-        let placed = cartridge.place(batch, &Placement::default())?;
-        Ok(Wanted {
-            clips: list,
-            placed,
+    fn put(&self, name: &str, text: String) -> Result<(), CliError> {
+        output::write(Some(&self.file(name)), |out| {
+            out.write_all(text.as_bytes()).map_err(CliError::failed)
         })
     }
 
-    fn order(&self, batch: &Wanted, algorithm: Algorithm) -> Result<Found, CliError> {
-        let effort = SearchArgs::with_seed(self.args.seed).effort();
-        Ok(batch.placed.order(algorithm, &effort)?)
+    /// Clips placed by the map of the cartridge, with the times of a profile.
+    fn wanted(&self, list: &[&Clip], profile: &str) -> Result<Placed, CliError> {
+        let batch = Batch {
+            requests: list.iter().map(|clip| clip.request(VOLUME)).collect(),
+            block_size: Some(BLOCK_BYTES * SCALE),
+            is_ltfs: true,
+            recognised: format!("{WANTED} clips, listed in no order"),
+            notices: Vec::new(),
+        };
+        let cartridge = cartridge(profile, Some(&self.file(MAP)))?;
+        Ok(cartridge.place(batch, &Placement::default())?)
     }
 
     /// [3/5]: recalls the list three times.
-    fn recall_three_ways(&self, batch: &Wanted) -> Result<Vec<Recalled>, CliError> {
-        let bytes = batch
-            .clips
-            .iter()
-            .map(|clip| clip.stored_bytes as u64 * SCALE);
+    fn recall_three_ways(&self, list: &[&Clip], batch: &Placed) -> Result<Vec<Recalled>, CliError> {
+        let bytes = list.iter().map(|clip| clip.stored_bytes as u64 * SCALE);
         line(format_args!(
             "[3/5] recall  the same {WANTED} random clips ({}) three times, every byte compared (xxh64)",
             units::bytes(bytes.sum())
         ))?;
-        let log = File::create(self.log()).map_err(CliError::failed)?;
-        let mut log = BufWriter::new(log);
         let orders = [Algorithm::Fifo, Algorithm::Sort, Algorithm::Best];
-        let recalls = orders.map(|algorithm| self.recall(batch, algorithm, &mut log));
+        let recalls = orders.map(|algorithm| self.recall(LIST, DRIVE, batch, algorithm));
         let recalls = recalls
             .into_iter()
             .collect::<Result<Vec<Recalled>, CliError>>()?;
-        let table = self.table(&batch.placed, &recalls).to_string();
+        let table = table_of(batch, &recalls).to_string();
         line(format_args!("{}", table.trim_end()))?;
         Ok(recalls)
     }
 
     /// [4/5]: fits the drive's times to what it just did, and recalls other clips with them.
-    fn learn(&self) -> Result<(), CliError> {
-        let profile = self.file("lto8-fitted.toml");
-        let fitted = fit::fit(&[self.log()], DRIVE, Some(&profile))?;
+    fn learn(&self, other: &[&Clip]) -> Result<(), CliError> {
+        let profile = self.file(FITTED);
+        let fitted = fit::fit(&[self.file(LOG)], DRIVE, Some(&profile))?;
         let chosen = fitted.comparison.choice();
         line(format_args!(
             "[4/5] learn   profile fitted to the {} locates of these recalls: {}, half of the predictions within {:.1} s",
@@ -282,9 +266,6 @@ impl<'a> World<'a> {
             chosen.candidate.name(),
             chosen.overall.median_s
         ))?;
-        let [_, other] = two_lists(&self.clips, WANTED, self.args.seed);
-        let log = std::fs::OpenOptions::new().append(true).open(self.log());
-        let mut log = BufWriter::new(log.map_err(CliError::failed)?);
         let mut table = Table::new(
             "",
             &[
@@ -296,8 +277,8 @@ impl<'a> World<'a> {
         );
         let path = profile.display().to_string();
         for (name, profile) in [("times as published", DRIVE), ("times as fitted", &path)] {
-            let batch = self.wanted(other.clone(), profile)?;
-            let recall = self.recall(&batch, Algorithm::Best, &mut log)?;
+            let batch = self.wanted(other, profile)?;
+            let recall = self.recall(OTHER_LIST, profile, &batch, Algorithm::Best)?;
             table.row([
                 format!("      {name}"),
                 recall.row.total().to_string(),
@@ -308,101 +289,93 @@ impl<'a> World<'a> {
         line(format_args!("{}", table.to_string().trim_end()))
     }
 
-    fn log(&self) -> PathBuf {
-        self.file("events.jsonl")
-    }
-
-    fn table(&self, placed: &Placed, recalls: &[Recalled]) -> Table {
-        let columns = [
-            "      order",
-            "predicted",
-            "tape clock",
-            "locating",
-            "reading",
-            "tape moved",
-            "verified",
-        ];
-        let mut table = Table::new("", &columns);
-        let geometry = &placed.problem.tape().geometry;
-        for recall in recalls {
-            table.row([
-                format!("      {}", recall.row.origin.title()),
-                recall.row.total().to_string(),
-                recall.clock.to_string(),
-                recall.locating.to_string(),
-                recall.reading.to_string(),
-                units::tape_moved(recall.wear.distance_lpos, geometry),
-                format!("{}/{WANTED}", recall.verified),
-            ]);
-        }
-        table
-    }
-
+    /// Recalls a list with the verb, and reads in the log what the drive did.
     fn recall(
         &self,
-        batch: &Wanted,
+        list: &str,
+        profile: &str,
+        batch: &Placed,
         algorithm: Algorithm,
-        log: &mut dyn Write,
     ) -> Result<Recalled, CliError> {
-        let Wanted { placed, clips } = batch;
-        let row = self.order(batch, algorithm)?;
-        let mut drive = self.drive()?;
-        let writer = EventWriter::new(log, &self.header(&drive)).map_err(CliError::failed)?;
-        let mut log = Kept {
-            writer,
-            events: Vec::new(),
-        };
-        let recall = Recall::begin(&self.file("recalled"), clips, Replace::Yes)?;
-        let stop = AtomicBool::new(false);
-        let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
-        recorder.rewind().map_err(CliError::failed)?;
-        let began = recorder.clock();
-        let cartridge = to_read(placed, algorithm)?;
-        let verified = recall.read(&cartridge, &mut recorder, PowerCut::Never)?;
-        let clock = recorder.clock() - began;
-        drive.unload()?;
-        let mut odometer = Odometer::new(&placed.problem.tape().geometry, placed.map.as_ref());
-        log.events.iter().for_each(|event| odometer.add(event));
+        let effort = SearchArgs::with_seed(self.args.seed).effort();
+        let row = batch.order(algorithm, &effort)?;
+        let (to, log) = (self.file(RECALLED), self.file(LOG));
+        if to.exists() {
+            fs::remove_dir_all(&to).map_err(CliError::failed)?;
+        }
+        let name = algorithm.name();
+        let order: [Word<'_>; 4] = [&"--algorithm", &name, &"--events", &log];
+        let report = self.recall_verb(list, profile, &to, &order)?;
+        let events = self.last_events()?;
+        let mut odometer = Odometer::new(&batch.problem.tape().geometry, batch.map.as_ref());
+        events.iter().for_each(|event| odometer.add(event));
         let sum = |actions: &[Action]| {
-            let events = log
-                .events
+            let events = events
                 .iter()
                 .filter(|event| actions.contains(&event.action));
             events.map(|event| event.took_us).sum::<Micros>()
         };
         Ok(Recalled {
             row,
-            clock,
+            clock: Micros::from_secs_f64(report["took_s"].as_f64().unwrap_or_default()),
             locating: sum(&[Action::Locate, Action::ReadThrough]),
             reading: sum(&[Action::Read]),
             wear: odometer.wear,
-            verified,
+            verified: delivered(&report, |file| file["verified"] == true),
         })
     }
 
+    /// Runs `tapewise recall`; its JSON report.
+    fn recall_verb(
+        &self,
+        list: &str,
+        profile: &str,
+        to: &Path,
+        more: &[Word<'_>],
+    ) -> Result<Value, CliError> {
+        let (device, list, sums) = (self.device(), self.file(list), self.file(SUMS));
+        let mut words: Vec<Word<'_>> = vec![&"recall", &"--ltfs", &device, &"--profile", &profile];
+        words.extend([
+            &"--files-from" as Word<'_>,
+            &list,
+            &"--sums",
+            &sums,
+            &"--to",
+            &to,
+        ]);
+        words.extend([&"--no-mhl" as Word<'_>, &"--quiet", &"--json"]);
+        words.extend(more);
+        let report = tapewise(&words)?;
+        serde_json::from_str(&report).map_err(CliError::failed)
+    }
+
+    /// What the drive did in the last recall.
+    fn last_events(&self) -> Result<Vec<Event>, CliError> {
+        let log = File::open(self.file(LOG)).map_err(CliError::failed)?;
+        let log = read_events(BufReader::new(log)).map_err(CliError::failed)?;
+        let last = log.sessions.into_iter().next_back();
+        Ok(last.map(|session| session.events).unwrap_or_default())
+    }
+
     /// [5/5]: kills a recall, and takes it up.
-    fn crash(&self, batch: &Wanted) -> Result<(), CliError> {
-        let clips = &batch.clips;
-        let program = std::env::current_exe().map_err(CliError::failed)?;
-        let killed = Command::new(program)
-            .args(["demo", "--seed", &self.args.seed.to_string()])
-            .arg("--into")
-            .arg(&self.args.into)
-            .args(["--power-cut-after", &POWER_CUT_AFTER.to_string()])
-            .stderr(Stdio::null())
-            .status()
-            .map_err(CliError::failed)?;
-        if killed.success() {
-            return Err(CliError::failed(
-                "the recall that was to be killed came to its end",
-            ));
-        }
-        let (before, read) = self.recall_after_crash(batch, PowerCut::Never)?;
-        let directory = self.file("after-crash");
-        let whole = clips
-            .iter()
-            .filter(|clip| is_whole(&directory, clip))
-            .count();
+    fn crash(&self, list: &[&Clip]) -> Result<(), CliError> {
+        let (device, to) = (self.device(), self.file(AFTER_CRASH));
+        let (names, count) = (self.file(LIST), POWER_CUT_AFTER.to_string());
+        tapewise_killed(&[
+            &"recall",
+            &"--ltfs",
+            &device,
+            &"--files-from",
+            &names,
+            &"--to",
+            &to,
+            &"--power-cut-after",
+            &count,
+        ])?;
+        let report = self.recall_verb(LIST, DRIVE, &to, &[])?;
+        let before = delivered(&report, |file| file["there_before"] == true);
+        let read = delivered(&report, |file| file["there_before"] == false);
+        let whole = list.iter().filter(|clip| is_whole(&to, clip)).count();
         if whole != WANTED {
             let text = format!("{whole} of {WANTED} clips are there after the crash");
             return Err(CliError::with(Exit::Checksum, text));
@@ -410,36 +383,12 @@ impl<'a> World<'a> {
         line(format_args!(
             "[5/5] crash   killed in the middle of clip {}, taken up again: {before} were there, {read} more read,\n\
              {:14}{whole} delivered, none twice, none missing",
-            before + 1,
+            POWER_CUT_AFTER + 1,
             ""
         ))
     }
 
-    /// Recalls what of the list is not there yet. The number of clips that were there, and of those read.
-    fn recall_after_crash(
-        &self,
-        batch: &Wanted,
-        power_cut: PowerCut,
-    ) -> Result<(usize, usize), CliError> {
-        let recall = Recall::begin(&self.file("after-crash"), &batch.clips, Replace::No)?;
-        let cartridge = to_read(&batch.placed, Algorithm::Best)?;
-        let mut drive = self.drive()?;
-        let mut events: Vec<Event> = Vec::new();
-        let stop = AtomicBool::new(false);
-        let mut recorder = Recorder::new(&mut drive, &mut events, &stop);
-        let read = recall.read(&cartridge, &mut recorder, power_cut)?;
-        drive.unload()?;
-        Ok((recall.there, read))
-    }
-
-    /// The child of [`World::crash`].
-    fn recall_until_power_fails(&self, count: usize) -> Result<(), CliError> {
-        let batch = self.batch()?;
-        self.recall_after_crash(&batch, PowerCut::After(count))
-            .map(|_| ())
-    }
-
-    fn finish(&self, batch: &Wanted, recalls: &[Recalled], took: Duration) -> Result<(), CliError> {
+    fn finish(&self, batch: &Placed, recalls: &[Recalled], took: Duration) -> Result<(), CliError> {
         let search = SearchArgs::with_seed(self.args.seed);
         let [_, sorted, ours] = recalls else {
             return Err(CliError::failed("three recalls"));
@@ -452,68 +401,73 @@ impl<'a> World<'a> {
             sorted.clock,
             explain::verdict(&ours.row, ours.row.bound, &search)
         ))?;
-        let svg = plot::beside_sorted(&batch.placed, &ours.row, &search)?;
-        let picture = self.file("head-path.svg");
-        output::write(Some(&picture), |out| {
-            out.write_all(svg.as_bytes()).map_err(CliError::failed)
-        })?;
+        self.put(PICTURE, plot::beside_sorted(batch, &ours.row, &search)?)?;
+        let (device, list, sums) = (self.device(), self.file(LIST), self.file(SUMS));
         line(format_args!(
             "picture of both plans, as predicted: {}\nevery move {}   again: tapewise demo --seed {}   ({:.0} s of your time)\n\
              The plan by hand: tapewise order --profile {DRIVE} --map {} --block-size {} --explain {}\n\
+             The recall by hand: {}\n\
              Your own tape, no drive needed: tapewise order --ltfs-index TAPE.xml --profile lto6 --files-from clips.txt --explain",
-            picture.display(),
-            self.file("events.jsonl").display(),
+            self.file(PICTURE).display(),
+            self.file(LOG).display(),
             self.args.seed + 1,
             took.as_secs_f64(),
-            self.map().display(),
-            BLOCK_BYTES as u64 * SCALE,
-            self.file("requests.csv").display(),
+            self.file(MAP).display(),
+            BLOCK_BYTES * SCALE,
+            self.file(REQUESTS).display(),
+            line_of(&[
+                &"recall",
+                &"--ltfs",
+                &device,
+                &"--files-from",
+                &list,
+                &"--sums",
+                &sums,
+                &"--to",
+                &"back"
+            ])
         ))
     }
 }
 
-/// The log on disk, with the events of one recall kept.
-struct Kept<W: Write> {
-    writer: EventWriter<W>,
-    events: Vec<Event>,
-}
-
-impl<W: Write> Log for Kept<W> {
-    fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        self.events.push(event.clone());
-        self.writer.event(event)
+fn table_of(placed: &Placed, recalls: &[Recalled]) -> Table {
+    let columns = [
+        "      order",
+        "predicted",
+        "tape clock",
+        "locating",
+        "reading",
+        "tape moved",
+        "verified",
+    ];
+    let mut table = Table::new("", &columns);
+    let geometry = &placed.problem.tape().geometry;
+    for recall in recalls {
+        table.row([
+            format!("      {}", recall.row.origin.title()),
+            recall.row.total().to_string(),
+            recall.clock.to_string(),
+            recall.locating.to_string(),
+            recall.reading.to_string(),
+            units::tape_moved(recall.wear.distance_lpos, geometry),
+            format!("{}/{WANTED}", recall.verified),
+        ]);
     }
+    table
 }
 
-/// The cartridge as the reader needs it.
-fn to_read(placed: &Placed, algorithm: Algorithm) -> Result<MappedTape, CliError> {
-    let map = placed.map.clone();
-    Ok(MappedTape {
-        tape: placed.problem.tape().clone(),
-        map: map.ok_or_else(|| CliError::failed("the clips were placed without a map"))?,
-        format: VolumeFormat::Blocks,
-        block_bytes: BLOCK_BYTES as u64,
-        byte_scale: SCALE,
-        algorithm,
-    })
+/// Files of a recall's report that are so.
+fn delivered(report: &Value, is_so: impl Fn(&Value) -> bool) -> usize {
+    let files = report["delivered"].as_array().into_iter().flatten();
+    files.filter(|file| is_so(file)).count()
 }
 
 fn is_whole(directory: &Path, clip: &Clip) -> bool {
-    std::fs::read(directory.join(&clip.name)).is_ok_and(|content| content == clip.contents())
+    fs::read(directory.join(&clip.name)).is_ok_and(|content| content == clip.contents())
 }
 
 /// Removes what an earlier demo left, and nothing else: a directory with other things is refused.
 fn clear(directory: &Path) -> Result<(), CliError> {
-    const OURS: [&str; 8] = [
-        "lto8-fitted.toml",
-        "tape",
-        "recalled",
-        "after-crash",
-        "events.jsonl",
-        "DEMO01L8.map",
-        "requests.csv",
-        "head-path.svg",
-    ];
     let bad = |e: std::io::Error| CliError::failed(format!("{}: {e}", directory.display()));
     std::fs::create_dir_all(directory).map_err(bad)?;
     for entry in std::fs::read_dir(directory).map_err(bad)? {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_scsi::access::{Access, User, sure_bytes};
-use tapewise_scsi::device::{Found, Host, Kind};
+use tapewise_scsi::commands::DeviceKind;
+use tapewise_scsi::device::{Found, Host};
 use tapewise_scsi::transports::Iscsi;
 
 /// Report what this machine lacks to use its drives, and who uses them.
@@ -154,8 +155,8 @@ fn diagnose(root: &Path) -> std::io::Result<Vec<Finding>> {
 /// "drive IBM ULT3580-TD8 (/dev/sg3)".
 fn device_name(root: &Path, device: &Found) -> String {
     let kind = match device.kind {
-        Kind::Tape => "drive",
-        Kind::Changer => "robot",
+        DeviceKind::Tape => "drive",
+        _ => "robot",
     };
     let node = shown(root, &device.path);
     format!("{kind} {} {} ({node})", device.vendor, device.model)
@@ -185,8 +186,8 @@ fn generic(root: &Path, device: &Found, about: &str) -> Finding {
 
 fn kernel_driver(root: &Path, device: &Found, about: &str) -> Finding {
     let (module, others) = match device.kind {
-        Kind::Tape => ("st", "mt, tar and LTFS of some makers"),
-        Kind::Changer => ("ch", "some programs"),
+        DeviceKind::Tape => ("st", "mt, tar and LTFS of some makers"),
+        _ => ("ch", "some programs"),
     };
     match &device.driver {
         Some(node) => {

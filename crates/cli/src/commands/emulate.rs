@@ -1,7 +1,7 @@
 //! `tapewise emulate`: an emulated drive or library in a directory, and behind an iSCSI address.
 
 mod content;
-mod ltfs;
+pub mod ltfs;
 mod serve;
 mod status;
 
@@ -100,7 +100,7 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
 /// Makes the library that the options describe.
 fn create(
     args: &Emulate,
-    content: &[content::Cartridge],
+    content: &[content::Planned],
     directory: &Path,
 ) -> Result<Library, CliError> {
     let mut spec = match &args.robot {

@@ -7,6 +7,7 @@ use crate::bar::Bar;
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
 use crate::interrupt;
+use crate::log_file;
 use crate::output::say;
 use crate::plot;
 use crate::quantity;
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
+use tapewise_formats::event_log::{EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
 use tapewise_run::measure::pictures::pictures;
@@ -103,7 +104,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         Some(changer) => Some(robot(changer, &drive.identity().serial)?),
         None => None,
     };
-    let log = crate::log_file::append(&args.output).map_err(|error| at(args, &error))?;
+    let log = log_file::append(&args.output).map_err(|error| at(args, &error))?;
     let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(|e| at(args, &e))?;
     let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
     let asked = Asked {
@@ -300,17 +301,10 @@ fn past(args: &Measure) -> Result<EventLog, CliError> {
 }
 
 fn header(args: &Measure, drive: &TapeDrive, profile: &Profile) -> Header {
-    let identity = drive.identity();
     Header {
         seed: Some(args.seed),
         profile: Some(profile.name.clone()),
-        device: Some(Device {
-            vendor: identity.vendor.clone(),
-            product: identity.product.clone(),
-            revision: identity.revision.clone(),
-            serial: identity.serial.clone(),
-        }),
-        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        ..log_file::header_of(drive.identity())
     }
 }
 

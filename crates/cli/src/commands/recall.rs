@@ -18,6 +18,7 @@ use clap::ArgGroup;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise_order::Algorithm;
 
 /// Recall files from tape in the fastest order.
 ///
@@ -92,6 +93,13 @@ pub struct Recall {
     /// With --ltfs: append everything that the drive does to this event log.
     #[arg(long, value_name = "LOG")]
     events: Option<PathBuf>,
+    /// With --ltfs: read in the order of the list (fifo) or sorted by block (sort), to compare these
+    /// orders with ours on your drive.
+    #[arg(long, value_name = "NAME", default_value = "best", value_parser = ["best", "fifo", "sort"])]
+    algorithm: String,
+    /// For `tapewise demo`: end in the middle of a file, as if power failed, after this many files.
+    #[arg(long, hide = true, value_name = "FILES", value_parser = quantity::count::<usize>)]
+    power_cut_after: Option<usize>,
     /// Directory in which the files appear. tapewise makes it if it is missing. --pull-list needs none.
     #[arg(long, value_name = "DIR", required_unless_present = "pull_list")]
     to: Option<PathBuf>,
@@ -147,6 +155,11 @@ impl Recall {
     fn profile(&self) -> Option<&str> {
         Some(self.placement.profile.as_str()).filter(|name| *name != BY_NAME)
     }
+
+    /// The order that was asked for.
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::from_name(&self.algorithm).unwrap_or(Algorithm::Best)
+    }
 }
 
 /// Where the files come from.
@@ -175,6 +188,8 @@ impl Recall {
             ("--ltfs-index", self.ltfs_index.is_some(), Ltfs),
             ("--ranges", self.ranges, Ltfs),
             ("--events", self.events.is_some(), Ltfs),
+            ("--algorithm", self.algorithm() != Algorithm::Best, Ltfs),
+            ("--power-cut-after", self.power_cut_after.is_some(), Ltfs),
         ];
         let other = given
             .into_iter()

@@ -66,6 +66,15 @@ fn the_demo_brings_back_every_byte_and_leaves_a_plan_that_can_be_made_again() {
         assert_eq!(predicted(said, name), predicted(&again.err, name));
     }
 
+    // What the demo did can be done again by hand.
+    let by_hand = said
+        .lines()
+        .find_map(|line| line.strip_prefix("The recall by hand: tapewise "))
+        .expect("a command");
+    let ran = desk.done(by_hand);
+    assert!(ran.err.contains("200 files delivered"), "{}", ran.err);
+    assert!(ran.err.contains("200 verified"), "{}", ran.err);
+
     // Ours takes less tape time than sorted, and the fitted times are nearer to the truth.
     let minutes = |text: &str| -> i64 {
         let (hours, minutes) = text.split_once('h').expect("hours");

@@ -23,7 +23,7 @@ fn the_commands_of_the_readme_work() {
     assert_eq!(desk.run("").code, 2);
 
     let explained = desk.done(
-        "order --profile lto8 --block-size 102400000 --explain demo/requests.csv -o order.txt",
+        "order --profile lto8 --layout ltfs --block-size 204800000 --explain demo/requests.csv -o order.txt",
     );
     assert!(
         explained.err.contains("NOT measured on this cartridge"),

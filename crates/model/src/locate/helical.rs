@@ -7,8 +7,11 @@
 use super::neighbours::{Groups, TurningPoints};
 use super::point::Point;
 use super::rays::{Destination, Look, Slopes, Straight, base};
+use super::stated::{Shape, Stated};
 use super::times::Times;
 use crate::micros::{Micros, Pace};
+use crate::sourced::{Known, Sourced, value};
+use serde::{Deserialize, Serialize};
 
 /// The line for short seeks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,11 +68,44 @@ impl HelicalLinear {
     }
 }
 
-impl Times for HelicalLinear {
-    fn name(&self) -> &'static str {
-        "helical-linear"
+/// What a profile states of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // each field is documented where its equation stands
+pub struct HelicalValues {
+    pub startup_s: Sourced<f64>,
+    pub full_s: Sourced<f64>,
+    pub startup_hinted_s: Known<f64>,
+    pub short_startup_s: Known<f64>,
+    pub short_s_per_gb: Known<f64>,
+}
+
+/// Longitudinal positions on helical tape count decimal kilobytes.
+const LPOS_PER_GB: f64 = 1e6;
+
+impl Stated for HelicalValues {
+    const NAME: &'static str = "helical-linear";
+    type Model = HelicalLinear;
+
+    fn model(&self, shape: &Shape<'_>) -> Option<HelicalLinear> {
+        let short = value(&self.short_startup_s).zip(value(&self.short_s_per_gb));
+        let short = short.map(|(startup_s, s_per_gb)| ShortSeek {
+            startup: Micros::from_secs_f64(startup_s),
+            pace: Pace::over(s_per_gb, LPOS_PER_GB),
+        });
+        let (lpos_min, lpos_max) = (shape.geometry.lpos_min, shape.geometry.lpos_max);
+        let (startup_s, full_s) = (self.startup_s.value, self.full_s.value);
+        let seek = HelicalLinear::new(startup_s, full_s, lpos_min, lpos_max, short);
+        Some(seek.with_hints(value(&self.startup_hinted_s)))
     }
 
+    /// The coefficients themselves.
+    fn startup_and_full_s(&self, _: &Shape<'_>) -> Option<(f64, f64)> {
+        Some((self.startup_s.value, self.full_s.value))
+    }
+}
+
+impl Times for HelicalLinear {
     #[inline(always)]
     fn time(&self, from: &Point, to: &Point) -> Micros {
         let distance = i64::from((to.lpos - from.lpos).abs());

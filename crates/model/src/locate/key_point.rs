@@ -20,10 +20,13 @@
 use super::neighbours::{Groups, TurningPoints};
 use super::point::Point;
 use super::rays::{Destination, Look, Slopes, Straight, base};
+use super::stated::{Shape, Stated};
 use super::times::Times;
 use crate::key_points::KeyPoints;
 use crate::micros::{Micros, Pace};
 use crate::position::Position;
+use crate::sourced::{Known, Sourced, value};
+use serde::{Deserialize, Serialize};
 
 /// The speeds and constants of the key-point model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +41,58 @@ pub struct KeyPointCoefficients {
     pub case_s: [f64; 7],
     /// Standard error of one prediction in seconds, where known.
     pub residual_s: Option<f64>,
+}
+
+/// What a profile states of it, and of the cartridges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // each field is documented where its equation stands
+pub struct KeyPointValues {
+    pub read_s_per_section: Sourced<f64>,
+    pub scan_s_per_section: Sourced<f64>,
+    pub section_segments: Sourced<u32>,
+    pub last_section_segments: Sourced<u32>,
+    pub segment_kb: Sourced<f64>,
+    pub case_s: Sourced<[f64; 7]>,
+    pub track_sd_segments: Sourced<f64>,
+    pub dip_sd_segments: Sourced<f64>,
+    pub residual_s: Known<f64>,
+}
+
+impl KeyPointValues {
+    /// The coefficients without their sources.
+    pub fn coefficients(&self) -> KeyPointCoefficients {
+        KeyPointCoefficients {
+            read_s_per_section: self.read_s_per_section.value,
+            scan_s_per_section: self.scan_s_per_section.value,
+            section_segments: self.section_segments.value,
+            case_s: self.case_s.value,
+            residual_s: value(&self.residual_s),
+        }
+    }
+}
+
+impl Stated for KeyPointValues {
+    const NAME: &'static str = "key-point";
+    type Model = KeyPointModel;
+
+    fn model(&self, shape: &Shape<'_>) -> Option<KeyPointModel> {
+        Some(KeyPointModel::new(&self.coefficients(), shape.key_points?))
+    }
+
+    /// The least constant of a case that leaves the track or the section, and a track at scanning speed.
+    fn startup_and_full_s(&self, shape: &Shape<'_>) -> Option<(f64, f64)> {
+        let cases = self.case_s.value[1..].iter().copied();
+        let least = cases.fold(f64::INFINITY, f64::min);
+        let length = f64::from(shape.key_points?.length());
+        let sections = length / f64::from(self.section_segments.value);
+        Some((least, sections * self.scan_s_per_section.value))
+    }
+
+    fn fault(&self, _bands: u16) -> Option<(&'static str, String)> {
+        let is_zero = self.section_segments.value == 0;
+        is_zero.then(|| ("locate.section_segments", "cannot be 0".to_owned()))
+    }
 }
 
 /// What the transport does on a locate.
@@ -218,10 +273,6 @@ impl KeyPointModel {
 }
 
 impl Times for KeyPointModel {
-    fn name(&self) -> &'static str {
-        "key-point"
-    }
-
     fn point(&self, position: &Position) -> Point {
         let wrap = position.wrap.min(self.section_lpos.len() as u16 - 1);
         let starts = &self.section_lpos[usize::from(wrap)];

@@ -19,6 +19,10 @@
 //! the annex, LTO). Without landing points it is CERN's regression with one constant for each kind
 //! of move.
 
+mod values;
+
+pub use values::LandingValues;
+
 use super::neighbours::{Groups, OwnWrap, TurningPoints};
 use super::point::Point;
 use super::rays::{Destination, Look, Slopes, Straight, base};
@@ -319,10 +323,6 @@ impl LandingModel {
 }
 
 impl Times for LandingModel {
-    fn name(&self) -> &'static str {
-        "landing-point"
-    }
-
     fn point(&self, position: &Position) -> Point {
         let forward = self.geometry.direction(position.wrap) == Direction::Forward;
         let lpos = position.lpos as i32;

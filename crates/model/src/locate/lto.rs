@@ -15,10 +15,13 @@
 use super::neighbours::{Groups, OwnWrap, TurningPoints};
 use super::point::Point;
 use super::rays::{Destination, Look, Slopes, Straight, base};
+use super::stated::{Shape, Stated};
 use super::times::Times;
 use crate::geometry::{Direction, Geometry};
 use crate::micros::{Micros, Pace};
 use crate::position::Position;
+use crate::sourced::Sourced;
+use serde::{Deserialize, Serialize};
 
 /// Coefficients of the regression, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +42,54 @@ pub struct LtoCoefficients {
     pub per_lpos_s: f64,
     /// Residual standard error.
     pub residual_s: f64,
+}
+
+/// What a profile states of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // each field is documented where its equation stands
+pub struct LtoValues {
+    pub intercept_s: Sourced<f64>,
+    pub wrap_change_s: Sourced<f64>,
+    pub band_change_s: Sourced<f64>,
+    pub mid_cross_s: Sourced<f64>,
+    pub direction_change_s: Sourced<f64>,
+    pub step_back_s: Sourced<f64>,
+    pub per_lpos_s: Sourced<f64>,
+    pub residual_s: Sourced<f64>,
+}
+
+impl LtoValues {
+    /// The coefficients without their sources.
+    pub fn coefficients(&self) -> LtoCoefficients {
+        LtoCoefficients {
+            intercept_s: self.intercept_s.value,
+            wrap_change_s: self.wrap_change_s.value,
+            band_change_s: self.band_change_s.value,
+            mid_cross_s: self.mid_cross_s.value,
+            direction_change_s: self.direction_change_s.value,
+            step_back_s: self.step_back_s.value,
+            per_lpos_s: self.per_lpos_s.value,
+            residual_s: self.residual_s.value,
+        }
+    }
+}
+
+impl Stated for LtoValues {
+    const NAME: &'static str = "lto-regression";
+    type Model = LtoRegression;
+
+    fn model(&self, shape: &Shape<'_>) -> Option<LtoRegression> {
+        Some(LtoRegression::new(&self.coefficients(), shape.geometry))
+    }
+
+    /// Intercept and wrap change, which is the least locate to another wrap (the same band, half and
+    /// direction, no distance), and `per_lpos_s` times the length of a wrap.
+    fn startup_and_full_s(&self, shape: &Shape<'_>) -> Option<(f64, f64)> {
+        let length = f64::from(shape.geometry.wrap_lpos());
+        let startup_s = self.intercept_s.value + self.wrap_change_s.value;
+        Some((startup_s, self.per_lpos_s.value * length))
+    }
 }
 
 /// The regression for a cartridge of one geometry.
@@ -116,10 +167,6 @@ impl LtoRegression {
 }
 
 impl Times for LtoRegression {
-    fn name(&self) -> &'static str {
-        "lto-regression"
-    }
-
     fn point(&self, position: &Position) -> Point {
         let half = u16::from(position.lpos >= self.geometry.lpos_middle());
         let reverse = self.geometry.direction(position.wrap) == Direction::Reverse;

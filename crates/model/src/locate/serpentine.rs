@@ -14,8 +14,11 @@
 use super::neighbours::{Groups, TurningPoints};
 use super::point::Point;
 use super::rays::{Destination, Look, Slopes, Straight, base};
+use super::stated::{Shape, Stated};
 use super::times::Times;
 use crate::micros::{Micros, Pace};
+use crate::sourced::Sourced;
+use serde::{Deserialize, Serialize};
 
 /// Four-region piecewise linear seek time of a serpentine drive.
 #[derive(Clone, Debug)]
@@ -85,11 +88,39 @@ impl FourRegion {
     }
 }
 
-impl Times for FourRegion {
-    fn name(&self) -> &'static str {
-        "four-region"
+/// What a profile states of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // each field is documented where its equation stands
+pub struct FourRegionValues {
+    pub ahead_s: Sourced<f64>,
+    pub ahead_s_per_track: Sourced<f64>,
+    pub behind_s: Sourced<f64>,
+    pub behind_s_per_track: Sourced<f64>,
+    pub offset_tracks: Sourced<f64>,
+}
+
+impl Stated for FourRegionValues {
+    const NAME: &'static str = "four-region";
+    type Model = FourRegion;
+
+    fn model(&self, shape: &Shape<'_>) -> Option<FourRegion> {
+        Some(FourRegion::new(
+            [self.ahead_s.value, self.ahead_s_per_track.value],
+            [self.behind_s.value, self.behind_s_per_track.value],
+            self.offset_tracks.value,
+            shape.geometry.lpos_min,
+            shape.geometry.lpos_max,
+        ))
     }
 
+    /// The line ahead.
+    fn startup_and_full_s(&self, _: &Shape<'_>) -> Option<(f64, f64)> {
+        Some((self.ahead_s.value, self.ahead_s_per_track.value))
+    }
+}
+
+impl Times for FourRegion {
     #[inline(always)]
     fn time(&self, from: &Point, to: &Point) -> Micros {
         let ahead = i64::from(self.along(to.lpos, to.wrap) - self.target(from, to.wrap));

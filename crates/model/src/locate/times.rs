@@ -6,9 +6,6 @@ use crate::position::Position;
 
 /// The times of a model.
 pub(super) trait Times {
-    /// The name of the model, as profiles spell it.
-    fn name(&self) -> &'static str;
-
     /// Prepares a position for [`Times::time`].
     fn point(&self, position: &Position) -> Point {
         Point {

@@ -1,6 +1,6 @@
 //! Johnson & Miller's summary (1998, section 5.7) of a drive, and their cost of a file fetch (Table 5).
 
-use super::means::{means, startup_and_full_s};
+use super::means::means;
 use super::{Known, Profile, Status};
 use serde::Serialize;
 
@@ -89,9 +89,11 @@ impl Comparison {
     pub fn new(profile: &Profile) -> Comparison {
         let known = |value: &Known<f64>| value.as_ref().map(|sourced| sourced.value);
         let stated = known(&profile.seek.startup_s).zip(known(&profile.seek.full_s));
-        let seek = stated
-            .map(|seek| (seek, SeekSource::Profile))
-            .or_else(|| startup_and_full_s(profile).map(|seek| (seek, SeekSource::Model)));
+        let seek = stated.map(|seek| (seek, SeekSource::Profile)).or_else(|| {
+            profile
+                .startup_and_full_s()
+                .map(|seek| (seek, SeekSource::Model))
+        });
         let seek_s = seek.map(|(seek_s, _)| seek_s);
         let means = means(profile);
         let stated_fetch_s = known(&profile.seek.fetch_s);

@@ -1,6 +1,6 @@
-//! Mean locate times, and startup and full seek of drives that were published with a model only.
+//! Mean locate times of drives that were published with a model only.
 
-use super::{Locate, Profile};
+use super::Profile;
 use crate::{Geometry, Point, Position, PositionSource, Random};
 
 /// Places of the midpoint rule for the mean from the beginning of tape, all wraps together.
@@ -81,60 +81,6 @@ fn anywhere(geometry: &Geometry, random: &mut Random, point: &impl Fn(u16, u32) 
     point(wrap, geometry.lpos_min + along)
 }
 
-/// Fixed time of a seek and additional time across the whole tape, as the locate-time model of a
-/// drive has them, in seconds.
-///
-/// Landing points: a locate ahead in the same direction on another wrap of the band, by the line of
-/// long travel, without the reading. LTO: intercept and wrap change, which is the least locate to
-/// another wrap (the same band, half and direction, no distance), and `per_lpos_s` times the length
-/// of a wrap. Four regions: the line ahead. Key points: the least constant of a case that leaves the
-/// track or the section, and a track at scanning speed. Helical: the coefficients themselves.
-pub fn startup_and_full_s(profile: &Profile) -> Option<(f64, f64)> {
-    match profile.locate.as_ref()? {
-        Locate::HelicalLinear {
-            startup_s, full_s, ..
-        } => Some((startup_s.value, full_s.value)),
-        Locate::FourRegion {
-            ahead_s,
-            ahead_s_per_track,
-            ..
-        } => Some((ahead_s.value, ahead_s_per_track.value)),
-        Locate::KeyPoint {
-            case_s,
-            scan_s_per_section,
-            section_segments,
-            ..
-        } => {
-            let least = case_s.value[1..]
-                .iter()
-                .copied()
-                .fold(f64::INFINITY, f64::min);
-            let length = f64::from(profile.nominal_key_points()?.length());
-            let sections = length / f64::from(section_segments.value);
-            Some((least, sections * scan_s_per_section.value))
-        }
-        Locate::LtoRegression {
-            intercept_s,
-            wrap_change_s,
-            per_lpos_s,
-            ..
-        } => {
-            let length = f64::from(profile.geometry().ok()?.wrap_lpos());
-            Some((
-                intercept_s.value + wrap_change_s.value,
-                per_lpos_s.value * length,
-            ))
-        }
-        Locate::LandingPoint(values) => {
-            let length = f64::from(profile.geometry().ok()?.wrap_lpos());
-            let lines = values.travel_s.value.iter();
-            let lines = lines.zip(&values.travel_per_lpos_s.value);
-            let (startup_s, pace) = lines.min_by(|a, b| a.1.total_cmp(b.1))?;
-            Some((values.other_wrap_s.value[0] + startup_s, pace * length))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,12 +120,12 @@ mod tests {
 
     #[test]
     fn startup_and_full_seek_follow_from_each_model() {
-        let (startup_s, full_s) = startup_and_full_s(&of("lto8")).unwrap();
+        let (startup_s, full_s) = of("lto8").startup_and_full_s().unwrap();
         assert!((startup_s - 10.9367).abs() < 1e-3 && (full_s - 104.274).abs() < 1e-3);
-        assert_eq!(startup_and_full_s(&of("dlt4000-jm98")), Some((21.0, 154.0)));
-        assert_eq!(startup_and_full_s(&of("dat-4mm")), Some((13.0, 110.0)));
-        let (_, full_s) = startup_and_full_s(&of("dlt4000")).unwrap();
+        assert_eq!(of("dlt4000-jm98").startup_and_full_s(), Some((21.0, 154.0)));
+        assert_eq!(of("dat-4mm").startup_and_full_s(), Some((13.0, 110.0)));
+        let (_, full_s) = of("dlt4000").startup_and_full_s().unwrap();
         assert!((full_s - 9_720.0 / 704.0 * 10.0).abs() < 1e-9);
-        assert_eq!(startup_and_full_s(&of("ts1170")), None);
+        assert_eq!(of("ts1170").startup_and_full_s(), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Profiles in words: units from names, places in the file, names of what is an enum.
 
-use super::{Kind, Locate, Status};
+use super::{Kind, Status};
 
 /// Endings of field names with their unit; the longer of two that fit stands first.
 const UNITS: [(&str, &str); 16] = [
@@ -81,19 +81,6 @@ impl Status {
             Status::Emulated => "emulated",
             Status::Estimate => "estimate",
             Status::FactsOnly => "facts-only",
-        }
-    }
-}
-
-impl Locate {
-    /// The locate-time model as the file spells it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Locate::HelicalLinear { .. } => "helical-linear",
-            Locate::FourRegion { .. } => "four-region",
-            Locate::KeyPoint { .. } => "key-point",
-            Locate::LtoRegression { .. } => "lto-regression",
-            Locate::LandingPoint(_) => "landing-point",
         }
     }
 }

@@ -93,21 +93,14 @@ fn exact_mean_s(table: &[Branch], offset: f64) -> Result<f64, PaperError> {
 
 /// The model of the profile with another offset, on tape measured as `drive` does.
 fn four_region(bench: &Bench, offset: f64, drive: &Drive) -> Result<LocateModel, PaperError> {
-    let Some(Locate::FourRegion {
-        ahead_s,
-        ahead_s_per_track,
-        behind_s,
-        behind_s_per_track,
-        ..
-    }) = &bench.drive(DLT4000).profile.locate
-    else {
+    let Some(Locate::FourRegion(values)) = &bench.drive(DLT4000).profile.locate else {
         return Err(PaperError::from(
             "profile dlt4000-jm98 has no four-region model",
         ));
     };
     Ok(LocateModel::FourRegion(FourRegion::new(
-        [ahead_s.value, ahead_s_per_track.value],
-        [behind_s.value, behind_s_per_track.value],
+        [values.ahead_s.value, values.ahead_s_per_track.value],
+        [values.behind_s.value, values.behind_s_per_track.value],
         offset,
         drive.geometry.lpos_min,
         drive.geometry.lpos_max,

@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tapewise_house::initramfs_script;
 use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, Target, lacks, serial, skip};
-use tapewise_scsi::device::{Address, DeviceError, Found, Host, Kind};
+use tapewise_scsi::commands::DeviceKind;
+use tapewise_scsi::device::{Address, DeviceError, Found, Host};
 use tapewise_scsi::transports::{Sg, St};
 use tapewise_scsi::{Cdb, Data, Transport, TransportError};
 
@@ -144,14 +145,14 @@ fn inside_the_guest() {
 fn devices_are_found_with_serial_and_generic_node() -> (Found, Found) {
     let found = Host::local().list().expect("the devices");
     assert_eq!(found.len(), 2, "{found:?}");
-    let of = |kind: Kind| {
+    let of = |kind: DeviceKind| {
         found
             .iter()
             .find(|found| found.kind == kind)
             .expect("a device")
             .clone()
     };
-    let (drive, robot) = (of(Kind::Tape), of(Kind::Changer));
+    let (drive, robot) = (of(DeviceKind::Tape), of(DeviceKind::Changer));
     assert_eq!(
         (drive.vendor.as_str(), drive.model.as_str()),
         ("STGT", "VTAPE")

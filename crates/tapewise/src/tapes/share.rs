@@ -41,7 +41,7 @@ pub enum TapesError {
 
 /// A file of one of the volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct FileAt {
     volume: usize,
     file: usize,
 }
@@ -53,14 +53,14 @@ struct Place {
 /// # Errors
 /// [`TapesError`].
 pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesError> {
-    let mut by_path: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+    let mut by_path: BTreeMap<String, Vec<FileAt>> = BTreeMap::new();
     for (volume, one) in volumes.iter().enumerate() {
         for (file, entry) in one.files().iter().enumerate() {
             let places = by_path.entry(String::from(&entry.path)).or_default();
-            places.push(Place { volume, file });
+            places.push(FileAt { volume, file });
         }
     }
-    let (paths, places): (Vec<String>, Vec<Vec<Place>>) = by_path.into_iter().unzip();
+    let (paths, places): (Vec<String>, Vec<Vec<FileAt>>) = by_path.into_iter().unzip();
     let paths = Paths::new(paths);
     // By name of the list: what it names on the volume that it names.
     let own = on_named_volumes(volumes, listed);
@@ -99,7 +99,7 @@ pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesErro
         }
     }
     for (path, copies) in several {
-        let bytes = |place: &Place| volumes[place.volume].files()[place.file].length;
+        let bytes = |place: &FileAt| volumes[place.volume].files()[place.file].length;
         let first = copies[0];
         if let Some(other) = copies.iter().find(|place| bytes(place) != bytes(&first)) {
             return Err(TapesError::Differ {
@@ -122,11 +122,11 @@ pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesErro
 /// The share, with what is in it.
 struct Sharing {
     files: Vec<Vec<usize>>,
-    taken: HashSet<Place>,
+    taken: HashSet<FileAt>,
 }
 
 impl Sharing {
-    fn add(&mut self, place: Place) {
+    fn add(&mut self, place: FileAt) {
         if self.taken.insert(place) {
             self.files[place.volume].push(place.file);
         }
@@ -134,7 +134,7 @@ impl Sharing {
 }
 
 /// Names with the name of a volume as one of their parts, by their lines, and the files that they name there.
-fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec<Place>> {
+fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec<FileAt>> {
     let titles: Vec<String> = volumes
         .iter()
         .map(|volume| volume.title().to_lowercase())
@@ -163,7 +163,7 @@ fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec
                 Paths::new(files.map(|file| String::from(&file.path)).collect())
             });
             if let Found::Files(_, files) = table.at_path(&rest.join("/")) {
-                let files = files.into_iter().map(|file| Place { volume, file });
+                let files = files.into_iter().map(|file| FileAt { volume, file });
                 found.insert(name.line, files.collect());
                 break;
             }

@@ -1,14 +1,15 @@
 //! The made-up archive of the demo: camera clips whose contents follow from a seed.
 
-use tapewise_archive::deliver::{BadPath, Expected, InnerPath};
-use tapewise_archive::ltfs::deliver::Wanted;
-use tapewise_archive::record::Segment;
 use tapewise_archive::sums::{Kind, Sum};
+use tapewise_formats::ltfs_volume_out::LABEL_BLOCKS;
 use tapewise_formats::{Extent, Request};
 use tapewise_model::Random;
 
-/// Bytes of a block as stored. On the tape each of them stands for [`SCALE`] bytes.
-pub const BLOCK_BYTES: usize = 2_048;
+/// Bytes of a block as stored, the fewest that LTFS allows. On the tape each of them stands for [`SCALE`] bytes.
+pub const BLOCK_BYTES: u64 = 4_096;
+
+/// The data partition of an LTFS volume.
+const DATA_PARTITION: u8 = 1;
 
 /// How many bytes of tape a stored byte stands for: 12 TB must fit on any disk, and be compared byte
 /// by byte three times within a minute.
@@ -26,7 +27,7 @@ const CLIP_BYTES: std::ops::Range<u64> = 500_000_000..9_000_000_000;
 pub struct Clip {
     /// Its path.
     pub name: String,
-    /// First block on the tape, filemarks counted.
+    /// First block in the data partition, filemarks counted.
     pub first_block: u64,
     /// Bytes as stored.
     pub stored_bytes: usize,
@@ -48,36 +49,16 @@ impl Clip {
 
     /// Blocks on the tape.
     pub fn blocks(&self) -> u64 {
-        self.stored_bytes.div_ceil(BLOCK_BYTES) as u64
+        (self.stored_bytes as u64).div_ceil(BLOCK_BYTES)
     }
 
-    /// Whether a filemark follows: each card ends with one.
-    pub fn ends_card(&self) -> bool {
-        (self.number + 1).is_multiple_of(CARD as u64)
-    }
-
-    /// What a recall must deliver: its name, what is known of its contents, and where it lies.
-    pub fn wanted(&self) -> Result<Wanted, BadPath> {
-        let contents = self.contents();
-        let expected = Expected {
-            sums: vec![Sum::of(Kind::Xxh64, &contents)],
-            ..Expected::of(contents.len() as u64)
-        };
-        let segment = Segment {
-            partition: 0,
-            first_block: self.first_block,
-            last_block: self.first_block + self.blocks() - 1,
-            byte_offset: 0,
-            bytes: contents.len() as u64,
-            file_offset: 0,
-            start: None,
-            end: None,
-        };
-        Ok(Wanted {
-            path: InnerPath::new(self.name.clone())?,
-            expected,
-            segments: vec![segment],
-        })
+    /// Its line in a list of checksums, as `xxhsum` writes it.
+    pub fn sum(&self) -> String {
+        format!(
+            "{}  {}\n",
+            Sum::of(Kind::Xxh64, &self.contents()).hex(),
+            self.name
+        )
     }
 
     /// The request for it, with sizes as on the tape.
@@ -87,7 +68,7 @@ impl Clip {
             volume: Some(volume.to_owned()),
             path: Some(self.name.clone()),
             extents: vec![Extent {
-                partition: Some(0),
+                partition: Some(DATA_PARTITION),
                 start_block: self.first_block,
                 block_count: self.blocks(),
                 byte_count: Some(self.stored_bytes as u64 * SCALE),
@@ -98,10 +79,10 @@ impl Clip {
     }
 }
 
-/// Clips written one behind the other, as a camera archive is.
+/// Clips written one after the other, as a camera archive is.
 pub fn clips(seed: u64) -> Vec<Clip> {
     let mut random = Random::new(seed, 0);
-    let mut next_block = 0;
+    let mut next_block = LABEL_BLOCKS;
     (0..CLIPS)
         .map(|number| {
             let bytes = CLIP_BYTES.start + random.below(CLIP_BYTES.end - CLIP_BYTES.start);
@@ -112,7 +93,7 @@ pub fn clips(seed: u64) -> Vec<Clip> {
                 seed,
                 number: number as u64,
             };
-            next_block += clip.blocks() + u64::from(clip.ends_card());
+            next_block += clip.blocks();
             clip
         })
         .collect()

@@ -20,7 +20,7 @@ pub struct Position {
 
 /// Where a drive has its head.
 #[derive(Serialize)]
-pub struct Place {
+pub struct HeadPlace {
     partition: u8,
     block: u64,
     /// None where the drive does not count them.
@@ -35,7 +35,7 @@ pub struct Place {
 pub fn run(args: &Position) -> Result<(), CliError> {
     let mut drive = device::tape_for_use(&args.device)?;
     drive.wait_until_ready(super::READY_LIMIT)?;
-    let place = Place::of(&mut drive)?;
+    let place = HeadPlace::of(&mut drive)?;
     if args.json {
         output::json(&place)
     } else {
@@ -43,12 +43,12 @@ pub fn run(args: &Position) -> Result<(), CliError> {
     }
 }
 
-impl Place {
+impl HeadPlace {
     /// Where a drive that is ready has its head.
-    pub fn of(drive: &mut TapeDrive) -> Result<Place, CliError> {
+    pub fn of(drive: &mut TapeDrive) -> Result<HeadPlace, CliError> {
         let logical = drive.position()?;
         let physical = drive.physical_position()?;
-        Ok(Place {
+        Ok(HeadPlace {
             partition: logical.partition,
             block: logical.block,
             filemarks_before_it: logical.filemarks,

@@ -2,7 +2,7 @@
 
 use super::cartridge::{describe_cartridge, describe_life};
 use super::heed;
-use super::position::Place;
+use super::position::HeadPlace;
 use crate::error::CliError;
 use crate::{device, output, units};
 use serde::Serialize;
@@ -49,7 +49,7 @@ struct Document {
     cartridge: Option<CartridgeFacts>,
     drive_life: Option<DriveLife>,
     alerts: Option<Vec<&'static str>>,
-    position: Option<Place>,
+    position: Option<HeadPlace>,
 }
 
 /// Runs the verb.
@@ -122,7 +122,7 @@ impl Document {
         self.cartridge = Some(CartridgeFacts::ask(drive, &mut heed)?);
         self.drive_life = Some(DriveLife::ask(drive, &mut heed)?);
         self.alerts = alerts(drive, &mut heed)?;
-        match Place::of(drive) {
+        match HeadPlace::of(drive) {
             Ok(place) => self.position = Some(place),
             Err(error) => self
                 .messages

@@ -26,18 +26,18 @@ pub(super) struct Content {
 }
 
 /// What one cartridge is to hold.
-pub(super) enum Cartridge {
+pub(super) enum Planned {
     Ltfs(Source),
     Filled { bytes: u64, block_bytes: u64 },
 }
 
 /// What the options ask for, one cartridge after the other; whatever is wrong with a source is found here.
-pub(super) fn plan(args: &Content) -> Result<Vec<Cartridge>, CliError> {
+pub(super) fn plan(args: &Content) -> Result<Vec<Planned>, CliError> {
     let sources = args.ltfs.iter().map(|path| ltfs::source(path));
     let mut cartridges = sources
-        .map(|source| source.map(Cartridge::Ltfs))
+        .map(|source| source.map(Planned::Ltfs))
         .collect::<Result<Vec<_>, _>>()?;
-    cartridges.extend(args.fill.map(|bytes| Cartridge::Filled {
+    cartridges.extend(args.fill.map(|bytes| Planned::Filled {
         bytes,
         block_bytes: args.fill_block_size,
     }));
@@ -45,7 +45,7 @@ pub(super) fn plan(args: &Content) -> Result<Vec<Cartridge>, CliError> {
 }
 
 /// Gives a drive without a robot as many cartridges as there are contents; a robot has its own number of them.
-pub(super) fn make_room(content: &[Cartridge], spec: &mut LibrarySpec) -> Result<(), CliError> {
+pub(super) fn make_room(content: &[Planned], spec: &mut LibrarySpec) -> Result<(), CliError> {
     let (wanted, there) = (content.len(), spec.cartridges.len());
     if spec.robot.is_none() {
         let kind = spec.drives[0].kind.clone();
@@ -65,7 +65,7 @@ pub(super) fn make_room(content: &[Cartridge], spec: &mut LibrarySpec) -> Result
 }
 
 /// Writes on the first cartridges. Returns a line about each.
-pub(super) fn write(content: &[Cartridge], library: &Library) -> Result<Vec<String>, CliError> {
+pub(super) fn write(content: &[Planned], library: &Library) -> Result<Vec<String>, CliError> {
     let spec = library.spec();
     let pairs = content.iter().zip(&spec.cartridges);
     pairs
@@ -73,8 +73,8 @@ pub(super) fn write(content: &[Cartridge], library: &Library) -> Result<Vec<Stri
             let barcode = &cartridge.barcode;
             let recorder = library.recorder(barcode)?;
             let what = match content {
-                Cartridge::Ltfs(source) => ltfs::write(source, barcode, recorder)?,
-                &Cartridge::Filled { bytes, block_bytes } => {
+                Planned::Ltfs(source) => ltfs::write(source, barcode, recorder)?,
+                &Planned::Filled { bytes, block_bytes } => {
                     fill(bytes / cartridge.scale, block_bytes, recorder)?
                 }
             };

@@ -1,11 +1,11 @@
-//! An LTFS volume on an emulated cartridge: from a directory, or from an index whose data is made up.
+//! An LTFS volume on an emulated cartridge: from files, or from an index whose data is made up.
 
 use crate::error::CliError;
 use crate::now::now_ns;
 use crate::units;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use tapewise_emulator::{HostAttribute, Recorder, made_up};
@@ -21,27 +21,45 @@ use tapewise_formats::ltfs_volume_out::{
 const PARTITIONS: [(u8, char); 2] = [(0, 'a'), (1, 'b')];
 
 /// Where the files of a volume come from.
-pub(super) enum Source {
-    Directory(PathBuf, Vec<Entry>),
+pub enum Source {
+    Files(Files),
     Index(Box<ReadIndex>),
 }
 
+/// Opens the contents of a file by its path.
+pub type Open = dyn Fn(&str) -> io::Result<Box<dyn Read>>;
+
+/// Files that are written with their contents.
+pub struct Files {
+    /// In the order in which they are written.
+    pub entries: Vec<Entry>,
+    /// Gives the contents of a file by its path.
+    pub open: Box<Open>,
+    /// Where they come from, for error messages.
+    pub root: PathBuf,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// When the volume was made, in nanoseconds since 1970.
+    pub time_ns: i64,
+}
+
 /// An index that was read.
-pub(super) struct ReadIndex {
+pub struct ReadIndex {
     text: String,
     head: LtfsIndex,
     files: Vec<LtfsFile>,
 }
 
-/// Something below the directory, with its path there.
-pub(super) struct Entry {
-    path: String,
-    kind: EntryKind,
-    modified_ns: Option<i64>,
-    readonly: bool,
+/// A file or link, with its path on the volume.
+pub struct Entry {
+    pub path: String,
+    pub kind: EntryKind,
+    pub modified_ns: Option<i64>,
+    pub readonly: bool,
 }
 
-enum EntryKind {
+/// What an entry is.
+pub enum EntryKind {
     File,
     Link(String),
 }
@@ -53,7 +71,14 @@ pub(super) fn source(path: &Path) -> Result<Source, CliError> {
     if path.is_dir() {
         let mut entries = Vec::new();
         walk(path, "", &mut entries)?;
-        return Ok(Source::Directory(path.to_owned(), entries));
+        let root = path.to_owned();
+        return Ok(Source::Files(Files {
+            entries,
+            open: Box::new(move |path| Ok(Box::new(File::open(root.join(path))?))),
+            root: path.to_owned(),
+            block_bytes: BLOCK_BYTES,
+            time_ns: now_ns(),
+        }));
     }
     let text = fs::read_to_string(path).map_err(|error| bad(&error))?;
     let text = without_hashes(&text);
@@ -113,11 +138,10 @@ fn walk(directory: &Path, inner: &str, entries: &mut Vec<Entry>) -> Result<(), C
 }
 
 /// Writes the volume. Returns what it is.
-pub(super) fn write(
-    source: &Source,
-    barcode: &str,
-    mut recorder: Recorder,
-) -> Result<String, CliError> {
+///
+/// # Errors
+/// A file that cannot be read, or a cartridge that takes no volume or not all of it.
+pub fn write(source: &Source, barcode: &str, mut recorder: Recorder) -> Result<String, CliError> {
     recorder.make_two_partitions()?;
     let mut volume = LtfsVolumeOut {
         creator: format!("tapewise {} - emulate", env!("CARGO_PKG_VERSION")),
@@ -126,8 +150,12 @@ pub(super) fn write(
         time_ns: now_ns(),
         block_bytes: BLOCK_BYTES,
     };
-    if let Source::Index(index) = source {
-        volume.uuid.clone_from(&index.head.volume_uuid);
+    match source {
+        Source::Index(index) => volume.uuid.clone_from(&index.head.volume_uuid),
+        Source::Files(files) => {
+            volume.time_ns = files.time_ns;
+            volume.block_bytes = files.block_bytes;
+        }
     }
     for (partition, letter) in PARTITIONS {
         recorder.block(partition, &volume.vol1())?;
@@ -136,8 +164,8 @@ pub(super) fn write(
         recorder.filemark(partition)?;
     }
     let (text, generation, files) = match source {
-        Source::Directory(root, entries) => {
-            let files = record_files(root, entries, &mut recorder)?;
+        Source::Files(files) => {
+            let files = record_files(files, &mut recorder)?;
             let here = next_index(&recorder, 1, 'b', None);
             (volume.index(&files, here), 1, files.len())
         }
@@ -169,7 +197,7 @@ fn write_indexes(
 ) -> Result<(), CliError> {
     let head = match source {
         Source::Index(index) => Some(&index.head),
-        Source::Directory(..) => None,
+        Source::Files(_) => None,
     };
     let data = next_index(recorder, 1, 'b', head);
     let own = next_index(recorder, 0, 'a', head);
@@ -178,7 +206,7 @@ fn write_indexes(
             .ok_or_else(|| CliError::input("the index does not say where it lies"))?;
         let end = recorder.end_of_data(partition);
         gap(end, place.start_block, partition, recorder)?;
-        for block in text.as_bytes().chunks(BLOCK_BYTES as usize) {
+        for block in text.as_bytes().chunks(volume.block_bytes as usize) {
             recorder.block(partition, block)?;
         }
         recorder.filemark(partition)?;
@@ -221,15 +249,11 @@ fn next_index(
     }
 }
 
-/// Writes the files of a directory, each from a block of its own on.
-fn record_files(
-    root: &Path,
-    entries: &[Entry],
-    recorder: &mut Recorder,
-) -> Result<Vec<LtfsFile>, CliError> {
-    let mut block = vec![0; BLOCK_BYTES as usize];
-    let mut files = Vec::with_capacity(entries.len());
-    for entry in entries {
+/// Writes files, each from a block of its own on.
+fn record_files(from: &Files, recorder: &mut Recorder) -> Result<Vec<LtfsFile>, CliError> {
+    let mut block = vec![0; from.block_bytes as usize];
+    let mut files = Vec::with_capacity(from.entries.len());
+    for entry in &from.entries {
         let mut file = LtfsFile {
             path: LtfsPath::from(entry.path.as_str()),
             modified_ns: entry.modified_ns,
@@ -239,9 +263,8 @@ fn record_files(
         match &entry.kind {
             EntryKind::Link(target) => file.symlink = Some(target.as_str().into()),
             EntryKind::File => {
-                let path = root.join(&entry.path);
                 let start_block = recorder.end_of_data(1);
-                file.length = record_file(&path, &mut block, recorder)?;
+                file.length = record_file(from, &entry.path, &mut block, recorder)?;
                 let extent = (file.length > 0).then_some(LtfsExtent {
                     file_offset: 0,
                     partition: 'b',
@@ -258,9 +281,15 @@ fn record_files(
 }
 
 /// Writes a file's bytes. Returns how many.
-fn record_file(path: &Path, block: &mut [u8], recorder: &mut Recorder) -> Result<u64, CliError> {
-    let bad = |error: std::io::Error| CliError::input(format!("{}: {error}", path.display()));
-    let mut file = File::open(path).map_err(bad)?;
+fn record_file(
+    from: &Files,
+    path: &str,
+    block: &mut [u8],
+    recorder: &mut Recorder,
+) -> Result<u64, CliError> {
+    let bad =
+        |error: io::Error| CliError::input(format!("{}: {error}", from.root.join(path).display()));
+    let mut file = (from.open)(path).map_err(bad)?;
     let mut length = 0;
     loop {
         let mut filled = 0;

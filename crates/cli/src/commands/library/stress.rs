@@ -205,7 +205,7 @@ fn events(path: Option<&Path>, seed: u64) -> Result<Events, CliError> {
     let file = File::create(path).map_err(|error| bad(&error))?;
     let header = Header {
         seed: Some(seed),
-        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        ..crate::log_file::header()
     };
     let writer = EventWriter::new(BufWriter::new(file), &header).map_err(|error| bad(&error))?;
     Ok(Events::File(writer))

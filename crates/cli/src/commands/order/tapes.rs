@@ -199,11 +199,11 @@ struct Document<'a> {
     at_hand: usize,
     drives: usize,
     end_us: i64,
-    cartridges: Vec<Cartridge<'a>>,
+    cartridges: Vec<TapeDocument<'a>>,
 }
 
 #[derive(Serialize)]
-struct Cartridge<'a> {
+struct TapeDocument<'a> {
     volume: &'a str,
     files: usize,
     bytes: u64,
@@ -214,11 +214,11 @@ struct Cartridge<'a> {
     order: Vec<&'a str>,
 }
 
-impl<'a> Cartridge<'a> {
-    fn new(tape: &'a Tape, turn: &Turn) -> Cartridge<'a> {
+impl<'a> TapeDocument<'a> {
+    fn new(tape: &'a Tape, turn: &Turn) -> TapeDocument<'a> {
         let order = tape.placed.reading_order(&tape.found.plan).into_iter();
         let requests = &tape.placed.batch.requests;
-        Cartridge {
+        TapeDocument {
             volume: &tape.title,
             files: tape.files(),
             bytes: tape.placed.bytes(),
@@ -243,7 +243,7 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
             drives: args.drives,
             end_us: rota.end.0,
             cartridges: cartridges
-                .map(|turn| Cartridge::new(&tapes[turn.tape], turn))
+                .map(|turn| TapeDocument::new(&tapes[turn.tape], turn))
                 .collect(),
         };
         let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;

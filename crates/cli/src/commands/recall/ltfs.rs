@@ -1,6 +1,7 @@
 //! `recall --ltfs`: files straight from an LTFS tape, without a mount.
 
 mod choice;
+mod power_cut;
 mod tape;
 
 use super::report::Report;
@@ -8,8 +9,9 @@ use super::{Recall, common};
 use crate::bar::Bar;
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
-use crate::{interrupt, output, units};
+use crate::{interrupt, log_file, output, units};
 use choice::Choice;
+use power_cut::Powered;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::process::ExitCode;
@@ -17,14 +19,13 @@ use tapewise_archive::deliver::{Check, Delivered, Destination};
 use tapewise_archive::ltfs::Fallback;
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
-use tapewise_archive::read::{Outcome, Progress, TapeRead};
+use tapewise_archive::read::{MappedTape, Outcome, Progress, TapeRead};
 use tapewise_archive::record::Segment;
-use tapewise_formats::event_log::{Device, EventWriter, Header};
+use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_model::Micros;
 use tapewise_order::{Action, Plan, Problem};
 use tapewise_run::{Log, NoLog, READY_LIMIT, Recorder, RunError};
-use tapewise_scsi::TapeDrive;
 
 /// Says something on standard error, unless nothing is to be said.
 type Say<'a> = &'a (dyn Fn(&dyn std::fmt::Display) + Sync);
@@ -69,6 +70,10 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     let wanted = without_those_there(chosen.wanted, &check);
     let byte_scale = devices.byte_scale(name)?.unwrap_or(1);
     let (cartridge, whence) = tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
+    let cartridge = MappedTape {
+        algorithm: args.algorithm(),
+        ..cartridge
+    };
     say(&format_args!("positions: {whence}"));
     let (head, learns) = cartridge.head(&mut drive)?;
     let wants: Vec<Vec<Segment>> = wanted.iter().map(|one| one.segments.clone()).collect();
@@ -93,7 +98,14 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
         predicted: plan.totals.total,
         left_out: chosen.left_out,
     };
-    let mut log = events(args, &drive, &profile.name, byte_scale)?;
+    let header = Header {
+        profile: Some(profile.name.clone()),
+        cartridge: volume.name.clone(),
+        emulated: devices.byte_scale(name)?.is_some(),
+        byte_scale: (byte_scale > 1).then_some(byte_scale),
+        ..log_file::header_of(drive.identity())
+    };
+    let mut log = events(args, &header)?;
     let mut recorder = Recorder::new(&mut drive, log.as_mut(), &stop);
     work.recall(read, &mut recorder, check, &say)
 }
@@ -229,31 +241,14 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
 }
 
 /// Where the event log goes.
-fn events(
-    args: &Recall,
-    drive: &TapeDrive,
-    profile: &str,
-    byte_scale: u64,
-) -> Result<Box<dyn Log>, CliError> {
+fn events(args: &Recall, header: &Header) -> Result<Box<dyn Log>, CliError> {
     let Some(path) = &args.events else {
         return Ok(Box::new(NoLog));
     };
-    let identity = drive.identity();
-    let header = Header {
-        profile: Some(profile.to_owned()),
-        device: Some(Device {
-            vendor: identity.vendor.clone(),
-            product: identity.product.clone(),
-            revision: identity.revision.clone(),
-            serial: identity.serial.clone(),
-        }),
-        byte_scale: (byte_scale > 1).then_some(byte_scale),
-        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
-    };
     let bad =
         |error: &dyn std::fmt::Display| CliError::failed(format!("{}: {error}", path.display()));
-    let file = crate::log_file::append(path).map_err(|e| bad(&e))?;
-    let writer = EventWriter::new(BufWriter::new(file), &header).map_err(|e| bad(&e))?;
+    let file = log_file::append(path).map_err(|e| bad(&e))?;
+    let writer = EventWriter::new(BufWriter::new(file), header).map_err(|e| bad(&e))?;
     Ok(Box::new(writer))
 }
 
@@ -298,7 +293,11 @@ impl Work<'_> {
             }
         };
         let result = {
-            let mut receiver = Deliveries::new(self.destination, self.wanted, &mut said);
+            let mut receiver = Powered {
+                deliveries: Deliveries::new(self.destination, self.wanted, &mut said),
+                ended: 0,
+                cut_after: self.args.power_cut_after,
+            };
             let name = |want: usize| self.wanted[want].path.to_string();
             read.run(recorder, &name, &mut receiver, &mut |now| {
                 bar.show(progress(now))

@@ -231,9 +231,9 @@ impl fmt::Display for Report {
             )?;
         }
         let time = |time: Duration| Micros(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
-        let (positioning, reading) = (time(self.positioning), time(self.reading));
         // Only files of a mounted volume are timed here; a drive's own times follow elsewhere.
-        if self.positioning + self.reading > Duration::ZERO {
+        if !(self.positioning + self.reading).is_zero() {
+            let (positioning, reading) = (time(self.positioning), time(self.reading));
             write!(f, "; {positioning} positioning, {reading} reading")?;
         }
         let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();

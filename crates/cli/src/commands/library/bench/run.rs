@@ -11,7 +11,7 @@ use crate::{output, units};
 use std::path::PathBuf;
 use tapewise_formats::bench_csv::Stocked;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{Device, EventWriter, Header};
+use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::bench::measured::Measured;
 use tapewise_library::bench::{Shelved, Tally, bench};
 use tapewise_library::pool::Pace;
@@ -80,17 +80,10 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         .collect::<Result<Vec<_>, _>>()?;
     let shelved = shelve(stocked, &inventory)?;
     let scale = devices.byte_scale(&args.device)?;
-    let identity = changer.identity();
     let header = Header {
-        device: Some(Device {
-            vendor: identity.vendor.clone(),
-            product: identity.product.clone(),
-            revision: identity.revision.clone(),
-            serial: identity.serial.clone(),
-        }),
         emulated: scale.is_some(),
         byte_scale: scale.filter(|&scale| scale > 1),
-        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+        ..crate::log_file::header_of(changer.identity())
     };
     let file = create_new(&args.output)?;
     let mut log = Kept {

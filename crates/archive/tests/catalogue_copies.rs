@@ -1,0 +1,364 @@
+//! Copies of files in a catalogue: on one volume or several, lost and made again.
+
+use crate::catalogue_help;
+
+use catalogue_help::{
+    assert_sound, foreign, new_catalogue, recorded, store, volume, write_whole, written,
+};
+use tapewise_archive::catalogue::{
+    Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,
+    Missing, Pattern, RequestState,
+};
+use tapewise_archive::record::VolumeState;
+use tapewise_archive::sums::{Kind, Sum};
+
+fn lacking(number: u32, from: u64) -> Missing {
+    Missing {
+        number,
+        from,
+        zstd_bytes: None,
+    }
+}
+
+#[test]
+fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it() {
+    let catalogue = new_catalogue();
+    let files = [recorded("film", 50, 700)];
+    catalogue
+        .add_recorded(&foreign("A00001L8"), &files, 5)
+        .expect("added");
+    let again = catalogue
+        .add_recorded(&foreign("A00001L8"), &[], 5)
+        .expect_err("known");
+    assert!(matches!(again, CatalogueError::VolumeKnown { .. }));
+    let b = catalogue
+        .add_recorded(&foreign("B00001L8"), &files, 5)
+        .expect("added");
+    let mut unproven = recorded("film", 50, 700);
+    unproven.file.sums.clear();
+    let mut other = recorded("film", 50, 700);
+    other.file.sums = vec![Sum::of(Kind::Xxh3, b"another film")];
+    for files in [vec![unproven], vec![other]] {
+        let error = catalogue
+            .add_recorded(&foreign("C00001L8"), &files, 5)
+            .expect_err("refused");
+        assert!(matches!(error, CatalogueError::PathTaken { .. }), "{error}");
+    }
+    let found = catalogue
+        .find(&Pattern::Path(b"film".to_vec()), None, 9)
+        .expect("found");
+    assert_eq!(found[0].volumes, ["A00001L8", "B00001L8"]);
+    assert_sound(&*catalogue);
+
+    // One may go, and then the other holds the only copy.
+    let gone = Forgotten {
+        copies: 1,
+        retired: 0,
+    };
+    assert_eq!(
+        catalogue
+            .forget_volume(b, Loss::Refused, 9)
+            .expect("forgotten"),
+        gone
+    );
+    let (a, _) = catalogue
+        .find_volume("A00001L8")
+        .expect("an answer")
+        .expect("it");
+    let error = catalogue
+        .forget_volume(a, Loss::Refused, 9)
+        .expect_err("refused");
+    assert!(
+        matches!(error, CatalogueError::OnlyCopy { files: 1, .. }),
+        "{error}"
+    );
+    let gone = Forgotten {
+        copies: 1,
+        retired: 1,
+    };
+    assert_eq!(
+        catalogue
+            .forget_volume(a, Loss::Accepted, 9)
+            .expect("forgotten"),
+        gone
+    );
+    assert_eq!(catalogue.live_file(b"film").expect("an answer"), None);
+    assert_sound(&*catalogue);
+}
+
+#[test]
+fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last() {
+    let catalogue = new_catalogue();
+    let a = catalogue
+        .add_volume(&volume("A00001L8"), 1)
+        .expect("a volume");
+    let b = catalogue
+        .add_volume(&volume("B00001L8"), 1)
+        .expect("a volume");
+    let stores = [(CacheKey(0), store("film", 2500, 2))];
+    let (film, request) = catalogue.store_cached(&stores, 10).expect("stored")[0];
+    assert_eq!(catalogue.next_migrations(9, 10).expect("none yet"), []);
+    let waiting = catalogue.next_migrations(10, 10).expect("migrations");
+    let both = [1, 2].map(|number| lacking(number, 0));
+    assert_eq!(waiting[0].missing, both);
+
+    let write = catalogue.begin_write(a, &[(film, 1)], 11).expect("begun");
+    // What is under way is not begun again, by number or on this volume.
+    assert_eq!(
+        catalogue.next_migrations(10, 10).expect("migrations")[0].missing,
+        both[1..]
+    );
+    let error = catalogue
+        .begin_write(b, &[(film, 1)], 11)
+        .expect_err("refused");
+    assert!(
+        matches!(error, CatalogueError::CopyExists { number: 1, .. }),
+        "{error}"
+    );
+    let error = catalogue
+        .begin_write(a, &[(film, 2)], 11)
+        .expect_err("refused");
+    assert!(matches!(error, CatalogueError::WriteOpen { .. }), "{error}");
+    let on_a = written(write.first_block, &[(film, 1, 0, 2500)]);
+    assert_eq!(
+        catalogue
+            .commit_write(write.id, &on_a, 12)
+            .expect("committed"),
+        []
+    );
+    let error = catalogue
+        .commit_write(write.id, &on_a, 12)
+        .expect_err("once");
+    assert!(matches!(error, CatalogueError::NoWrite(_)), "{error}");
+    assert_eq!(
+        catalogue.volume(a).expect("a volume").next_block,
+        on_a.next_block
+    );
+    assert_eq!(
+        catalogue.request(request).expect("it").state,
+        RequestState::Queued
+    );
+    assert_eq!(catalogue.evict(1, &[], 13).expect("nothing"), []);
+
+    let error = catalogue
+        .begin_write(a, &[(film, 2)], 13)
+        .expect_err("refused");
+    assert!(
+        matches!(error, CatalogueError::SameVolume { number: 1, .. }),
+        "{error}"
+    );
+    assert_eq!(
+        write_whole(&*catalogue, b, &[(film, 2)], 14).expect("written"),
+        [film]
+    );
+    let request = catalogue.request(request).expect("it");
+    assert_eq!(
+        (request.state, request.done_ns),
+        (RequestState::Delivered, Some(14))
+    );
+    assert_eq!(catalogue.next_migrations(99, 10).expect("none"), []);
+    assert_eq!(catalogue.evict(1, &[], 15).expect("evicted").len(), 1);
+    assert_sound(&*catalogue);
+}
+
+#[test]
+fn a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up() {
+    let catalogue = new_catalogue();
+    let [a, b] = ["A00001L8", "B00001L8"]
+        .map(|label| catalogue.add_volume(&volume(label), 1).expect("a volume"));
+    let stores = [
+        (CacheKey(0), store("film", 2500, 1)),
+        (CacheKey(1), store("notes", 0, 1)),
+    ];
+    let ids = catalogue.store_cached(&stores, 10).expect("stored");
+    let (film, notes) = (ids[0].0, ids[1].0);
+    let write = catalogue
+        .begin_write(a, &[(film, 1), (notes, 1)], 11)
+        .expect("begun");
+    let wrong = written(write.first_block, &[(film, 1, 500, 1000)]);
+    let error = catalogue
+        .commit_write(write.id, &wrong, 12)
+        .expect_err("not its beginning");
+    assert!(
+        matches!(error, CatalogueError::Impossible { .. }),
+        "{error}"
+    );
+    let mut full = written(write.first_block, &[(film, 1, 0, 2000)]);
+    full.state = VolumeState::Full;
+    assert_eq!(
+        catalogue
+            .commit_write(write.id, &full, 12)
+            .expect("committed"),
+        []
+    );
+    assert_sound(&*catalogue);
+    let error = catalogue
+        .begin_write(a, &[(film, 1)], 13)
+        .expect_err("full");
+    assert!(
+        matches!(error, CatalogueError::NotWritable { .. }),
+        "{error}"
+    );
+
+    let waiting = catalogue.next_migrations(10, 10).expect("migrations");
+    assert_eq!(waiting[0].missing, [lacking(1, 2000)]);
+    assert_eq!(waiting[1].missing, [lacking(1, 0)]);
+    catalogue.begin_write(b, &[(film, 1)], 13).expect("begun");
+    // Killed here: the next start finds it.
+    let open = catalogue.open_writes().expect("writes");
+    assert_eq!(
+        (open.len(), open[0].copies.as_slice()),
+        (1, &[(film, 1)][..])
+    );
+    catalogue.abandon_write(open[0].id).expect("given up");
+    assert_eq!(
+        catalogue.next_migrations(10, 10).expect("migrations"),
+        waiting
+    );
+    let write = catalogue
+        .begin_write(b, &[(film, 1), (notes, 1)], 14)
+        .expect("begun");
+    let rest = written(write.first_block, &[(film, 1, 2000, 500), (notes, 1, 0, 0)]);
+    assert_eq!(
+        catalogue
+            .commit_write(write.id, &rest, 15)
+            .expect("committed"),
+        [film, notes]
+    );
+    let found = catalogue
+        .find(&Pattern::Path(b"film".to_vec()), None, 9)
+        .expect("found");
+    assert_eq!(found[0].volumes, ["A00001L8", "B00001L8"]);
+    assert_sound(&*catalogue);
+}
+
+#[test]
+fn a_compressed_copy_is_whole_when_its_frame_is() {
+    let catalogue = new_catalogue();
+    let [a, b] = ["A00001L8", "B00001L8"]
+        .map(|label| catalogue.add_volume(&volume(label), 1).expect("a volume"));
+    let stores = [(CacheKey(0), store("film", 9000, 1))];
+    let film = catalogue.store_cached(&stores, 10).expect("stored")[0].0;
+    let write = catalogue.begin_write(a, &[(film, 1)], 11).expect("begun");
+    let mut half = written(write.first_block, &[(film, 1, 0, 1000)]);
+    half.parts[0].zstd_bytes = Some(2500);
+    assert_eq!(
+        catalogue
+            .commit_write(write.id, &half, 12)
+            .expect("committed"),
+        []
+    );
+    let part = Missing {
+        number: 1,
+        from: 1000,
+        zstd_bytes: Some(2500),
+    };
+    assert_eq!(
+        catalogue.next_migrations(99, 9).expect("migrations")[0].missing,
+        [part]
+    );
+    let write = catalogue.begin_write(b, &[(film, 1)], 13).expect("begun");
+    let mut rest = written(write.first_block, &[(film, 1, 1000, 1500)]);
+    let error = catalogue
+        .commit_write(write.id, &rest, 14)
+        .expect_err("another frame");
+    assert!(
+        matches!(error, CatalogueError::Impossible { .. }),
+        "{error}"
+    );
+    rest.parts[0].zstd_bytes = Some(2500);
+    assert_eq!(
+        catalogue
+            .commit_write(write.id, &rest, 14)
+            .expect("committed"),
+        [film]
+    );
+    assert_eq!(
+        catalogue.file(film).expect("it").copies[0].zstd_bytes,
+        Some(2500)
+    );
+    assert_sound(&*catalogue);
+}
+
+#[test]
+fn an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before() {
+    let catalogue = new_catalogue();
+    let a = catalogue
+        .add_volume(&volume("A00001L8"), 1)
+        .expect("a volume");
+    let old = catalogue
+        .store_cached(&[(CacheKey(0), store("film", 25, 1))], 2)
+        .expect("stored")[0]
+        .0;
+    let error = catalogue
+        .announce(&[store("film", 30, 1)], 3)
+        .expect_err("taken");
+    assert!(matches!(error, CatalogueError::PathTaken { .. }), "{error}");
+    let mut newer = store("film", 30, 1);
+    newer.new.replace = true;
+    let (given_up, request) = catalogue.announce(&[newer.clone()], 3).expect("announced")[0];
+    let failed = Answer::Failed(Failure::new(Cause::Destination, "the source is gone"));
+    catalogue.answer(request, &failed, 4).expect("answered");
+    assert_eq!(
+        catalogue.file(given_up).expect("it").state,
+        FileState::Retired
+    );
+    let (new, request) = catalogue.announce(&[newer], 5).expect("announced")[0];
+    assert_eq!(catalogue.live_file(b"film").expect("an answer"), Some(old));
+    let error = catalogue
+        .answer(request, &Answer::Delivered, 6)
+        .expect_err("not by word");
+    assert!(
+        matches!(error, CatalogueError::LacksCopies { .. }),
+        "{error}"
+    );
+    assert_eq!(
+        write_whole(&*catalogue, a, &[(new, 1)], 7).expect("written"),
+        [new]
+    );
+    assert_eq!(catalogue.live_file(b"film").expect("an answer"), Some(new));
+    assert_eq!(catalogue.file(old).expect("it").state, FileState::Retired);
+    assert_eq!(catalogue.evict(1, &[], 8).expect("evicted")[0].file, old);
+    assert_sound(&*catalogue);
+}
+
+#[test]
+fn a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none() {
+    let catalogue = new_catalogue();
+    let a = catalogue
+        .add_volume(&volume("A00001L8"), 1)
+        .expect("a volume");
+    let film = catalogue
+        .store_cached(&[(CacheKey(0), store("film", 25, 1))], 2)
+        .expect("stored")[0]
+        .0;
+    write_whole(&*catalogue, a, &[(film, 1)], 3).expect("written");
+    catalogue.note_verified(film, 1, 4).expect("noted");
+    catalogue.mark_lost(film, 1, 5).expect("marked");
+    let again = catalogue.next_migrations(9, 9).expect("migrations");
+    assert_eq!(again[0].missing, [lacking(2, 0)]);
+    assert_eq!(catalogue.evict(1, &[], 5).expect("nothing"), []);
+    write_whole(&*catalogue, a, &[(film, 2)], 6).expect("written");
+    assert_eq!(catalogue.evict(1, &[], 7).expect("evicted").len(), 1);
+    assert_sound(&*catalogue);
+    catalogue.mark_lost(film, 2, 8).expect("marked");
+    let states: Vec<_> = catalogue
+        .file(film)
+        .expect("it")
+        .copies
+        .iter()
+        .map(|c| c.state)
+        .collect();
+    assert_eq!(states, [CopyState::Lost; 2]);
+    let findings = catalogue.integrity().expect("an answer");
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].starts_with("film: ") && findings[0].ends_with("it is lost"));
+    // Where it lay is not forgotten: somebody may read it yet.
+    let error = catalogue
+        .forget_volume(a, Loss::Refused, 9)
+        .expect_err("the last trace");
+    assert!(
+        matches!(error, CatalogueError::OnlyCopy { files: 1, .. }),
+        "{error}"
+    );
+}
