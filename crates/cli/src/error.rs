@@ -115,11 +115,6 @@ impl CliError {
     pub fn to_do(&self) -> Option<&str> {
         self.hint.as_deref()
     }
-
-    /// The exit code.
-    pub fn exit(&self) -> Exit {
-        self.exit
-    }
 }
 
 impl From<tapewise_model::profile::ProfileError> for CliError {
