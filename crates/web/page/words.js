@@ -41,3 +41,10 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/** Lets the reader save a text. */
+export function download(name, text) {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text])), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

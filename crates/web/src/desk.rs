@@ -2,6 +2,8 @@
 
 use crate::answer::{Answer, Drive, Order, Path, Tape, Turn};
 use crate::ask::Question;
+use crate::papers;
+use crate::sizing::{self, Sizing};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufReader, Read};
@@ -13,6 +15,7 @@ use tapewise::formats::list::{Name, Separator, read_list};
 use tapewise::formats::list_out::write_list;
 use tapewise::formats::ltfs_extent::LtfsLayout;
 use tapewise::formats::name_match::Matching;
+use tapewise::formats::powershell_out::write_powershell;
 use tapewise::formats::script_out::{ScriptOptions, write_script};
 use tapewise::model::{Micros, PositionSource, profile};
 use tapewise::order::{Action, Algorithm};
@@ -25,6 +28,9 @@ pub type Reader = Box<dyn Read>;
 /// What is wanted of a tape, after its name.
 type Wanted = (String, Batch);
 
+/// Bytes that are read of a file at once: each time costs the browser a fraction of a millisecond.
+const AT_ONCE: usize = 1 << 20;
+
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// The state of one page.
@@ -36,6 +42,7 @@ pub struct Desk {
     /// A list of names, and what messages call it.
     names: Option<(String, Vec<Name>)>,
     tapes: Vec<Ordered>,
+    sizing: Sizing,
 }
 
 /// A tape, with the orders that were found.
@@ -78,6 +85,17 @@ impl Desk {
                 Ok(Answer::Path(path(&tape.placed, found)))
             }
             Question::Rota { drives } => Ok(self.rota(drives)),
+            Question::Scenarios => Ok(sizing::starting()),
+            Question::Cases { text } => sizing::cases(&text),
+            Question::Response {
+                setup,
+                replications,
+                wish,
+            } => self.sizing.response(setup, replications, wish),
+            Question::Timeline { setup, replication } => sizing::timeline(&setup, replication),
+            Question::Figure { figure } => Ok(Answer::Figure {
+                lines: papers::figure(&figure)?,
+            }),
             Question::Write {
                 tape,
                 order,
@@ -94,7 +112,7 @@ impl Desk {
     /// Reads a file of any format. Requests that do not tell the size of a block are read when it is known: `again`
     /// is the same file once more.
     fn read(&mut self, name: &str, first: Reader, again: Reader) -> Fallible<Answer> {
-        let source = Source::recognise(name, BufReader::new(first), None)?;
+        let source = Source::recognise(name, BufReader::with_capacity(AT_ONCE, first), None)?;
         let (recognised, kind) = match source.format().content {
             Content::Index => {
                 let volume = source.ltfs_index()?;
@@ -115,7 +133,7 @@ impl Desk {
                 } else {
                     Separator::Newline
                 };
-                let list = read_list(BufReader::new(again), separator)?;
+                let list = read_list(BufReader::with_capacity(AT_ONCE, again), separator)?;
                 let count = tapewise::model::units::count(list.names.len(), "name");
                 self.names = Some((name.to_owned(), list.names));
                 (format!("list of {count}"), "names")
@@ -334,15 +352,20 @@ impl Ordered {
                 self.placed.document(found, &effort).to_writer(&mut text)?;
                 "json"
             }
-            "script" => {
+            "script" | "powershell" => {
                 let options = ScriptOptions {
                     source: from.as_bytes().to_vec(),
                     destination: into.as_bytes().to_vec(),
                     comments: vec![format!("order {}", found.origin.versioned())],
                     ..ScriptOptions::default()
                 };
-                write_script(&mut text, ids(), &options)?;
-                "sh"
+                if format == "script" {
+                    write_script(&mut text, ids(), &options)?;
+                    "sh"
+                } else {
+                    write_powershell(&mut text, ids(), &options)?;
+                    "ps1"
+                }
             }
             other => return Err(format!("there is no format {other}").into()),
         };
