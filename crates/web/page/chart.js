@@ -1,7 +1,7 @@
 // Lines, dots and intervals as SVG, in the page's own colours.
 
-const WIDTH = 720;
-const HEIGHT = 400;
+/** Width and height: on a phone the words would be too small in a wide picture. */
+const size = () => (innerWidth < 600 ? [380, 300] : [720, 400]);
 const [LEFT, RIGHT, TOP, BOTTOM] = [64, 16, 14, 46];
 
 /** An SVG element with attributes and children. */
@@ -12,9 +12,9 @@ function svg(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Round values from 0 or the least on, at most seven of them. */
+/** Round values from 0 or the least on, at most six of them. */
 function ticks(low, high) {
-  const raw = (high - low) / 6 || 1;
+  const raw = (high - low) / 5 || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= raw) * power;
   const found = [];
@@ -29,6 +29,7 @@ const written = (value) => Number(value.toPrecision(6)).toLocaleString("en", { m
  * `doubling` gives each doubling of x the same room, `limit` is a value of y to be kept below, `most` the highest y shown.
  */
 export function chart({ title, across, up, lines, doubling = false, limit, most = Infinity, whole = false }) {
+  const [width, height] = size();
   const shown = lines.filter(({ places }) => places.length > 0);
   const all = shown.flatMap(({ places, intervals = [] }) => [...places, ...intervals.map(([x, , high]) => [x, high])]);
   if (limit !== undefined) all.push([all[0]?.[0] ?? 0, limit * 1.05]);
@@ -36,27 +37,27 @@ export function chart({ title, across, up, lines, doubling = false, limit, most 
   const xs = all.map(([x]) => scale(x));
   const [low, high] = all.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1];
   const top = Math.min(most, Math.max(1e-9, ...all.map(([, y]) => y))) * 1.04;
-  const right = (x) => LEFT + ((scale(x) - low) / (high - low || 1)) * (WIDTH - LEFT - RIGHT);
-  const down = (y) => HEIGHT - BOTTOM - (Math.min(y, top) / top) * (HEIGHT - TOP - BOTTOM);
-  const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": title });
+  const right = (x) => LEFT + ((scale(x) - low) / (high - low || 1)) * (width - LEFT - RIGHT);
+  const down = (y) => height - BOTTOM - (Math.min(y, top) / top) * (height - TOP - BOTTOM);
+  const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title });
   for (const y of ticks(0, top)) {
-    drawn.append(svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: down(y), y2: down(y) }));
+    drawn.append(svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: down(y), y2: down(y) }));
     drawn.append(svg("text", { x: LEFT - 8, y: down(y) + 4, "text-anchor": "end" }, written(y)));
   }
   const stops = doubling ? ticks(Math.ceil(low), high).map((power) => 2 ** Math.round(power)) : ticks(low, high);
   for (const x of new Set(whole ? stops.map(Math.round) : stops)) {
-    drawn.append(svg("text", { x: right(x), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, written(x)));
+    drawn.append(svg("text", { x: right(x), y: height - BOTTOM + 18, "text-anchor": "middle" }, written(x)));
   }
-  drawn.append(svg("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, across));
-  const middle = (HEIGHT - BOTTOM) / 2;
+  drawn.append(svg("text", { x: (LEFT + width) / 2, y: height - 8, "text-anchor": "middle" }, across));
+  const middle = (height - BOTTOM) / 2;
   drawn.append(svg("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, up));
   if (limit !== undefined) {
-    drawn.append(svg("line", { class: "limit", x1: LEFT, x2: WIDTH - RIGHT, y1: down(limit), y2: down(limit) }));
+    drawn.append(svg("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: down(limit), y2: down(limit) }));
   }
   for (const line of shown) drawn.append(one(line, lines.indexOf(line), right, down, top));
   const box = document.createElement("figure");
   box.className = "figure";
-  box.append(drawn, readout(drawn, shown, right, across), legend(shown, lines));
+  box.append(drawn, readout(drawn, width, shown, right, across), legend(shown, lines));
   return box;
 }
 
@@ -98,12 +99,12 @@ function legend(shown, lines) {
 }
 
 /** The values below the pointer, in words. */
-function readout(drawn, shown, right, across) {
+function readout(drawn, width, shown, right, across) {
   const words = document.createElement("p");
   words.className = "note readout";
   drawn.addEventListener("pointermove", (event) => {
     const box = drawn.getBoundingClientRect();
-    const at = ((event.clientX - box.left) / box.width) * WIDTH;
+    const at = ((event.clientX - box.left) / box.width) * width;
     const nearest = shown.map(({ name, places }) => {
       const [x, y] = places.reduce((best, place) => (Math.abs(right(place[0]) - at) < Math.abs(right(best[0]) - at) ? place : best));
       return `${name} ${written(y)} at ${written(x)}`;

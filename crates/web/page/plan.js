@@ -161,7 +161,7 @@ function sureness(best, about) {
     const above = (100 * (best.total_us - best.bound_us)) / best.bound_us;
     bound = `No order takes less than ${duration(best.bound_us)}: this one is at most ${above.toPrecision(2)} % longer.`;
   }
-  const measured = about.measured ? "" : " They are estimates, not measured on this cartridge: `tapewise drive map` would measure them.";
+  const measured = about.measured ? "" : " They are estimates, not measured on this cartridge; the command “tapewise drive map” would measure them.";
   return `${bound} Positions: ${about.provenance}.${measured}`;
 }
 

@@ -17,7 +17,7 @@ use tapewise::formats::ltfs_extent::LtfsLayout;
 use tapewise::formats::name_match::Matching;
 use tapewise::formats::powershell_out::write_powershell;
 use tapewise::formats::script_out::{ScriptOptions, write_script};
-use tapewise::model::{Micros, PositionSource, profile};
+use tapewise::model::{Micros, PositionSource, Profile, profile};
 use tapewise::order::{Action, Algorithm};
 use tapewise::tapes::{TapeTime, rota, share};
 use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, Placed, Placement};
@@ -159,10 +159,17 @@ impl Desk {
         let cartridge = Cartridge::new(profile::find(drive)?)?;
         let (batches, notices) = self.batches(block_bytes, ignore_missing)?;
         self.tapes.clear();
+        let several = batches.len() > 1;
         let mut tapes = Vec::new();
         for (title, batch) in batches {
             let batch = Arc::new(batch);
-            let of = |error: PlaceError| format!("{title}: {error}");
+            let of = |error: PlaceError| {
+                if several {
+                    format!("{title}: {error}")
+                } else {
+                    error.to_string()
+                }
+            };
             let ends = if unload {
                 &[EndLocation::Unloaded, EndLocation::Rewound][..]
             } else {
@@ -384,6 +391,7 @@ fn algorithm(name: &str) -> Fallible<Algorithm> {
 
 fn drives() -> Answer {
     let profiles = profile::names().filter_map(|name| profile::find(name).ok());
+    let profiles = profiles.filter(|profile| is_placed(profile.clone()));
     let drives = profiles.map(|profile| Drive {
         name: profile.name.clone(),
         title: profile.title.clone(),
@@ -391,6 +399,16 @@ fn drives() -> Answer {
     Answer::Drives {
         drives: drives.collect(),
     }
+}
+
+/// Whether requests can be placed on this drive's tapes: not those of a library, nor of a drive whose layout nobody knows.
+fn is_placed(profile: Profile) -> bool {
+    let one = "id,start_block,block_count\none,0,1\n".as_bytes();
+    let batch = Source::recognise("one", one, None).and_then(|one| one.requests(Some(1024)));
+    let placed = Cartridge::new(profile).map(|cartridge| {
+        batch.is_ok_and(|batch| cartridge.place(batch, &Placement::default()).is_ok())
+    });
+    placed.unwrap_or(false)
 }
 
 /// The steps of a plan, as columns.

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// After this long without what is waited for, something hangs. It says nothing about how long anything takes.
-const HANGS: Duration = Duration::from_secs(240);
+const HANGS: Duration = Duration::from_secs(120);
 
 /// A browser with one page.
 pub struct Browser {

@@ -227,7 +227,9 @@ fn a_tape_is_planned_by_keyboard_and_nothing_leaves_the_page() {
     );
     let save = "#result .controls button";
     page.browser.tab_to(save);
-    page.browser.value("document.addEventListener('click', (e) => e.target.download && (globalThis.saved = e.target.download), true)");
+    page.browser.value(
+        "HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download; }; 0",
+    );
     page.browser.press(" ");
     page.wait("globalThis.saved === 'SHOW_A.txt'");
     page.browser.tab_to(".players + .controls button");

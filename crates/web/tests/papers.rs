@@ -35,12 +35,18 @@ fn orders_come_in_the_papers_sequence_and_batches_do_not_depend_on_how_they_are_
     let mean = |name: &str| {
         let places = &find(&all, name).places;
         assert_eq!(places.len(), 6, "{name}");
-        let joined: Vec<(f64, f64)> = halves.iter().flat_map(|half| find(half, name).places.clone()).collect();
+        let joined: Vec<(f64, f64)> = halves
+            .iter()
+            .flat_map(|half| find(half, name).places.clone())
+            .collect();
         assert_eq!(&joined, places, "{name}");
         places.iter().map(|place| place.1).sum::<f64>() / 6.0
     };
     let [fifo, sort, loss, opt] = ["FIFO", "SORT", "LOSS", "OPT"].map(mean);
-    assert!(opt <= loss && loss < sort && sort < fifo, "{opt} {loss} {sort} {fifo}");
+    assert!(
+        opt <= loss && loss < sort && sort < fifo,
+        "{opt} {loss} {sort} {fifo}"
+    );
 }
 
 #[test]
@@ -49,8 +55,16 @@ fn the_formula_lies_by_the_papers_model() {
     let lines = lines(times);
     for (drives, per_hour, theirs) in [(2, 50.0, 36.0), (4, 150.0, 39.0), (6, 250.0, 51.0)] {
         let line = find(&lines, &format!("formula, {drives} drives"));
-        let at = line.places.iter().find(|place| place.0 == per_hour).expect("a place");
-        assert!((at.1 - theirs).abs() < 2.5, "{drives} drives: {} and {theirs}", at.1);
+        let at = line
+            .places
+            .iter()
+            .find(|place| place.0 == per_hour)
+            .expect("a place");
+        assert!(
+            (at.1 - theirs).abs() < 2.5,
+            "{drives} drives: {} and {theirs}",
+            at.1
+        );
     }
     assert_eq!(find(&lines, "measured in the paper").places.len(), 9);
 }

@@ -36,8 +36,10 @@ pub fn run(args: &Page) -> Result<ExitCode, CliError> {
         ));
     };
     if args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(CliError::input("the page is a megabyte of HTML, and standard output is a terminal")
-            .hint("-o tapewise.html writes it into a file"));
+        return Err(CliError::input(
+            "the page is a megabyte of HTML, and standard output is a terminal",
+        )
+        .hint("-o tapewise.html writes it into a file"));
     }
     output::write(args.output.as_deref(), |out| {
         out.write_all(page).map_err(CliError::failed)
