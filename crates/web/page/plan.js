@@ -92,7 +92,7 @@ async function plan() {
       sums.best += orders.best.total_us;
       headline.replaceChildren(...answer(sums, placed.tapes.length));
     }
-    if (placed.tapes.length > 1) result.append(await pullList(placed.tapes, number("drives")));
+    if (placed.tapes.length > 1) headline.after(await pullList(placed.tapes, number("drives")));
     say("");
     result.focus();
   } catch (error) {
@@ -190,7 +190,7 @@ async function pullList(tapes, drives) {
   );
   const heads = ["tape", "drive", "insert at", "read by"].map((head) => element("th", { scope: "col" }, head));
   const caption = `Pull list: everything is read after ${duration(end_us)}${optimal ? ", and no division of the tapes ends sooner" : ""}`;
-  return element("div", { class: "scroll" }, element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Pull list" }, element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
 }
 
 /** `LTO-8` is what people have; the profile is called `lto8`. */
