@@ -66,6 +66,6 @@ mv target/tapewise.html $out/
 say "$out/index.html (to be served), $out/tapewise.html (one file, works from disk)"
 say "module: $(stat -c %s $out/tapewise.wasm) bytes, $(gzip -9c $out/tapewise.wasm | wc -c) with gzip"
 if command -v node > /dev/null; then
-    brotli='const { brotliCompressSync } = require("zlib"); console.log(brotliCompressSync(require("fs").readFileSync(0)).length)'
+    brotli='console.log(require("zlib").brotliCompressSync(require("fs").readFileSync(0)).length)'
     say "with brotli, as servers send it: $(node -e "$brotli" < $out/tapewise.wasm)"
 fi

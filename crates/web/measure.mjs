@@ -11,13 +11,16 @@ const HEAD =
   "<directory><name>LARGE</name><contents>";
 const TAIL = "</contents></directory></ltfsindex>";
 
-const nameOf = (number) => `A${String(100 + Math.floor(number / 40))}_C${String(number % 40).padStart(3, "0")}_${number}.mov`;
+const nameOf = (number) =>
+  `A${String(100 + Math.floor(number / 40))}_C${String(number % 40).padStart(3, "0")}_${number}.mov`;
 
 /** A file of an index as LTFS writes it, dates and all: about 700 bytes. */
 function entry(number) {
   const length = 20_000_000 + ((number * 7919) % 2_000_000);
   const date = "2026-01-01T00:00:00.000000000Z";
-  const times = ["creationtime", "changetime", "modifytime", "accesstime", "backuptime"].map((name) => `<${name}>${date}</${name}>`);
+  const times = ["creationtime", "changetime", "modifytime", "accesstime", "backuptime"].map(
+    (name) => `<${name}>${date}</${name}>`,
+  );
   return (
     `<file><name>${nameOf(number)}</name><length>${length}</length><readonly>false</readonly>${times.join("")}` +
     `<fileuid>${number + 2}</fileuid><extentinfo><extent><fileoffset>0</fileoffset><partition>b</partition>` +
@@ -87,8 +90,8 @@ async function measure(files) {
   const first = seconds();
   for (const order of ["cta", "best"]) ask({ ask: "order", tape: 0, order, seed: 1 });
   console.log(
-    `${files} files, index of ${(given[0].size / 1e6).toFixed(1)} MB: read after ${read} s (${used}), names found after ${placed} s, ` +
-      `first rows ${first} s, ours ${seconds()} s of the processor; ${memory()} in all`,
+    `${files} files, index of ${(given[0].size / 1e6).toFixed(1)} MB: ` +
+      `read after ${read} s (${used}), names found after ${placed} s, first rows ${first} s, ours ${seconds()} s of the processor; ${memory()} in all`,
   );
 }
 

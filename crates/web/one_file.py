@@ -24,7 +24,7 @@ const tapewise = {};
 def scoped(name: str, script: str) -> str:
     """A script with a scope of its own; what it exports is kept below its name."""
     script = re.sub(r'^import \* as (\w+) from "\./(\w+)\.js";', r"const \1 = tapewise.\2;", script, flags=re.M)
-    script = re.sub(r'^import (\{.*?\}) from "\./(\w+)\.js";', r"const \1 = tapewise.\2;", script, flags=re.M)
+    script = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";', r"const \1 = tapewise.\2;", script, flags=re.M)
     exported = re.findall(r"^export (?:async )?(?:function|class|const) (\w+)", script, flags=re.M)
     script = re.sub(r"^export ", "", script, flags=re.M)
     return f"tapewise.{name} = (() => {{\n{script}return {{ {', '.join(exported)} }};\n}})();\n"

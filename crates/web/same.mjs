@@ -1,8 +1,8 @@
 // The module gives the same plans as the program, byte for byte: `node same.mjs MODULE PROGRAM [BATCHES]`.
 //
-// Batches are made from a seed: every profile, 10 to 10,000 requests. What both refuse, they refuse in the same words. It
-// prints how the times compare: processor seconds of the whole program, and of everything that the module does for a
-// batch.
+// Batches are made from a seed: every drive, 10 to 10,000 requests. What both refuse, they refuse in the same words.
+// It prints how the times compare: processor seconds of the whole program, and of everything that the module does for
+// a batch.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -53,7 +53,19 @@ function inModule(drive, block, seed) {
 function inProgram(drive, block, seed) {
   // Work limits the search on both sides; a clock would end it anywhere.
   const limits = ["--time-budget", "1h"];
-  const options = ["order", ...limits, "--profile", drive, "--block-size", String(block), "--seed", String(seed), "--json", "-q", file];
+  const options = [
+    "order",
+    ...limits,
+    "--profile",
+    drive,
+    "--block-size",
+    String(block),
+    "--seed",
+    String(seed),
+    "--json",
+    "-q",
+    file,
+  ];
   const timed = ["-c", 'TIMEFORMAT="cpu %U"; time taskset -c 0 "$0" "$@"', program, ...options];
   const { status, stdout, stderr } = spawnSync("bash", timed, { encoding: "utf8", maxBuffer: 1 << 28 });
   const seconds = Number(/cpu ([\d.]+)/.exec(stderr)?.[1]);
@@ -102,5 +114,7 @@ console.log(`${same} of ${batches} plans are the same to the byte, ${refused} we
 for (const [words, count] of refusals) console.log(`  ${count}: ${words}`);
 ratios.sort((one, other) => one - other);
 const [middle, worst] = [ratios[ratios.length >> 1], ratios.at(-1)].map((ratio) => ratio?.toFixed(2));
-console.log(`processor: module ${sums[0].toFixed(1)} s, program ${sums[1].toFixed(1)} s, ${(sums[0] / sums[1]).toFixed(2)} times;`);
+console.log(
+  `processor: module ${sums[0].toFixed(1)} s, program ${sums[1].toFixed(1)} s, ${(sums[0] / sums[1]).toFixed(2)} times;`,
+);
 console.log(`of ${ratios.length} batches above 0.25 s: median ${middle} times, worst ${worst}`);

@@ -1,9 +1,9 @@
-//! Writes a PowerShell script that copies files in order: what [`script_out`](crate::script_out) is for POSIX shells, on
-//! Windows, where most LTFS mounts are.
+//! Writes a PowerShell script that copies files in order: what [`script_out`](crate::script_out) is for POSIX shells,
+//! for Windows.
 //!
-//! Like that one it is safe for any file name, stops at the first error and never overwrites, and a file appears under its
-//! name only when it is whole. It runs in Windows PowerShell 5.1 and in PowerShell 7, and asks .NET to copy, because a
-//! `Copy-Item` takes brackets in a name for a pattern.
+//! Like that one it is safe for any file name, stops at the first error and never overwrites, and a file appears under
+//! its name only when it is whole. It is written for Windows PowerShell 5.1 and PowerShell 7, and asks .NET to copy,
+//! because `Copy-Item` takes brackets in a name for a pattern.
 
 use crate::script_out::{
     Existing, ScriptError, ScriptOptions, bad_name, check_name, check_options,

@@ -25,8 +25,9 @@ function ticks(low, high) {
 const written = (value) => Number(value.toPrecision(6)).toLocaleString("en", { maximumFractionDigits: 3 });
 
 /**
- * A chart of lines: {name, places: [[x, y]], dots, dashed, intervals: [[x, low, high]]}. `across` and `up` name the axes,
- * `doubling` gives each doubling of x the same room, `limit` is a value of y to be kept below, `most` the highest y shown.
+ * A chart of lines: {name, places: [[x, y]], dots, dashed, intervals: [[x, low, high]]}. `across` and `up` name the
+ * axes, `doubling` gives each doubling of x the same room, `limit` is a value of y to be kept below, `most` the highest
+ * y shown.
  */
 export function chart({ title, across, up, lines, doubling = false, limit, most = Infinity, whole = false }) {
   const [width, height] = size();
@@ -88,7 +89,11 @@ function one({ places, dots, dashed, intervals = [] }, number, right, down, top)
 function legend(shown, lines) {
   const list = document.createElement("figcaption");
   for (const line of shown) {
-    const mark = svg("svg", { viewBox: "0 0 28 10", class: `mark line c${lines.indexOf(line) % 8}`, "aria-hidden": "true" });
+    const mark = svg("svg", {
+      viewBox: "0 0 28 10",
+      class: `mark line c${lines.indexOf(line) % 8}`,
+      "aria-hidden": "true",
+    });
     if (line.dashed) mark.classList.add("dashed");
     mark.append(line.dots ? svg("circle", { cx: 14, cy: 5, r: 4 }) : svg("path", { d: "M1 5L27 5", fill: "none" }));
     const item = document.createElement("span");
@@ -106,7 +111,9 @@ function readout(drawn, width, shown, right, across) {
     const box = drawn.getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * width;
     const nearest = shown.map(({ name, places }) => {
-      const [x, y] = places.reduce((best, place) => (Math.abs(right(place[0]) - at) < Math.abs(right(best[0]) - at) ? place : best));
+      const [x, y] = places.reduce((best, place) =>
+        Math.abs(right(place[0]) - at) < Math.abs(right(best[0]) - at) ? place : best,
+      );
       return `${name} ${written(y)} at ${written(x)}`;
     });
     words.textContent = `${across}: ${nearest.join("; ")}`;

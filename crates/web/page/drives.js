@@ -166,7 +166,9 @@ function show(found, chosen) {
       { name: "formula", places: formula, dashed: true },
     ];
     const most = Math.max(8 * least, 2 * (limit() ?? 0));
-    at("curve").replaceChildren(chart({ title, across: "drives", up: "seconds", lines, limit: limit(), most, whole: true }));
+    at("curve").replaceChildren(
+      chart({ title, across: "drives", up: "seconds", lines, limit: limit(), most, whole: true }),
+    );
   } else {
     at("curve").replaceChildren();
   }
@@ -185,8 +187,10 @@ function verdict(found) {
   const [drives, answer] = met;
   const { low, high } = estimated(answer, metric());
   const unsure = [...found].find(([, other]) => other.meets === "unsure");
-  const perhaps = unsure && unsure[0] < drives ? ` ${counted(unsure[0], "drive")} may do: more replications would tell.` : "";
-  return `${counted(drives, "drive")} keep the ${below}: it is between ${low.toFixed(1)} and ${high.toFixed(1)} s.${perhaps}`;
+  const perhaps =
+    unsure && unsure[0] < drives ? ` ${counted(unsure[0], "drive")} may do: more replications would tell.` : "";
+  const where = `it is between ${low.toFixed(1)} and ${high.toFixed(1)} s`;
+  return `${counted(drives, "drive")} keep the ${below}: ${where}.${perhaps}`;
 }
 
 /** What one number of drives comes to, as a table. */
@@ -201,7 +205,11 @@ function details(answer, drives) {
   for (const percent of [50, 90, 95, 99]) {
     const key = percent === 50 ? "median_s" : `p${percent}_s`;
     const named = percent === 50 ? "median, s" : `${percent}th percentile, s`;
-    rows.push([named, ...seconds(simulation.percentiles[`p${percent}_s`]), simulation.formula?.[key].toFixed(1) ?? "-"]);
+    rows.push([
+      named,
+      ...seconds(simulation.percentiles[`p${percent}_s`]),
+      simulation.formula?.[key].toFixed(1) ?? "-",
+    ]);
   }
   for (const library of simulation.libraries) {
     const of = simulation.libraries.length > 1 ? `${library.name}: ` : "";
@@ -211,14 +219,27 @@ function details(answer, drives) {
   for (const [part, value] of Object.entries(simulation.parts)) {
     rows.push([`of the mean: ${part.replace(/_s$/, "").replaceAll("_", " ")}, s`, ...seconds(value), ""]);
   }
-  const heads = ["", "estimate", "from", "to", "formula"].map((head) => element(head ? "th" : "td", head ? { scope: "col" } : {}, head));
+  const heads = ["", "estimate", "from", "to", "formula"].map((head) =>
+    element(head ? "th" : "td", head ? { scope: "col" } : {}, head),
+  );
   const body = rows.map(([first, ...rest]) =>
     element("tr", {}, element("th", { scope: "row" }, first), ...rest.map((cell) => element("td", {}, cell))),
   );
   const caption = `${title}, ${counted(simulation.replications, "replication")} (95 % intervals)`;
-  const table = element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
+  const table = element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...heads)),
+    element("tbody", {}, ...body),
+  );
   const none = simulation.no_formula ? [element("p", { class: "note" }, `No formula: ${simulation.no_formula}.`)] : [];
-  return element("div", {}, element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, table), ...none);
+  return element(
+    "div",
+    {},
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, table),
+    ...none,
+  );
 }
 
 const percentage = (share) => (share === undefined ? "-" : `${(100 * share).toFixed(1)} %`);
@@ -229,12 +250,17 @@ async function picture(answer, drives, mine) {
   if (!slowest) return;
   const { svg } = await engine.ask({ ask: "timeline", setup: setup(drives), replication: slowest.replication });
   if (run !== mine) return;
-  const words = `The slowest response took ${duration(slowest.response_s * 1e6)}, in replication ${slowest.replication}. Its cause: ${slowest.cause}.`;
+  const took = `The slowest response took ${duration(slowest.response_s * 1e6)}`;
+  const words = `${took}, in replication ${slowest.replication}. Its cause: ${slowest.cause}.`;
   const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   at("picture").replaceChildren(
     element("h3", {}, "What the drives did around the slowest response"),
     element("p", {}, words),
-    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Timeline" }, element("img", { class: "timeline", src: source, alt: words })),
+    element(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "Timeline" },
+      element("img", { class: "timeline", src: source, alt: words }),
+    ),
   );
 }
 
@@ -246,7 +272,10 @@ function command() {
   const { percent } = metric();
   const short = percent === null ? "mean" : percent === 50 ? "median" : `p${percent}`;
   const isSized = limit() !== undefined && drives !== null;
-  if (isSized) words.push(`--robots ${robots} --window ${window_s}s --target "${short} < ${limit()} s" --drives ${counts().join(",")}`);
+  if (isSized)
+    words.push(
+      `--robots ${robots} --window ${window_s}s --target "${short} < ${limit()} s" --drives ${counts().join(",")}`,
+    );
   else words.push(drives !== null && `--set drives=${drives} --set robots=${robots}`, `--set window=${window_s}`);
   return `tapewise ${isSized ? "capacity" : "simulate"} scenario.toml ${words.filter(Boolean).join(" ")}`;
 }
@@ -255,7 +284,12 @@ function command() {
 const state = () => {
   const text = at("scenario-text").value;
   const known = builtin.find((one) => one.text === text);
-  const values = Object.fromEntries(["rate", "drive-count", "robots", "window", "policy", "sizing-seed", "metric", "limit"].map((id) => [id, at(id).value]));
+  const values = Object.fromEntries(
+    ["rate", "drive-count", "robots", "window", "policy", "sizing-seed", "metric", "limit"].map((id) => [
+      id,
+      at(id).value,
+    ]),
+  );
   return { ...(known ? { name: known.name } : { text }), case: at("case").value, values };
 };
 
@@ -285,15 +319,31 @@ export async function begin(code) {
   say("loading …");
   const { scenarios, policies } = await engine.ask({ ask: "scenarios" });
   builtin = scenarios;
-  at("scenario").replaceChildren(...scenarios.map(({ name }) => element("option", { value: name, selected: name === "gniewek-1999" }, name)));
+  at("scenario").replaceChildren(
+    ...scenarios.map(({ name }) => element("option", { value: name, selected: name === "gniewek-1999" }, name)),
+  );
   at("policy").replaceChildren(...policies.map((name) => element("option", {}, name)));
-  at("metric").replaceChildren(...METRICS.map(({ name }) => element("option", { selected: name === "95th percentile" }, name)));
+  at("metric").replaceChildren(
+    ...METRICS.map(({ name }) => element("option", { selected: name === "95th percentile" }, name)),
+  );
   const text = () => builtin.find(({ name }) => name === at("scenario").value).text;
   const guarded = (work) => () => work().then(simulate, (error) => say(error.message, true));
-  at("scenario").addEventListener("change", guarded(() => takeText(text())));
-  at("use-text").addEventListener("click", guarded(() => takeText(at("scenario-text").value)));
-  at("case").addEventListener("change", guarded(async () => takeCase()));
-  at("scenario-file").addEventListener("change", guarded(async () => takeText(await at("scenario-file").files[0].text())));
+  at("scenario").addEventListener(
+    "change",
+    guarded(() => takeText(text())),
+  );
+  at("use-text").addEventListener(
+    "click",
+    guarded(() => takeText(at("scenario-text").value)),
+  );
+  at("case").addEventListener(
+    "change",
+    guarded(async () => takeCase()),
+  );
+  at("scenario-file").addEventListener(
+    "change",
+    guarded(async () => takeText(await at("scenario-file").files[0].text())),
+  );
   let soon;
   for (const id of ["rate", "drive-count", "robots", "window", "policy", "sizing-seed", "metric", "limit"]) {
     at(id).addEventListener("input", () => {

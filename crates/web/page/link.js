@@ -10,7 +10,10 @@ const through = async (bytes, stream) =>
 export async function packed(value) {
   const text = new TextEncoder().encode(JSON.stringify(value));
   const bytes = await through(text, new CompressionStream("deflate-raw"));
-  const code = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const code = btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
   return code.length > LONGEST ? null : code;
 }
 

@@ -22,7 +22,10 @@ async function ask(figure) {
 
 /** A figure with its sliders: `draw` is called again when one of them is moved, and `isLatest` tells it to stop. */
 function figure({ id, sliders, draw }) {
-  const values = () => Object.fromEntries(sliders.map(({ name, select }) => [name, select ? at(`${id}-${name}`).value : Number(at(`${id}-${name}`).value)]));
+  const values = () =>
+    Object.fromEntries(
+      sliders.map(({ name, select }) => [name, select ? at(`${id}-${name}`).value : Number(at(`${id}-${name}`).value)]),
+    );
   let latest = 0;
   const again = async () => {
     latest += 1;
@@ -41,8 +44,23 @@ function figure({ id, sliders, draw }) {
   };
   const fields = sliders.map(({ name, label, select, min = 0, max, step = 1, value }) =>
     select
-      ? element("label", {}, label, element("select", { id: `${id}-${name}` }, ...select.map(([key, text]) => element("option", { value: key }, text))))
-      : element("label", {}, label, element("input", { type: "range", id: `${id}-${name}`, min, max, step, value }), element("output", { id: `${id}-${name}-value` })),
+      ? element(
+          "label",
+          {},
+          label,
+          element(
+            "select",
+            { id: `${id}-${name}` },
+            ...select.map(([key, text]) => element("option", { value: key }, text)),
+          ),
+        )
+      : element(
+          "label",
+          {},
+          label,
+          element("input", { type: "range", id: `${id}-${name}`, min, max, step, value }),
+          element("output", { id: `${id}-${name}-value` }),
+        ),
   );
   at(`${id}-fields`).replaceChildren(...fields);
   for (const { name } of sliders) at(`${id}-${name}`).addEventListener("input", again);
@@ -64,7 +82,14 @@ async function orders({ start, cartridge }, box, isLatest) {
     for (const requests of LENGTHS) {
       // What would take seconds is left at fewer batches, and its interval shows it.
       if (requests * until > 8000) continue;
-      const lines = await ask({ of: "hillyer_orders", cartridge, from_bot: start === "bot", requests, first: made, batches: until - made });
+      const lines = await ask({
+        of: "hillyer_orders",
+        cartridge,
+        from_bot: start === "bot",
+        requests,
+        first: made,
+        batches: until - made,
+      });
       if (!isLatest()) return;
       for (const { name, places } of lines) {
         const before = name === "READ" ? [] : (seen.get(requests).get(name) ?? []);
@@ -91,7 +116,7 @@ function orderChart(seen, made) {
     }
     return { name, places, intervals, dashed: name === "READ" };
   });
-  const title = `Mean time per locate by requests, up to ${counted(made, "batch").replace("batchs", "batches")} of each length`;
+  const title = `Mean time per locate by requests, up to ${made} batches of each length`;
   return chart({ title, across: "requests of a batch", up: "seconds per locate", lines, doubling: true });
 }
 
@@ -111,12 +136,29 @@ const seconds = (value) => `${value} s`;
 
 /** Shows the view. */
 export async function begin() {
-  const cartridge = { name: "cartridge", label: "Cartridge", min: 1, max: 50, value: 1, words: (value) => `number ${value}` };
+  const cartridge = {
+    name: "cartridge",
+    label: "Cartridge",
+    min: 1,
+    max: 50,
+    value: 1,
+    words: (value) => `number ${value}`,
+  };
   const from = { name: "from", label: "The head is at", max: 1, step: 0.01, value: 0.5, words: percent };
   await figure({ id: "hillyer-1", sliders: [from, cartridge], draw: locateTimes });
   await figure({
     id: "johnson-miller",
-    sliders: [{ ...from, value: 0 }, { name: "track", label: "Seek in", select: [["0", "a track read forward"], ["1", "a track read in reverse"]] }],
+    sliders: [
+      { ...from, value: 0 },
+      {
+        name: "track",
+        label: "Seek in",
+        select: [
+          ["0", "a track read forward"],
+          ["1", "a track read in reverse"],
+        ],
+      },
+    ],
     draw: seeks,
   });
   await figure({
@@ -125,13 +167,30 @@ export async function begin() {
       { name: "robot_s", label: "Robot, each put and get", min: 1, max: 12, step: 0.5, value: 5, words: seconds },
       { name: "load_s", label: "Load", min: 1, max: 40, step: 0.5, value: 11, words: seconds },
       { name: "search_s", label: "Search and read", min: 1, max: 60, step: 0.5, value: 13, words: seconds },
-      { name: "drives", label: "Drives beside 2, 4 and 6", min: 1, max: 16, value: 8, words: (value) => counted(value, "drive") },
+      {
+        name: "drives",
+        label: "Drives beside 2, 4 and 6",
+        min: 1,
+        max: 16,
+        value: 8,
+        words: (value) => counted(value, "drive"),
+      },
     ],
     draw: responses,
   });
   await figure({
     id: "hillyer-4",
-    sliders: [{ name: "start", label: "The head begins", select: [["random", "at random (Figure 4)"], ["bot", "at the beginning of tape (Figure 5)"]] }, cartridge],
+    sliders: [
+      {
+        name: "start",
+        label: "The head begins",
+        select: [
+          ["random", "at random (Figure 4)"],
+          ["bot", "at the beginning of tape (Figure 5)"],
+        ],
+      },
+      cartridge,
+    ],
     draw: orders,
   });
 }

@@ -10,7 +10,13 @@ const engine = new Engine();
 
 /** Orders of the table, as `--algorithm` names them, from the quickest to find. */
 const ORDERS = ["fifo", "sort", "cta", "best"];
-const FORMATS = { list: "list", script: "copy script (sh)", powershell: "copy script (PowerShell)", json: "JSON plan", csv: "CSV" };
+const FORMATS = {
+  list: "list",
+  script: "copy script (sh)",
+  powershell: "copy script (PowerShell)",
+  json: "JSON plan",
+  csv: "CSV",
+};
 
 /** Files that were read: {file, name, recognised}. */
 let read = [];
@@ -138,7 +144,13 @@ async function oneTape(result, tape, about, seed) {
       continue; // An order that does not apply to this drive has no row.
     }
     const one = found[order];
-    const cells = [one.title, duration(one.total_us), duration(one.worst_us), duration(one.locate_us), duration(one.read_us)];
+    const cells = [
+      one.title,
+      duration(one.total_us),
+      duration(one.worst_us),
+      duration(one.locate_us),
+      duration(one.read_us),
+    ];
     cells.push(one.tape_m == null ? "-" : metres(one.tape_m));
     body.append(element("tr", { class: order === "best" && "ours" }, ...cells.map((cell) => element("td", {}, cell))));
   }
@@ -147,7 +159,10 @@ async function oneTape(result, tape, about, seed) {
   const [one, other] = [found.fifo ? "fifo" : "sort", "best"];
   const tracks = [];
   for (const order of [one, other]) {
-    tracks.push({ title: `${found[order].title}: ${duration(found[order].total_us)}`, path: await engine.ask({ ask: "path", tape, order }) });
+    tracks.push({
+      title: `${found[order].title}: ${duration(found[order].total_us)}`,
+      path: await engine.ask({ ask: "path", tape, order }),
+    });
   }
   result.append(players(tracks));
   return found;
@@ -159,9 +174,12 @@ function sureness(best, about) {
   if (best.optimal) bound = "No order is shorter, for these positions and times.";
   else if (best.bound_us) {
     const above = (100 * (best.total_us - best.bound_us)) / best.bound_us;
-    bound = `No order takes less than ${duration(best.bound_us)}: this one is at most ${above.toPrecision(2)} % longer.`;
+    const least = `No order takes less than ${duration(best.bound_us)}`;
+    bound = `${least}: this one is at most ${above.toPrecision(2)} % longer.`;
   }
-  const measured = about.measured ? "" : " They are estimates, not measured on this cartridge; the command “tapewise drive map” would measure them.";
+  const measured = about.measured
+    ? ""
+    : " They are estimates, not measured on this cartridge; the command “tapewise drive map” would measure them.";
   return `${bound} Positions: ${about.provenance}.${measured}`;
 }
 
@@ -186,16 +204,34 @@ async function save(tape, format) {
 async function pullList(tapes, drives) {
   const { turns, end_us, optimal } = await engine.ask({ ask: "rota", drives });
   const rows = turns.map((turn) =>
-    element("tr", {}, ...[tapes[turn.tape].title, turn.drive, duration(turn.begin_us), duration(turn.read_us)].map((cell) => element("td", {}, String(cell)))),
+    element(
+      "tr",
+      {},
+      ...[tapes[turn.tape].title, turn.drive, duration(turn.begin_us), duration(turn.read_us)].map((cell) =>
+        element("td", {}, String(cell)),
+      ),
+    ),
   );
   const heads = ["tape", "drive", "insert at", "read by"].map((head) => element("th", { scope: "col" }, head));
-  const caption = `Pull list: everything is read after ${duration(end_us)}${optimal ? ", and no division of the tapes ends sooner" : ""}`;
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Pull list" }, element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
+  const proof = optimal ? ", and no division of the tapes ends sooner" : "";
+  const caption = `Pull list: everything is read after ${duration(end_us)}${proof}`;
+  return element(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Pull list" },
+    element(
+      "table",
+      {},
+      element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, ...heads)),
+      element("tbody", {}, ...rows),
+    ),
+  );
 }
 
 /** `LTO-8` is what people have; the profile is called `lto8`. */
 function fillDrives(drives) {
-  for (const { name, title } of drives) at("drive").append(element("option", { value: name, selected: name === "lto8" }, title));
+  for (const { name, title } of drives)
+    at("drive").append(element("option", { value: name, selected: name === "lto8" }, title));
 }
 
 /** Shows the view. */

@@ -24,7 +24,11 @@ export function bytes(count) {
 
 /** `19 km`, `840 m`. */
 export function metres(count) {
-  return count >= 9950 ? `${Math.round(count / 1000)} km` : count >= 1000 ? `${(count / 1000).toFixed(1)} km` : `${Math.round(count)} m`;
+  return count >= 9950
+    ? `${Math.round(count / 1000)} km`
+    : count >= 1000
+      ? `${(count / 1000).toFixed(1)} km`
+      : `${Math.round(count)} m`;
 }
 
 /** `1 file`, `2 files`. */

@@ -1,6 +1,6 @@
 // The engine on a thread of its own. A long search is stopped by ending the thread: nothing here waits for messages.
-// Messages in: {module} once, {files} once for each choice of files, then {id, question}; out: {id, answer}, and {progress}
-// while a large file is read.
+// Messages in: {module} once, {files} once for each choice of files, then {id, question}; out: {id, answer}, and
+// {progress} while a large file is read.
 
 const files = [];
 

@@ -401,7 +401,8 @@ fn drives() -> Answer {
     }
 }
 
-/// Whether requests can be placed on this drive's tapes: not those of a library, nor of a drive whose layout nobody knows.
+/// Whether requests can be placed on this drive's tapes: not on those of a library, nor of a drive whose layout nobody
+/// knows.
 fn is_placed(profile: Profile) -> bool {
     let one = "id,start_block,block_count\none,0,1\n".as_bytes();
     let batch = Source::recognise("one", one, None).and_then(|one| one.requests(Some(1024)));

@@ -1,5 +1,5 @@
-//! The page in a browser, where there is one: its scripts with the engine compiled for this machine behind them, so that
-//! nothing has to be built for WebAssembly first, and `make web`'s page in one file, if that was made.
+//! The page in a browser, where there is one: its scripts with the engine compiled for this machine behind them, so
+//! that nothing has to be built for WebAssembly first, and `make web`'s page in one file, if that was made.
 //!
 //! Whether two programs find the same plan is not asked here: `same.mjs` compares the module with the command line.
 
@@ -160,7 +160,8 @@ fn native() -> Option<Page> {
     })
 }
 
-const READY: &str = "document.querySelector('#drive')?.options.length > 5 && document.querySelector('#status').textContent === ''";
+const READY: &str = "document.querySelector('#drive')?.options.length > 5 \
+                     && document.querySelector('#status').textContent === ''";
 
 /// Every view in both themes and at both widths.
 fn looks(page: &mut Page, axe: Option<&str>) {
@@ -240,7 +241,8 @@ fn a_tape_is_planned_by_keyboard_and_nothing_leaves_the_page() {
     looks(&mut page, axe.as_deref());
 
     // The policy holds: no script of a text, no style of an attribute, no request.
-    let refused = "new Promise((done) => { addEventListener('securitypolicyviolation', (e) => done(e.effectiveDirective)); \
+    let refused = "new Promise((done) => { \
+                   addEventListener('securitypolicyviolation', (e) => done(e.effectiveDirective)); \
                    fetch('http://127.0.0.1:9/').catch(() => 0); })";
     assert_eq!(page.browser.value(refused), json!("connect-src"));
     let evaluated = "(() => { try { return eval('1') } catch { return 'refused' } })()";
@@ -343,7 +345,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
     page.browser
         .value("document.querySelector('#drive-count').focus(); 0");
     page.browser.press("ArrowRight");
-    page.wait("document.querySelector('#sizing-table caption')?.textContent.startsWith('With 3 drives, 3 rep') === true");
+    page.wait(three);
     page.wait(done);
     looks(&mut page, axe.as_deref());
     page.browser.tab_to("#copy-link");
@@ -358,7 +360,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
 
     page.browser.open(Path::new("/dev/null"), "");
     page.browser.open(&page.file.clone(), &link);
-    page.wait("document.querySelector('#sizing-table caption')?.textContent.startsWith('With 3 drives, 3 rep') === true");
+    page.wait(three);
     assert_eq!(
         page.browser
             .value("document.querySelector('#scenario-text').value"),

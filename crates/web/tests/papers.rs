@@ -27,7 +27,8 @@ fn locates_from_the_beginning_of_tape_take_what_the_paper_says() {
 fn orders_come_in_the_papers_sequence_and_batches_do_not_depend_on_how_they_are_asked_for() {
     let ask = |first: u64, batches: u64| {
         lines(json!({
-            "of": "hillyer_orders", "cartridge": 1, "from_bot": false, "requests": 10, "first": first, "batches": batches
+            "of": "hillyer_orders", "cartridge": 1, "from_bot": false, "requests": 10, "first": first,
+            "batches": batches
         }))
     };
     let all = ask(0, 6);
