@@ -334,6 +334,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
         .value("document.querySelector('#drives-view details').open = true; 0");
     page.browser.tab_to("#use-text");
     page.browser.press("Enter");
+    let three = "document.querySelector('#sizing-table caption')?.textContent.startsWith('With 3 drives, 3 r') === true";
     let done =
         "document.querySelector('#sizing-status').textContent.startsWith('3 replications of each')";
     page.wait(done);
