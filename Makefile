@@ -12,7 +12,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: simulate-faults guest-times capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web clean
+.PHONY: simulate-faults guest-times capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web web-test clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -27,6 +27,7 @@ build: ## the program, optimised
 	@TAPEWISE_VERSION="$(VERSION)" $(CARGO) build --release --quiet --package tapewise-cli
 
 PREFIX ?= /usr/local
+BATCHES ?= 40
 
 capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
 	$(CARGO) build --release --quiet --package tapewise-capi
@@ -142,7 +143,13 @@ dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checks
 
 web: build ## the page for the browser: target/web/index.html, and target/web/tapewise.html in one file
 	@crates/web/build.sh
-	@if [ -f target/web/tapewise.wasm ]; then node crates/web/same.mjs target/web/tapewise.wasm $(TAPEWISE) 40; fi
+	@if [ -f target/web/tapewise.wasm ]; then node crates/web/same.mjs target/web/tapewise.wasm $(TAPEWISE) $(BATCHES); fi
+
+web-test: target/web-tools/node_modules/axe-core ## the page in a browser (chromium), axe included, after `make web`
+	$(CARGO) test --quiet --package tapewise-web page
+
+target/web-tools/node_modules/axe-core:
+	npm install --silent --no-fund --no-audit --prefix target/web-tools axe-core@4
 
 target/dist-tools/ready: packaging/tools.txt
 	python3 -m venv target/dist-tools

@@ -34,8 +34,16 @@ say "compiling for glibc 2.17 (some minutes the first time)"
 home=${CARGO_HOME:-$HOME/.cargo}
 export RUSTFLAGS="--remap-path-prefix=$PWD=tapewise --remap-path-prefix=$home=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=tapewise -ffile-prefix-map=$home=cargo"
+# The page for the browser, where it was made (`make web`): `tapewise page` writes it, and it lies in the tarball.
+features=()
+if [ -f target/web/tapewise.html ]; then
+    export TAPEWISE_PAGE=$PWD/target/web/tapewise.html
+    features=(--features tapewise-cli/page)
+else
+    say "without the page for the browser: run make web first"
+fi
 cargo zigbuild --quiet --locked --profile dist --target x86_64-unknown-linux-gnu.2.17 --target-dir $compiled \
-    --package tapewise-cli --package tapewise-capi
+    --package tapewise-cli --package tapewise-capi "${features[@]}"
 
 # Line tables apart, for whoever reads a backtrace; the build's identity would differ by folder.
 objcopy --only-keep-debug --remove-section=.note.gnu.build-id "$built/tapewise" "$out/$name.debug"
@@ -52,6 +60,7 @@ find "$stage/man" -maxdepth 1 -name '*.1' -exec mv {} "$stage/man/man1/" \;
 gzip -n9 "$stage"/man/man1/*.1
 mdbook build docs --dest-dir "$PWD/$stage/doc/html"
 cp README.md LICENSE-MIT LICENSE-APACHE SECURITY.md "$stage/doc/"
+[ -z "${TAPEWISE_PAGE:-}" ] || cp "$TAPEWISE_PAGE" "$stage/doc/tapewise.html"
 gzip -n9c CHANGELOG.md > "$stage/doc/changelog.gz"
 sed -e '/^MIT_TEXT$/{r LICENSE-MIT
 d}' packaging/copyright | sed -e '/^ \./!b' > "$stage/doc/copyright"

@@ -1,46 +1,58 @@
 """Put the page, its scripts and the module into one HTML file that works from disk: `one_file.py DIRECTORY`."""
 
 import base64
+import gzip
+import hashlib
 import re
 import sys
 from pathlib import Path
 
 # In the order in which they use each other.
-SCRIPTS = ("words.js", "engine.js", "players.js", "example.js", "app.js")
+SCRIPTS = ("words", "chart", "link", "engine", "players", "example", "plan", "drives", "papers", "app")
 
 PARTS = """globalThis.tapewiseParts = {
-  module: async () => Uint8Array.from(atob(document.getElementById("module").textContent), (c) => c.charCodeAt(0)),
+  module: () => {
+    const packed = Uint8Array.from(atob(document.getElementById("module").textContent), (c) => c.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  },
   worker: () => new Worker(URL.createObjectURL(new Blob([document.getElementById("worker").textContent]))),
 };
+const tapewise = {};
 """
 
 
-def joined(directory: Path) -> str:
-    """The scripts as one, without their imports and exports."""
-    text = PARTS
-    for name in SCRIPTS:
-        script = (directory / name).read_text()
-        script = re.sub(r"^import .*?;\n", "", script, flags=re.MULTILINE)
-        text += re.sub(r"^export ", "", script, flags=re.MULTILINE)
-    return text
+def scoped(name: str, script: str) -> str:
+    """A script with a scope of its own; what it exports is kept below its name."""
+    script = re.sub(r'^import \* as (\w+) from "\./(\w+)\.js";', r"const \1 = tapewise.\2;", script, flags=re.M)
+    script = re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";', r"const \1 = tapewise.\2;", script, flags=re.M)
+    exported = re.findall(r"^export (?:async )?(?:function|class|const) (\w+)", script, flags=re.M)
+    script = re.sub(r"^export ", "", script, flags=re.M)
+    return f"tapewise.{name} = (() => {{\n{script}return {{ {', '.join(exported)} }};\n}})();\n"
+
+
+def digest(text: str) -> str:
+    """The text as a Content-Security-Policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def one_file(directory: Path) -> str:
     """The whole page as one text."""
     page = (directory / "index.html").read_text()
+    module = gzip.compress((directory / "tapewise.wasm").read_bytes(), compresslevel=9, mtime=0)
     style = (directory / "style.css").read_text()
-    module = base64.b64encode((directory / "tapewise.wasm").read_bytes()).decode()
+    scripts = "".join(scoped(name, (directory / f"{name}.js").read_text()) for name in SCRIPTS)
+    script = f"\n{PARTS}{scripts}"
+    # What is not exactly this text does not run.
     policy = (
-        "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; "
-        "style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
+        f"default-src 'none'; script-src {digest(script)} 'wasm-unsafe-eval'; worker-src blob:; "
+        f"style-src {digest(style)}; img-src data:; form-action 'none'; base-uri 'none'"
     )
     page = re.sub(r'(Content-Security-Policy" content=")[^"]*', lambda m: m.group(1) + policy, page)
-    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{style}</style>")
-    script = f'<script type="module">\n{joined(directory)}</script>'
+    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>{style}</style>")
     page = page.replace('<script type="module" src="app.js"></script>', "")
-    data = f'<script type="text/plain" id="module">{module}</script>\n'
+    data = f'<script type="text/plain" id="module">{base64.b64encode(module).decode()}</script>\n'
     data += f'<script type="text/plain" id="worker">\n{(directory / "worker.js").read_text()}</script>\n'
-    return page.replace("</body>", data + script + "\n</body>")
+    return page.replace("</body>", f'{data}<script type="module">{script}</script>\n</body>')
 
 
 if __name__ == "__main__":

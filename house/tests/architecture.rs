@@ -66,7 +66,7 @@ const HOUSE: &[Rule] = &[
         &[],
     ),
     acting("capi", &["tapewise"], &[]),
-    acting("web", &["tapewise"], &[]),
+    acting("web", &["tapewise", "sim", "plot"], &[]),
     acting("fuzz", &["model", "formats", "fit", "sim", "scsi", "emulator", "archive", "capi"], &[]),
     acting("torn", &[], &[]),
     acting(

@@ -15,6 +15,7 @@ pub mod library;
 pub mod manual;
 pub mod measure;
 pub mod order;
+pub mod page;
 pub mod profile;
 pub mod recall;
 pub mod reproduce;

@@ -85,6 +85,7 @@ Drive
 Plan
   simulate   Simulate a library under load: response times and their causes
   capacity   Find how many drives and robots, and which batch window, meet a target
+  page       Write the page that plans tapes and sizes libraries in a browser
 
 Archive
   store      Put files into an archive and onto tape (experimental)
@@ -123,6 +124,7 @@ enum Verb {
     Profile(commands::profile::Profile),
     Simulate(Box<commands::simulate::Simulate>),
     Capacity(Box<commands::capacity::Capacity>),
+    Page(commands::page::Page),
     Reproduce(commands::reproduce::Reproduce),
     Audit(commands::audit::Audit),
     Demo(commands::demo::Demo),
@@ -159,6 +161,7 @@ fn main() -> ExitCode {
         Verb::Profile(args) => commands::profile::run(args),
         Verb::Simulate(args) => commands::simulate::run(args),
         Verb::Capacity(args) => commands::capacity::run(args),
+        Verb::Page(args) => commands::page::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Audit(args) => commands::audit::run(args),
         Verb::Demo(args) => commands::demo::run(args),

@@ -8,7 +8,7 @@
 //! | in | out |
 //! |---|---|
 //! | [`list`], [`csv_requests`], [`jsonl`] | [`list_out`], [`csv_out`] |
-//! | [`ltfs_index`] and [`ltfs_label`], then [`ltfs_select`] and [`ltfs_extent`] | [`script_out`] |
+//! | [`ltfs_index`] and [`ltfs_label`], then [`ltfs_select`] and [`ltfs_extent`] | [`script_out`], [`powershell_out`] |
 //! | [`ltfs_xattr`] (a mounted LTFS) | [`plan_json`] (read too) |
 //! | [`cta_tapefile`], [`bsr`], [`hsi`] | |
 //! | [`event_log`] (what a drive did) | [`event_log`] |
@@ -95,6 +95,7 @@ pub mod mhl;
 pub mod name_match;
 pub mod notice;
 pub mod plan_json;
+pub mod powershell_out;
 pub mod rao;
 pub mod rao_batch;
 pub mod rao_dump;

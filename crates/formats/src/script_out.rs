@@ -96,14 +96,7 @@ pub fn write_script<N: AsRef<[u8]>>(
     names: impl IntoIterator<Item = N>,
     options: &ScriptOptions,
 ) -> Result<(), ScriptError> {
-    for (which, directory) in [
-        ("source", &options.source),
-        ("destination", &options.destination),
-    ] {
-        if directory.is_empty() || directory.contains(&0) {
-            return Err(ScriptError::BadDirectory { which });
-        }
-    }
+    check_options(options)?;
     out.write_all(b"#!/bin/sh\n")?;
     for comment in &options.comments {
         // A comment must stay one line, or its second line would run.
@@ -132,7 +125,19 @@ pub fn write_script<N: AsRef<[u8]>>(
     Ok(())
 }
 
-fn check_name(name: &[u8], number: u64) -> Result<(), ScriptError> {
+pub(crate) fn check_options(options: &ScriptOptions) -> Result<(), ScriptError> {
+    for (which, directory) in [
+        ("source", &options.source),
+        ("destination", &options.destination),
+    ] {
+        if directory.is_empty() || directory.contains(&0) {
+            return Err(ScriptError::BadDirectory { which });
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn check_name(name: &[u8], number: u64) -> Result<(), ScriptError> {
     let why = if name.is_empty() {
         "it is empty"
     } else if name.contains(&0) {
@@ -146,11 +151,15 @@ fn check_name(name: &[u8], number: u64) -> Result<(), ScriptError> {
     } else {
         return Ok(());
     };
-    Err(ScriptError::BadName {
+    Err(bad_name(name, number, why))
+}
+
+pub(crate) fn bad_name(name: &[u8], number: u64, why: &'static str) -> ScriptError {
+    ScriptError::BadName {
         number,
         name: excerpt_bytes(name),
         why,
-    })
+    }
 }
 
 fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {

@@ -211,13 +211,9 @@ impl Site {
             });
         }
         let mut study = Study {
-            scenario: scenario.name.clone(),
-            seed: scenario.seed,
-            fingerprint: self.fingerprint(),
-            replications: scenario.replications,
+            replications,
             shard,
-            summaries: Vec::new(),
-            histogram: Histogram::default(),
+            ..Study::none(self)
         };
         let numbers = (index..replications).step_by(of as usize).collect();
         study.add(self, numbers)?;
@@ -238,13 +234,39 @@ impl Site {
             if needed <= study.replications {
                 return Ok(study);
             }
-            study.add(self, (study.replications..needed).collect())?;
-            study.replications = needed;
+            study.extend(self, needed)?;
         }
     }
 }
 
 impl Study {
+    /// A study of no replications yet, for [`Study::extend`].
+    pub fn none(site: &Site) -> Study {
+        let scenario = site.scenario();
+        Study {
+            scenario: scenario.name.clone(),
+            seed: scenario.seed,
+            fingerprint: site.fingerprint(),
+            replications: 0,
+            shard: Shard::WHOLE,
+            summaries: Vec::new(),
+            histogram: Histogram::default(),
+        }
+    }
+
+    /// Makes more replications of the whole, until there are this many: the same, byte for byte, as that many made
+    /// at once.
+    ///
+    /// # Errors
+    /// [`StudyError`] as for [`Site::study`].
+    pub fn extend(&mut self, site: &Site, replications: u64) -> Result<(), StudyError> {
+        if self.replications < replications {
+            self.add(site, (self.replications..replications).collect())?;
+            self.replications = replications;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, site: &Site, numbers: Vec<u64>) -> Result<(), StudyError> {
         let rule = site.scenario().warm_up;
         let made = numbers.into_par_iter().map(|replication| {

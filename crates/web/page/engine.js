@@ -6,19 +6,35 @@ const parts = globalThis.tapewiseParts ?? {
   worker: () => new Worker("worker.js"),
 };
 
+/** Compiled once, for every engine of the page. */
+let compiled;
+
 export class Engine {
-  #compiled;
   #worker;
+  #started;
   #waiting = new Map();
   #next = 0;
+  /** Hears how far a file is read: {file, offset}. */
+  onProgress = () => {};
 
   /** Starts a worker with nothing read. Whatever was asked before gets no answer. */
-  async start() {
+  start() {
+    this.stop();
+    this.#started = this.#start();
+    return this.#started;
+  }
+
+  /** Ends the worker in the middle of whatever it does: what was asked is rejected with `Stopped`. */
+  stop() {
     this.#worker?.terminate();
-    for (const { reject } of this.#waiting.values()) reject(new Stopped());
+    const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    this.#compiled ??= WebAssembly.compile(await parts.module());
-    const module = await this.#compiled;
+    for (const { reject } of waiting) reject(new Stopped());
+  }
+
+  async #start() {
+    compiled ??= parts.module().then((bytes) => WebAssembly.compile(bytes));
+    const module = await compiled;
     const worker = parts.worker();
     this.#worker = worker;
     await new Promise((resolve, reject) => {
@@ -28,7 +44,8 @@ export class Engine {
     });
   }
 
-  #take({ id, answer }) {
+  #take({ id, answer, progress }) {
+    if (progress) return this.onProgress(progress);
     const { resolve, reject } = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (answer.is === "error") reject(Object.assign(new Error(answer.error), { fatal: answer.fatal }));
@@ -40,8 +57,9 @@ export class Engine {
     this.#worker.postMessage({ files });
   }
 
-  /** Asks a question, see `ask.rs`; rejects with what went wrong, in words. */
-  ask(question) {
+  /** Asks a question, see `ask.rs`; rejects with what went wrong, in words. Starts the worker if need be. */
+  async ask(question) {
+    await (this.#started ?? this.start());
     const id = this.#next++;
     this.#worker.postMessage({ id, question });
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));

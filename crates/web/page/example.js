@@ -14,13 +14,18 @@ export function example() {
   for (let number = 1; number <= 2400; number += 1) {
     const length = 500_000_000 + random(8_500_000) * 1000;
     const blocks = Math.ceil(length / block);
-    clips.push({ name: `A${String(100 + Math.floor(number / 40))}_C${String(number % 40).padStart(3, "0")}.mov`, length, start: next });
+    clips.push({
+      name: `A${String(100 + Math.floor(number / 40))}_C${String(number % 40).padStart(3, "0")}.mov`,
+      length,
+      start: next,
+    });
     next += blocks;
   }
   const files = clips.map(
     ({ name, length, start }, number) =>
-      `<file><name>${name}</name><length>${length}</length><fileuid>${number + 2}</fileuid><extentinfo><extent><fileoffset>0</fileoffset>` +
-      `<partition>b</partition><startblock>${start}</startblock><byteoffset>0</byteoffset><bytecount>${length}</bytecount></extent></extentinfo></file>`,
+      `<file><name>${name}</name><length>${length}</length><fileuid>${number + 2}</fileuid>` +
+      `<extentinfo><extent><fileoffset>0</fileoffset><partition>b</partition><startblock>${start}</startblock>` +
+      `<byteoffset>0</byteoffset><bytecount>${length}</bytecount></extent></extentinfo></file>`,
   );
   const index =
     `<?xml version="1.0" encoding="UTF-8"?><ltfsindex version="2.4.0"><creator>made up</creator>` +

@@ -24,7 +24,11 @@ export function bytes(count) {
 
 /** `19 km`, `840 m`. */
 export function metres(count) {
-  return count >= 9950 ? `${Math.round(count / 1000)} km` : count >= 1000 ? `${(count / 1000).toFixed(1)} km` : `${Math.round(count)} m`;
+  return count >= 9950
+    ? `${Math.round(count / 1000)} km`
+    : count >= 1000
+      ? `${(count / 1000).toFixed(1)} km`
+      : `${Math.round(count)} m`;
 }
 
 /** `1 file`, `2 files`. */
@@ -40,4 +44,11 @@ export function element(name, attributes = {}, ...children) {
   }
   made.append(...children);
   return made;
+}
+
+/** Lets the reader save a text. */
+export function download(name, text) {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text])), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,7 +1,11 @@
 // The engine on a thread of its own. A long search is stopped by ending the thread: nothing here waits for messages.
-// Messages in: {module} once, {files} once for each choice of files, then {id, question}; out: {id, answer}.
+// Messages in: {module} once, {files} once for each choice of files, then {id, question}; out: {id, answer}, and
+// {progress} while a large file is read.
 
 const files = [];
+
+/** Bytes after which the page hears how far a file is read. */
+const STEP = 16e6;
 let engine;
 
 /** What the module may ask of the page: to read from a file that was chosen. */
@@ -11,6 +15,8 @@ const page = {
       const piece = files[file].slice(offset, offset + length);
       const bytes = new Uint8Array(new FileReaderSync().readAsArrayBuffer(piece));
       new Uint8Array(engine.memory.buffer, pointer >>> 0, bytes.length).set(bytes);
+      const after = offset + bytes.length;
+      if (Math.floor(after / STEP) > Math.floor(offset / STEP)) self.postMessage({ progress: { file, offset: after } });
       return bytes.length;
     } catch {
       return -1;

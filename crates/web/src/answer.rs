@@ -40,6 +40,35 @@ pub enum Answer {
         /// Whether no division of the tapes ends sooner.
         optimal: bool,
     },
+    /// Scenarios to begin with.
+    Scenarios {
+        /// All of them.
+        scenarios: Vec<Starting>,
+        /// Names of the policies that choose the next cartridge.
+        policies: Vec<String>,
+    },
+    /// The cases of a scenario.
+    Cases {
+        /// In the order of the text.
+        cases: Vec<Case>,
+    },
+    /// How a library responds.
+    Response {
+        /// A case of `tapewise simulate --json` (docs/reference/simulation-json.md).
+        simulation: serde_json::Value,
+        /// How it stands to the target, if there is one: `met`, `unsure` or `missed`.
+        meets: Option<&'static str>,
+    },
+    /// A picture.
+    Picture {
+        /// Its SVG.
+        svg: String,
+    },
+    /// Lines of a figure.
+    Figure {
+        /// In the order in which they are to be listed.
+        lines: Vec<Line>,
+    },
     /// A text to save.
     Text {
         /// The name that fits it.
@@ -61,6 +90,51 @@ pub struct Drive {
     pub name: String,
     /// What people call it.
     pub title: String,
+}
+
+/// A scenario to begin with.
+#[derive(Debug, Serialize)]
+pub struct Starting {
+    /// Its name.
+    pub name: String,
+    /// Its TOML.
+    pub text: String,
+}
+
+/// A case of a scenario. What cannot be changed by a slider, because there are several, is not given.
+#[derive(Debug, Serialize)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// What it is of.
+    pub about: String,
+    /// Drives.
+    pub drives: Option<u32>,
+    /// Robots.
+    pub robots: Option<u32>,
+    /// Requests an hour.
+    pub per_hour: Option<f64>,
+    /// Batch window in seconds.
+    pub window_s: f64,
+    /// Which cartridge a free drive gets.
+    pub mount: String,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Requests of each replication.
+    pub requests: u64,
+    /// Replications that the scenario states.
+    pub replications: u64,
+}
+
+/// A line of a figure, or dots.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its places.
+    pub places: Vec<(f64, f64)>,
+    /// Whether these are single values and no line.
+    pub dots: bool,
 }
 
 /// A tape with something to read.

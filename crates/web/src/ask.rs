@@ -1,5 +1,7 @@
 //! Questions of the page.
 
+use crate::papers::Figure;
+use crate::sizing::{Setup, Wish};
 use serde::Deserialize;
 
 /// A question, as the page sends it.
@@ -49,13 +51,41 @@ pub enum Question {
         /// Drives that read at once.
         drives: usize,
     },
+    /// Which scenarios there are to begin with.
+    Scenarios,
+    /// The cases of a scenario, with what its sliders begin at.
+    Cases {
+        /// Its TOML.
+        text: String,
+    },
+    /// How a library responds, after this many replications.
+    Response {
+        /// The scenario with what the sliders say.
+        setup: Setup,
+        /// Replications.
+        replications: u64,
+        /// The target.
+        wish: Wish,
+    },
+    /// What happened around the slowest response of a replication.
+    Timeline {
+        /// The scenario with what the sliders say.
+        setup: Setup,
+        /// The replication.
+        replication: u64,
+    },
+    /// A figure of a paper.
+    Figure {
+        /// Which, with what its sliders say.
+        figure: Figure,
+    },
     /// An order that was found, as text.
     Write {
         /// The tape.
         tape: usize,
         /// The order.
         order: String,
-        /// `list`, `json`, `csv` or `script`.
+        /// `list`, `json`, `csv`, `script` or `powershell`.
         format: String,
         /// For a script: where the tape is mounted.
         from: String,

@@ -2,6 +2,8 @@
 
 use crate::answer::{Answer, Drive, Order, Path, Tape, Turn};
 use crate::ask::Question;
+use crate::papers;
+use crate::sizing::{self, Sizing};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufReader, Read};
@@ -13,8 +15,9 @@ use tapewise::formats::list::{Name, Separator, read_list};
 use tapewise::formats::list_out::write_list;
 use tapewise::formats::ltfs_extent::LtfsLayout;
 use tapewise::formats::name_match::Matching;
+use tapewise::formats::powershell_out::write_powershell;
 use tapewise::formats::script_out::{ScriptOptions, write_script};
-use tapewise::model::{Micros, PositionSource, profile};
+use tapewise::model::{Micros, PositionSource, Profile, profile};
 use tapewise::order::{Action, Algorithm};
 use tapewise::tapes::{TapeTime, rota, share};
 use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, Placed, Placement};
@@ -24,6 +27,9 @@ pub type Reader = Box<dyn Read>;
 
 /// What is wanted of a tape, after its name.
 type Wanted = (String, Batch);
+
+/// Bytes that are read of a file at once: each time costs the browser a fraction of a millisecond.
+const AT_ONCE: usize = 1 << 20;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
@@ -36,6 +42,7 @@ pub struct Desk {
     /// A list of names, and what messages call it.
     names: Option<(String, Vec<Name>)>,
     tapes: Vec<Ordered>,
+    sizing: Sizing,
 }
 
 /// A tape, with the orders that were found.
@@ -78,6 +85,17 @@ impl Desk {
                 Ok(Answer::Path(path(&tape.placed, found)))
             }
             Question::Rota { drives } => Ok(self.rota(drives)),
+            Question::Scenarios => Ok(sizing::starting()),
+            Question::Cases { text } => sizing::cases(&text),
+            Question::Response {
+                setup,
+                replications,
+                wish,
+            } => self.sizing.response(setup, replications, wish),
+            Question::Timeline { setup, replication } => sizing::timeline(&setup, replication),
+            Question::Figure { figure } => Ok(Answer::Figure {
+                lines: papers::figure(&figure)?,
+            }),
             Question::Write {
                 tape,
                 order,
@@ -94,7 +112,7 @@ impl Desk {
     /// Reads a file of any format. Requests that do not tell the size of a block are read when it is known: `again`
     /// is the same file once more.
     fn read(&mut self, name: &str, first: Reader, again: Reader) -> Fallible<Answer> {
-        let source = Source::recognise(name, BufReader::new(first), None)?;
+        let source = Source::recognise(name, BufReader::with_capacity(AT_ONCE, first), None)?;
         let (recognised, kind) = match source.format().content {
             Content::Index => {
                 let volume = source.ltfs_index()?;
@@ -115,7 +133,7 @@ impl Desk {
                 } else {
                     Separator::Newline
                 };
-                let list = read_list(BufReader::new(again), separator)?;
+                let list = read_list(BufReader::with_capacity(AT_ONCE, again), separator)?;
                 let count = tapewise::model::units::count(list.names.len(), "name");
                 self.names = Some((name.to_owned(), list.names));
                 (format!("list of {count}"), "names")
@@ -141,10 +159,17 @@ impl Desk {
         let cartridge = Cartridge::new(profile::find(drive)?)?;
         let (batches, notices) = self.batches(block_bytes, ignore_missing)?;
         self.tapes.clear();
+        let several = batches.len() > 1;
         let mut tapes = Vec::new();
         for (title, batch) in batches {
             let batch = Arc::new(batch);
-            let of = |error: PlaceError| format!("{title}: {error}");
+            let of = |error: PlaceError| {
+                if several {
+                    format!("{title}: {error}")
+                } else {
+                    error.to_string()
+                }
+            };
             let ends = if unload {
                 &[EndLocation::Unloaded, EndLocation::Rewound][..]
             } else {
@@ -334,15 +359,20 @@ impl Ordered {
                 self.placed.document(found, &effort).to_writer(&mut text)?;
                 "json"
             }
-            "script" => {
+            "script" | "powershell" => {
                 let options = ScriptOptions {
                     source: from.as_bytes().to_vec(),
                     destination: into.as_bytes().to_vec(),
                     comments: vec![format!("order {}", found.origin.versioned())],
                     ..ScriptOptions::default()
                 };
-                write_script(&mut text, ids(), &options)?;
-                "sh"
+                if format == "script" {
+                    write_script(&mut text, ids(), &options)?;
+                    "sh"
+                } else {
+                    write_powershell(&mut text, ids(), &options)?;
+                    "ps1"
+                }
             }
             other => return Err(format!("there is no format {other}").into()),
         };
@@ -361,6 +391,7 @@ fn algorithm(name: &str) -> Fallible<Algorithm> {
 
 fn drives() -> Answer {
     let profiles = profile::names().filter_map(|name| profile::find(name).ok());
+    let profiles = profiles.filter(|profile| is_placed(profile.clone()));
     let drives = profiles.map(|profile| Drive {
         name: profile.name.clone(),
         title: profile.title.clone(),
@@ -368,6 +399,17 @@ fn drives() -> Answer {
     Answer::Drives {
         drives: drives.collect(),
     }
+}
+
+/// Whether requests can be placed on this drive's tapes: not on those of a library, nor of a drive whose layout nobody
+/// knows.
+fn is_placed(profile: Profile) -> bool {
+    let one = "id,start_block,block_count\none,0,1\n".as_bytes();
+    let batch = Source::recognise("one", one, None).and_then(|one| one.requests(Some(1024)));
+    let placed = Cartridge::new(profile).map(|cartridge| {
+        batch.is_ok_and(|batch| cartridge.place(batch, &Placement::default()).is_ok())
+    });
+    placed.unwrap_or(false)
 }
 
 /// The steps of a plan, as columns.

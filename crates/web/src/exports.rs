@@ -1,8 +1,8 @@
 //! The functions that the page calls, and the one that it gives. Only here is `unsafe` code, because a browser knows
 //! numbers and memory, and no more.
 //!
-//! A call: `take(len)` gives room for a question, the page writes it there and calls `answer(pointer, len)`, which gives
-//! the answer as `pointer << 32 | len`; `give_back(pointer, len)` ends it. There is one page and one thread.
+//! A call: `take(len)` gives room for a question, the page writes it there and calls `answer(pointer, len)`, which
+//! gives the answer as `pointer << 32 | len`; `give_back(pointer, len)` ends it. There is one page and one thread.
 #![allow(unsafe_code)]
 
 use crate::desk::{Desk, Reader};

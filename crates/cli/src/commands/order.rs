@@ -19,6 +19,7 @@ use tapewise::rao::lists;
 use tapewise::{Aim, Batch, Cartridge, ExtentOrder, Found, Origin, Placed, Placement};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
+use tapewise_formats::powershell_out::write_powershell;
 use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
 use tapewise_order::{Algorithm, Objective};
@@ -77,10 +78,10 @@ pub struct OrderArgs {
     /// file for each.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// For --to script: copy from this directory [default: .]
+    /// For --to script and powershell: copy from this directory [default: .]
     #[arg(long, value_name = "DIR")]
     script_from: Option<PathBuf>,
-    /// For --to script: copy into this directory [default: recalled]
+    /// For --to script and powershell: copy into this directory [default: recalled]
     #[arg(long, value_name = "DIR")]
     script_into: Option<PathBuf>,
     /// Drives that read at once, for several tapes.
@@ -101,6 +102,8 @@ enum Kind {
     Json,
     /// A shell script that copies file by file.
     Script,
+    /// The same for Windows, as a PowerShell script.
+    Powershell,
     /// The requests with all their columns.
     Csv,
     /// Lists to ask a drive for its own order (GENERATE RECOMMENDED ACCESS ORDER), as bytes.
@@ -404,9 +407,10 @@ fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
 /// Directories of a script mean nothing for anything else.
 fn refuse_directories_without_script(args: &OrderArgs) -> Result<(), CliError> {
     let given = args.script_from.is_some() || args.script_into.is_some();
-    if given && (args.json || args.to != Kind::Script) {
+    let is_script = matches!(args.to, Kind::Script | Kind::Powershell);
+    if given && (args.json || !is_script) {
         return Err(CliError::input(
-            "--script-from and --script-into are for --to script",
+            "--script-from and --script-into are for --to script and --to powershell",
         ));
     }
     Ok(())
@@ -469,7 +473,7 @@ fn write_order(
             .document(found, &args.search.effort())
             .to_writer(&mut out)
             .map_err(CliError::failed),
-        Kind::Script => {
+        kind @ (Kind::Script | Kind::Powershell) => {
             let directory = |given: &Option<PathBuf>, usual: &str| {
                 let given = given.as_deref().unwrap_or(Path::new(usual));
                 given.as_os_str().as_encoded_bytes().to_vec()
@@ -480,7 +484,12 @@ fn write_order(
                 comments: vec![format!("order {}", found.origin.versioned())],
                 ..ScriptOptions::default()
             };
-            write_script(&mut out, ids(), &options).map_err(|error| match error {
+            let written = if matches!(kind, Kind::Script) {
+                write_script(&mut out, ids(), &options)
+            } else {
+                write_powershell(&mut out, ids(), &options)
+            };
+            written.map_err(|error| match error {
                 ScriptError::Io(_) => CliError::failed(error),
                 _ => CliError::input(error),
             })

@@ -28,6 +28,7 @@ mod memory;
 mod mount;
 mod names;
 mod output;
+mod page;
 mod positions;
 mod private;
 mod program;

@@ -13,6 +13,10 @@ pub const BUILTIN: &[(&str, &str)] = &[
     ("gniewek-1999", GNIEWEK_1999),
     ("lto9-site", include_str!("../../scenarios/lto9-site.toml")),
     (
+        "mixed-site",
+        include_str!("../../scenarios/mixed-site.toml"),
+    ),
+    (
         "nersc-2001",
         include_str!("../../scenarios/nersc-2001.toml"),
     ),

@@ -254,7 +254,7 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
     if let Some(directory) = output.filter(|path| is_directory(path)) {
         return write_each(args, tapes, directory);
     }
-    if matches!(args.to, Kind::Csv | Kind::Script) {
+    if matches!(args.to, Kind::Csv | Kind::Script | Kind::Powershell) {
         return Err(
             CliError::input("several tapes give several scripts or tables")
                 .hint("-o DIR/ writes one for each tape"),
@@ -278,6 +278,7 @@ fn write_each(args: &OrderArgs, tapes: &[Tape], directory: &Path) -> Result<(), 
     let ending = match args.to {
         Kind::Csv => "csv",
         Kind::Script => "sh",
+        Kind::Powershell => "ps1",
         _ => "txt",
     };
     for tape in tapes {

@@ -1,0 +1,7 @@
+//! All tests of the crate in one program: what they share is compiled once.
+
+mod browser;
+mod desk;
+mod page;
+mod papers;
+mod sizing;
