@@ -8,7 +8,7 @@ use tapewise_archive::catalogue::{CatalogueError, Files};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Others, ReadIn};
 use tapewise_archive::open::OpenError;
-use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
+use tapewise_archive::store::{Source, StoreError, StoreTerms, store_from};
 use tapewise_archive::volume::VolumeError;
 use tapewise_library::pool::PoolError;
 use tapewise_scsi::ScsiError;
@@ -152,7 +152,8 @@ impl Life {
                 continue;
             }
             let from = self.world.place("sources").join("aside");
-            self.write_source(&from, &bytes)?;
+            let mut given = self.given();
+            given.add(&from, bytes.clone(), self.world.now_ns());
             let source = Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
@@ -173,7 +174,8 @@ impl Life {
                         replace: true,
                         also: Vec::new(),
                     };
-                    let mut stored = store(
+                    let mut stored = store_from(
+                        &given,
                         &process.cache,
                         std::slice::from_ref(&source),
                         &how,
@@ -181,7 +183,8 @@ impl Life {
                     );
                     if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
                         process.moving(|mover| mover.migrate(i64::MAX))?;
-                        stored = store(
+                        stored = store_from(
+                            &given,
                             &process.cache,
                             std::slice::from_ref(&source),
                             &how,
