@@ -75,6 +75,8 @@ fn main() -> ExitCode {
     }
     match broken.into_iter().next() {
         None => ExitCode::SUCCESS,
+        // The next time it may be the same again: there is nothing to shrink.
+        Some(_) if asked.twice => ExitCode::FAILURE,
         Some((seed, broken)) => {
             print_shrunk(seed, &asked.life(seed), broken);
             ExitCode::FAILURE
@@ -100,8 +102,26 @@ fn print_shrunk(seed: u64, events: &[Event], broken: Broken) {
     }
 }
 
+/// What came of a life.
+type Lived = (Counts, Result<(), Broken>);
+
 /// What all lives have counted, and how many they were.
 type All = (Counts, u64);
+
+/// A life and the same one again.
+fn is_same(one: &Lived, two: &Lived) -> Result<(), String> {
+    if one == two {
+        return Ok(());
+    }
+    let (one, two) = (format!("{one:#?}"), format!("{two:#?}"));
+    let mut lines = one.lines().zip(two.lines());
+    let differ = lines.find(|(one, two)| one != two).unwrap_or_default();
+    Err(format!(
+        "the same seed has given another life: {} and then {}",
+        differ.0.trim(),
+        differ.1.trim()
+    ))
+}
 
 /// Lives on all processors until enough is lived.
 fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
@@ -120,8 +140,12 @@ fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
             }
             let seed = next.fetch_add(1, Ordering::Relaxed);
             let (counts, mut result) = live(seed, &asked.life(seed));
-            if asked.twice && (counts.clone(), result.clone()) != live(seed, &asked.life(seed)) {
-                let why = "the same seed has given another life".to_owned();
+            if asked.twice
+                && let Err(why) = is_same(
+                    &(counts.clone(), result.clone()),
+                    &live(seed, &asked.life(seed)),
+                )
+            {
                 result = Err(Broken { at: 0, why });
             }
             if let Ok(mut all) = all.lock() {
