@@ -69,12 +69,11 @@ impl Path {
     }
 }
 
-/// What a drive or a robot does of itself, by the sense in which it says so.
+/// What a drive or a robot does of itself, by the sense in which it says so. Resets and times of not being ready look
+/// like those of every day, and are not counted.
 fn weather(sense: &Sense) -> Option<&'static str> {
     Some(match (sense.key, sense.asc, sense.ascq) {
-        (SenseKey::UnitAttention, 0x29, _) => "reset or power lost",
         (SenseKey::UnitAttention, 0x2a, 0x01) => "mode parameters changed",
-        (SenseKey::NotReady, 0x04, 0x01) => "not ready for a while",
         (SenseKey::MediumError, 0x0c, _) => "block cannot be written",
         (SenseKey::HardwareError, 0x15, _) => "robot fails to position",
         (SenseKey::HardwareError, ..) => "hardware error",

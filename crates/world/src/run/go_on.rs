@@ -4,7 +4,7 @@ use super::{Judged, Life, PATIENCE, sum_of, terms};
 use crate::fate::{Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
-use tapewise_archive::catalogue::{CatalogueError, Files};
+use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Others, ReadIn};
 use tapewise_archive::open::OpenError;
@@ -165,6 +165,7 @@ impl Life {
                     let catalogue = &process.archive.catalogue;
                     if let Some(live) = catalogue.live_file(path.as_bytes())?
                         && sum_of(catalogue.as_ref(), live)? == Some(sum)
+                        && is_somewhere(&catalogue.file(live)?)
                     {
                         return Ok(());
                     }
@@ -206,4 +207,10 @@ impl Life {
             .remove(|name| name.starts_with("quarantine"));
         Ok(())
     }
+}
+
+/// Whether anything is left of a file: what is stored again is skipped only then.
+fn is_somewhere(entry: &Entry) -> bool {
+    let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
+    entry.cached.is_some() || entry.copies.iter().any(is_whole)
 }
