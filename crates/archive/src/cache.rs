@@ -103,6 +103,11 @@ impl Cache {
         Ok((Cache(Arc::new(inner)), recovered))
     }
 
+    /// Whether one thing must be done after the other: see [`Disk::is_in_turns`].
+    pub fn is_in_turns(&self) -> bool {
+        self.0.disk.is_in_turns()
+    }
+
     /// How full it is.
     pub fn usage(&self) -> Usage {
         let state = self.0.state();

@@ -17,6 +17,7 @@
 //! | `expected` | what is known of a file, and how what came differs from it |
 //! | `metadata` | times, mode, owner and attributes, and what of them could not be kept |
 //! | `check` | what would go wrong, said before the tape moves |
+//! | `watch` | who is asked before each step: nobody, except in tests |
 //!
 //! ```
 //! use tapewise_archive::deliver::{Destination, Expected, InnerPath, Outcome};
@@ -46,6 +47,7 @@ mod destination;
 mod expected;
 mod metadata;
 mod path;
+mod watch;
 
 pub use check::{Check, Problem, Sameness};
 pub use delivery::Delivery;
@@ -53,6 +55,7 @@ pub use destination::{Destination, Presence};
 pub use expected::Expected;
 pub use metadata::{Metadata, NotKept};
 pub use path::{BadPath, InnerPath, misleads, shown};
+pub use watch::{Step, Watch};
 
 use crate::sums::Sum;
 use std::io;

@@ -29,6 +29,7 @@ pub(crate) struct Finishing<T, R> {
     say: Sender<Given<R>>,
     done: Receiver<Given<R>>,
     threads: Vec<JoinHandle<()>>,
+    most_threads: usize,
     /// What was done before others that were given earlier.
     ahead: BTreeMap<u64, (usize, R)>,
     /// Files given so far, and those of them whose result was told.
@@ -48,10 +49,19 @@ impl<T: Send + 'static, R: Send + 'static> Finishing<T, R> {
             say,
             done,
             threads: Vec::new(),
+            most_threads: THREADS,
             ahead: BTreeMap::new(),
             given: 0,
             told: 0,
         }
+    }
+
+    /// The same on the caller's own thread, one file after the other, where `is_so`.
+    pub fn in_turns(mut self, is_so: bool) -> Finishing<T, R> {
+        if is_so {
+            self.most_threads = 0;
+        }
+        self
     }
 
     fn under_way(&self) -> usize {
@@ -60,7 +70,7 @@ impl<T: Send + 'static, R: Send + 'static> Finishing<T, R> {
 
     /// Another thread, if there is work for one. Fewer than wanted are enough.
     fn start_thread(&mut self) {
-        if self.threads.len() >= THREADS.min(self.under_way() + 1) {
+        if self.threads.len() >= self.most_threads.min(self.under_way() + 1) {
             return;
         }
         let (passed, say, work) = (Arc::clone(&self.passed), self.say.clone(), self.work);

@@ -59,8 +59,9 @@ pub use verify::{Verified, VolumeVerified};
 
 use crate::cache::{Cache, CacheError};
 use crate::catalogue::{Catalogue, CatalogueError};
-use crate::deliver::DeliverError;
+use crate::deliver::{DeliverError, Watch};
 use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_library::pool::{Blame, Pool, PoolError};
 use tapewise_model::Profile;
@@ -92,6 +93,8 @@ pub struct Settings {
     /// Whether disk and drive work at the same time, on threads of their own; false where a seed is to give the same
     /// steps in the same order again.
     pub overlap: bool,
+    /// Who is asked before a destination of recalls is touched: nobody, except in tests.
+    pub watch: Option<Arc<dyn Watch>>,
 }
 
 impl Settings {
@@ -109,6 +112,7 @@ impl Settings {
             tiers: Vec::new(),
             algorithm: Algorithm::Best,
             overlap: true,
+            watch: None,
         }
     }
 }

@@ -1,5 +1,9 @@
 //! Files come into the archive: read once, summed on the way, and safe in the cache when they are acknowledged.
 
+mod sources;
+
+pub use sources::{FileSystem, SourceFile, Sources, Stamp, modified_ns};
+
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
 use crate::catalogue::{
     CatalogueError, Copy, CopyState, FileId, Files, NewFile, NewStore, RequestId, Terms,
@@ -8,9 +12,8 @@ use crate::deliver::{BadPath, InnerPath, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};
 use crate::sums::{Kind, Summer};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file that is to be stored.
@@ -80,12 +83,26 @@ pub fn store(
     how: &StoreTerms,
     at_ns: i64,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
+    store_from(&FileSystem, cache, sources, how, at_ns)
+}
+
+/// As [`store`], from what somebody has in hand instead of the file system.
+///
+/// # Errors
+/// As [`store`].
+pub fn store_from(
+    from: &dyn Sources,
+    cache: &Cache,
+    sources: &[Source],
+    how: &StoreTerms,
+    at_ns: i64,
+) -> Result<Vec<(FileId, RequestId)>, StoreError> {
     let mut buffer = vec![0; 1 << 20];
     // The next file is read while those before it are synced.
-    let mut finishing = Finishing::new(Incoming::finish);
+    let mut finishing = Finishing::new(Incoming::finish).in_turns(cache.is_in_turns());
     let (mut arrived, mut stores) = (Vec::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
-        let (incoming, store) = bring_in(cache, source, how, &mut buffer, at_ns)?;
+        let (incoming, store) = bring_in(from, cache, source, how, &mut buffer, at_ns)?;
         stores.push(store);
         arrived.extend(finishing.finish(number, incoming));
     }
@@ -185,22 +202,10 @@ pub fn find(
     Ok(())
 }
 
-/// When a file was last written, in nanoseconds since 1970.
-pub fn modified_ns(metadata: &std::fs::Metadata) -> i64 {
-    let seconds = metadata.mtime().saturating_mul(1_000_000_000);
-    seconds.saturating_add(metadata.mtime_nsec())
-}
-
-/// What changes when a file is written to.
-fn stamp(of: &std::fs::Metadata) -> (u64, [i64; 4]) {
-    let (modified, changed) = ((of.mtime(), of.mtime_nsec()), (of.ctime(), of.ctime_nsec()));
-    (of.len(), [modified.0, modified.1, changed.0, changed.1])
-}
-
 /// Copies a file and sums it on the way; how many bytes it has, or more than `most` as soon as it has.
 fn copy_summed(
     name: &str,
-    from: &mut std::fs::File,
+    from: &mut dyn SourceFile,
     most: u64,
     summer: &mut Summer,
     to: &mut Incoming,
@@ -234,6 +239,7 @@ fn unreadable(name: &str, error: &std::io::Error) -> StoreError {
 
 /// Copies a file into the cache; it is not synced yet.
 fn bring_in(
+    from: &dyn Sources,
     cache: &Cache,
     source: &Source,
     how: &StoreTerms,
@@ -242,9 +248,9 @@ fn bring_in(
 ) -> Result<(Incoming, NewStore), StoreError> {
     let name = shown(source.from.as_os_str().as_bytes());
     let failed = |error: std::io::Error| unreadable(&name, &error);
-    let mut file = std::fs::File::open(&source.from).map_err(failed)?;
-    let before = file.metadata().map_err(failed)?;
-    if !before.is_file() {
+    let mut file = from.open(&source.from).map_err(failed)?;
+    let before = file.stamp().map_err(failed)?;
+    if !before.is_file {
         return Err(StoreError::Unreadable {
             path: name,
             what: "is not a regular file; links, devices and directories are not stored".to_owned(),
@@ -252,19 +258,26 @@ fn bring_in(
     }
     let kinds = how.also.iter().copied().filter(|kind| *kind != Kind::Xxh3);
     let mut summer = Summer::new(std::iter::once(Kind::Xxh3).chain(kinds));
-    let mut incoming = cache.reserve(before.len(), at_ns)?.create()?;
-    let most = before.len();
-    let bytes = copy_summed(&name, &mut file, most, &mut summer, &mut incoming, buffer)?;
-    let after = file.metadata().map_err(failed)?;
-    if bytes != before.len() || stamp(&before) != stamp(&after) {
+    let mut incoming = cache.reserve(before.bytes, at_ns)?.create()?;
+    let most = before.bytes;
+    let bytes = copy_summed(
+        &name,
+        file.as_mut(),
+        most,
+        &mut summer,
+        &mut incoming,
+        buffer,
+    )?;
+    let after = file.stamp().map_err(failed)?;
+    if bytes != before.bytes || before != after {
         return Err(StoreError::Changed { path: name });
     }
-    incoming.note(source.path.as_bytes(), modified_ns(&before));
+    incoming.note(source.path.as_bytes(), before.modified_ns);
     let record = File {
         path: source.path.as_bytes().to_vec(),
         bytes,
-        modified_ns: modified_ns(&before),
-        mode: before.mode() & 0o777,
+        modified_ns: before.modified_ns,
+        mode: before.mode,
         sums: summer.finish(),
     };
     let new = NewFile {

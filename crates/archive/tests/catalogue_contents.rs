@@ -334,3 +334,40 @@ fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set
     let created = |id| catalogue.file(id).expect("a file").created_ns;
     assert!(created(second) > created(first));
 }
+
+#[test]
+fn a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found() {
+    let catalogue = new_catalogue();
+    let [a, b, c] = ["A", "B", "C"].map(|label| Volume {
+        next_block: 9,
+        ..volume(label)
+    });
+    let in_parts = Rediscovered {
+        segments: vec![(0, segment(3, 10, 0)), (1, segment(3, 10, 10))],
+        ..found("long", 20, 1)
+    };
+    let copies = std::slice::from_ref(&in_parts);
+    let on = [a.clone(), b.clone()];
+    catalogue.rejoin(&on, copies, 2).expect("joined");
+    // The cartridge of the first part was used again.
+    let is = Volume {
+        uuid: "another".to_owned(),
+        ..a
+    };
+    catalogue.rejoin(&[is], &[], 3).expect("joined");
+    // Another copy of the first part lies on a third cartridge: with it the file is whole again.
+    catalogue.rejoin(&[c, b], copies, 4).expect("joined");
+    let long = catalogue.live_file(b"long").expect("an answer");
+    let copies = catalogue.file(long.expect("a file")).expect("it").copies;
+    let whole: Vec<Vec<String>> = copies
+        .iter()
+        .filter(|copy| copy.state == CopyState::Whole)
+        .map(|copy| {
+            let labels = copy.segments.iter();
+            let label = |on| catalogue.volume(on).expect("a volume").label;
+            labels.map(|(on, _)| label(*on)).collect()
+        })
+        .collect();
+    assert_eq!(whole, [["C", "B"]]);
+    assert_sound(&*catalogue);
+}

@@ -160,4 +160,10 @@ fn a_small_index_cannot_make_much_of_itself() {
         (index.file_count, files[49_999].path.len()),
         (50_000, 4 * 251 + 1)
     );
+    let text = files[0].path.directory().as_ptr();
+    assert!(
+        files
+            .iter()
+            .all(|file| file.path.directory().as_ptr() == text)
+    );
 }

@@ -4,7 +4,7 @@ use crate::fate::{Dead, Fates, Kind, Wrong};
 use std::sync::Arc;
 use std::time::Duration;
 use tapewise_emulator::EmulatedTransport;
-use tapewise_scsi::{Cdb, Completion, Data, Status, Transport, TransportError};
+use tapewise_scsi::{Cdb, Completion, Data, Sense, SenseKey, Status, Transport, TransportError};
 
 const READ: u8 = 0x08;
 const WRITE: u8 = 0x0a;
@@ -29,6 +29,23 @@ impl Path {
         Path { real, other, fates }
     }
 
+    /// Carries a command out, and counts what the library's own weather makes of it.
+    fn carry_out(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let done = self.real.execute(cdb, data, timeout)?;
+        if done.status == Status::CheckCondition
+            && let Ok(sense) = Sense::decode(done.sense.bytes())
+            && let Some(what) = weather(&sense)
+        {
+            self.fates.note("drive or robot, by itself", what);
+        }
+        Ok(done)
+    }
+
     fn dead(&self) -> TransportError {
         TransportError::Io {
             device: self.real.name().to_owned(),
@@ -46,10 +63,22 @@ impl Path {
         if let Some(other) = &mut self.other {
             let done = send(other, cdb);
             if done {
-                self.fates.note("another host was let in");
+                self.fates.note("another host", "was let in");
             }
         }
     }
+}
+
+/// What a drive or a robot does of itself, by the sense in which it says so. Resets and times of not being ready look
+/// like those of every day, and are not counted.
+fn weather(sense: &Sense) -> Option<&'static str> {
+    Some(match (sense.key, sense.asc, sense.ascq) {
+        (SenseKey::UnitAttention, 0x2a, 0x01) => "mode parameters changed",
+        (SenseKey::MediumError, 0x0c, _) => "block cannot be written",
+        (SenseKey::HardwareError, 0x15, _) => "robot fails to position",
+        (SenseKey::HardwareError, ..) => "hardware error",
+        _ => return None,
+    })
 }
 
 /// Sends a command without data as the other host, which takes its unit attentions first; whether it was carried out.
@@ -97,7 +126,7 @@ impl Transport for Path {
         let wrong = of_data.map_err(|Dead| self.dead())?;
         match (wrong, data) {
             (Some(Wrong::Bit), Data::In(room)) => {
-                let done = self.real.execute(cdb, Data::In(&mut *room), timeout)?;
+                let done = self.carry_out(cdb, Data::In(&mut *room), timeout)?;
                 if done.transferred > 0 {
                     room[done.transferred / 2] ^= 0x10;
                 }
@@ -116,9 +145,9 @@ impl Transport for Path {
             }
             (Some(wrong @ (Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved)), data) => {
                 self.intrude(wrong);
-                self.real.execute(cdb, data, timeout)
+                self.carry_out(cdb, data, timeout)
             }
-            (_, data) => self.real.execute(cdb, data, timeout),
+            (_, data) => self.carry_out(cdb, data, timeout),
         }
     }
 

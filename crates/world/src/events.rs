@@ -47,6 +47,8 @@ pub enum What {
         /// An empty file stands in its place.
         empty: bool,
     },
+    /// The disk of the archive is lost, with catalogue and cache; the settings are put on a new one.
+    LoseDirectory,
     /// Two cartridges change their places, and their barcodes say otherwise. Where two were swapped, they go back.
     Swap,
     /// Another program writes over a cartridge from its beginning.
@@ -73,7 +75,11 @@ impl What {
     pub fn is_operators(&self) -> bool {
         matches!(
             self,
-            What::RestoreDirectory | What::RestoreCatalogue | What::Overwrite | What::Rot
+            What::RestoreDirectory
+                | What::RestoreCatalogue
+                | What::LoseDirectory
+                | What::Overwrite
+                | What::Rot
         )
     }
 
@@ -133,9 +139,10 @@ fn draw_what(random: &mut Random) -> What {
         81..83 => What::RestoreCatalogue,
         83..85 => What::Backup,
         85 => What::RestoreBackup,
-        86..88 => What::LoseCatalogue {
+        86 => What::LoseCatalogue {
             empty: flip(random),
         },
+        87 => What::LoseDirectory,
         88..91 => What::Swap,
         91 => What::Overwrite,
         92..94 => What::Clock {
@@ -186,11 +193,22 @@ fn draw_plan(what: What, random: &mut Random) -> Plan {
                 (Kind::TapeWrite, Wrong::Error),
                 (Kind::TapeWrite, Wrong::Rewound),
                 (Kind::TapeWrite, Wrong::Rewound),
+                (Kind::Source, Wrong::Error),
+                (Kind::Source, Wrong::Short),
+                (Kind::Source, Wrong::Interrupted),
+                (Kind::Source, Wrong::Changed),
+                (Kind::Source, Wrong::Changed),
+                (Kind::Destination, Wrong::Error),
+                (Kind::Destination, Wrong::Error),
+                (Kind::Destination, Wrong::Full),
             ];
             let mut chosen = all[random.below(all.len() as u64) as usize];
             let reads = matches!(what, What::Recall { .. } | What::Verify | What::Repack);
-            if reads && random.below(2) == 0 {
+            if reads && random.below(3) == 0 {
                 chosen = (Kind::TapeRead, Wrong::Bit);
+            } else if matches!(what, What::Recall { .. }) && random.below(3) == 0 {
+                let wrong = [Wrong::Error, Wrong::Full][random.below(2) as usize];
+                chosen = (Kind::Destination, wrong);
             }
             let (kind, wrong) = chosen;
             let most = match kind {

@@ -29,6 +29,29 @@ pub enum Kind {
     TapeRead,
     /// Blocks are written to a tape.
     TapeWrite,
+    /// A file that is stored is read.
+    Source,
+    /// Something is done in a destination: a file or directory made, written, synced, named or removed.
+    Destination,
+}
+
+impl Kind {
+    /// What is done, in words.
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Write => "cache, write",
+            Kind::Read => "cache, read",
+            Kind::Sync => "cache, sync",
+            Kind::Name => "cache, make or rename",
+            Kind::Database => "catalogue, write",
+            Kind::Lookup => "catalogue, read",
+            Kind::Command => "drive or robot, command",
+            Kind::TapeRead => "tape, read",
+            Kind::TapeWrite => "tape, write",
+            Kind::Source => "source, read",
+            Kind::Destination => "destination, any step",
+        }
+    }
 }
 
 /// How a step goes wrong.
@@ -50,6 +73,25 @@ pub enum Wrong {
     Unloaded,
     /// Another host reserves the drive before the command.
     Reserved,
+    /// Somebody writes to the file meanwhile.
+    Changed,
+}
+
+impl Wrong {
+    /// What goes wrong, in words.
+    fn words(self) -> &'static str {
+        match self {
+            Wrong::Error => "error",
+            Wrong::Full => "disk full",
+            Wrong::Interrupted => "interrupted",
+            Wrong::Short => "done in part",
+            Wrong::Bit => "a wrong bit",
+            Wrong::Rewound => "another host rewinds",
+            Wrong::Unloaded => "another host unloads",
+            Wrong::Reserved => "another host reserves",
+            Wrong::Changed => "somebody writes to it",
+        }
+    }
 }
 
 /// How a process ends before its end.
@@ -81,8 +123,11 @@ struct State {
     counts: BTreeMap<Kind, u64>,
     is_dead: bool,
     /// What was injected since the run began, and how often.
-    injected: BTreeMap<String, u64>,
+    injected: Injected,
 }
+
+/// Where something went wrong, and what, and how often.
+pub type Injected = BTreeMap<(&'static str, &'static str), u64>;
 
 impl Fates {
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,13 +158,17 @@ impl Fates {
     }
 
     /// What was injected, and how often.
-    pub fn injected(&self) -> BTreeMap<String, u64> {
+    pub fn injected(&self) -> Injected {
         self.state().injected.clone()
     }
 
     /// Notes that something was injected.
-    pub fn note(&self, what: &str) {
-        *self.state().injected.entry(what.to_owned()).or_insert(0) += 1;
+    pub fn note(&self, whereabouts: &'static str, what: &'static str) {
+        *self
+            .state()
+            .injected
+            .entry((whereabouts, what))
+            .or_insert(0) += 1;
     }
 
     /// What becomes of a step: nothing wrong, how it goes wrong, or an error because nothing is done any more.
@@ -129,13 +178,19 @@ impl Fates {
             return Err(Dead);
         }
         // Reads may happen on another thread, and leave nothing behind.
-        if !matches!(kind, Kind::Read | Kind::Lookup | Kind::TapeRead) {
+        if !matches!(
+            kind,
+            Kind::Read | Kind::Lookup | Kind::TapeRead | Kind::Source
+        ) {
             if let Some((steps, end)) = state.plan.ends
                 && state.steps >= steps
             {
                 state.is_dead = true;
-                let words = format!("{end:?} before {kind:?}");
-                *state.injected.entry(words).or_insert(0) += 1;
+                let what = match end {
+                    End::Killed => "killed before it",
+                    End::PowerCut => "power cut before it",
+                };
+                *state.injected.entry((kind.words(), what)).or_insert(0) += 1;
                 return Err(Dead);
             }
             state.steps += 1;
@@ -146,15 +201,16 @@ impl Fates {
         let Some((of, at, wrong)) = state.plan.wrong else {
             return Ok(None);
         };
-        let lasts =
-            wrong == Wrong::Full && matches!(kind, Kind::Write | Kind::Database | Kind::Name);
+        let on_one_disk = |kind| matches!(kind, Kind::Write | Kind::Database | Kind::Name);
+        let is_same_disk = of == kind || (on_one_disk(of) && on_one_disk(kind));
+        let lasts = wrong == Wrong::Full && is_same_disk;
         let is_it = (of == kind && at == number) || (lasts && state.counts.get(&of) > Some(&at));
         if !is_it {
             return Ok(None);
         }
         *state
             .injected
-            .entry(format!("{wrong:?} {kind:?}"))
+            .entry((kind.words(), wrong.words()))
             .or_insert(0) += 1;
         Ok(Some(wrong))
     }

@@ -25,6 +25,25 @@ struct Node {
     path: Option<Vec<u8>>,
 }
 
+/// What a power cut leaves of contents that were not synced: what was there before, all of it, its beginning, or some
+/// of its sectors.
+pub fn torn(old: Vec<u8>, new: Vec<u8>, choose: &mut Choose<'_>) -> Vec<u8> {
+    match choose(4) {
+        0 => old,
+        1 => new,
+        2 => new[..choose(new.len() as u64 + 1) as usize].to_vec(),
+        _ => {
+            let mut torn = new;
+            for sector in torn.chunks_mut(SECTOR_BYTES) {
+                if choose(2) == 0 {
+                    sector.fill(0);
+                }
+            }
+            torn
+        }
+    }
+}
+
 /// All that is on a disk.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
@@ -53,6 +72,11 @@ impl Tree {
     pub fn remove(&mut self, gone: impl Fn(&Path) -> bool) {
         self.names.retain(|name, _| !gone(name));
         self.durable.retain(|name, _| !gone(name));
+    }
+
+    /// A new disk stands in the place of this one.
+    pub fn clear(&mut self) {
+        *self = Tree::default();
     }
 
     /// Turns a bit of a file, as a disk may that says nothing of it.
@@ -89,20 +113,7 @@ impl Tree {
             lost += 1;
             let old = node.durable.take().unwrap_or_default();
             let new = std::mem::take(&mut node.bytes);
-            node.bytes = match choose(4) {
-                0 => old,
-                1 => new,
-                2 => new[..choose(new.len() as u64 + 1) as usize].to_vec(),
-                _ => {
-                    let mut torn = new;
-                    for sector in torn.chunks_mut(SECTOR_BYTES) {
-                        if choose(2) == 0 {
-                            sector.fill(0);
-                        }
-                    }
-                    torn
-                }
-            };
+            node.bytes = torn(old, new, choose);
         }
         let all: BTreeSet<PathBuf> = self
             .names
@@ -177,7 +188,8 @@ impl MemoryDisk {
     }
 }
 
-fn error(wrong: Wrong) -> io::Error {
+/// What the system says.
+pub fn error(wrong: Wrong) -> io::Error {
     match wrong {
         Wrong::Full => ErrorKind::StorageFull.into(),
         Wrong::Interrupted => ErrorKind::Interrupted.into(),
@@ -251,6 +263,10 @@ impl Disk for MemoryDisk {
     /// Directories are there: what is made in them, and lost, is files.
     fn make_directories(&self, _names: &[PathBuf]) -> io::Result<()> {
         self.step(Kind::Name)
+    }
+
+    fn is_in_turns(&self) -> bool {
+        true
     }
 
     fn free_bytes(&self) -> io::Result<u64> {

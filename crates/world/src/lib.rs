@@ -30,13 +30,18 @@
 //! the drives for days.
 //!
 //! **Operators** restore a copy of the directory, or of the catalogue alone, or a backup; lose the catalogue, or empty
-//! it; swap cartridges; write over one; change the clock; move the archive to another host, whose drives may still be
+//! it; lose the whole disk but the settings; swap cartridges; write over one; change the clock; move the archive to another host, whose drives may still be
 //! reserved by the first one; start a second process. Where tapewise refuses, they do what its message says.
+//!
+//! **Sources and destinations.** Files that are stored are in memory: reading them fails, does less than was asked
+//! for, or finds that somebody writes to them meanwhile. Destinations are real files, whose every step can fail, find
+//! the disk full, or be the last one of its process. At a power cut contents that were not synced are torn, and names
+//! that were not synced with their directory are there or not, each for itself.
 //!
 //! **Others' tapes.** LTFS volumes of some generations, one of whose indexes cannot be read.
 //!
-//! **Not modelled.** Sources and destinations are real files, and nothing goes wrong with them. `archive.toml`, the file
-//! `reserve` and the event log neither. Disks that say they have synced and have not. Two drives at work in the same
+//! **Not modelled.** `archive.toml`, the file `reserve` and the event log are real files, and nothing goes wrong with
+//! them. Disks that say they have synced and have not. Two drives at work in the same
 //! instant. Files of zero bytes.
 //!
 //! # The oracle
@@ -47,13 +52,15 @@
 //! 1. No file that was acknowledged is gone, unless it went by what an operator did.
 //! 2. While nothing was restored or lost, the catalogue knows every one of them in its last version, finds it in one
 //!    place at least, and has no copy on a tape that is not there.
-//! 3. What is delivered was stored under that path, in its last version.
+//! 3. What is delivered was stored under that path, in its last version. What was answered as delivered is there, also
+//!    after a power cut. Who tries again after a kill finds no rests of the first time when all has come.
 //! 4. A volume of LTFS that is read by an older index than its newest one says so.
 //! 5. A refusal has its reason: none for an old catalogue where none was restored, none for a reserved drive that
 //!    nobody has.
 //!
 //! At the end people put right what people can put right, and every file is recalled and compared.
 
+mod destinations;
 mod devices;
 mod events;
 mod fate;
@@ -62,10 +69,11 @@ mod oracle;
 mod others;
 mod run;
 mod shrink;
+mod sources;
 mod world;
 
 pub use events::{Event, What};
-pub use fate::{End, Kind, Plan, Wrong};
+pub use fate::{End, Injected, Kind, Plan, Wrong};
 pub use run::{Broken, Counts, live};
 pub use shrink::shrink;
 

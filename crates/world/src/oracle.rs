@@ -139,6 +139,11 @@ impl Oracle {
 }
 
 impl ByTape {
+    /// What changes when a tape is written.
+    pub fn seen(&self, label: &str) -> Option<u64> {
+        self.0.get(label).map(|tape| tape.seen)
+    }
+
     /// The labels of the tapes that have all of a version, alone or together.
     pub fn holding(&self, version: &Version) -> Vec<String> {
         let mut labels = Vec::new();

@@ -3,26 +3,24 @@
 mod go_on;
 mod looks;
 mod operators;
+mod recalls;
 mod tending;
 
 use crate::events::{Event, What};
-use crate::fate::{End, Plan};
+use crate::fate::{End, Injected, Plan};
 use crate::oracle::{Fate, Oracle};
 use crate::others;
+use crate::sources::Given;
 use crate::world::{Opening, Process, Snapshot, Trouble, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 use tapewise_archive::cache::CacheError;
-use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, Terms,
-};
+use tapewise_archive::catalogue::{Catalogue, CatalogueError, FileId, Files, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::MoveError;
-use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
+use tapewise_archive::store::{Source, StoreError, StoreTerms, store_from};
 use tapewise_model::{Micros, Random};
 use tending::{repack, verify};
 
@@ -38,7 +36,7 @@ pub struct Counts {
     /// Events, by name.
     pub events: BTreeMap<String, u64>,
     /// What was injected, and how often.
-    pub injected: BTreeMap<String, u64>,
+    pub injected: Injected,
     /// What the archive refused, by the beginning of its words.
     pub refused: BTreeMap<String, u64>,
     /// Drives times the time that passed.
@@ -58,12 +56,14 @@ impl Counts {
     pub fn add(&mut self, other: &Counts) {
         for (mine, theirs) in [
             (&mut self.events, &other.events),
-            (&mut self.injected, &other.injected),
             (&mut self.refused, &other.refused),
         ] {
             for (name, count) in theirs {
                 *mine.entry(name.clone()).or_insert(0) += count;
             }
+        }
+        for (what, count) in &other.injected {
+            *self.injected.entry(*what).or_insert(0) += count;
         }
         self.drive_time += other.drive_time;
         self.mounts += other.mounts;
@@ -82,6 +82,14 @@ pub struct Broken {
     pub why: String,
 }
 
+/// Two cartridges that have each other's barcode.
+#[derive(Clone)]
+struct Swapped {
+    labels: [String; 2],
+    /// What was on them then.
+    seen: [Option<u64>; 2],
+}
+
 /// An archive's life so far.
 struct Life {
     world: World,
@@ -95,7 +103,7 @@ struct Life {
     tampered: BTreeSet<String>,
     /// Sums of files of which an operator destroyed a copy that the catalogue relies on.
     harmed: BTreeSet<u64>,
-    swapped: Option<(String, String)>,
+    swapped: Option<Swapped>,
     other_holds: bool,
     /// Directories of deliveries.
     delivered: u64,
@@ -249,6 +257,7 @@ impl Life {
     fn store(&mut self, event: &Event, files: u64, replace: bool, later: bool) -> Judged {
         let mut random = Random::new(event.seed, 1);
         let mut sources = Vec::new();
+        let mut given = self.given();
         let mut numbers = Vec::new();
         let mut old = self.oracle.paths();
         random.shuffle(&mut old);
@@ -260,7 +269,7 @@ impl Life {
             };
             let contents = contents(&mut random, &path);
             let from = self.world.place("sources").join(format!("{}", self.stored));
-            self.write_source(&from, &contents)?;
+            given.add(&from, contents.clone(), self.world.now_ns());
             sources.push(Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
@@ -278,13 +287,14 @@ impl Life {
                     replace,
                     also: Vec::new(),
                 };
-                let stored = match store(&process.cache, &sources, &how, process.now_ns()) {
-                    Err(StoreError::Cache(CacheError::Full { .. })) if !later => {
-                        process.moving(|mover| mover.migrate(i64::MAX))?;
-                        store(&process.cache, &sources, &how, process.now_ns())
-                    }
-                    stored => stored,
-                };
+                let stored =
+                    match store_from(&given, &process.cache, &sources, &how, process.now_ns()) {
+                        Err(StoreError::Cache(CacheError::Full { .. })) if !later => {
+                            process.moving(|mover| mover.migrate(i64::MAX))?;
+                            store_from(&given, &process.cache, &sources, &how, process.now_ns())
+                        }
+                        stored => stored,
+                    };
                 stored?;
                 // A process that is dead already has told nobody.
                 *acknowledged = !process.world().fates.is_dead();
@@ -293,9 +303,6 @@ impl Life {
                 }
                 Ok(process.moving(|mover| mover.migrate(i64::MAX))?.mounts)
             });
-        for source in &sources {
-            let _ = fs::remove_file(&source.from);
-        }
         for &number in &numbers {
             if is_acknowledged {
                 self.counts.acknowledged += 1;
@@ -312,99 +319,9 @@ impl Life {
         }
     }
 
-    /// A file that is to be stored, written when the world's clock says: its time stands on the tape.
-    fn write_source(&self, from: &Path, contents: &[u8]) -> Judged {
-        let now = u64::try_from(self.world.now_ns()).unwrap_or(0);
-        let written = fs::write(from, contents).and_then(|()| {
-            let file = fs::File::options().write(true).open(from)?;
-            file.set_modified(UNIX_EPOCH + Duration::from_nanos(now))
-        });
-        written.map_err(|error| error.to_string())
-    }
-
-    /// Recalls files and compares what comes; the paths that came.
-    fn recall(
-        &mut self,
-        plan: Plan,
-        seed: u64,
-        paths: &[String],
-    ) -> Result<BTreeSet<String>, String> {
-        self.delivered += 1;
-        let to = self
-            .world
-            .place("delivered")
-            .join(self.delivered.to_string());
-        fs::create_dir_all(&to).map_err(|error| error.to_string())?;
-        let done = self.world.run((plan, seed), Opening::Usual, |process| {
-            let mut recalls = Vec::new();
-            for path in paths {
-                if let Some(file) = process.archive.catalogue.live_file(path.as_bytes())? {
-                    recalls.push(NewRecall {
-                        file,
-                        terms: terms(),
-                        destination: Some(to.as_os_str().as_bytes().to_vec()),
-                    });
-                }
-            }
-            process
-                .archive
-                .catalogue
-                .submit(&recalls, process.now_ns())?;
-            process.moving(|mover| mover.recall())
-        });
-        let came = self.compare(&to, paths)?;
-        let _ = fs::remove_dir_all(&to);
-        match done {
-            Ok(Ok(recalled)) => self.counts.mounts += recalled.mounts,
-            Ok(Err(trouble)) => self.judge(plan, seed, &trouble)?,
-            Err(_) => {}
-        }
-        // Nobody asks for these any more: their directory is gone.
-        let _ = self
-            .world
-            .run((Plan::default(), seed), Opening::Usual, |process| {
-                use tapewise_archive::catalogue::{Answer, RequestKind};
-                let catalogue = &process.archive.catalogue;
-                for request in catalogue.unanswered()? {
-                    if request.kind == RequestKind::Recall && request.place.is_some() {
-                        catalogue.answer(request.id, &Answer::Cancelled, process.now_ns())?;
-                    }
-                }
-                Ok(())
-            });
-        Ok(came)
-    }
-
-    /// Compares what was delivered: nothing may have its name that was not stored under it.
-    fn compare(&mut self, to: &Path, paths: &[String]) -> Result<BTreeSet<String>, String> {
-        let mut came = BTreeSet::new();
-        for path in paths {
-            let Ok(contents) = fs::read(to.join(path)) else {
-                continue;
-            };
-            let mut versions = self.oracle.versions.iter().rev();
-            let Some(version) =
-                versions.find(|version| version.path == *path && version.contents == contents)
-            else {
-                return Err(format!(
-                    "{path} was delivered with contents that were never stored"
-                ));
-            };
-            let is_right = match version.fate {
-                Fate::Wanted | Fate::Unsure => true,
-                Fate::Past | Fate::Excused(_) => {
-                    self.stale.is_some() || self.oracle.wanted(path).is_none()
-                }
-            };
-            if !is_right {
-                return Err(format!("{path} was delivered in an older version"));
-            }
-            if version.fate != Fate::Past {
-                came.insert(path.clone());
-            }
-            self.counts.delivered += 1;
-        }
-        Ok(came)
+    /// Files that are to be stored: none yet.
+    fn given(&self) -> Given {
+        Given::new(std::sync::Arc::clone(&self.world.fates))
     }
 
     fn retire(&mut self, event: &Event, random: &mut Random) -> Judged {

@@ -1,5 +1,6 @@
 //! The world of one archive: clock, random numbers, disks, catalogue, library and hosts, all of one seed.
 
+use crate::destinations::Destinations;
 use crate::devices::{self, Path as Way};
 use crate::fate::{End, Fates, Plan};
 use crate::files::{MemoryDisk, Tree};
@@ -18,13 +19,16 @@ use tapewise_archive::store::StoreError;
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec, LibraryUnit};
 use tapewise_formats::event::Event;
 use tapewise_library::pool::{Pace, Pool, PoolError};
-use tapewise_model::{Micros, Random, profile};
+use tapewise_model::{Micros, Profile, Random, profile};
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{Changer, ScsiError, TapeDrive};
 use tapewise_torn::Watched;
 
 /// 13 September 2020, in nanoseconds since 1970: when every world begins.
 const BEGINNING_NS: i64 = 1_600_000_000_000_000_000;
+
+/// What became of things that were not synced.
+const LOST: &str = "contents or names lost or torn";
 
 /// The streams of a seed.
 const CONFIGURATION: u64 = 1;
@@ -98,6 +102,8 @@ pub struct World {
     pub fates: Arc<Fates>,
     /// The cache's disk.
     pub disk: MemoryDisk,
+    /// Where recalled files go.
+    pub destinations: Arc<Destinations>,
     /// Drives and robot.
     pub library: Library,
     /// How the site is built.
@@ -110,6 +116,7 @@ pub struct World {
     /// The machine that works with the archive, counted from 0.
     host: u64,
     uuids: AtomicU64,
+    lto8: Profile,
     tapes: ByTape,
     _directory: tempfile::TempDir,
 }
@@ -236,11 +243,11 @@ impl World {
             fs::create_dir_all(&etc)?;
             fs::write(etc.join("machine-id"), format!("machine {host}\n"))?;
         }
-        fs::create_dir(root.join("sources"))?;
         fs::create_dir(root.join("delivered"))?;
         fs::create_dir(root.join("backups"))?;
         Ok(World {
             disk: MemoryDisk::new(Arc::clone(&fates), 8 << 20),
+            destinations: Arc::new(Destinations::new(Arc::clone(&fates))),
             fates,
             library,
             configuration,
@@ -250,6 +257,7 @@ impl World {
             shift_ns: 0,
             host: 0,
             uuids: AtomicU64::new(0),
+            lto8: profile::find("lto8").map_err(io::Error::other)?,
             tapes: ByTape::default(),
             _directory: directory,
         })
@@ -355,12 +363,15 @@ impl World {
         let _ = fs::remove_file(self.root.join("archive/catalogue.db-shm"));
         let of_database = self.watched.cut_power(&mut choose).unwrap_or(0);
         let of_cache = self.disk.tree().cut_power(&mut choose);
+        let of_places = self.destinations.cut_power(&mut choose).unwrap_or(0);
+        if of_places > 0 {
+            self.fates.note("destination, power cut", LOST);
+        }
         if of_database > 0 {
-            self.fates.note("writes of the catalogue lost or torn");
+            self.fates.note("catalogue, power cut", LOST);
         }
         if of_cache > 0 {
-            self.fates
-                .note("contents or names of the cache lost or torn");
+            self.fates.note("cache, power cut", LOST);
         }
     }
 
@@ -500,7 +511,7 @@ impl World {
 impl Process<'_> {
     /// How volumes are written.
     fn settings(&self) -> Result<Settings, Trouble> {
-        let lto8 = profile::find("lto8").map_err(io::Error::other)?;
+        let lto8 = self.world.lto8.clone();
         let byte_scale = self.world.configuration.scale;
         let settings = self.archive.settings.of_mover(lto8, byte_scale);
         let precompress = settings
@@ -509,6 +520,7 @@ impl Process<'_> {
         Ok(Settings {
             precompress,
             overlap: false,
+            watch: Some(Arc::clone(&self.world.destinations) as _),
             ..settings
         })
     }

@@ -32,6 +32,10 @@ pub trait Disk: Send + Sync {
     fn free_bytes(&self) -> io::Result<u64> {
         Ok(u64::MAX)
     }
+    /// Whether one thing must be done after the other, so that the same steps come in the same order again.
+    fn is_in_turns(&self) -> bool {
+        false
+    }
 }
 
 /// An open file of a cache's directory.

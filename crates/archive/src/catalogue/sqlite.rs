@@ -37,6 +37,9 @@ impl From<rusqlite::Error> for CatalogueError {
     }
 }
 
+/// Statements that a connection keeps ready.
+const STATEMENTS: usize = 64;
+
 /// A catalogue in one file.
 pub struct SqliteCatalogue {
     connection: Mutex<Connection>,
@@ -72,6 +75,7 @@ impl SqliteCatalogue {
         refuse_lost(path)?;
         let connection = read_only(path)?;
         connection.busy_timeout(BUSY_LIMIT)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         check_identity(&connection, path)?;
         let found = pragma(&connection, "user_version")?;
         if found < i64::from(KNOWN) {
@@ -110,7 +114,7 @@ impl SqliteCatalogue {
     fn with(mut connection: Connection, path: &Path) -> Result<SqliteCatalogue> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate(&mut connection, path)?;
         Ok(SqliteCatalogue {
             connection: Mutex::new(connection),

@@ -1,6 +1,7 @@
 //! One file on its way: written beside its place, compared, and only then given its name.
 
 use super::expected::{Expected, READ_BYTES, kinds, mismatch};
+use super::watch::{Step, Watched};
 use super::{DeliverError, Delivered, InnerPath};
 use crate::sums::{Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
@@ -12,10 +13,15 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use xxhash_rust::xxh64::xxh64;
 
 /// The attribute of a file that is being written, and of one that a killed delivery has left.
 const MARK: &str = "user.tapewise.part";
+
+/// How the name of a file begins and ends while it is written.
+const PREFIX: &str = ".tapewise-";
+const SUFFIX: &str = ".part";
 
 /// How many files that are no leftovers may have the name of one.
 const MOST_NAMESAKES: u32 = 16;
@@ -36,12 +42,12 @@ pub struct Delivery {
 
 impl Delivery {
     pub(super) fn begin(
-        parent: OwnedFd,
+        (parent, watched): (OwnedFd, Watched),
         path: InnerPath,
         expected: Expected,
         replace: bool,
     ) -> Result<Delivery, DeliverError> {
-        let part = Part::create(&parent, &path, &expected)?;
+        let part = Part::create((&parent, &watched), &path, &expected)?;
         let kinds = kinds(&expected);
         Ok(Delivery {
             summer: (!kinds.is_empty()).then(|| Summer::new(kinds)),
@@ -84,7 +90,10 @@ impl Delivery {
                 bytes: self.expected.bytes,
             });
         }
-        let written = self.part.file.write_all_at(bytes, offset);
+        let written = self
+            .part
+            .before(|file| Step::Write(file, bytes.len() as u64))
+            .and_then(|()| self.part.file.write_all_at(bytes, offset));
         written.map_err(|error| self.cannot("write it", error))?;
         // What begins before the end of what was summed up was summed up as something else: a hole, or other bytes.
         let summed_to = self.written.end();
@@ -117,7 +126,10 @@ impl Delivery {
                 bytes,
             });
         }
-        let sized = self.part.file.set_len(bytes);
+        let sized = self
+            .part
+            .before(|file| Step::SetLength(file, bytes))
+            .and_then(|()| self.part.file.set_len(bytes));
         sized.map_err(|error| self.cannot("set its length", error))?;
         let sums = self.sums()?;
         if let Some((expected, found)) = mismatch(&self.expected.sums, &sums) {
@@ -129,13 +141,28 @@ impl Delivery {
         }
         let file = self.part.file.as_fd();
         let not_kept = self.expected.metadata.give(file, self.path.as_bytes())?;
-        self.part.unmark();
-        let synced = self.part.file.sync_all();
+        let name = self.path.split().1;
+        // A whole file that is called as a part is must never be taken for a leftover. All others keep the mark until
+        // they have their name: whoever is killed before that leaves one.
+        let is_called_so = name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes());
+        if is_called_so {
+            self.part.unmark();
+        }
+        let synced = self
+            .part
+            .before(|file| Step::Sync(file))
+            .and_then(|()| self.part.file.sync_all());
         synced.map_err(|error| self.cannot("sync it", error))?;
         self.name_it()?;
         self.part.is_named = true;
-        retry_on_intr(|| rustix::fs::fsync(&self.parent))
-            .map_err(|error| self.cannot("sync its directory", error.into()))?;
+        let watched = &self.part.watched;
+        watched
+            .before_sync()
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.parent))?))
+            .map_err(|error| self.cannot("sync its directory", error))?;
+        if !is_called_so {
+            self.part.unmark();
+        }
         Ok(Delivered {
             path: self.path.clone(),
             bytes,
@@ -175,6 +202,10 @@ impl Delivery {
     fn name_it(&self) -> Result<(), DeliverError> {
         let (_, name) = self.path.split();
         let (parent, part) = (&self.parent, self.part.name.as_str());
+        self.part
+            .watched
+            .before_rename(part.as_bytes(), name)
+            .map_err(|error| self.cannot("give it its name", error))?;
         let named = if self.replace {
             rustix::fs::renameat(parent, part, parent, name)
         } else {
@@ -222,6 +253,7 @@ struct Part {
     /// Locked for as long as it is written, so that what nobody holds is a leftover.
     file: File,
     is_named: bool,
+    watched: Watched,
 }
 
 impl Part {
@@ -231,7 +263,7 @@ impl Part {
     /// name is ever written to: it could be a hard link to anything. A file may be called like this and be wanted:
     /// only one that is [marked](MARK) is a leftover. Beside others a number is added to the name.
     fn create(
-        parent: &OwnedFd,
+        parent: (&OwnedFd, &Watched),
         path: &InnerPath,
         expected: &Expected,
     ) -> Result<Part, DeliverError> {
@@ -239,8 +271,8 @@ impl Part {
         let hash = xxh64(file_name, 0);
         for number in 0..MOST_NAMESAKES {
             let name = match number {
-                0 => format!(".tapewise-{hash:016x}.part"),
-                number => format!(".tapewise-{hash:016x}-{number}.part"),
+                0 => format!("{PREFIX}{hash:016x}{SUFFIX}"),
+                number => format!("{PREFIX}{hash:016x}-{number}{SUFFIX}"),
             };
             if let Some(part) = Part::create_as(parent, path, expected, name)? {
                 return Ok(part);
@@ -255,7 +287,7 @@ impl Part {
 
     /// The file under a name; none where that is another file's.
     fn create_as(
-        parent: &OwnedFd,
+        (parent, watched): (&OwnedFd, &Watched),
         path: &InnerPath,
         expected: &Expected,
         name: String,
@@ -268,14 +300,22 @@ impl Part {
         };
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let before = |step: for<'s> fn(&'s Path) -> Step<'s>, doing| {
+            let asked = watched.before(name.as_bytes(), step);
+            asked.map_err(|error| DeliverError::io(path.as_bytes(), doing, error))
+        };
+        before(|file| Step::Create(file), "create it")?;
         let create = || {
             let mode = expected.metadata.creation_mode();
             rustix::fs::openat(parent, name.as_str(), flags, mode)
         };
         let created = match create() {
-            Err(Errno::EXIST) => match Leftover::lock(parent, &name)
-                .and_then(|leftover| leftover.remove(parent, &name))
-            {
+            Err(Errno::EXIST) => match Leftover::lock(parent, &name).and_then(|leftover| {
+                leftover.remove(parent, &name, &|| {
+                    let asked = watched.before(name.as_bytes(), |file| Step::Remove(file));
+                    asked.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+                })
+            }) {
                 Ok(true) => create(),
                 Ok(false) => return Ok(None),
                 Err(Errno::WOULDBLOCK) => return Err(busy()),
@@ -303,6 +343,7 @@ impl Part {
             name,
             file,
             is_named: false,
+            watched: watched.clone(),
         };
         part.mark();
         part.reserve(path, expected)?;
@@ -312,12 +353,23 @@ impl Part {
     /// Says of the file that it is not whole. Where a file system keeps no such notes, what a killed delivery leaves
     /// stays until somebody removes it.
     fn mark(&self) {
+        if self.before(|file| Step::Mark(file)).is_err() {
+            return;
+        }
         let _ = rustix::fs::fsetxattr(&self.file, MARK, b"1", XattrFlags::empty());
     }
 
-    /// The file is about to get its name.
+    /// The file is whole.
     fn unmark(&self) {
+        if self.before(|file| Step::Mark(file)).is_err() {
+            return;
+        }
         let _ = rustix::fs::fremovexattr(&self.file, MARK);
+    }
+
+    /// Asks whether a step with it is done.
+    fn before(&self, step: impl FnOnce(&Path) -> Step<'_>) -> io::Result<()> {
+        self.watched.before(self.name.as_bytes(), step)
     }
 
     /// Takes the room for the file, so that a disk too small is known before the file is read from tape.
@@ -350,7 +402,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        if !self.is_named {
+        if !self.is_named && self.before(|file| Step::Remove(file)).is_ok() {
             // There is nobody to tell; the next delivery of the file removes what is left.
             let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::empty());
         }
@@ -385,7 +437,12 @@ impl Leftover {
 
     /// Whether it is gone; false where it is somebody's file and no leftover. [`Errno::WOULDBLOCK`] where another
     /// has removed it before it was locked, and may hold what has its name.
-    fn remove(self, parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
+    fn remove(
+        self,
+        parent: &OwnedFd,
+        name: &str,
+        before: &dyn Fn() -> Result<(), Errno>,
+    ) -> Result<bool, Errno> {
         let Some(file) = &self.file else {
             // Removed meanwhile by whoever left it, or no file and so none of ours.
             let there = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -397,6 +454,7 @@ impl Leftover {
         if rustix::fs::fgetxattr(file, MARK, &mut [0; 8]).is_err() {
             return Ok(false);
         }
+        before()?;
         match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(true),
             Err(error) => Err(error),
@@ -466,7 +524,11 @@ mod tests {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let parent = rustix::fs::open(directory.path(), flags, Mode::empty()).unwrap();
         let path = InnerPath::new("clip").unwrap();
-        let create = || Part::create(&parent, &path, &Expected::of(5));
+        let watched = Watched {
+            directory: directory.path().to_owned(),
+            by: None,
+        };
+        let create = || Part::create((&parent, &watched), &path, &Expected::of(5));
         let name = create().unwrap().name.clone();
         let place = directory.path().join(&name);
         std::fs::write(&place, "half").unwrap();
@@ -478,7 +540,7 @@ mod tests {
         // They have removed it and begun anew before we lock what we have opened.
         std::fs::remove_file(&place).unwrap();
         let ours = create().unwrap();
-        let late = theirs.remove(&parent, &name);
+        let late = theirs.remove(&parent, &name, &|| Ok(()));
         assert_eq!(late, Err(Errno::WOULDBLOCK));
         assert!(has_name(&ours.file, &parent, &name).unwrap());
     }

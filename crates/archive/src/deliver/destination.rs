@@ -2,6 +2,7 @@
 
 use super::delivery::Delivery;
 use super::expected::{Expected, READ_BYTES, kinds, mismatch};
+use super::watch::{Step, Watch, Watched};
 use super::{DeliverError, InnerPath, Outcome, shown};
 use crate::sums::{Kind, Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
@@ -25,6 +26,7 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY
 pub struct Destination {
     root: Arc<OwnedFd>,
     replace: bool,
+    watched: Watched,
 }
 
 /// What stands where a file is to be delivered.
@@ -52,6 +54,10 @@ impl Destination {
         Ok(Destination {
             root: Arc::new(root),
             replace: false,
+            watched: Watched {
+                directory: directory.to_owned(),
+                by: None,
+            },
         })
     }
 
@@ -61,6 +67,12 @@ impl Destination {
             replace: true,
             ..self
         }
+    }
+
+    /// The same where somebody is asked before each step.
+    pub fn watched_by(mut self, watch: Option<Arc<dyn Watch>>) -> Destination {
+        self.watched.by = watch;
+        self
     }
 
     pub(super) fn root(&self) -> &OwnedFd {
@@ -77,7 +89,7 @@ impl Destination {
     /// When something has its name, something on the way is no directory, another process is delivering the same
     /// file, or there is no room for it.
     pub fn begin(&self, path: &InnerPath, expected: Expected) -> Result<Delivery, DeliverError> {
-        let (_, name) = path.split();
+        let (directory, name) = path.split();
         let parent = self.make_parent(path)?;
         if let Some(there) = look(&parent, name, path)? {
             let is_directory = FileType::from_raw_mode(there.st_mode) == FileType::Directory;
@@ -88,7 +100,8 @@ impl Destination {
                 });
             }
         }
-        Delivery::begin(parent, path.clone(), expected, self.replace)
+        let watched = self.watched.below(directory.unwrap_or_default());
+        Delivery::begin((parent, watched), path.clone(), expected, self.replace)
     }
 
     /// Makes a directory, and those on the way to it; that it is there already is no error.
@@ -97,8 +110,9 @@ impl Destination {
     /// When something that is no directory has its name.
     pub fn make_directory(&self, path: &InnerPath) -> Result<(), DeliverError> {
         let parent = self.make_parent(path)?;
-        let (_, name) = path.split();
-        enter(&parent, name, path, true).map(|_| ())
+        let (directory, name) = path.split();
+        let watched = self.watched.below(directory.unwrap_or_default());
+        enter((&parent, &watched), name, path, true).map(|_| ())
     }
 
     /// What stands where a file is to be delivered; a file that is there is read if it has the right length and
@@ -131,6 +145,10 @@ impl Destination {
         let sums = if kinds.is_empty() {
             Vec::new()
         } else {
+            let watched = self.watched.below(directory.unwrap_or_default());
+            watched
+                .before(name, |file| Step::Read(file))
+                .map_err(|error| DeliverError::io(path.as_bytes(), "read it", error))?;
             sum_of(&parent, name, path, &kinds)?
         };
         match mismatch(&expected.sums, &sums) {
@@ -172,11 +190,13 @@ impl Destination {
         let parts = directory
             .into_iter()
             .flat_map(|path| path.split(|&byte| byte == b'/'));
+        let mut watched = self.watched.clone();
         for part in parts {
-            match enter(&at, part, path, make)? {
+            match enter((&at, &watched), part, path, make)? {
                 Some(next) => at = next,
                 None => return Ok(None),
             }
+            watched = watched.below(part);
         }
         Ok(Some(at))
     }
@@ -194,7 +214,7 @@ impl Expected {
 
 /// Opens a directory in another, and makes it first if it is to be made.
 fn enter(
-    at: &OwnedFd,
+    (at, watched): (&OwnedFd, &Watched),
     part: &[u8],
     path: &InnerPath,
     make: bool,
@@ -203,19 +223,19 @@ fn enter(
     let opened = match open() {
         Err(Errno::NOENT) if !make => return Ok(None),
         Err(Errno::NOENT) => {
+            let cannot = |doing| move |error| DeliverError::io(path.as_bytes(), doing, error);
+            watched
+                .before(part, |directory| Step::MakeDirectory(directory))
+                .map_err(cannot("make its directory"))?;
             match rustix::fs::mkdirat(at, part, Mode::from_raw_mode(0o777)) {
                 // Another thread or process was faster.
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => {
-                    return Err(DeliverError::io(
-                        path.as_bytes(),
-                        "make its directory",
-                        error,
-                    ));
-                }
+                Err(error) => return Err(cannot("make its directory")(error.into())),
             }
-            retry_on_intr(|| rustix::fs::fsync(at))
-                .map_err(|error| DeliverError::io(path.as_bytes(), "sync its directory", error))?;
+            watched
+                .before_sync()
+                .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(at))?))
+                .map_err(cannot("sync its directory"))?;
             open()
         }
         opened => opened,

@@ -1,7 +1,7 @@
 //! What needs no tape: files of the cache, and empty ones, are delivered; and which destinations are full.
 
-use super::MoveError;
 use super::session::DriveContext;
+use super::{MoveError, Settings};
 use crate::cache::DiskFile;
 use crate::catalogue::{Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId};
 use crate::deliver::{
@@ -119,7 +119,7 @@ impl DriveContext<'_> {
         place: &[u8],
         now_ns: i64,
     ) -> Result<Handed, MoveError> {
-        let Some(mut delivery) = Target::new(place, file)?.begin()? else {
+        let Some(mut delivery) = Target::new(place, file, self.settings)?.begin()? else {
             return Ok(Handed::Over { verified: true });
         };
         match self.copy_cached(id, file, &mut delivery, now_ns) {
@@ -204,10 +204,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub fn new(place: &[u8], file: &File) -> Result<Target, MoveError> {
+    pub fn new(place: &[u8], file: &File, settings: &Settings) -> Result<Target, MoveError> {
         let directory = Path::new(OsStr::from_bytes(place));
         Ok(Target {
-            destination: Destination::open(directory)?,
+            destination: Destination::open(directory)?.watched_by(settings.watch.clone()),
             path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
             expected: Expected {
                 sums: file.sums.clone(),

@@ -108,7 +108,8 @@ impl<'a> Deliverer<'a> {
             again: HashSet::new(),
             shared,
             doubtful: HashSet::new(),
-            finishing: Finishing::new(|delivery: Box<Delivery>| delivery.finish()),
+            finishing: Finishing::new(|delivery: Box<Delivery>| delivery.finish())
+                .in_turns(!with.settings.overlap),
             unnamed: HashMap::new(),
             done,
         }
@@ -143,7 +144,7 @@ impl<'a> Deliverer<'a> {
                 is_frame,
                 self.with.now(),
             )?),
-            Some(place) => match Target::new(&place, &file)?.begin()? {
+            Some(place) => match Target::new(&place, &file, self.with.settings)?.begin()? {
                 None => None,
                 Some(delivery) => {
                     let arriving = Arriving::into_directory(delivery, is_frame);

@@ -26,8 +26,8 @@ pub enum Blank {
 /// metre on LTO-8.
 pub(crate) const ASK_PLACE_BYTES: u64 = 16 << 20;
 
-/// Bytes in flight between disk and drive, where nobody says otherwise.
-const RING_BYTES: usize = 16 << 20;
+/// Bytes in flight between disk and drive, and no more than a segment has.
+const RING_BYTES: u64 = 16 << 20;
 
 /// A file of which all is on the tape, behind a filemark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,11 @@ pub struct Written {
     pub reached_bytes: u64,
 }
 
+fn ring(segment_bytes: u64, block_bytes: usize) -> Ring {
+    let bytes = RING_BYTES.min(segment_bytes) as usize;
+    Ring::new(bytes / block_bytes, block_bytes)
+}
+
 /// Writes the segments of one volume. The drive is lent to it for each.
 #[derive(Debug)]
 pub struct VolumeWriter {
@@ -78,7 +83,7 @@ impl VolumeWriter {
             block_bytes,
             segment_bytes: SEGMENT_BYTES,
             next_block,
-            ring: Ring::new(RING_BYTES / block_bytes, block_bytes),
+            ring: ring(SEGMENT_BYTES, block_bytes),
         })
     }
 
@@ -133,6 +138,7 @@ impl VolumeWriter {
     #[must_use]
     pub fn with_segments_of(mut self, bytes: u64) -> VolumeWriter {
         self.segment_bytes = bytes;
+        self.ring = ring(bytes, self.block_bytes);
         self
     }
 

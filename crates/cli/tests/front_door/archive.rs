@@ -3,6 +3,7 @@
 
 mod kills;
 mod loss;
+mod mistakes;
 mod real_target;
 
 use crate::program::Desk;

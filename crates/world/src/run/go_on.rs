@@ -4,11 +4,11 @@ use super::{Judged, Life, PATIENCE, sum_of, terms};
 use crate::fate::{Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
-use tapewise_archive::catalogue::{CatalogueError, Files};
+use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Others, ReadIn};
 use tapewise_archive::open::OpenError;
-use tapewise_archive::store::{Source, StoreError, StoreTerms, store};
+use tapewise_archive::store::{Source, StoreError, StoreTerms, store_from};
 use tapewise_archive::volume::VolumeError;
 use tapewise_library::pool::PoolError;
 use tapewise_scsi::ScsiError;
@@ -152,7 +152,8 @@ impl Life {
                 continue;
             }
             let from = self.world.place("sources").join("aside");
-            self.write_source(&from, &bytes)?;
+            let mut given = self.given();
+            given.add(&from, bytes.clone(), self.world.now_ns());
             let source = Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
@@ -164,6 +165,7 @@ impl Life {
                     let catalogue = &process.archive.catalogue;
                     if let Some(live) = catalogue.live_file(path.as_bytes())?
                         && sum_of(catalogue.as_ref(), live)? == Some(sum)
+                        && is_somewhere(&catalogue.file(live)?)
                     {
                         return Ok(());
                     }
@@ -173,7 +175,8 @@ impl Life {
                         replace: true,
                         also: Vec::new(),
                     };
-                    let mut stored = store(
+                    let mut stored = store_from(
+                        &given,
                         &process.cache,
                         std::slice::from_ref(&source),
                         &how,
@@ -181,7 +184,8 @@ impl Life {
                     );
                     if let Err(StoreError::Cache(CacheError::Full { .. })) = stored {
                         process.moving(|mover| mover.migrate(i64::MAX))?;
-                        stored = store(
+                        stored = store_from(
+                            &given,
                             &process.cache,
                             std::slice::from_ref(&source),
                             &how,
@@ -203,4 +207,10 @@ impl Life {
             .remove(|name| name.starts_with("quarantine"));
         Ok(())
     }
+}
+
+/// Whether anything is left of a file: what is stored again is skipped only then.
+fn is_somewhere(entry: &Entry) -> bool {
+    let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
+    entry.cached.is_some() || entry.copies.iter().any(is_whole)
 }

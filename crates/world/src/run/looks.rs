@@ -130,7 +130,8 @@ impl Life {
                 is_here &= version.places.contains(&label);
                 if !is_here && !self.tampered.contains(&label) {
                     return Err(format!(
-                        "{path}: the catalogue has a copy on {label}, and it is not there"
+                        "{path}: the catalogue has a copy on {label}, and it is not there, but in {:?}",
+                        version.places
                     ));
                 }
             }

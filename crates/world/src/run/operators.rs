@@ -1,6 +1,6 @@
 //! What operators do, with nothing of ours running.
 
-use super::{HOUR, Life, is_of_a_file};
+use super::{HOUR, Life, Swapped, is_of_a_file};
 use crate::events::What;
 use std::fs;
 use std::io;
@@ -35,6 +35,11 @@ impl Life {
                 }
                 self.stale = Some("the catalogue was lost");
             }
+            What::LoseDirectory => {
+                self.world.lose_catalogue()?;
+                self.world.disk.tree().clear();
+                self.stale = Some("the disk was lost");
+            }
             What::Swap => self.swap(random)?,
             What::Overwrite => {
                 let labels = self.world.labels();
@@ -62,14 +67,15 @@ impl Life {
         Ok(())
     }
 
+    /// Two cartridges get each other's barcode; a second time puts them right.
     pub(super) fn swap(&mut self, random: &mut Random) -> io::Result<()> {
         let was_swapped = self.swapped.clone();
-        let (one, two) = match was_swapped.clone() {
-            Some(pair) => pair,
+        let [one, two] = match &was_swapped {
+            Some(Swapped { labels, .. }) => labels.clone(),
             None => {
                 let mut labels = self.world.labels();
                 random.shuffle(&mut labels);
-                (labels[0].clone(), labels[1].clone())
+                [labels[0].clone(), labels[1].clone()]
             }
         };
         if self.world.is_in_drive(&one) || self.world.is_in_drive(&two) {
@@ -81,8 +87,22 @@ impl Life {
         fs::rename(cartridges.join(&two), cartridges.join(&one))?;
         fs::rename(aside, cartridges.join(&two))?;
         self.tampered.extend([one.clone(), two.clone()]);
-        // A second time puts them back.
-        self.swapped = was_swapped.is_none().then_some((one, two));
+        let tapes = self.world.look_at_tapes()?;
+        let seen = [tapes.seen(&one), tapes.seen(&two)];
+        match was_swapped {
+            // A volume that was begun on one of them meanwhile has the other's barcode now: nobody knows before the
+            // cartridges are read.
+            Some(Swapped { seen: then, .. }) => {
+                if [then[1], then[0]] != seen {
+                    self.stale = Some("cartridges were written while they were swapped");
+                }
+                self.swapped = None;
+            }
+            None => {
+                let labels = [one, two];
+                self.swapped = Some(Swapped { labels, seen });
+            }
+        }
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::catalogue::{
 };
 use crate::record::{Owner, Segment, Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
+use std::collections::BTreeSet;
 
 /// Joins volumes and the whole copies that were found on them.
 pub fn rejoin(
@@ -112,7 +113,10 @@ struct Near {
     copy: i64,
     number: u32,
     state: CopyState,
+    /// A part of it at least lies where one was found.
     is_there: bool,
+    /// All of it lies where the found one does.
+    is_same: bool,
 }
 
 fn join(
@@ -163,7 +167,7 @@ fn join(
     let is_revived = joined.files > files;
     for near in near(transaction, file, &segments)? {
         match near.state {
-            CopyState::Lost if near.is_there => {
+            CopyState::Lost if near.is_same => {
                 // All of it was read, and its sum is right.
                 let sql = "UPDATE copy SET state = 'whole', written_ns = coalesce(written_ns, ?2) \
                     WHERE id = ?1";
@@ -171,16 +175,10 @@ fn join(
                 joined.copies += 1;
                 return settle(transaction, file, at_ns).map(|_| ());
             }
-            CopyState::Lost => {}
-            // A part of it was known.
-            CopyState::Writing => {
-                run(
-                    transaction,
-                    "DELETE FROM segment WHERE copy = ?1",
-                    [near.copy],
-                )?;
-                run(transaction, "DELETE FROM copy WHERE id = ?1", [near.copy])?;
-            }
+            CopyState::Lost if !near.is_there => {}
+            // What is left of it belongs to the one that was found: its other parts may lie on a cartridge that
+            // is gone.
+            CopyState::Lost | CopyState::Writing => drop_copy(transaction, near.copy)?,
             CopyState::Whole => {
                 debug_assert!(near.number > 0);
                 joined.known += 1;
@@ -204,34 +202,57 @@ fn join(
     settle(transaction, file, at_ns).map(|_| ())
 }
 
-/// The copies of a file with a segment on one of the volumes of a found one.
+fn drop_copy(transaction: &Transaction<'_>, copy: i64) -> Result<()> {
+    run(transaction, "DELETE FROM segment WHERE copy = ?1", [copy])?;
+    run(transaction, "DELETE FROM copy WHERE id = ?1", [copy])?;
+    Ok(())
+}
+
+/// Where a segment begins: volume, partition, block, byte in the block.
+type Place = (VolumeId, u8, u64, u64);
+
+/// The copies of a file with a segment on one of the volumes of a found one. One that lies exactly there comes first.
 fn near(
     transaction: &Transaction<'_>,
     file: FileId,
     segments: &[(VolumeId, Segment)],
 ) -> Result<Vec<Near>> {
-    let mut near: Vec<Near> = Vec::new();
-    for (on, segment) in segments {
-        let sql = "SELECT copy.id, copy.number, copy.state, \
-            max(segment.partition = ?3 AND segment.first_block = ?4 AND segment.byte_offset = ?5) \
-            FROM copy JOIN segment ON segment.copy = copy.id \
-            WHERE copy.file = ?1 AND segment.volume = ?2 GROUP BY copy.id ORDER BY copy.number";
-        let (first, offset) = (segment.first_block, segment.byte_offset);
-        let params = params![file, on, segment.partition, first, offset];
-        let found = all(transaction, sql, params, |row| {
-            Ok(Near {
-                copy: row.get(0)?,
-                number: row.get(1)?,
-                state: row.get(2)?,
-                is_there: row.get(3)?,
-            })
-        })?;
-        near.extend(found);
+    let found: BTreeSet<Place> = segments
+        .iter()
+        .map(|(on, segment)| {
+            let Segment {
+                partition,
+                first_block,
+                byte_offset,
+                ..
+            } = *segment;
+            (*on, partition, first_block, byte_offset)
+        })
+        .collect();
+    let sql = "SELECT id, number, state FROM copy WHERE file = ?1 ORDER BY number";
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let copies: Vec<(i64, u32, CopyState)> = all(transaction, sql, [file], row)?;
+    let mut near = Vec::new();
+    for (copy, number, state) in copies {
+        let sql = "SELECT volume, partition, first_block, byte_offset FROM segment WHERE copy = ?1";
+        let row =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        let places: BTreeSet<Place> = all(transaction, sql, [copy], row)?.into_iter().collect();
+        if places
+            .iter()
+            .all(|(on, ..)| segments.iter().all(|(other, _)| other != on))
+        {
+            continue;
+        }
+        near.push(Near {
+            copy,
+            number,
+            state,
+            is_there: !places.is_disjoint(&found),
+            is_same: places == found,
+        });
     }
-    near.sort_by_key(|near| (near.number, !near.is_there));
-    near.dedup_by_key(|near| near.copy);
-    // What lies exactly there decides.
-    near.sort_by_key(|near| !near.is_there);
+    near.sort_by_key(|near| (!near.is_same, !near.is_there));
     Ok(near)
 }
 

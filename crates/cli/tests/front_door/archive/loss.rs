@@ -6,7 +6,7 @@ use crate::program::Desk;
 use tapewise_archive::catalogue::{CopyState, Files, SqliteCatalogue, Volumes};
 use tapewise_archive::sums::{Kind, Sum};
 
-fn copy(desk: &Desk, from: &str, to: &str) {
+pub fn copy(desk: &Desk, from: &str, to: &str) {
     let copied = std::process::Command::new("cp")
         .args(["-a", from, to])
         .current_dir(desk.path())
@@ -14,7 +14,7 @@ fn copy(desk: &Desk, from: &str, to: &str) {
     assert!(copied.expect("cp").success());
 }
 
-fn remove(desk: &Desk, name: &str) {
+pub fn remove(desk: &Desk, name: &str) {
     std::fs::remove_dir_all(desk.path().join(name)).expect("removed");
 }
 
@@ -238,7 +238,7 @@ fn a_wrong_sum_of_an_only_copy_is_said_by_the_exit_code_and_verify_takes_a_lost_
 }
 
 /// The copies of a file, by the labels of their volumes: whether each is whole.
-fn copies_of(desk: &Desk, path: &str) -> Vec<(String, bool)> {
+pub fn copies_of(desk: &Desk, path: &str) -> Vec<(String, bool)> {
     let known = catalogue(desk);
     let file = known.live_file(path.as_bytes()).expect("read");
     let entry = known.file(file.expect("a file")).expect("read");

@@ -1,0 +1,71 @@
+//! Where files that are stored are read from, as a trait: tests replace the file system by one whose files fail, and
+//! change while they are read.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What is read when files are stored.
+pub trait Sources {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>>;
+}
+
+/// An open file that is stored.
+pub trait SourceFile: Read {
+    /// What it is now.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn stamp(&self) -> io::Result<Stamp>;
+}
+
+/// What a file is, and what changes when it is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Whether it is a regular file.
+    pub is_file: bool,
+    /// Its length.
+    pub bytes: u64,
+    /// When its contents were changed, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// When anything of it was changed.
+    pub changed_ns: i64,
+    /// Its permissions.
+    pub mode: u32,
+}
+
+/// The files of this machine.
+pub struct FileSystem;
+
+impl Sources for FileSystem {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>> {
+        Ok(Box::new(File::open(path)?))
+    }
+}
+
+impl SourceFile for File {
+    fn stamp(&self) -> io::Result<Stamp> {
+        let of = self.metadata()?;
+        Ok(Stamp {
+            is_file: of.is_file(),
+            bytes: of.len(),
+            modified_ns: modified_ns(&of),
+            changed_ns: nanoseconds(of.ctime(), of.ctime_nsec()),
+            mode: of.mode() & 0o777,
+        })
+    }
+}
+
+/// When a file was last written, in nanoseconds since 1970.
+pub fn modified_ns(metadata: &Metadata) -> i64 {
+    nanoseconds(metadata.mtime(), metadata.mtime_nsec())
+}
+
+fn nanoseconds(seconds: i64, and: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(and)
+}

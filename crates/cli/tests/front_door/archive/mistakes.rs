@@ -1,0 +1,208 @@
+//! What people do to an archive: they put back copies of it, use cartridges again, swap them, set clocks back. The
+//! simulator found that each of these lost something, or hid it.
+
+use super::loss::{copies_of, copy, remove};
+use super::{catalogue, desk, empty_cache, make_files, make_files_of, recall_and_compare};
+use crate::program::Desk;
+use std::collections::BTreeMap;
+use tapewise_archive::catalogue::Files;
+
+/// Puts two cartridges into each other's place, barcodes and all that is written on the slots left as they are.
+fn swap(desk: &Desk, one: &str, two: &str) {
+    let cartridges = desk.path().join("lib/cartridges");
+    let rename = |from: &str, to: &str| {
+        std::fs::rename(cartridges.join(from), cartridges.join(to)).expect("renamed");
+    };
+    rename(one, "aside");
+    rename(two, one);
+    rename("aside", two);
+}
+
+fn put_back(desk: &Desk, kept: &str) {
+    remove(desk, "A");
+    copy(desk, kept, "A");
+}
+
+#[test]
+fn a_rebuild_knows_cartridges_that_were_used_again_and_others_that_were_swapped() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    copy(&desk, "A", "kept");
+    desk.done("catalog repack --archive A --quiet --reuse TW0001");
+    desk.done("catalog retire --archive A TW0002");
+    files.extend(make_files(&desk, "more", 4));
+    desk.done("store --archive A --quiet more");
+    put_back(&desk, "kept");
+    desk.done("catalog rebuild --archive A --quiet");
+    desk.done("catalog check --archive A");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "used-again");
+
+    swap(&desk, "TW0001", "TW0002");
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    desk.put("list.txt", names.join("\n"));
+    let refused = desk.run("recall --archive A --to nowhere --files-from list.txt");
+    assert_ne!(refused.code, 0, "{}", refused.text());
+    desk.done("catalog rebuild --archive A --quiet");
+    desk.done("catalog check --archive A");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "swapped");
+}
+
+#[test]
+fn a_copy_in_parts_is_whole_after_a_rebuild_only_if_all_its_parts_were_found() {
+    let desk = desk();
+    let settings = desk.read("A/archive.toml");
+    let parts = settings.replace("part_bytes = ", "part_bytes = 16384 # ");
+    desk.put("A/archive.toml", format!("volume_bytes = 70000\n{parts}"));
+    let files = long_files(&desk, &[30_000, 40_000]);
+    desk.done("store --archive A --quiet long");
+    assert!(volumes_of(&desk, "long/1.bin").len() > 1, "it is in parts");
+    copy(&desk, "A", "kept");
+    let repacked = desk.done("catalog repack --archive A --quiet --reuse TW0001");
+    let said = "its cartridge is labelled anew";
+    assert!(repacked.text().contains(said), "{}", repacked.text());
+    put_back(&desk, "kept");
+    desk.run("catalog rebuild --archive A --quiet");
+    desk.done("catalog check --archive A");
+    for path in files.keys() {
+        let known = volumes_of(&desk, path);
+        let is_there = |label: &String| !label.contains('(');
+        assert!(known.iter().all(is_there), "{path} is on {known:?}");
+    }
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+/// Files of these lengths without any pattern.
+fn long_files(desk: &Desk, lengths: &[usize]) -> BTreeMap<String, Vec<u8>> {
+    let noise = make_files_of(desk, "noise", 9, 60_000).into_values();
+    let noise: Vec<u8> = noise.flatten().collect();
+    std::fs::create_dir_all(desk.path().join("long")).expect("a directory");
+    let mut from = 0;
+    let cut = |(number, length): (usize, &usize)| {
+        let contents = noise[from..from + length].to_vec();
+        from += length;
+        let name = format!("long/{number}.bin");
+        desk.put(&name, &contents);
+        (name, contents)
+    };
+    lengths.iter().enumerate().map(cut).collect()
+}
+
+/// The labels of the volumes on which the whole copies of a file lie.
+fn volumes_of(desk: &Desk, path: &str) -> Vec<String> {
+    use tapewise_archive::catalogue::{CopyState, Volumes};
+    let known = catalogue(desk);
+    let file = known.live_file(path.as_bytes()).expect("read");
+    let entry = known.file(file.expect("a file")).expect("read");
+    let whole = entry.copies.iter();
+    let whole = whole.filter(|copy| copy.state == CopyState::Whole);
+    let mut labels: Vec<String> = whole
+        .flat_map(|copy| &copy.segments)
+        .map(|(volume, _)| known.volume(*volume).expect("read").label)
+        .collect();
+    labels.dedup();
+    labels
+}
+
+#[test]
+fn a_restored_catalogue_takes_no_cached_file_of_equal_length_for_another() {
+    let desk = desk();
+    desk.put("one.txt", "the first of two");
+    desk.put("two.txt", "the other of two");
+    desk.done("store --archive A --quiet one.txt");
+    desk.done("catalog backup --archive A backup.db");
+    // Its place in the cache is free, and the next file gets it.
+    empty_cache(&desk);
+    desk.done("store --archive A --quiet --later two.txt");
+    let restored = std::fs::copy(
+        desk.path().join("backup.db"),
+        desk.path().join("A/catalogue.db"),
+    );
+    restored.expect("restored");
+    let refused = desk.run("store --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let reconciled = desk.done("catalog reconcile --archive A");
+    let said = "does not know 1 file in the cache";
+    assert!(reconciled.err.contains(said), "{}", reconciled.err);
+    let ran = desk.run_with("one.txt\n", "recall --archive A --to out");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(desk.read("out/one.txt"), "the first of two");
+    let aside = desk.path().join("A/cache/quarantine");
+    let mut found = std::fs::read_dir(aside).expect("a directory");
+    let numbered = found.next().expect("one").expect("an entry").path();
+    let two = std::fs::read_to_string(numbered.join("two.txt")).expect("set aside");
+    assert_eq!(two, "the other of two");
+}
+
+#[test]
+fn a_file_of_which_nothing_is_left_is_stored_again_without_replacing() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 3);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    let known = catalogue(&desk);
+    let file = known.live_file(b"reel/1.bin").expect("read");
+    let file = file.expect("a file");
+    let number = known.file(file).expect("a file").copies[0].number;
+    known.mark_lost(file, number, 1).expect("marked");
+    drop(known);
+    let stored = desk.done("store --archive A reel");
+    let said = "1 file in the cache, acknowledged";
+    assert!(stored.text().contains(said), "{}", stored.text());
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn the_version_that_was_stored_last_counts_after_a_rebuild_though_the_clock_was_set_back() {
+    let desk = desk();
+    desk.put("film.txt", "the first cut, which is longer");
+    desk.done("store --archive A --quiet --later film.txt");
+    // As if the clock had been ten days ahead then.
+    let database = rusqlite::Connection::open(desk.path().join("A/catalogue.db"));
+    let changed = database.expect("a database").execute(
+        "UPDATE file SET created_ns = created_ns + 864000000000000",
+        (),
+    );
+    assert_eq!(changed.expect("changed"), 1);
+    desk.done("store --archive A --quiet");
+    desk.put("film.txt", "the second cut");
+    desk.done("store --archive A --quiet --replace film.txt");
+    let settings = desk.read("A/archive.toml");
+    remove(&desk, "A");
+    std::fs::create_dir(desk.path().join("A")).expect("made");
+    desk.put("A/archive.toml", settings);
+    desk.done("catalog rebuild --archive A --quiet");
+    let ran = desk.run_with("film.txt\n", "recall --archive A --to out");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(desk.read("out/film.txt"), "the second cut");
+}
+
+#[test]
+fn a_forgotten_volume_costs_no_file_that_lies_elsewhere_and_a_retired_one_is_only_read() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet --copies 2 reel");
+    let forgotten = desk.done("catalog forget --archive A TW0001");
+    assert_eq!(forgotten.text(), "TW0001: forgotten, with 4 copies\n");
+    let whole = |path: &str| -> Vec<String> {
+        let copies = copies_of(&desk, path).into_iter();
+        let whole = copies.filter(|(_, is_whole)| *is_whole);
+        whole.map(|(label, _)| label).collect()
+    };
+    assert_eq!(whole("reel/1.bin"), ["TW0002"]);
+    // The cache has them still: a second copy is made again, and not on the cartridge that nobody knows any more.
+    desk.done("store --archive A --quiet");
+    assert_eq!(whole("reel/1.bin"), ["TW0002", "TW0003"]);
+
+    desk.done("catalog retire --archive A TW0002 TW0003");
+    files.extend(make_files(&desk, "more", 4));
+    desk.done("store --archive A --quiet more");
+    assert_eq!(whole("more/1.bin"), ["TW0004"]);
+    desk.done("catalog check --archive A");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
