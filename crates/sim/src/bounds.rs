@@ -110,6 +110,9 @@ impl Default for Effort {
 /// The price of one tick of one response, in the integers in which everything is priced.
 const UNIT: i64 = 4096;
 
+/// The price of a drive's work beside that of a response, for the bound on work.
+const WORK_PRICE: i64 = 3;
+
 /// Prices end this long after the last arrival: later, drives cost nothing.
 const AFTER_LAST: Micros = Micros(3_600_000_000);
 
@@ -128,16 +131,13 @@ impl Trace {
     /// more than `responses`. Waiting in a drive for a request is no work.
     ///
     /// If responses plus `price` times work is at least `L`, then work is at least (`L` - responses) /
-    /// `price`, for any price; the best of three is taken. With no limit on responses the bound is one mount of each
+    /// `price`, for any price; it is computed at one. With no limit on responses the bound is one mount of each
     /// cartridge and every read.
     pub fn least_work(&self, responses: Micros, effort: &Effort) -> Micros {
         let once = self.once();
-        let priced = [1, 4, 16].map(|price| {
-            let known = Some(responses + Micros(once.0 * price));
-            let least = self.least_cost(price, &Effort { known, ..*effort });
-            Micros((least - responses).0 / price)
-        });
-        priced.into_iter().fold(once, Micros::max)
+        let known = Some(responses + Micros(once.0 * WORK_PRICE));
+        let least = self.least_cost(WORK_PRICE, &Effort { known, ..*effort });
+        once.max(Micros((least - responses).0 / WORK_PRICE))
     }
 
     /// The work of drives if each cartridge is mounted once: no schedule has less, however long it takes.
@@ -166,13 +166,24 @@ impl Trace {
         let exact: i128 = singles.iter().map(|one| i128::from(one.exact_us)).sum();
         let in_ticks = |us: i128| (us + arrived - exact) as f64 / tick as f64 * UNIT as f64;
         let known = effort.known.map(|known| in_ticks(known.0.into()));
-        let mut best = i128::MIN;
+        let bound =
+            |cost: i128, prices: &Prices| cost - i128::from(prices.sum()) * i128::from(self.drives);
+        let queue = self.queue(effort, prices.bins());
+        let tries = [0, 1, 2].map(|halves| {
+            let mut prices = Prices::new(ticks as usize, effort.bin.max(1));
+            prices.set(queue.iter().map(|price| price * halves / 2).collect());
+            (
+                bound(round(&singles, &prices, price * UNIT).0, &prices),
+                halves,
+            )
+        });
+        let (mut best, halves) = tries.into_iter().max().unwrap_or((i128::MIN, 0));
+        prices.set(queue.iter().map(|price| price * halves / 2).collect());
         let mut step = 1.0;
         let mut since = 0;
         for _ in 0..effort.rounds.max(1) {
             let (cost, used) = round(&singles, &prices, price * UNIT);
-            let worth = i128::from(prices.sum()) * i128::from(self.drives);
-            let bound = cost - worth;
+            let bound = bound(cost, &prices);
             since = if bound > best { 0 } else { since + 1 };
             if since > 5 {
                 (step, since) = (step * 0.6, 0);
@@ -186,6 +197,28 @@ impl Trace {
         }
         let completions = best * i128::from(tick) / i128::from(UNIT) + exact;
         Micros((completions - arrived).clamp(0, i64::MAX.into()) as i64)
+    }
+}
+
+impl Trace {
+    /// Prices to begin with: a second of a drive delays all that wait for that drive. How many wait is taken from a
+    /// queue that drains steadily, in which every request is as much work as all are on average.
+    fn queue(&self, effort: &Effort, bins: usize) -> Vec<i64> {
+        let requests = self.requests().max(1) as i64;
+        let each = (self.once().0 / requests).max(1);
+        let bin_us = effort.tick.0.max(1) * effort.bin.max(1) as i64;
+        let mut work = vec![0; bins];
+        for read in self.cartridges.iter().flat_map(|one| &one.reads) {
+            if let Some(work) = work.get_mut((read.arrived.0 / bin_us) as usize) {
+                *work += each;
+            }
+        }
+        let drives = i64::from(self.drives.max(1));
+        let drained = |backlog: &mut i64, work: i64| {
+            *backlog = (*backlog + work - drives * bin_us).max(0);
+            Some(*backlog / each * UNIT / drives)
+        };
+        work.into_iter().scan(0, drained).collect()
     }
 }
 

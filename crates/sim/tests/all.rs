@@ -5,6 +5,7 @@ mod capacity;
 mod closed_forms;
 mod distribution;
 mod expected;
+mod fairness;
 mod gniewek;
 mod kernel;
 mod library;

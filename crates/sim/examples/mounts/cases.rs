@@ -26,7 +26,7 @@ pub fn is_modelled(library: &Library) -> bool {
 
 /// All of them.
 pub fn all() -> Result<Vec<Case>, Failure> {
-    let file = |text: &str, case: usize, requests: u64| -> Result<Case, Failure> {
+    let file = |name: &str, text: &str, case: usize, requests: u64| -> Result<Case, Failure> {
         let mut scenario = Scenario::cases(text)?.swap_remove(case);
         scenario.requests = requests;
         scenario.policy.window_s = 0.0;
@@ -36,27 +36,64 @@ pub fn all() -> Result<Vec<Case>, Failure> {
             scenario.arrivals = Arrivals::Poisson { per_hour };
         }
         Ok(Case {
-            name: scenario.name.clone(),
+            name: name.to_owned(),
             at: Box::new(move |factor, _| scaled(&scenario, factor)),
             has_classes: false,
         })
     };
     let mixed = include_str!("../../scenarios/mixed-site.toml");
     Ok(vec![
-        file(include_str!("../../scenarios/gniewek-1999.toml"), 5, 1500)?,
-        file(include_str!("../../scenarios/nersc-2001.toml"), 0, 1500)?,
-        file(include_str!("../../scenarios/bank-1999.toml"), 0, 8000)?,
-        file(include_str!("../../scenarios/data-carousel.toml"), 2, 6000)?,
-        file(include_str!("../../scenarios/lto9-site.toml"), 1, 6000)?,
         file(
+            "gniewek-1999",
+            include_str!("../../scenarios/gniewek-1999.toml"),
+            5,
+            1000,
+        )?,
+        file(
+            "nersc-2001",
+            include_str!("../../scenarios/nersc-2001.toml"),
+            0,
+            1000,
+        )?,
+        file(
+            "bank-1999",
+            include_str!("../../scenarios/bank-1999.toml"),
+            0,
+            4000,
+        )?,
+        file(
+            "data-carousel",
+            include_str!("../../scenarios/data-carousel.toml"),
+            2,
+            4000,
+        )?,
+        file(
+            "lto9-site",
+            include_str!("../../scenarios/lto9-site.toml"),
+            1,
+            4000,
+        )?,
+        file(
+            "dataset-carousel",
             include_str!("../../scenarios/dataset-carousel.toml"),
             0,
             6000,
         )?,
-        file(include_str!("../../scenarios/greedy-user.toml"), 0, 4000)?,
-        night(&Scenario::from_toml(mixed)?),
-        file(include_str!("../../scenarios/overload.toml"), 0, 5000)?,
         file(
+            "greedy-user",
+            include_str!("../../scenarios/greedy-user.toml"),
+            0,
+            2500,
+        )?,
+        night(&Scenario::from_toml(mixed)?),
+        file(
+            "overload",
+            include_str!("../../scenarios/overload.toml"),
+            0,
+            4000,
+        )?,
+        file(
+            "failure-at-noon",
             include_str!("../../scenarios/failure-at-noon.toml"),
             0,
             5000,

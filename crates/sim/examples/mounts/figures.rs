@@ -163,8 +163,12 @@ impl Bounds {
             let count = trace.requests() as f64;
             let besides = site.besides(library).as_secs_f64() * count;
             let known = Micros::from_secs_f64(ours_s * requests * count / requests);
+            // Longer responses need no finer times.
+            let tick_s = (ours_s / 100.0).clamp(2.0, 30.0);
             let effort = Effort {
-                rounds: 60,
+                tick: Micros::from_secs_f64(tick_s),
+                bin: 30,
+                rounds: 30,
                 known: Some(known),
                 ..Effort::default()
             };

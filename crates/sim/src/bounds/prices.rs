@@ -91,6 +91,17 @@ impl Prices {
             let change = excess(used, *price) as f64 * step;
             *price = (*price + change.round() as i64).max(0);
         }
+        self.add_up();
+        true
+    }
+
+    /// Takes prices, one for each bin.
+    pub(super) fn set(&mut self, prices: Vec<i64>) {
+        self.prices = prices;
+        self.add_up();
+    }
+
+    fn add_up(&mut self) {
         self.highest = self.prices.iter().copied().fold(0, i64::max);
         let mut sum = 0;
         for tick in 0..self.prices.len() * self.bin {
@@ -98,6 +109,5 @@ impl Prices {
             sum += self.prices[tick / self.bin];
         }
         self.sums[self.prices.len() * self.bin] = sum;
-        true
     }
 }

@@ -73,7 +73,6 @@ impl Single {
             })
             .collect();
         let rests = (cartridge.reads.iter())
-            .filter(|read| rest(read.work.0) > 0)
             .map(|read| (read.arrived.0 / tick, rest(read.work.0)))
             .collect();
         let count = arrived.len() as i64;
@@ -217,6 +216,9 @@ impl Single {
     fn rest(&self, arrived: i64, rest: i64, prices: &Prices) -> (i64, i64) {
         let weight = UNIT - self.weight;
         let soonest = arrived + self.work;
+        if rest == 0 {
+            return (weight * soonest, soonest);
+        }
         let (mut best, mut place) = (i64::MAX, soonest);
         for at in soonest..=prices.end().max(soonest) {
             if weight * at >= best {

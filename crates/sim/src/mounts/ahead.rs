@@ -4,7 +4,7 @@
 //! * Several free drives are matched at once (`matching`), so that a drive that reads everything is
 //!   not given away for a cartridge that another one could read.
 //! * Cartridges that nobody asks for go home before their drive is needed (`home`).
-//! * A mount ends between two reads if a request elsewhere is overdue and older than all that are left
+//! * A mount ends between two reads if a request elsewhere is overdue and nothing that is left is
 //!   (`cut`). So what is overdue waits for one read, and not for the end of a mount.
 
 use super::{PolicyKind, index};

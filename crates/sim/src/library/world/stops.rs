@@ -18,26 +18,26 @@ impl World<'_> {
         let Some(cartridge) = drive.cartridge.filter(|_| hall.free == 0) else {
             return false;
         };
-        let left = drive.round.legs.get(drive.leg).map(|leg| leg.answers.start);
-        let unread = left.map_or(&[][..], |start| &drive.round.sequence[start..]);
-        let unread = unread.iter().map(|&index| {
-            let request = drive.batch[index as usize];
-            self.pending[request].answer.number
-        });
-        let oldest_left = unread.fold(self.cartridges[cartridge].known.oldest, u64::min);
+        let legs = drive.round.legs.get(drive.leg);
+        let unread = legs.map_or(&[][..], |leg| &drive.round.sequence[leg.answers.start..]);
+        let mut left = self.cartridges[cartridge].known;
+        for &index in unread {
+            let pending = &self.pending[drive.batch[index as usize]];
+            let answer = &pending.answer;
+            left.add(
+                answer.number,
+                answer.arrived,
+                pending.size_mb,
+                answer.priority,
+            );
+        }
         let kind = self.kind(number);
         let waiting = hall
             .ready
             .iter()
             .map(|&ready| &self.cartridges[ready].known);
         let readable = waiting.filter(|waiting| kind.reads[waiting.medium.0]);
-        cuts(
-            policy.mount,
-            self.now(),
-            oldest_left,
-            readable,
-            &policy.rules,
-        )
+        cuts(policy.mount, self.now(), &left, readable, &policy.rules)
     }
 
     /// What a drive has not read yet goes back to where it waited, and the cartridge goes home.
