@@ -110,6 +110,12 @@ impl Default for Effort {
 /// The price of one tick of one response, in the integers in which everything is priced.
 const UNIT: i64 = 4096;
 
+/// The first step, as a share of what closes the gap to the known schedule at once.
+const STEP: f64 = 0.1;
+
+/// Rounds without a better bound before steps are halved.
+const PATIENCE: u32 = 2;
+
 /// The price of a drive's work beside that of a response, for the bound on work.
 const WORK_PRICE: i64 = 3;
 
@@ -179,16 +185,22 @@ impl Trace {
         });
         let (mut best, halves) = tries.into_iter().max().unwrap_or((i128::MIN, 0));
         prices.set(queue.iter().map(|price| price * halves / 2).collect());
-        let mut step = 1.0;
+        let mut step = STEP;
         let mut since = 0;
+        let mut kept = prices.all().to_vec();
         for _ in 0..effort.rounds.max(1) {
             let (cost, used) = round(&singles, &prices, price * UNIT);
             let bound = bound(cost, &prices);
-            since = if bound > best { 0 } else { since + 1 };
-            if since > 5 {
-                (step, since) = (step * 0.6, 0);
+            if bound > best {
+                (best, kept, since) = (bound, prices.all().to_vec(), 0);
+            } else if since < PATIENCE {
+                since += 1;
+            } else {
+                // Back to the best prices, and on with smaller steps.
+                prices.set(kept.clone());
+                (step, since) = (step / 2.0, 0);
+                continue;
             }
-            best = best.max(bound);
             // Without a schedule, the step aims at a bound that is a tenth better.
             let aim = known.unwrap_or(bound as f64 * 1.1 + 1.0);
             if !prices.follow(&used, self.drives, step * (aim - bound as f64).max(1.0)) {

@@ -133,7 +133,7 @@ fn change(means_s: &[f64], base: &[f64]) -> Result<String, Failure> {
         .zip(base)
         .map(|(mean, base)| mean / base)
         .collect();
-    if ratios.iter().all(|ratio| *ratio == 1.0) {
+    if ratios.iter().any(|ratio| !ratio.is_finite()) || ratios.iter().all(|ratio| *ratio == 1.0) {
         return Ok(String::new());
     }
     let ratio = Interval::of_mean(&ratios, 0.95)?;
@@ -164,13 +164,12 @@ impl Bounds {
             let besides = site.besides(library).as_secs_f64() * count;
             let known = Micros::from_secs_f64(ours_s * requests * count / requests);
             // Longer responses need no finer times.
-            let tick_s = (ours_s / 100.0).clamp(2.0, 30.0);
+            let tick_s = (ours_s / 100.0).clamp(2.0, 5.0);
             let effort = Effort {
                 tick: Micros::from_secs_f64(tick_s),
                 bin: 30,
-                rounds: 30,
+                rounds: 20,
                 known: Some(known),
-                ..Effort::default()
             };
             sum_s += trace.least_responses(&effort).as_secs_f64() + besides;
             let left = stays(trace);

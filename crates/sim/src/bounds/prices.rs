@@ -95,6 +95,11 @@ impl Prices {
         true
     }
 
+    /// All prices, one for each bin.
+    pub(super) fn all(&self) -> &[i64] {
+        &self.prices
+    }
+
     /// Takes prices, one for each bin.
     pub(super) fn set(&mut self, prices: Vec<i64>) {
         self.prices = prices;
