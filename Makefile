@@ -4,6 +4,8 @@ CARGO ?= cargo
 TAPEWISE := target/release/tapewise
 # The program as the tests have it: of the same profile, so that nothing is compiled twice.
 TESTED := target/debug/tapewise
+# What `tapewise --version` prints; a copy without git has no commit.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1; git rev-parse --short=12 HEAD 2>/dev/null | sed 's/.*/(commit &)/')
 PAPERS := hillyer cern johnson-miller nersc gniewek
 SEEDS ?= 1..3
 
@@ -22,7 +24,7 @@ test: check packages unit reproduce ## everything that must hold: style, lints, 
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
-	@$(CARGO) build --release --quiet --package tapewise-cli
+	@TAPEWISE_VERSION="$(VERSION)" $(CARGO) build --release --quiet --package tapewise-cli
 
 PREFIX ?= /usr/local
 
@@ -30,7 +32,7 @@ capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
 	$(CARGO) build --release --quiet --package tapewise-capi
 	crates/capi/link.sh target/release/libtapewise_capi.a $(PREFIX)
 
-check: python ## formatting and lints
+check: python links ## formatting, lints and links
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
@@ -132,8 +134,8 @@ book: target/dist-tools/ready ## the manual as a book: target/book/index.html
 	@target/dist-tools/bin/mdbook build docs
 	@echo "target/book/index.html"
 
-links: target/dist-tools/ready ## every link between our pages leads somewhere
-	@target/dist-tools/bin/lychee --quiet --no-progress --offline --include-fragments --exclude-path docs/SUMMARY.md *.md docs bench crates/*/README.md verified
+links: $(PYTHON)/mypy ## every link between our pages leads somewhere
+	@$(PYTHON)/lychee --quiet --no-progress --offline --include-fragments --exclude-path docs/SUMMARY.md *.md docs bench crates/*/README.md verified
 
 dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checksums in target/dist
 	@PATH="$(CURDIR)/target/dist-tools/bin:$$PATH" packaging/dist.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds everything that is published, into target/dist: tarball, deb, rpm, line tables, bill of materials, checksums.
+# Builds everything that is published, into target/dist: tarball, deb, rpm, wheel, C library, line tables, bill of
+# materials, checksums.
 # The same commit gives the same bytes, in whatever folder. Called by `make dist`, which has put the tools on the PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +22,8 @@ export SOURCE_DATE_EPOCH; SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export TZ=UTC LC_ALL=C TAPEWISE_VERSION="$version (commit $commit)"
 name=tapewise-$version-x86_64-linux
 out=target/dist
-built=target/x86_64-unknown-linux-gnu/dist
+compiled=target/for-dist # cargo puts what runs while compiling below the name of the profile, which is dist as well
+built=$compiled/x86_64-unknown-linux-gnu/dist
 stage=$out/$name
 rm -rf "$out"
 mkdir -p "$stage"/{bin,man/man1,completions,doc}
@@ -32,13 +34,17 @@ say "compiling for glibc 2.17 (some minutes the first time)"
 home=${CARGO_HOME:-$HOME/.cargo}
 export RUSTFLAGS="--remap-path-prefix=$PWD=tapewise --remap-path-prefix=$home=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=tapewise -ffile-prefix-map=$home=cargo"
-cargo zigbuild --quiet --locked --profile dist --target x86_64-unknown-linux-gnu.2.17 --package tapewise-cli
+cargo zigbuild --quiet --locked --profile dist --target x86_64-unknown-linux-gnu.2.17 --target-dir $compiled \
+    --package tapewise-cli --package tapewise-capi
 
 # Line tables apart, for whoever reads a backtrace; the build's identity would differ by folder.
 objcopy --only-keep-debug --remove-section=.note.gnu.build-id "$built/tapewise" "$out/$name.debug"
 objcopy --strip-all --remove-section=.note.gnu.build-id "$built/tapewise" "$stage/bin/tapewise"
-highest=$(objdump -T "$stage/bin/tapewise" | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -1)
-[ "$(printf '%s\n' GLIBC_2.17 "$highest" | sort -V | tail -1)" = GLIBC_2.17 ] || refuse "the program needs $highest"
+runs_on_old_glibc() {
+    local highest; highest=$(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -1)
+    [ "$(printf '%s\n' GLIBC_2.17 "$highest" | sort -V | tail -1)" = GLIBC_2.17 ] || refuse "$1 needs $highest"
+}
+runs_on_old_glibc "$stage/bin/tapewise"
 
 "$stage/bin/tapewise" manual "$stage/man" > /dev/null
 mv "$stage"/man/{tapewise.bash,tapewise.fish,_tapewise} "$stage/completions/"
@@ -52,14 +58,32 @@ d}' packaging/copyright | sed -e '/^ \./!b' > "$stage/doc/copyright"
 cp packaging/tarball.mk "$stage/Makefile"
 mkdir "$stage/packaging"
 cp -r packaging/systemd packaging/60-tapewise.rules packaging/sysusers.conf packaging/tmpfiles.conf "$stage/packaging/"
-find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 find "$stage" -type d -exec chmod 755 {} +
 find "$stage" -type f -exec chmod 644 {} +
 chmod 755 "$stage/bin/tapewise"
 
+# The C library. zig has no libgcc_s; its own unwinder goes into the shared library.
+library=libtapewise-$version-x86_64-linux
+CC="python-zig cc -target x86_64-linux-gnu.2.17" UNWIND=-lunwind \
+    crates/capi/link.sh "$built/libtapewise_capi.a" "$PWD/$out/$library" "$version"
+objcopy --strip-debug "$out/$library/lib/libtapewise.a"
+objcopy --strip-unneeded --remove-section=.note.gnu.build-id "$out/$library/lib/libtapewise.so.$version"
+runs_on_old_glibc "$out/$library/lib/libtapewise.so.$version"
+mkdir "$out/$library/doc"
+cp LICENSE-MIT LICENSE-APACHE docs/how-to/link-from-c.md crates/capi/examples/order.* "$stage/doc/THIRD-PARTY.txt" "$out/$library/doc/"
+
+say "compiling the package for Python"
+CARGO_TARGET_DIR=$PWD/$compiled/python maturin build --quiet --locked --release --zig --compatibility manylinux_2_17 \
+    --target x86_64-unknown-linux-gnu --manifest-path python/Cargo.toml --out "$out"
+
 say "packing"
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$out" -cf - "$name" \
-    | gzip -n9 > "$out/$name.tar.gz"
+pack() {
+    find "$out/$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w --mtime="@$SOURCE_DATE_EPOCH" -C "$out" -cf - "$1" \
+        | gzip -n9 > "$out/$1.tar.gz"
+}
+pack "$name"
+pack "$library"
 export VERSION=$version STAGE=$stage HOMEPAGE=$REPOSITORY MAINTAINER=${MAINTAINER:-unset}
 MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ); export MTIME
 envsubst() { python3 -c 'import os,sys; sys.stdout.write(os.path.expandvars(sys.stdin.read()))'; }
@@ -67,7 +91,7 @@ envsubst < packaging/nfpm.yaml > "$out/nfpm.yaml"
 nfpm package --config "$out/nfpm.yaml" --packager deb --target "$out/" > /dev/null
 nfpm package --config "$out/nfpm.yaml" --packager rpm --target "$out/" > /dev/null
 rm "$out/nfpm.yaml"
-(cd "$out" && sha256sum -- *.tar.gz *.deb *.rpm *.cdx.json *.debug > SHA256SUMS)
+(cd "$out" && sha256sum -- *.tar.gz *.deb *.rpm *.whl *.cdx.json *.debug > SHA256SUMS)
 if [ -n "$MINISIGN_KEY" ]; then
     minisign -S -s "$MINISIGN_KEY" -m "$out/SHA256SUMS" -x "$out/SHA256SUMS.minisig"
 elif [ -n "$release" ]; then

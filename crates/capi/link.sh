@@ -1,6 +1,7 @@
 #!/bin/sh
 # Lays out the C library below a directory: link.sh STATIC-LIBRARY PREFIX [VERSION].
-# STATIC-LIBRARY is what cargo built, target/release/libtapewise_capi.a as a rule. CC and DESTDIR are honoured.
+# STATIC-LIBRARY is what cargo built, target/release/libtapewise_capi.a as a rule. CC, DESTDIR and UNWIND (the library
+# that unwinds the stack, -lgcc_s) are honoured.
 set -eu
 archive=$1 prefix=$2 version=${3:-0.1.0}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +15,7 @@ wanted=$(sed -n 's/^ *\(tapewise_[a-z_]*\);/-Wl,-u,\1/p' "$here/include/tapewise
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -o "$to/lib/libtapewise.so.$version" -Wl,-soname,libtapewise.so.0 \
     -Wl,--version-script="$here/include/tapewise.map" -Wl,--gc-sections -Wl,-z,relro,-z,now $wanted "$archive" \
-    -lgcc_s -lpthread -lm -ldl -lc
+    "${UNWIND:--lgcc_s}" -lpthread -lm -ldl -lc
 ln -sf "libtapewise.so.$version" "$to/lib/libtapewise.so.0"
 ln -sf libtapewise.so.0 "$to/lib/libtapewise.so"
 

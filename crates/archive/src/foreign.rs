@@ -229,12 +229,12 @@ fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorde
     })
 }
 
-/// Characters of a volume's name, and of the kind of cartridge behind it.
+/// Characters of an LTFS volume's name, and of the kind of cartridge that a library's label adds (`L8`).
 const NAME: usize = 6;
 const KIND: usize = 2;
 
 /// Whether two labels are of one cartridge. LTFS calls a volume by the six characters of its barcode, and so are
-/// indexes named; a library reports eight, with the kind of cartridge behind: A00012 and A00012L6 are one cartridge.
+/// indexes named; a library reports eight, the kind of cartridge last: A00012 and A00012L6 are one cartridge.
 pub fn is_same_label(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() {
         (one, other)

@@ -146,7 +146,7 @@ pub enum MoveError {
     Deliver(#[from] DeliverError),
     /// Files wait for tape, and there is none.
     #[error(
-        "{files} files in the cache lack copies, and no volume takes them: {volumes} are full, suspect, of another tier or \
+        "files in the cache that lack copies: {files}. No volume takes them: {volumes} are full, suspect, of another tier or \
          hold a copy already, and no blank cartridge is within reach of a robot. Add cartridges, then start again: nothing is lost"
     )]
     NoVolume {

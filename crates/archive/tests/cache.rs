@@ -513,7 +513,7 @@ fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() 
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
     let second = put(&cache, 2);
     drop(cache);
-    // What stands there stays with the catalogue that it is right for.
+    // A file that agrees with its catalogue stays in its place.
     let (cache, found) = reconcile(&other);
     assert_eq!(found.set_aside, None);
     assert_eq!(read(&cache, second, 2), Some(contents(2, 50)));

@@ -241,12 +241,12 @@ extern "C" {
 uint32_t tapewise_abi_version(void);
 
 // Opens a cartridge by the profile of its drive: a name such as `lto8`, or the path of a TOML file (with a slash, or
-// ending in `.toml`). Where the blocks lie is nominal until more is said.
+// ending in `.toml`). Until the caller says more, blocks are placed by the nominal geometry.
 //
 // `*cartridge` gets a handle also on failure, for the text of the error.
 //
 // # Safety
-// `profile` is null or a text; `cartridge` is null or points to room for a pointer.
+// `profile` is null or a C string; `cartridge` is null or points to memory for one pointer.
 tapewise_status tapewise_cartridge_open(const char *profile, tapewise_cartridge **cartridge);
 
 // Gives the drive's table of wrap ends, unaltered. It takes the place of whatever was known of the tape.

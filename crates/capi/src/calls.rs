@@ -102,7 +102,7 @@ unsafe fn hand_out<H>(out: *mut *mut H, make: impl FnOnce() -> (H, Status)) -> S
         return Status::Usage;
     }
     let (handle, status) = make();
-    // SAFETY: not null and aligned; the host says that there is room.
+    // SAFETY: not null and aligned; the caller guarantees the room.
     unsafe { out.write(Box::into_raw(Box::new(handle))) };
     status
 }
@@ -114,24 +114,24 @@ pub extern "C" fn tapewise_abi_version() -> u32 {
 }
 
 /// Opens a cartridge by the profile of its drive: a name such as `lto8`, or the path of a TOML file (with a slash, or
-/// ending in `.toml`). Where the blocks lie is nominal until more is said.
+/// ending in `.toml`). Until the caller says more, blocks are placed by the nominal geometry.
 ///
 /// `*cartridge` gets a handle also on failure, for the text of the error.
 ///
 /// # Safety
-/// `profile` is null or a text; `cartridge` is null or points to room for a pointer.
+/// `profile` is null or a C string; `cartridge` is null or points to memory for one pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tapewise_cartridge_open(
     profile: *const c_char,
     cartridge: *mut *mut CartridgeHandle,
 ) -> Status {
     let make = || {
-        // SAFETY: the host says that it is null or a text.
+        // SAFETY: the caller guarantees null or a C string.
         let kept = Kept::make(|| cartridge::open(unsafe { text("profile", profile) }?));
         let status = kept.status();
         (CartridgeHandle(kept), status)
     };
-    // SAFETY: the host says that it is null or room.
+    // SAFETY: the caller guarantees null or memory for one value.
     unsafe { hand_out(cartridge, make) }
 }
 
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn tapewise_cartridge_set_wrap_ends(
     ends: *const WrapEnd,
     count: usize,
 ) -> Status {
-    // SAFETY: the host says that the handle is null or open, and the array as long.
+    // SAFETY: the caller guarantees null or an open handle, and an array of this length.
     unsafe {
         change(cartridge, |held| {
             cartridge::with_wrap_ends(held, array("ends", ends, count)?)
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn tapewise_cartridge_set_places(
     count: usize,
     beside_bytes: u64,
 ) -> Status {
-    // SAFETY: the host says that the handle is null or open, and the array as long.
+    // SAFETY: the caller guarantees null or an open handle, and an array of this length.
     unsafe {
         change(cartridge, |held| {
             cartridge::with_places(held, array("places", places, count)?, beside_bytes)
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn tapewise_cartridge_set_layout(
     cartridge: *mut CartridgeHandle,
     layout: u32,
 ) -> Status {
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { change(cartridge, |held| cartridge::with_layout(held, layout)) }
 }
 
@@ -213,7 +213,7 @@ unsafe fn change(
 pub unsafe extern "C" fn tapewise_cartridge_error(
     cartridge: *const CartridgeHandle,
 ) -> *const c_char {
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { cartridge.as_ref() }.map_or(NULL_HANDLE.as_ptr(), |handle| handle.0.error())
 }
 
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn tapewise_cartridge_error(
 /// `cartridge` is null or an open handle, which is of no use afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tapewise_cartridge_free(cartridge: *mut CartridgeHandle) {
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { free(cartridge) }
 }
 
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn tapewise_batch_open(
 ) -> Status {
     let make = || {
         let kept = Kept::make(|| {
-            // SAFETY: the host says that the handle is null or open.
+            // SAFETY: the caller guarantees null or an open handle.
             let handle = unsafe { cartridge.as_ref() };
             let handle = handle.ok_or_else(|| Fault::usage("the cartridge is null"))?;
             Batch::new(handle.0.held()?, block_bytes, flags)
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn tapewise_batch_open(
         let status = kept.status();
         (BatchHandle(kept), status)
     };
-    // SAFETY: the host says that it is null or room.
+    // SAFETY: the caller guarantees null or memory for one value.
     unsafe { hand_out(batch, make) }
 }
 
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn tapewise_batch_add(
     count: usize,
     extent_size: usize,
 ) -> Status {
-    // SAFETY: the host says that the handle is null or open, and the array as long.
+    // SAFETY: the caller guarantees null or an open handle, and an array of this length.
     unsafe { on_batch(batch, |held| held.add(&extents(items, count, extent_size)?)) }
 }
 
@@ -287,11 +287,11 @@ pub unsafe extern "C" fn tapewise_batch_set_head(
         ..Location::default()
     };
     let work = |held: &mut Batch| {
-        // SAFETY: the host says that both are null or a location.
+        // SAFETY: the caller guarantees null or a location for both.
         let (head, end) = unsafe { (value("head", head)?, value("end", end)?) };
         held.set_head(&head.unwrap_or_default(), &end.unwrap_or(anywhere))
     };
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { on_batch(batch, work) }
 }
 
@@ -306,7 +306,7 @@ pub unsafe extern "C" fn tapewise_batch_set_read(
     requests: *const u64,
     count: usize,
 ) -> Status {
-    // SAFETY: the host says that the handle is null or open, and the array as long.
+    // SAFETY: the caller guarantees null or an open handle, and an array of this length.
     unsafe {
         on_batch(batch, |held| {
             held.mark_read(array("requests", requests, count)?)
@@ -329,9 +329,9 @@ pub unsafe extern "C" fn tapewise_batch_order(
     estimate: *mut Estimate,
 ) -> Status {
     let work = |held: &mut Batch| {
-        // SAFETY: the host says that each is null or as long as it says.
+        // SAFETY: the caller guarantees null or the length it states for each.
         let (wanted, estimate) = unsafe { (self::wanted(wanted)?, EstimateRoom::new(estimate)?) };
-        // SAFETY: the host says that there is room.
+        // SAFETY: the caller guarantees the room.
         let room = unsafe { room("order", order, capacity) }?;
         let waiting = held.count_waiting();
         let Some(room) = room.get_mut(..waiting) else {
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn tapewise_batch_order(
         };
         let algorithm = match wanted.algorithm.is_null() {
             true => None,
-            // SAFETY: not null, so the host says that it is a text.
+            // SAFETY: not null, so the caller guarantees a C string.
             false => Some(unsafe { text("algorithm", wanted.algorithm) }?),
         };
         let wish = Wish {
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn tapewise_batch_order(
         estimate.write(&figures);
         Ok(())
     };
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { on_batch(batch, work) }
 }
 
@@ -378,13 +378,13 @@ pub unsafe extern "C" fn tapewise_batch_price(
     estimate: *mut Estimate,
 ) -> Status {
     let work = |held: &mut Batch| {
-        // SAFETY: the host says that each is null or as long as it says.
+        // SAFETY: the caller guarantees null or the length it states for each.
         let (order, estimate) =
             unsafe { (array("order", order, count)?, EstimateRoom::new(estimate)?) };
         estimate.write(&held.price(order)?);
         Ok(())
     };
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { on_batch(batch, work) }
 }
 
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn tapewise_batch_price(
 /// `batch` is null or an open handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tapewise_batch_error(batch: *const BatchHandle) -> *const c_char {
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { batch.as_ref() }.map_or(NULL_HANDLE.as_ptr(), |handle| handle.0.error())
 }
 
@@ -404,7 +404,7 @@ pub unsafe extern "C" fn tapewise_batch_error(batch: *const BatchHandle) -> *con
 /// `batch` is null or an open handle, which is of no use afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tapewise_batch_free(batch: *mut BatchHandle) {
-    // SAFETY: the host says that the handle is null or open.
+    // SAFETY: the caller guarantees null or an open handle.
     unsafe { free(batch) }
 }
 

@@ -136,7 +136,7 @@ pub unsafe fn wanted(pointer: *const Wanted) -> Result<Wanted, Fault> {
     // SAFETY: not null and aligned, and the size comes first.
     let size = unsafe { pointer.cast::<u32>().read() } as usize;
     check_size("wanted", size)?;
-    // SAFETY: the host says that there are so many bytes.
+    // SAFETY: the caller guarantees this many bytes.
     let given = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
     let mut wanted = Wanted::default();
     let known = size.min(size_of::<Wanted>());

@@ -29,7 +29,7 @@ impl Bar {
         self.0.tick();
     }
 
-    /// Takes the line away while something else is said.
+    /// Clears the progress line, prints, and draws the line again.
     pub fn aside(&self, work: impl FnOnce()) {
         self.0.suspend(work);
     }

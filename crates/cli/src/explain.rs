@@ -50,7 +50,7 @@ impl Report<'_> {
         if let Some(extents) = extents_line(&placed.batch, self.apart) {
             line("extents", extents);
         }
-        text.push_str(&self.table().to_string());
+        text.push_str(&crate::output::table(&self.table()));
         let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
         line("bound", self.bound_line());
         if let Some(shortest) = &self.explanation.held_back {

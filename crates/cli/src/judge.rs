@@ -162,5 +162,5 @@ fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
              came, in hex; with `tapewise drive show access-order DEVICE --hex` right after this, the \
              whole answer can be sent to us"
          });
-    table.to_string()
+    crate::output::table(&table)
 }

@@ -31,12 +31,17 @@ use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use settings::Settings;
 use std::process::ExitCode;
+use std::sync::LazyLock;
+use tapewise_archive::catalogue::KNOWN_SCHEMA;
+use tapewise_formats::event_log::VERSION as EVENT_LOG;
+use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
 
 /// Read tapes in the fastest order.
 #[derive(Parser, Debug)]
 #[command(
     name = "tapewise",
     version = VERSION,
+    long_version = LONG_VERSION.as_str(),
     max_term_width = 100,
     help_template = HELP,
     disable_help_subcommand = true
@@ -46,11 +51,18 @@ struct Cli {
     verb: Verb,
 }
 
-/// The version, with the commit where `make dist` has set `TAPEWISE_VERSION`.
+/// The version, with the commit where `make build` or `make dist` has set `TAPEWISE_VERSION`.
 const VERSION: &str = match option_env!("TAPEWISE_VERSION") {
     Some(version) => version,
     None => env!("CARGO_PKG_VERSION"),
 };
+
+/// The version, and the versions of what the program reads and writes.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{VERSION}\ncatalogue schema {KNOWN_SCHEMA}, plan {PLAN_FORMAT}/{PLAN_VERSION}, event log {EVENT_LOG}"
+    )
+});
 
 /// The verbs in groups, which clap cannot do by itself; a test keeps it true.
 const HELP: &str = "\

@@ -10,7 +10,9 @@ use std::path::Path;
 use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
+use tapewise_plot::Table;
 use tapewise_scsi::Report;
+use terminal_size::{Width, terminal_size_of};
 
 /// Writes to a file by way of a temporary one beside it, or to standard output.
 ///
@@ -112,6 +114,14 @@ pub fn print(text: &str) -> Result<(), CliError> {
     write(None, |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
     })
+}
+
+/// A table as a terminal has room for it; a pipe or a file gets every column.
+pub fn table(table: &Table) -> String {
+    match terminal_size_of(std::io::stdout()) {
+        Some((Width(columns), _)) => format!("{table:width$}", width = usize::from(columns)),
+        None => table.to_string(),
+    }
 }
 
 /// Says something on standard error; that nobody listens is no error.

@@ -40,6 +40,7 @@ mod inquiry;
 pub mod iscsi;
 mod kind;
 mod library;
+mod lock;
 mod mechanics;
 mod medium;
 mod recorder;

@@ -10,13 +10,14 @@ use crate::drive::Drive;
 use crate::elements::{Element, Elements};
 use crate::error::LibraryError;
 use crate::files::write_whole;
+use crate::lock::Lock;
 use crate::medium::Medium;
 use crate::recorder::Recorder;
 use crate::snapshot::{CommandDone, Snapshot};
 use crate::spec::LibrarySpec;
 use crate::transport::{EmulatedTransport, LibraryUnit};
 use crate::world::World;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tapewise_model::Micros;
@@ -29,8 +30,6 @@ pub struct Library {
     directory: PathBuf,
     is_apart: bool,
 }
-
-const LOCK: &str = "lock";
 
 impl Library {
     /// Makes a library of blank cartridges in a directory that does not exist or is empty.
@@ -67,7 +66,7 @@ impl Library {
             what: error.to_string(),
         })?;
         write_whole(&path, &text).map_err(LibraryError::io(&path))?;
-        let lock = lock(directory)?;
+        let lock = Lock::take(directory)?;
         let mut world = World::new(directory, spec.clone(), clock, lock)?;
         if spec.robot.is_some() {
             world.fill_slots()?;
@@ -82,7 +81,7 @@ impl Library {
     /// [`LibraryError`] when there is none, or another process has it.
     pub fn open(directory: &Path, clock: Clock) -> Result<Library, LibraryError> {
         let spec = LibrarySpec::read(directory)?;
-        let lock = lock(directory)?;
+        let lock = Lock::take(directory)?;
         let mut world = World::new(directory, spec, clock, lock)?;
         world.restore_places()?;
         Ok(Library::of(world, directory))
@@ -162,13 +161,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::Io`] when there is no library.
     pub fn is_in_use(directory: &Path) -> Result<bool, LibraryError> {
-        let path = directory.join(LOCK);
-        let file = File::open(&path).map_err(LibraryError::io(&path))?;
-        match file.try_lock_shared() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(source)) => Err(LibraryError::Io { path, source }),
-        }
+        Lock::is_held(directory)
     }
 
     /// How its elements are numbered.
@@ -345,17 +338,5 @@ impl Library {
 
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn lock(directory: &Path) -> Result<File, LibraryError> {
-    let path = directory.join(LOCK);
-    let file = File::create(&path).map_err(LibraryError::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LibraryError::InUse {
-            path: directory.to_owned(),
-        }),
-        Err(TryLockError::Error(source)) => Err(LibraryError::Io { path, source }),
     }
 }

@@ -9,13 +9,14 @@ use crate::error::LibraryError;
 use crate::exchange::Stop;
 use crate::faults::FaultStream;
 use crate::files::write_whole;
+use crate::lock::Lock;
 use crate::medium::Medium;
 use crate::robot::{Controller, Robot};
 use crate::shelf::{Held, Shelf};
 use crate::snapshot::Watcher;
 use crate::spec::LibrarySpec;
 use crate::tape::Tape;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -37,7 +38,7 @@ pub(crate) struct World {
     pub robot_faults: FaultStream,
     robot: Option<Robot>,
     /// Held until the library is closed.
-    _lock: File,
+    _lock: Lock,
     /// The directory, where it is to go with the library: after all that is in it was closed.
     pub temporary: Option<TempDir>,
 }
@@ -47,7 +48,7 @@ impl World {
         directory: &Path,
         spec: LibrarySpec,
         clock: Clock,
-        lock: File,
+        lock: Lock,
     ) -> Result<World, LibraryError> {
         let mut drives = Vec::with_capacity(spec.drives.len());
         for (number, drive) in spec.drives.iter().enumerate() {

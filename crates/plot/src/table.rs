@@ -83,6 +83,8 @@ fn is_quantity(cell: &str) -> bool {
         || cell.starts_with(|c: char| c.is_ascii_digit() || "+-~<".contains(c))
 }
 
+/// `{table}` prints all columns. `{table:80}` leaves out the last columns if the table is wider than 80 characters, and
+/// says which.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.title.is_empty() {
@@ -97,19 +99,43 @@ impl fmt::Display for Table {
                 .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let shown = f
+            .width()
+            .map_or(widths.len(), |room| columns_in(&widths, room));
         let right = self.right();
         for row in std::iter::once(&self.columns).chain(&self.rows) {
             let mut line = String::new();
-            for (at, (&width, &right)) in widths.iter().zip(&right).enumerate() {
+            for (at, (&width, &right)) in widths.iter().zip(&right).enumerate().take(shown) {
                 let text = cell(row, at);
                 let pad = " ".repeat(width - text.chars().count());
-                line.push_str(if at == 0 { "" } else { "  " });
+                line.push_str(if at == 0 { "" } else { GAP });
                 line.push_str(&if right { pad + &text } else { text + &pad });
             }
             writeln!(f, "{}", line.trim_end())?;
         }
+        let left_out = self.columns[shown..].join(", ");
+        if !left_out.is_empty() {
+            writeln!(
+                f,
+                "(no room for: {left_out}; a wider terminal or a pipe shows them)"
+            )?;
+        }
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
+}
+
+/// What stands between two columns.
+const GAP: &str = "  ";
+
+/// How many columns of these widths fit into a line: at least two.
+fn columns_in(widths: &[usize], room: usize) -> usize {
+    let mut end = 0;
+    let fits = |&width: &usize| {
+        end += width + GAP.len();
+        end - GAP.len() <= room
+    };
+    let fitting = widths.iter().copied().take_while(fits).count();
+    fitting.max(2).min(widths.len())
 }
 
 #[cfg(test)]
@@ -132,5 +158,23 @@ mod tests {
              <tr><td>locate</td><td class=\"n\">9.5</td></tr>\n<tr><td>rewind</td><td class=\"n\">81.0</td></tr>\n\
              </table></div>\n<p class=\"note\">measured</p>\n"
         );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_named() {
+        let mut table = Table::new("", &["order", "likely", "moved", "computed"]);
+        table.row([
+            "sorted".to_owned(),
+            "2h52".to_owned(),
+            "71 km".to_owned(),
+            "<1 ms".to_owned(),
+        ]);
+        assert_eq!(format!("{table:31}"), table.to_string());
+        assert_eq!(
+            format!("{table:30}"),
+            "order   likely  moved\nsorted    2h52  71 km\n\
+             (no room for: computed; a wider terminal or a pipe shows them)\n"
+        );
+        assert!(format!("{table:3}").starts_with("order   likely\n"));
     }
 }

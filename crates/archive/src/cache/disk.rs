@@ -1,4 +1,4 @@
-//! The directory under a cache, behind a trait so that tests can pull its plug: names and contents alike.
+//! The directory below a cache, as a trait: tests replace it by one that loses names and contents as a power cut does.
 
 use super::place::PATH_ATTRIBUTE;
 use crate::reserve;
@@ -81,7 +81,16 @@ pub struct Directory {
     kept_bytes: u64,
     /// The file and the directory, both locked as long as they are open: the file can be removed, and network
     /// file systems lock no directories.
-    _locks: (File, File),
+    locks: [File; 2],
+}
+
+/// The locks end now, also while a child that is just being started has a copy of the open files.
+impl Drop for Directory {
+    fn drop(&mut self) {
+        for lock in &self.locks {
+            let _ = flock(lock, FlockOperation::Unlock);
+        }
+    }
 }
 
 /// The name of the lock in its directory.
@@ -124,7 +133,7 @@ impl Directory {
         Ok(Directory {
             root: root.to_owned(),
             kept_bytes: if is_shared { reserve::RESERVE_BYTES } else { 0 },
-            _locks: (lock, itself),
+            locks: [lock, itself],
         })
     }
 }

@@ -70,6 +70,6 @@ pub fn run(args: &Config) -> Result<ExitCode, CliError> {
         };
         table.note(format!("file: {}{there}", file.display()));
     }
-    output::print(&table.to_string())?;
+    output::print(&output::table(&table))?;
     Ok(ExitCode::SUCCESS)
 }

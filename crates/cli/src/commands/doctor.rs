@@ -1,9 +1,11 @@
 //! `tapewise doctor`: what this machine lacks to use its drives.
 
+mod report;
+
 use crate::error::CliError;
 use crate::{output, units};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_scsi::access::{Access, User, sure_bytes};
 use tapewise_scsi::device::{Found, Host, Kind};
@@ -13,11 +15,21 @@ use tapewise_scsi::transports::Iscsi;
 ///
 /// tapewise only looks at files of the kernel and opens no device. The exit code is 1 if something is
 /// missing that a drive or a robot of this machine needs.
+///
+/// `--report FILE` writes what a bug report needs into one file: versions, system, settings, and
+/// these findings. Names, paths of yours and serial numbers are left out.
 #[derive(clap::Args, Debug)]
 pub struct Doctor {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Write the report for a bug report into this file, `-` for standard output.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    report: Option<PathBuf>,
+    /// Describe this archive in the report as well: its schema, and how many cartridges are in which
+    /// state.
+    #[arg(long, value_name = "DIR", requires = "report")]
+    archive: Option<PathBuf>,
 }
 
 /// How something stands.
@@ -71,6 +83,13 @@ pub fn run(args: &Doctor) -> Result<ExitCode, CliError> {
     findings.push(iscsi());
     let is_missing = |finding: &&Finding| finding.state == State::Missing;
     let missing = findings.iter().filter(is_missing).count();
+    if let Some(file) = &args.report {
+        let text = report::report(Path::new("/"), &findings, missing, args.archive.as_deref())?;
+        output::write(Some(file), |out| {
+            out.write_all(text.as_bytes()).map_err(CliError::failed)
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.json {
         let findings = &findings;
         let document = Document { missing, findings };

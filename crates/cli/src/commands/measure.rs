@@ -128,7 +128,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let emulated = scale.is_some();
     let mut table = table::summary(&summary, subject, measured.took, emulated);
     table::cut_short(&mut table, &measured.cut_short);
-    crate::output::print(&table.to_string())?;
+    crate::output::print(&crate::output::table(&table))?;
     if let Some(directory) = &args.plot {
         let drawn = pictures(&summary, subject, key_points.as_ref(), emulated)?;
         plot::write(directory, &drawn)?;

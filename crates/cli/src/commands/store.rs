@@ -45,10 +45,10 @@ pub struct Store {
     /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
     #[arg(long)]
     replace: bool,
-    /// Only into the cache; tape is for a later `store` without it.
+    /// Stop when the files are in the cache; a later `store` without --later writes them to tape.
     #[arg(long)]
     later: bool,
-    /// Compress files with zstd before they are written, at this level where one is given [default: as the
+    /// Compress files with zstd before they are written, at this level if one is given [default: as the
     /// archive has it].
     ///
     /// A file that shrinks by less than 3 % is written as it is. Without tapewise `tar` and `zstd -d`
@@ -56,7 +56,7 @@ pub struct Store {
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
         value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
-    /// On whose account it is.
+    /// Record the files under the name of this user or project.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// Print only errors on standard error.

@@ -391,7 +391,7 @@ fn sense_of(task: &Task) -> SenseBytes {
     if task.data_in.data.is_null() || size < 2 {
         return SenseBytes::none();
     }
-    // SAFETY: libiscsi says that there are so many bytes, and the task that owns them lives.
+    // SAFETY: libiscsi guarantees this many bytes; the task that owns them is still alive.
     let bytes = unsafe { std::slice::from_raw_parts(task.data_in.data, size) };
     let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     SenseBytes::new(&bytes[2..size.min(2 + length)])

@@ -24,7 +24,12 @@ pub fn text(found: &Findings, all: bool) -> String {
         ("user", &ledger.users),
     ];
     for (what, hours) in ways {
-        text.push_str(&hours_table(what, hours, &ledger.all, all).to_string());
+        text.push_str(&crate::output::table(&hours_table(
+            what,
+            hours,
+            &ledger.all,
+            all,
+        )));
         text.push('\n');
     }
     text.push_str(&orders_text(found, all));
@@ -40,7 +45,7 @@ fn orders_text(found: &Findings, all: bool) -> String {
             units::count(sums.reads, "read"),
             units::count(sums.mounts, "mount"),
         ));
-        text.push_str(&table(&sums).to_string());
+        text.push_str(&crate::output::table(&table(&sums)));
     }
     let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
     if sums.mounts > 0 {
@@ -90,7 +95,7 @@ fn orders_text(found: &Findings, all: bool) -> String {
     }
     if sums.mounts > 1 {
         text.push('\n');
-        text.push_str(&mounts_table(found, all).to_string());
+        text.push_str(&crate::output::table(&mounts_table(found, all)));
     }
     text
 }

@@ -44,9 +44,9 @@ pub struct Add {
     /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
     /// from end to end, on all drives.
     ///
-    /// What is on a cartridge of ours is joined to what the catalogue knows, also where the cartridge is known
-    /// and holds more than that. Of two versions of a file the one that was stored later counts. A file that
-    /// spans cartridges is added when all of them are read by one command.
+    /// tapewise adds what is on a cartridge of ours to what the catalogue already knows about it. If it finds
+    /// two versions of a file, the one that was stored later counts. If a file spans several cartridges, name
+    /// all of them in one command.
     #[arg(long = "tape", value_name = "LABEL")]
     tapes: Vec<String>,
     /// Print only errors on standard error.

@@ -117,6 +117,6 @@ pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
             volume.uuid.clone(),
         ]);
     }
-    print(&table.to_string())?;
+    print(&crate::output::table(&table))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -211,7 +211,7 @@ pub struct Backup {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Where to.
+    /// The file to write.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

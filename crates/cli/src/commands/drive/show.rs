@@ -145,7 +145,7 @@ fn list(as_json: bool) -> Result<(), CliError> {
         let pages = if line.has_pages { "--page" } else { "" };
         table.row([line.command.into(), line.about.into(), pages.into()]);
     }
-    output::print(&table.to_string())
+    output::print(&output::table(&table))
 }
 
 fn json(document: &impl Serialize) -> Result<(), CliError> {

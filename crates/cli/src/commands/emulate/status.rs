@@ -135,5 +135,5 @@ fn show(snapshot: &Snapshot) -> String {
             or_dash(drive.last.last().cloned()),
         ]);
     }
-    table.to_string()
+    output::table(&table)
 }

@@ -131,7 +131,7 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
         regression.degrees,
         probability(regression.f_p)
     ));
-    table.to_string()
+    crate::output::table(&table)
 }
 
 fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> String {
@@ -173,7 +173,7 @@ fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> Str
         landed.structure.name(),
         found.read_per_lpos_s,
     ));
-    table.to_string()
+    crate::output::table(&table)
 }
 
 fn held_out(comparison: &Comparison) -> Table {

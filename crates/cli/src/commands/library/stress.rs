@@ -280,7 +280,7 @@ fn text(document: &Document, tally: &Tally) -> String {
             failed.at_s, failed.action, failed.cartridge, failed.drive_element, failed.said
         ));
     }
-    table.to_string()
+    output::table(&table)
 }
 
 /// Whether the test ended as it should.

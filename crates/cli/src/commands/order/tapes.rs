@@ -161,7 +161,7 @@ fn words(tapes: &[Tape], rota: &Rota, drives: usize, unneeded: usize) -> String 
             units::bytes(tape.placed.bytes()),
         ]);
     }
-    let mut text = table.to_string();
+    let mut text = output::table(&table);
     let sum = |of: &dyn Fn(&Tape) -> Micros| tapes.iter().map(of).sum::<Micros>();
     let busy = sum(&Tape::drive_time);
     let worst = sum(&|tape| tape.found.worst - tape.found.total());

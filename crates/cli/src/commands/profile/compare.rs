@@ -93,7 +93,7 @@ pub fn text(args: &Compare) -> Result<String, CliError> {
     let mut table = Table::new("", &columns);
     rows.iter().for_each(|row| table.row(cells(row)));
     table.note(format!("\n{}", notes()));
-    Ok(table.to_string())
+    Ok(crate::output::table(&table))
 }
 
 /// How each column was come by.

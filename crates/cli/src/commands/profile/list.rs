@@ -60,11 +60,11 @@ impl Entry {
         let number = |known: Option<f64>| known.map_or("-".to_owned(), |value| value.to_string());
         [
             self.name.clone(),
-            self.title.clone(),
-            self.status.replace('-', " "),
-            self.model.unwrap_or("-").to_owned(),
             number(self.capacity_gb),
             number(self.rate_mb_s),
+            self.status.replace('-', " "),
+            self.model.unwrap_or("-").to_owned(),
+            self.title.clone(),
         ]
     }
 }
@@ -84,7 +84,7 @@ pub fn text(args: &List) -> Result<String, CliError> {
     if args.json {
         return json(&entries);
     }
-    let columns = ["profile", "device", "status", "model", "GB", "MB/s"];
+    let columns = ["profile", "GB", "MB/s", "status", "model", "device"];
     let mut table = Table::new("", &columns);
     for group in GROUPS {
         table.row([String::new()]);
@@ -99,7 +99,7 @@ pub fn text(args: &List) -> Result<String, CliError> {
          GB and MB/s are native; - is not known. `tapewise profile show NAME` gives every value \
          with its source."
     ));
-    Ok(table.to_string())
+    Ok(crate::output::table(&table))
 }
 
 #[cfg(test)]

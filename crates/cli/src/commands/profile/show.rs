@@ -103,7 +103,7 @@ fn in_words(profile: &Profile, found: &[ProfileValue]) -> String {
         };
         let mut table = Table::new(title, &["field", "value", "unit", "source", "note"]);
         values.iter().for_each(|value| table.row(row(value)));
-        words.push_str(&table.to_string());
+        words.push_str(&crate::output::table(&table));
     }
     words.push_str("\n[sources]\n");
     for (key, reference) in &profile.sources {

@@ -258,7 +258,7 @@ mod tests {
             (b"two", b"22"),
             (b"three", b"333"),
         ] {
-            let path = InnerPath::new(name.to_vec()).expect("a name");
+            let path = InnerPath::new(name).expect("a name");
             let mut report = Report::default();
             let delivered = put(&destination, &path, text).expect("a file");
             report.delivered(delivered, Took::default());

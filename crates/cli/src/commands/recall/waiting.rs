@@ -118,7 +118,7 @@ fn queue(args: &Queue) -> Result<ExitCode, CliError> {
             entry.path,
         ]);
     }
-    print(&table.to_string())?;
+    print(&crate::output::table(&table))?;
     Ok(ExitCode::SUCCESS)
 }
 

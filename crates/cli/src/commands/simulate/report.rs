@@ -267,7 +267,7 @@ fn rows(answers: &[Simulation]) -> String {
             table.note(why.to_string());
         }
     }
-    table.to_string()
+    crate::output::table(&table)
 }
 
 /// What is to be said of cases: once where it holds for several, with their names unless for all.
