@@ -2,7 +2,8 @@
 //! and Ciw in the same run, then the forty drives of scenarios/lto9-site.toml.
 //!
 //! `make bench`, or `cargo bench -p tapewise-sim --bench speed -- --python PYTHON` with a Python that
-//! has what bench/simulation.txt lists. Without it only ours are timed, and that is said.
+//! has what bench/simulation.txt lists. Without it only ours are timed, and that is said. With `--decisions` only
+//! the mount policies are timed.
 
 use std::collections::VecDeque;
 use std::process::Command;
@@ -58,6 +59,10 @@ struct Timed {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--decisions") {
+        decisions();
+        return Ok(());
+    }
     let python = arguments.windows(2).find(|pair| pair[0] == "--python");
     let load = Load::new(0.8, 4.0, 4)?;
     println!(

@@ -277,7 +277,6 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
         }
     }
-    ranked.sort_unstable();
     let matched = matching::first(situation, &ranked);
     match best.map(|(_, place, drive)| (place, drive)).or(matched) {
         Some((place, drive)) => Choice::Mount { place, drive },

@@ -2,8 +2,10 @@
 //! requests, beside a bound that no schedule beats.
 //!
 //! ```text
-//! cargo run --release -p tapewise-sim --example mounts -- [REPLICATIONS [PART_OF_A_NAME [LOAD]]]
+//! cargo run --release -p tapewise-sim --example mounts -- [REPLICATIONS [PART_OF_A_NAME [LOAD [BOUNDED]]]]
 //! ```
+//!
+//! BOUNDED is for how many replications a bound is computed, which takes longer than the policies: 2 by default.
 //!
 //! `make mounts` makes the whole table.
 
@@ -27,9 +29,6 @@ const LOADS: [f64; 4] = [0.5, 0.7, 0.85, 0.95];
 /// A load is met this closely, or after so many trials as closely as it was.
 const CLOSE: f64 = 0.01;
 const TRIALS: u32 = 9;
-
-/// Bounds are computed for so many replications: they take longer than the policies.
-const BOUNDED: u64 = 2;
 
 /// The replication that loads are set with; the table has those from 0 on.
 const PILOT: u64 = 1000;
@@ -72,7 +71,7 @@ fn factor(case: &Case, load: f64) -> Result<(f64, f64), Failure> {
     Ok((nearest.1, nearest.2))
 }
 
-fn table(case: &Case, load: f64, replications: u64) -> Result<String, Failure> {
+fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<String, Failure> {
     let (factor, busy) = factor(case, load)?;
     let scenario = |replication| (case.at)(factor, replication);
     let mut found: Vec<(MountPolicy, Figures)> = Vec::new();
@@ -104,7 +103,7 @@ fn table(case: &Case, load: f64, replications: u64) -> Result<String, Failure> {
         of(MountPolicy::Cta),
         of(MountPolicy::Ahead),
     );
-    let bounds = (0..replications.min(BOUNDED))
+    let bounds = (0..replications.min(bounded))
         .into_par_iter()
         .map(|replication| {
             let site = with(&scenario(replication), MountPolicy::Ahead)?;
@@ -120,7 +119,9 @@ fn table(case: &Case, load: f64, replications: u64) -> Result<String, Failure> {
     for (policy, figures) in &mut found {
         text += &figures.row(policy.name(), &most, &cta)?;
     }
-    text += &figures::bound_row(&bounds, &ours)?;
+    if !bounds.is_empty() {
+        text += &figures::bound_row(&bounds, &ours)?;
+    }
     Ok(text)
 }
 
@@ -129,13 +130,14 @@ fn main() -> Result<(), Failure> {
     let replications = arguments.next().map_or(Ok(5), |text| text.parse())?;
     let part = arguments.next().unwrap_or_default();
     let only: Option<f64> = arguments.next().map(|text| text.parse()).transpose()?;
+    let bounded = arguments.next().map_or(Ok(2), |text| text.parse())?;
     let mut out = std::io::stdout();
     for case in all()?.iter().filter(|case| case.name.contains(&part)) {
         for load in LOADS
             .into_iter()
             .filter(|load| only.is_none_or(|only| only == *load))
         {
-            write!(out, "{}", table(case, load, replications)?)?;
+            write!(out, "{}", table(case, load, replications, bounded)?)?;
             out.flush()?;
         }
     }

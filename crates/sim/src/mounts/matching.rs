@@ -5,15 +5,16 @@
 //! together with those before it, gives the set of greatest weight (Edmonds 1971). One fits if an augmenting path
 //! finds it a drive.
 
-use super::{Rank, Situation};
+use super::{MediumId, Rank, Situation};
 
 /// The first cartridge by rank, and the drive that it has if as many of the next ones as possible have
-/// one too. `ranked` is in order of rank.
+/// one too.
 pub(super) fn first(situation: &Situation, ranked: &[(Rank, usize)]) -> Option<(usize, usize)> {
+    let ranked = foremost(situation, ranked);
     let mut matched: Vec<Option<usize>> = vec![None; situation.drives.len()];
     let mut free = situation.drives.len();
     let mut chosen = None;
-    for &(_, place) in ranked {
+    for (_, place) in ranked {
         if free == 0 {
             break;
         }
@@ -26,6 +27,26 @@ pub(super) fn first(situation: &Situation, ranked: &[(Rank, usize)]) -> Option<(
     let place = chosen?;
     let drive = matched.iter().position(|&of| of == Some(place))?;
     Some((place, drive))
+}
+
+/// Of each medium as many cartridges as there are drives, in order of rank: no other can be matched.
+fn foremost(situation: &Situation, ranked: &[(Rank, usize)]) -> Vec<(Rank, usize)> {
+    let most = situation.drives.len();
+    let mut by_medium: Vec<Vec<(Rank, usize)>> = Vec::new();
+    for &one in ranked {
+        let MediumId(medium) = situation.waiting[one.1].medium;
+        by_medium.resize_with(by_medium.len().max(medium + 1), Vec::new);
+        by_medium[medium].push(one);
+    }
+    for list in &mut by_medium {
+        if most > 0 && list.len() > most {
+            list.select_nth_unstable(most - 1);
+            list.truncate(most);
+        }
+    }
+    let mut foremost = by_medium.concat();
+    foremost.sort_unstable();
+    foremost
 }
 
 /// Finds a drive for a cartridge, moving those that have one to others if need be.
