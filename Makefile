@@ -12,7 +12,9 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: simulate-faults guest-times capi python-package fuzz help demo test build check packages packages-verified python targets unit reproduce reproduce-seeds verified bench outside simulators doc book links dist web web-test clean
+.PHONY: help demo test build check packages packages-verified python python-package capi targets unit reproduce \
+    reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times doc book links dist web \
+    web-test clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -100,6 +102,9 @@ bench: target/simulators/installed ## how good and how fast orders are, beside t
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
 	$(CARGO) bench --quiet --package tapewise-archive --bench stream
 	$(CARGO) bench --quiet --package tapewise-sim --bench speed -- --python $(SIMULATORS)
+
+mounts: ## every mount policy on ten scenarios at four loads beside a bound, as tables in target/mounts.md; hours
+	$(CARGO) run --quiet --release --package tapewise-sim --example mounts > target/mounts.md
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

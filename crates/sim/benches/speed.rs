@@ -2,13 +2,17 @@
 //! and Ciw in the same run, then the forty drives of scenarios/lto9-site.toml.
 //!
 //! `make bench`, or `cargo bench -p tapewise-sim --bench speed -- --python PYTHON` with a Python that
-//! has what bench/simulation.txt lists. Without it only ours are timed, and that is said.
+//! has what bench/simulation.txt lists. Without it only ours are timed, and that is said. With `--decisions` only
+//! the mount policies are timed.
 
 use std::collections::VecDeque;
 use std::process::Command;
 use std::time::Instant;
 use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::library::Site;
+use tapewise_sim::mounts::{
+    FreeDrive, KindId, MediumId, MountPolicy, MountRules, Situation, Waiting, next,
+};
 use tapewise_sim::queue::Load;
 use tapewise_sim::queue::exponential::Exponential;
 use tapewise_sim::{Agenda, Distribution, Scenario};
@@ -55,6 +59,10 @@ struct Timed {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--decisions") {
+        decisions();
+        return Ok(());
+    }
     let python = arguments.windows(2).find(|pair| pair[0] == "--python");
     let load = Load::new(0.8, 4.0, 4)?;
     println!(
@@ -82,7 +90,9 @@ fn main() -> Result<(), Failure> {
         );
     }
     println!();
-    site()
+    site()?;
+    decisions();
+    Ok(())
 }
 
 /// The queue on the kernel alone: two events a customer.
@@ -177,4 +187,49 @@ fn site() -> Result<(), Failure> {
         println!("{:<34} {per_s:>12.0} {times:>12.0}", scenario.name);
     }
     Ok(())
+}
+
+/// How long a decision takes with ten thousand cartridges that wait and two hundred drives, some of them free.
+fn decisions() {
+    const WAITING: u32 = 10_000;
+    const FREE: u32 = 20;
+    const DECISIONS: u32 = 200;
+    let mut random = Random::new(1, 2);
+    let waiting: Vec<Waiting> = (0..WAITING)
+        .map(|cartridge| {
+            let mut one = Waiting::first(cartridge, u64::from(cartridge), Micros(cartridge.into()));
+            for number in 0..random.below(20) {
+                one.add(u64::from(WAITING) + number, Micros(1_000_000), 4000.0, 0);
+            }
+            one.medium = MediumId(random.below(2) as usize);
+            one
+        })
+        .collect();
+    let drives: Vec<FreeDrive> = (0..FREE)
+        .map(|drive| FreeDrive {
+            drive,
+            kind: KindId(drive as usize % 2),
+            loaded: drive % 3 == 0,
+            since: Micros(drive.into()),
+        })
+        .collect();
+    let situation = Situation {
+        now: Micros(60_000_000),
+        waiting: &waiting,
+        drives: &drives,
+        reads: &|kind, medium| kind == KindId(0) || medium == MediumId(1),
+        cost: &|waiting, _| Micros(90_000_000 + 20_000_000 * i64::from(waiting.requests)),
+        rules: &MountRules::default(),
+    };
+    println!("\n{:<34} {:>12}", "one decision, 10,000 waiting", "ms");
+    for policy in MountPolicy::ALL {
+        let begun = Instant::now();
+        for _ in 0..DECISIONS {
+            std::hint::black_box(next(policy, std::hint::black_box(&situation)));
+        }
+        let ms = begun.elapsed().as_secs_f64() * 1e3 / f64::from(DECISIONS);
+        println!("{:<34} {ms:>12.3}", policy.name());
+    }
+    let bytes = waiting.len() * size_of::<Waiting>() + drives.len() * size_of::<FreeDrive>();
+    println!("the situation takes {} kB", bytes / 1000);
 }

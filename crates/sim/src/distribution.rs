@@ -110,6 +110,20 @@ impl Distribution {
             }
     }
 
+    /// The least value that can be drawn.
+    pub fn least(&self) -> f64 {
+        self.shift
+            + match &self.shape {
+                Shape::Constant(value) => *value,
+                Shape::Uniform { least, .. } => *least,
+                Shape::Values(values) => values.iter().copied().fold(f64::INFINITY, f64::min),
+                Shape::Exponential { .. }
+                | Shape::Normal { .. }
+                | Shape::Erlang { .. }
+                | Shape::Hyperexponential { .. } => 0.0,
+            }
+    }
+
     /// A value.
     #[inline]
     pub fn sample(&self, random: &mut Random) -> f64 {
@@ -209,6 +223,14 @@ impl Way {
                 Micros::from_secs_f64(near + (far - near) * halves)
             }
             _ => self.time((to - from).abs(), random),
+        }
+    }
+
+    /// The least time in seconds over any distance.
+    pub fn least(&self) -> f64 {
+        match self {
+            Way::Any(distribution) => distribution.least(),
+            Way::Line { near, far } | Way::FromMiddle { near, far, .. } => near.min(*far),
         }
     }
 

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod bounds;
 pub mod capacity;
 mod distribution;
 pub mod document;

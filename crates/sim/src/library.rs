@@ -7,6 +7,7 @@ mod drive;
 mod estimate;
 mod expected;
 mod ids;
+mod known;
 mod mechanics;
 mod parts;
 mod record;

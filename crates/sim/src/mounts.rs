@@ -27,12 +27,19 @@
 //! assert_eq!(next(MountPolicy::MostRequests, &situation), mount(1));
 //! ```
 
+mod ahead;
 mod cta;
+mod cut;
 mod fifo;
+mod home;
 mod index;
+mod matching;
 mod most_requests;
 mod oldest;
 mod priority;
+
+pub use cut::cuts;
+pub use home::{Pace, take_home};
 
 use serde::Deserialize;
 use std::cmp::Reverse;
@@ -215,6 +222,9 @@ policies! {
     Cta: cta::KIND,
     /// Ours: most waiting served per second of the drive, with a limit to every wait.
     Index: index::KIND,
+    /// Ours: the index, with free drives matched at once, cartridges taken home early, and mounts cut
+    /// short for what is overdue.
+    Ahead: ahead::KIND,
 }
 
 impl MountPolicy {
@@ -252,11 +262,14 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
         .collect();
     let mut best: Option<(Rank, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
+    let mut ranked = Vec::new();
+    let matches = policy == MountPolicy::Ahead && differ(situation.drives);
     for (place, waiting) in situation.waiting.iter().enumerate() {
         let Some(drive) = drives[waiting.medium.0] else {
             continue;
         };
         match rank(situation, waiting, &situation.drives[drive]) {
+            Ok(rank) if matches => ranked.push((rank, place)),
             Ok(rank) if best.is_none_or(|(least, ..)| rank < least) => {
                 best = Some((rank, place, drive));
             }
@@ -264,10 +277,16 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
         }
     }
-    match best {
-        Some((_, place, drive)) => Choice::Mount { place, drive },
+    let matched = matching::first(situation, &ranked);
+    match best.map(|(_, place, drive)| (place, drive)).or(matched) {
+        Some((place, drive)) => Choice::Mount { place, drive },
         None => Choice::Wait(not_before),
     }
+}
+
+/// Whether there are free drives of several kinds.
+fn differ(drives: &[FreeDrive]) -> bool {
+    drives.windows(2).any(|two| two[0].kind != two[1].kind)
 }
 
 fn free_drive(situation: &Situation, medium: MediumId) -> Option<usize> {

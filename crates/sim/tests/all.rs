@@ -1,9 +1,11 @@
 //! All tests of this crate as one program: what they share is compiled once, and linked once.
 
+mod bounds;
 mod capacity;
 mod closed_forms;
 mod distribution;
 mod expected;
+mod fairness;
 mod gniewek;
 mod kernel;
 mod library;

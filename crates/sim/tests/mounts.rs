@@ -4,7 +4,8 @@ use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::{
-    Choice, FreeDrive, KindId, MediumId, MountPolicy, MountRules, Situation, Waiting, next,
+    Choice, FreeDrive, KindId, MediumId, MountPolicy, MountRules, Pace, Situation, Waiting, cuts,
+    next, take_home,
 };
 
 const MINUTE: i64 = 60_000_000;
@@ -199,4 +200,103 @@ fn the_index_shortens_the_mean_and_its_limit_shortens_the_longest_wait() {
         longest(&soon),
         longest(&index)
     );
+}
+
+#[test]
+fn free_drives_are_matched_at_once() {
+    // Kind 0 reads everything, kind 1 only medium 1: the first cartridge takes the drive that the second cannot use.
+    let list = [
+        waiting(0, 1, &[(0, 0, 1.0, 0), (1, 0, 1.0, 0)]),
+        waiting(1, 0, &[(2, 0, 1.0, 0)]),
+    ];
+    let drives = [free(0, 0, false, 0), free(1, 1, false, 5)];
+    let rules = MountRules::default();
+    let ask = |policy| ask(policy, 10, &list, &drives, &rules);
+    assert_eq!(
+        ask(MountPolicy::Index),
+        Choice::Mount { place: 0, drive: 0 }
+    );
+    assert_eq!(
+        ask(MountPolicy::Ahead),
+        Choice::Mount { place: 0, drive: 1 }
+    );
+}
+
+#[test]
+fn matching_gives_as_many_drives_away_as_can_be() {
+    let rules = MountRules::default();
+    for case in 0..300 {
+        let mut random = Random::new(case, 7);
+        let mut list: Vec<Waiting> = (0..1 + random.below(6))
+            .map(|n| waiting(n as u32, random.below(2) as usize, &[(n, 0, 1.0, 0)]))
+            .collect();
+        let mut drives: Vec<FreeDrive> = (0..1 + random.below(5))
+            .map(|n| free(n as u32, random.below(2) as usize, random.below(2) == 0, 0))
+            .collect();
+        // Medium 0 needs a drive of kind 0; the rest goes anywhere.
+        let of_kind = drives
+            .iter()
+            .filter(|drive| drive.kind == KindId(0))
+            .count();
+        let of_medium = list.iter().filter(|w| w.medium == MediumId(0)).count();
+        let most = (of_medium.min(of_kind) + list.len() - of_medium).min(drives.len());
+        let mut mounted = 0;
+        while let Choice::Mount { place, drive } =
+            ask(MountPolicy::Ahead, 10, &list, &drives, &rules)
+        {
+            list.remove(place);
+            drives.remove(drive);
+            mounted += 1;
+        }
+        assert_eq!(mounted, most, "case {case}");
+    }
+}
+
+#[test]
+fn what_is_overdue_cuts_a_mount_that_is_not() {
+    let rules = MountRules {
+        overdue_s: 3600.0,
+        ..MountRules::default()
+    };
+    let (old, new) = (
+        waiting(0, 0, &[(0, 0, 1.0, 0)]),
+        waiting(1, 0, &[(1, 50, 1.0, 0)]),
+    );
+    let ask = |policy, minute, left: &Waiting, other: &Waiting| {
+        cuts(policy, Micros(minute * MINUTE), left, [other], &rules)
+    };
+    assert!(ask(MountPolicy::Ahead, 60, &new, &old));
+    assert!(!ask(MountPolicy::Ahead, 59, &new, &old));
+    assert!(!ask(MountPolicy::Ahead, 60, &old, &new));
+    assert!(!ask(MountPolicy::Ahead, 200, &new, &old));
+    assert!(!ask(MountPolicy::Index, 60, &new, &old));
+}
+
+#[test]
+fn cartridges_go_home_before_their_drive_is_needed_unless_they_are_asked_for_again() {
+    let pace = Pace {
+        mounts: 1.0 / 100.0,
+        again: 0.0,
+        before_s: 25.0,
+        after_s: 64.0,
+        soon_empty: 0,
+    };
+    // 0.64 mounts begin while one drive is emptied; twice the deviation more is 2.24, so three are kept empty.
+    let loaded = [
+        free(0, 0, true, 5),
+        free(1, 0, true, 3),
+        free(2, 0, false, 0),
+    ];
+    assert_eq!(take_home(MountPolicy::Ahead, &loaded, &pace), Some(1));
+    assert_eq!(take_home(MountPolicy::Index, &loaded, &pace), None);
+    let soon = Pace {
+        soon_empty: 2,
+        ..pace
+    };
+    assert_eq!(take_home(MountPolicy::Ahead, &loaded, &soon), None);
+    let again = Pace {
+        again: 1.0 / 60.0,
+        ..pace
+    };
+    assert_eq!(take_home(MountPolicy::Ahead, &loaded, &again), None);
 }

@@ -1,8 +1,7 @@
 //! What a mount would cost, estimated: a policy compares thousands of cartridges at a time.
 
-use super::mechanics::{Mechanics, Round, Target};
+use super::mechanics::{Mechanics, ReadOrder, Round, Target};
 use tapewise_model::{Micros, Random};
-use tapewise_order::Algorithm;
 
 /// Mounts are tried with 1, 2, 4, ... requests up to two to the power of this.
 const DOUBLINGS: usize = 8;
@@ -20,16 +19,23 @@ pub(super) struct Estimate {
     /// Searches and rewind of 1, 2, 4, ... requests at random places, in the order that is used.
     motion: Vec<Micros>,
     s_per_mb: f64,
+    /// From the robot's way to the drive to the first search.
+    before: Micros,
+    /// From the last of a few reads to an empty drive.
+    after: Micros,
 }
 
 impl Estimate {
     /// Tries batches on the mechanics of a drive; `robot_s` is the mean of its ways to a drive and
     /// back.
-    pub(super) fn new(mechanics: &Mechanics, order: Algorithm, robot_s: [f64; 2]) -> Estimate {
+    pub(super) fn new(mechanics: &Mechanics, order: ReadOrder, robot_s: [f64; 2]) -> Estimate {
         let [get_s, put_s] = robot_s;
         let (load_s, unload_s) = (mechanics.load.mean(), mechanics.unload.mean());
+        let rewinds = (0..TRIED).map(|stream| batch(mechanics, order, 1, stream)[1]);
+        let rewind = Micros(rewinds.sum::<Micros>().0 / TRIED as i64);
         let motion = (0..=DOUBLINGS).map(|doublings| {
-            let tried = (0..TRIED).map(|stream| motion(mechanics, order, 1 << doublings, stream));
+            let one = |stream| batch(mechanics, order, 1 << doublings, stream);
+            let tried = (0..TRIED).flat_map(one);
             Micros(tried.sum::<Micros>().0 / TRIED as i64)
         });
         Estimate {
@@ -37,7 +43,19 @@ impl Estimate {
             exchange: Micros::from_secs_f64(unload_s + put_s),
             motion: motion.collect(),
             s_per_mb: mechanics.least_mean_s(1.0, None),
+            before: Micros::from_secs_f64(get_s + load_s),
+            after: rewind + Micros::from_secs_f64(unload_s + put_s),
         }
+    }
+
+    /// The time from the robot's way to the drive to the first search.
+    pub(super) fn before(&self) -> Micros {
+        self.before
+    }
+
+    /// The time from the last of a few reads to an empty drive.
+    pub(super) fn after(&self) -> Micros {
+        self.after
     }
 
     /// The time from the drive's last cartridge, if it is still there, to this one in its slot.
@@ -57,7 +75,7 @@ impl Estimate {
 }
 
 /// Searches and rewind of one batch at random places.
-fn motion(mechanics: &Mechanics, order: Algorithm, requests: usize, stream: u64) -> Micros {
+fn batch(mechanics: &Mechanics, order: ReadOrder, requests: usize, stream: u64) -> [Micros; 2] {
     let mut random = Random::new(0, stream);
     let targets: Vec<Target> = (0..requests)
         .map(|_| Target {
@@ -78,5 +96,5 @@ fn motion(mechanics: &Mechanics, order: Algorithm, requests: usize, stream: u64)
         .legs
         .last()
         .map(|leg| mechanics.rewind(&leg.to, &mut random));
-    searches + rewind.unwrap_or(Micros::ZERO)
+    [searches, rewind.unwrap_or(Micros::ZERO)]
 }

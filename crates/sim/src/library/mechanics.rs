@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{BlockMap, Micros, NominalLayout, Position, Profile, Random};
 use tapewise_order::{
-    Algorithm, Alternatives, Effort, End, Inputs, Options, PlacedExtent, Problem, Request, Tape,
+    Algorithm, Alternatives, Effort, End, Inputs, Limits, Objective, Options, PlacedExtent,
+    Problem, Request, Tape, Wishes, order_for,
 };
 
 /// The times of a group of drives.
@@ -41,6 +42,14 @@ const BLOCK_BYTES: u64 = 1_000_000;
 /// Arcs looked at for one batch by orders that search: a hundredth of what is usual, as a
 /// replication has thousands of batches.
 const WORK: u64 = 700_000;
+
+/// In which order the reads of a mount are read, and what the order is good for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadOrder {
+    pub algorithm: Algorithm,
+    /// The mean or the total.
+    pub objective: Objective,
+}
 
 /// Where the head is: as a share of the tape, and, where the drive is modelled, its position.
 #[derive(Clone, Copy, Debug)]
@@ -160,12 +169,31 @@ impl Mechanics {
         }
     }
 
+    /// The least time of each of a cartridge's reads with the way to it, and the least rewind after
+    /// any of them, in whatever order and mounts they are read.
+    pub(super) fn least(&self, targets: &[Target]) -> (Vec<Micros>, Micros) {
+        match &self.motion {
+            Motion::Stated {
+                search,
+                rewind,
+                s_per_mb,
+            } => {
+                let work = |target: &Target| search.least() + target.size_mb * s_per_mb;
+                let works = targets
+                    .iter()
+                    .map(|target| Micros::from_secs_f64(work(target)));
+                (works.collect(), Micros::from_secs_f64(rewind.least()))
+            }
+            Motion::Modelled(model) => model.least(targets),
+        }
+    }
+
     /// Orders a round and prices it.
     pub(super) fn plan(
         &self,
         head: Head,
         targets: &[Target],
-        order: Algorithm,
+        order: ReadOrder,
         random: &mut Random,
         round: &mut Round,
     ) {
@@ -176,7 +204,7 @@ impl Mechanics {
                 search, s_per_mb, ..
             } => {
                 round.sequence.extend(0..targets.len() as u32);
-                if order != Algorithm::Fifo {
+                if order.algorithm != Algorithm::Fifo {
                     let place = |i: &u32| targets[*i as usize].place;
                     let sequence = &mut round.sequence;
                     sequence.sort_by(|a, b| place(a).total_cmp(&place(b)).then(a.cmp(b)));
@@ -276,17 +304,42 @@ impl Modelled {
         }
     }
 
-    fn plan(&self, head: Head, targets: &[Target], order: Algorithm, round: &mut Round) {
-        let requests: Vec<Request> = targets
-            .iter()
-            .map(|target| Request::single(self.extent(target)))
-            .collect();
+    fn problem(&self, head: Position, extents: impl Iterator<Item = PlacedExtent>) -> Problem {
+        let requests: Vec<Request> = extents.map(Request::single).collect();
         let options = Options {
-            head: head.position,
+            head,
             end: End::Anywhere,
             read_through: true,
         };
-        let problem = Problem::new(Arc::clone(&self.tape), options, &requests);
+        Problem::new(Arc::clone(&self.tape), options, &requests)
+    }
+
+    fn least(&self, targets: &[Target]) -> (Vec<Micros>, Micros) {
+        let extents: Vec<PlacedExtent> = targets.iter().map(|target| self.extent(target)).collect();
+        let ends = extents
+            .iter()
+            .map(|extent| self.tape.model.point(&extent.end));
+        let rewind = ends.map(|end| self.tape.model.rewind(&end)).min();
+        let problem = self.problem(self.rewound, extents.iter().copied());
+        let mut works = vec![Micros::ZERO; targets.len()];
+        if problem.len() < targets.len() {
+            for (work, bytes) in works.iter_mut().zip(own_bytes(&extents)) {
+                *work = self.tape.transfer.time(bytes);
+            }
+            return (works, rewind.unwrap_or(Micros::ZERO));
+        }
+        for (to, visit) in problem.visits().iter().enumerate() {
+            let others = (0..problem.len()).filter(|&from| from != to);
+            let ways = others.map(|from| problem.arc(from, to));
+            let way = ways.fold(problem.first_arc(to), Micros::min);
+            works[visit.requests[0] as usize] = way + visit.read;
+        }
+        (works, rewind.unwrap_or(Micros::ZERO))
+    }
+
+    fn plan(&self, head: Head, targets: &[Target], order: ReadOrder, round: &mut Round) {
+        let extents = targets.iter().map(|target| self.extent(target));
+        let problem = self.problem(head.position, extents);
         let alternatives = Alternatives::none();
         let mut inputs = Inputs::new(&alternatives);
         inputs.effort = Effort {
@@ -295,8 +348,17 @@ impl Modelled {
             out_of_time: &|| false,
         };
         // A scenario is refused if its order does not apply to every batch.
-        let visits = match order.order(&problem, &inputs) {
-            Some(order) => order.visits().to_vec(),
+        let found = order.algorithm.order(&problem, &inputs);
+        let found = match found {
+            Some(found) if order.objective == Objective::Mean && problem.len() > 1 => {
+                let limits = Limits::of(Objective::Mean, found.total_time(&problem));
+                let wanted = (Objective::Mean, &Wishes::default());
+                Some(order_for(&problem, wanted, &limits, &[found], &inputs.effort, 0).order)
+            }
+            found => found,
+        };
+        let visits = match found {
+            Some(found) => found.visits().to_vec(),
             None => (0..problem.len() as u32).collect(),
         };
         let mut before = None;
@@ -319,4 +381,28 @@ impl Modelled {
             (before, from) = (Some(visit as usize), to);
         }
     }
+}
+
+/// Of each extent the bytes of blocks that no other one has.
+fn own_bytes(extents: &[PlacedExtent]) -> Vec<u64> {
+    let mut sorted: Vec<usize> = (0..extents.len()).collect();
+    sorted.sort_by_key(|&index| extents[index].first_block);
+    let mut own = vec![0; extents.len()];
+    let mut covered = 0;
+    for (at, &index) in sorted.iter().enumerate() {
+        let PlacedExtent {
+            first_block,
+            last_block,
+            bytes,
+            ..
+        } = extents[index];
+        let next = sorted
+            .get(at + 1)
+            .map_or(u64::MAX, |&next| extents[next].first_block);
+        let (from, to) = (first_block.max(covered), (last_block + 1).min(next));
+        let blocks = to.saturating_sub(from);
+        own[index] = bytes / (last_block - first_block + 1) * blocks;
+        covered = covered.max(last_block + 1);
+    }
+    own
 }

@@ -95,6 +95,9 @@ pub struct Usage {
     pub cleanings: u64,
     /// Failures.
     pub failures: u64,
+    /// Mounts that ended between two reads for something that was overdue.
+    #[serde(default)]
+    pub cuts: u64,
 }
 
 impl Usage {

@@ -1,7 +1,7 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
 use super::estimate::Estimate;
-use super::mechanics::Mechanics;
+use super::mechanics::{Mechanics, ReadOrder};
 use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
 use crate::mounts::{FreeDrive, MountPolicy, Waiting};
@@ -13,13 +13,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use tapewise_model::profile::ProfileError;
 use tapewise_model::{Micros, Profile};
-use tapewise_order::Algorithm;
+use tapewise_order::{Algorithm, Objective};
 
 /// A scenario that can be run.
 pub struct Site {
     pub(super) scenario: Scenario,
     pub(super) halls: Vec<Hall>,
-    pub(super) order: Algorithm,
+    pub(super) order: ReadOrder,
     pub(super) library_weights: Vec<f64>,
     pub(super) priority_weights: Vec<f64>,
     pub(super) place_weights: Vec<f64>,
@@ -41,6 +41,10 @@ pub(super) struct Hall {
     pub popularity: Vec<f64>,
     /// What mounts cost on drives of each kind, if the mount policy asks.
     pub estimates: Vec<Estimate>,
+    /// From the robot's way to a drive to the first search, and from the last read to an empty drive, on
+    /// average over the drives.
+    pub before_s: f64,
+    pub after_s: f64,
 }
 
 /// Drives of one kind.
@@ -53,10 +57,19 @@ pub(super) struct Kind {
 }
 
 impl Hall {
-    fn estimate(&mut self, order: Algorithm) {
+    fn estimate(&mut self, order: ReadOrder) {
         let robot_s = [self.get.mean(0.5), self.put.mean(0.5)];
         let of = |kind: &Kind| Estimate::new(&kind.mechanics, order, robot_s);
         self.estimates = self.kinds.iter().map(of).collect();
+        let mean = |time: &dyn Fn(&Estimate) -> Micros| {
+            let sum: Micros = self
+                .drives
+                .iter()
+                .map(|&kind| time(&self.estimates[kind]))
+                .sum();
+            sum.as_secs_f64() / self.drives.len() as f64
+        };
+        (self.before_s, self.after_s) = (mean(&Estimate::before), mean(&Estimate::after));
     }
 
     /// The time for which a cartridge would occupy a drive.
@@ -90,7 +103,10 @@ impl Site {
             halls.push(hall(scenario, library, &find)?);
         }
         let order = order(scenario, &halls)?;
-        if scenario.policy.mount == MountPolicy::Index {
+        if matches!(
+            scenario.policy.mount,
+            MountPolicy::Index | MountPolicy::Ahead
+        ) {
             halls.iter_mut().for_each(|hall| hall.estimate(order));
         }
         let shares = scenario.libraries.iter().map(|library| library.share);
@@ -215,22 +231,45 @@ impl Site {
 }
 
 /// The order of reads in a mount. Those that price moves need a model that says what a move costs.
-fn order(scenario: &Scenario, halls: &[Hall]) -> Result<Algorithm, ScenarioError> {
-    let refuse = |reason: &str| ScenarioError::Value {
+fn order(scenario: &Scenario, halls: &[Hall]) -> Result<ReadOrder, ScenarioError> {
+    let refuse = |key: &str, value: &str, reason: &str| ScenarioError::Value {
         scenario: scenario.name.clone(),
-        key: "policy.order".to_owned(),
-        reason: format!("`{}` {reason}", scenario.policy.order),
+        key: format!("policy.{key}"),
+        reason: format!("`{value}` {reason}"),
     };
-    let kinds = || halls.iter().flat_map(|hall| &hall.kinds);
-    match Algorithm::from_name(&scenario.policy.order) {
-        Some(simple @ (Algorithm::Fifo | Algorithm::Sort)) => Ok(simple),
-        Some(order) if kinds().all(|kind| kind.mechanics.is_modelled()) => Ok(order),
-        Some(_) => Err(refuse(
-            "needs drives whose profile has a locate-time model; with stated searches there are \
-             fifo and sort",
-        )),
-        None => Err(refuse("is not an order")),
-    }
+    let needs_model =
+        "needs drives whose profile has a locate-time model; with stated searches there are";
+    let (order, objective) = (&scenario.policy.order, &scenario.policy.objective);
+    let mut kinds = halls.iter().flat_map(|hall| &hall.kinds);
+    let modelled = kinds.all(|kind| kind.mechanics.is_modelled());
+    let algorithm = match Algorithm::from_name(order) {
+        Some(simple @ (Algorithm::Fifo | Algorithm::Sort)) => simple,
+        Some(order) if modelled => order,
+        Some(_) => {
+            return Err(refuse(
+                "order",
+                order,
+                &format!("{needs_model} fifo and sort"),
+            ));
+        }
+        None => return Err(refuse("order", order, "is not an order")),
+    };
+    let objective = match Objective::from_name(objective) {
+        Some(Objective::Total) => Objective::Total,
+        Some(Objective::Mean) if modelled => Objective::Mean,
+        Some(Objective::Mean) => {
+            return Err(refuse(
+                "objective",
+                objective,
+                &format!("{needs_model} orders for the total"),
+            ));
+        }
+        _ => return Err(refuse("objective", objective, "is not `total` or `mean`")),
+    };
+    Ok(ReadOrder {
+        algorithm,
+        objective,
+    })
 }
 
 type Find<'a> = &'a dyn Fn(&str) -> Result<Profile, ProfileError>;
@@ -288,6 +327,8 @@ fn hall(scenario: &Scenario, library: &Library, find: Find) -> Result<Hall, Scen
         cartridges,
         popularity,
         estimates: Vec::new(),
+        before_s: 0.0,
+        after_s: 0.0,
     })
 }
 

@@ -9,6 +9,7 @@ mod dispatch;
 mod drives;
 mod failures;
 mod robots;
+mod stops;
 
 use super::cache::Disk;
 use super::demand::Demand;
@@ -94,6 +95,8 @@ pub(super) struct CartridgeState {
     /// Windows opened so far.
     pub windows: u32,
     pub window_open: bool,
+    /// When its last read ended, until it is asked for again.
+    pub left: Option<Micros>,
 }
 
 /// Drive time of a library that something takes: how many drives now, and the sum so far.
@@ -118,6 +121,23 @@ impl Loss {
     }
 }
 
+/// Cartridges with nothing left to be read, and those that were asked for again soon after.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    left: u64,
+    again: u64,
+}
+
+impl Left {
+    /// Soon, for these counts.
+    const SOON: Micros = Micros(600_000_000);
+
+    /// How often a cartridge is asked for again in each second after its last read.
+    pub(super) fn again_per_s(&self) -> f64 {
+        self.again as f64 / (self.left.max(1) as f64 * Self::SOON.as_secs_f64())
+    }
+}
+
 /// What a library is doing.
 pub(super) struct HallState {
     /// Its first drive, over all libraries.
@@ -132,6 +152,7 @@ pub(super) struct HallState {
     /// When the mount policy is asked again, if it waits.
     pub decides: Option<Micros>,
     pub lost: [Loss; 2],
+    pub left: Left,
     pub usage: Usage,
 }
 
@@ -203,6 +224,7 @@ impl<'a> World<'a> {
             free: hall.drives.len(),
             decides: None,
             lost: [Loss::default(); 2],
+            left: Left::default(),
             usage: Usage {
                 drives: hall.drives.len() as u64,
                 robots: hall.robots as u64,
@@ -238,6 +260,7 @@ impl<'a> World<'a> {
                 ready: None,
                 windows: 0,
                 window_open: false,
+                left: None,
             });
         }
     }
@@ -396,6 +419,11 @@ impl<'a> World<'a> {
         let number = waiting.cartridge;
         let cartridge = &mut self.cartridges[number];
         cartridge.waiting.push(request);
+        let soon = cartridge
+            .left
+            .take()
+            .is_some_and(|left| now - left <= Left::SOON);
+        self.halls[cartridge.hall].left.again += u64::from(soon);
         let answer = &waiting.answer;
         (cartridge.known).add(
             answer.number,

@@ -168,6 +168,9 @@ pub struct Policy {
     pub window_requests: Option<u32>,
     /// The order in which the requests of a mount are read, by its name on the command line.
     pub order: String,
+    /// What that order is good for: `total`, the drive's time; or `mean`, the time until a request is read, on
+    /// average, for at most a little more of the drive's time.
+    pub objective: String,
     /// When an idle cartridge is taken out.
     pub dismount: Dismount,
     /// For [`Dismount::AfterIdle`].
@@ -186,6 +189,7 @@ impl Default for Policy {
             window_s: 0.0,
             window_requests: None,
             order: "sort".to_owned(),
+            objective: "total".to_owned(),
             dismount: Dismount::AtOnce,
             idle_s: None,
             rewind: Rewind::AtDismount,

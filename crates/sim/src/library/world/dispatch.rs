@@ -18,6 +18,7 @@ impl World<'_> {
             self.cartridges[cartridge].place = Whereabouts::Drive(drive);
             self.mount(drive, cartridge);
         }
+        self.tidy(hall);
     }
 
     /// The next of the cartridges that are ready, by its place in the list, and its drive.
@@ -79,7 +80,7 @@ impl World<'_> {
         self.dispatch(hall);
     }
 
-    fn free_drives_of(&self, hall: HallId) -> impl Iterator<Item = FreeDrive> + '_ {
+    pub(super) fn free_drives_of(&self, hall: HallId) -> impl Iterator<Item = FreeDrive> + '_ {
         let first = self.halls[hall].first_drive;
         let count = self.site.halls[hall.index()].drives.len() as u32;
         (first..first + count).filter_map(|number| {

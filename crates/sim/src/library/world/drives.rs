@@ -287,6 +287,9 @@ impl<'a> World<'a> {
         drive.state = State::Idle;
         drive.since = now;
         drive.leg += 1;
+        if drive.leg < drive.round.legs.len() && self.is_cut(number) {
+            return self.cut(number);
+        }
         self.next_leg(number);
     }
 
@@ -295,7 +298,7 @@ impl<'a> World<'a> {
         let state = &self.drives[drive];
         let policy = self.policy();
         let room = policy.most_per_mount.is_none_or(|most| state.served < most);
-        room && policy.affinity && self.is_waited_for(state.cartridge)
+        room && policy.affinity && self.is_waited_for(state.cartridge) && !self.is_cut(drive)
     }
 
     fn is_waited_for(&self, cartridge: Option<CartridgeId>) -> bool {
@@ -328,6 +331,7 @@ impl<'a> World<'a> {
         let policy = self.policy();
         let state = &self.drives[drive];
         let (hall, cartridge) = (state.hall, state.cartridge);
+        self.leave(hall, cartridge);
         if policy.dismount == Dismount::AtOnce || self.is_waited_for(cartridge) {
             return self.dismount(drive);
         }
