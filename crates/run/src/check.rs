@@ -102,7 +102,14 @@ impl Asked {
         let (cartridge, failure) = walk.end();
         drop(recorder);
         let judged = match chosen {
-            Some(chosen) => judge::judge(chosen, &events, self.table.as_deref())?,
+            Some(chosen) => {
+                let ends = self.table.iter().flatten();
+                let ends: Vec<EndOfWrap> = ends
+                    .filter(|end| end.partition == partition)
+                    .copied()
+                    .collect();
+                judge::judge(chosen, &events, &ends)?
+            }
             None => None,
         };
         let report = DriveReport {

@@ -125,6 +125,22 @@ fn a_page_and_the_support_of_one_command_are_shown() {
     assert!(page.text().starts_with("serial number"), "{}", page.text());
 }
 
+/// The index partition of an LTFS cartridge is rarely longer than one wrap, and the data partition of a small one is not.
+#[test]
+fn a_check_takes_an_ltfs_cartridge() {
+    for (scale, is_placed) in [(20_000, true), (1, false)] {
+        let desk = Desk::new();
+        let index = tapewise_house::fixture("ltfs/lto8-36files.xml");
+        desk.put("index.xml", std::fs::read(index).expect("the fixture"));
+        desk.done(&format!("emulate lib --ltfs index.xml --scale {scale}"));
+        desk.done("drive check emulated:lib --quick -o report.json");
+        let report: serde_json::Value =
+            serde_json::from_str(&desk.read("report.json")).expect("JSON");
+        let judged = &report["judged"]["errors"][0]["locates"];
+        assert_eq!(judged.is_u64(), is_placed, "scale {scale}: {judged}");
+    }
+}
+
 #[test]
 fn a_check_reports_what_the_drive_said_and_how_far_our_times_are_off() {
     let desk = written("lto8", 600);

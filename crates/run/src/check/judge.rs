@@ -18,26 +18,28 @@ pub struct Chosen {
 /// More than this and a prediction is off (Hillyer & Silberschatz 1996, section 3).
 const OFF_S: f64 = 2.0;
 
-/// Judges the profile by the locates of the sample; none where it has no model or the places are
-/// not known.
+/// Judges the profile by the locates of the sample, all in the partition of which `ends` are the wrap ends; none where
+/// it has no model or the places are not known.
+///
+/// One wrap says nothing of how far along it a block lies: then only places that the drive reported count.
 ///
 /// # Errors
 /// A table of wrap ends that contradicts the profile.
 pub fn judge(
     chosen: &Chosen,
     events: &[Event],
-    table: Option<&[EndOfWrap]>,
+    ends: &[EndOfWrap],
 ) -> Result<Option<Judged>, CheckError> {
     let profile = &chosen.profile;
     let Ok(model) = profile.locate_model(None) else {
         return Ok(None);
     };
-    let map = match table {
-        Some(table) => {
+    let map = match ends {
+        [] | [_] => None,
+        _ => {
             let geometry = profile.geometry()?;
-            Some(BlockMap::from_end_of_wrap(&geometry, table, None)?)
+            Some(BlockMap::from_end_of_wrap(&geometry, ends, None)?)
         }
-        None => None,
     };
     let errors: Vec<(&str, f64)> = events
         .iter()
