@@ -27,53 +27,17 @@
 //! assert!(least > Micros(120_000_000) && least <= best);
 //! ```
 
+mod cartridge;
 mod prices;
 mod single;
 
+pub use cartridge::{Cartridge, Work};
+
+use cartridge::UNIT;
 use prices::Prices;
 use rayon::prelude::*;
 use single::Single;
 use tapewise_model::Micros;
-
-/// One read that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// When it is asked for.
-    pub arrived: Micros,
-    /// The least time that a drive needs for it, the way to it included.
-    pub work: Micros,
-}
-
-/// A cartridge with all that is ever asked of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cartridge {
-    /// The caller's number of it.
-    pub number: u32,
-    /// The least time of a drive from the beginning of a mount to the first search.
-    pub before: Micros,
-    /// The least time of a drive from the last read of a mount to the drive being empty.
-    pub after: Micros,
-    /// What is asked of it.
-    pub reads: Vec<Work>,
-}
-
-impl Cartridge {
-    /// The same on whichever of two kinds of drives is quicker, for each time alone.
-    pub fn least_of_both(&self, other: &Cartridge) -> Cartridge {
-        let reads = self.reads.iter().zip(&other.reads);
-        Cartridge {
-            number: self.number,
-            before: self.before.min(other.before),
-            after: self.after.min(other.after),
-            reads: reads
-                .map(|(a, b)| Work {
-                    arrived: a.arrived,
-                    work: a.work.min(b.work),
-                })
-                .collect(),
-        }
-    }
-}
 
 /// A library's drives and everything that is ever asked of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,9 +72,6 @@ impl Default for Effort {
         }
     }
 }
-
-/// The price of one tick of one response, in the integers in which everything is priced.
-const UNIT: i64 = 4096;
 
 /// The first step, as a share of what closes the gap to the known schedule at once.
 const STEP: f64 = 0.1;

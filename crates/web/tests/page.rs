@@ -195,7 +195,7 @@ fn looks(page: &mut Page, axe: Option<&str>) {
 
 /// The text of axe-core, where `make web` has put it.
 fn axe() -> Option<String> {
-    let file = here().join("../../target/web-tools/node_modules/axe-core/axe.min.js");
+    let file = tapewise_house::root().join("target/web-tools/node_modules/axe-core/axe.min.js");
     let text = std::fs::read_to_string(&file).ok();
     if text.is_none() {
         eprintln!(
@@ -387,7 +387,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
 
 #[test]
 fn the_page_in_one_file_plans_a_tape() {
-    let file = here().join("../../target/web/tapewise.html");
+    let file = tapewise_house::root().join("target/web/tapewise.html");
     if !file.exists() {
         eprintln!("SKIPPED: {} was not made (`make web`)", file.display());
         return;

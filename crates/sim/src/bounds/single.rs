@@ -6,8 +6,8 @@
 //! the least work of all of them, which is the same for each, and the rest. A mount is charged for the
 //! first part; the rest is charged to each request where it is cheapest. The proof is in docs/method/next-mount.md.
 
+use super::cartridge::{Cartridge, UNIT};
 use super::prices::Prices;
-use super::{Cartridge, UNIT};
 
 /// A cartridge in ticks.
 pub(super) struct Single {
