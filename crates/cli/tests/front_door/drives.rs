@@ -125,10 +125,11 @@ fn a_page_and_the_support_of_one_command_are_shown() {
     assert!(page.text().starts_with("serial number"), "{}", page.text());
 }
 
-/// The index partition of an LTFS cartridge is rarely longer than one wrap, and the data partition of a small one is not.
+/// The index partition of an LTFS cartridge is rarely longer than one wrap; nor is the data partition of a small one,
+/// where only places that the drive reports count.
 #[test]
 fn a_check_takes_an_ltfs_cartridge() {
-    for (scale, is_placed) in [(20_000, true), (1, false)] {
+    for scale in [20_000, 1] {
         let desk = Desk::new();
         let index = tapewise_house::fixture("ltfs/lto8-36files.xml");
         desk.put("index.xml", std::fs::read(index).expect("the fixture"));
@@ -137,7 +138,7 @@ fn a_check_takes_an_ltfs_cartridge() {
         let report: serde_json::Value =
             serde_json::from_str(&desk.read("report.json")).expect("JSON");
         let judged = &report["judged"]["errors"][0]["locates"];
-        assert_eq!(judged.is_u64(), is_placed, "scale {scale}: {judged}");
+        assert!(judged.is_u64(), "scale {scale}: {judged}");
     }
 }
 
