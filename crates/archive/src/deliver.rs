@@ -17,6 +17,7 @@
 //! | `expected` | what is known of a file, and how what came differs from it |
 //! | `metadata` | times, mode, owner and attributes, and what of them could not be kept |
 //! | `check` | what would go wrong, said before the tape moves |
+//! | `copy` | many files, one after the other: one thread reads, another writes |
 //! | `watch` | who is asked before each step: nobody, except in tests |
 //!
 //! ```
@@ -42,6 +43,7 @@
 //! ```
 
 mod check;
+mod copy;
 mod delivery;
 mod destination;
 mod expected;
@@ -50,6 +52,7 @@ mod path;
 mod watch;
 
 pub use check::{Check, Problem, Sameness};
+pub use copy::{Copied, CopyItem, Took, copy};
 pub use delivery::Delivery;
 pub use destination::{Destination, Presence};
 pub use expected::Expected;

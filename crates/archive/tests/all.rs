@@ -9,6 +9,7 @@ mod catalogue_help;
 mod catalogue_integrity;
 mod catalogue_pattern;
 mod deliver;
+mod deliver_copy;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;

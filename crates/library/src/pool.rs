@@ -56,7 +56,7 @@ pub struct Pool {
 
 /// Where a volume is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Whereabouts {
     /// In this element of a library, in words: "slot 1025".
     Element(String),
     /// In this drive of the pool.
@@ -244,11 +244,11 @@ impl Pool {
     }
 
     /// Every volume of the libraries and where it is, by label; those too that are missing.
-    pub fn volumes(&self) -> BTreeMap<String, Place> {
+    pub fn volumes(&self) -> BTreeMap<String, Whereabouts> {
         let mut volumes = BTreeMap::new();
         for (number, library) in lock(&self.desk).libraries.iter().enumerate() {
             for (label, last) in library.missing() {
-                volumes.insert(label.to_owned(), Place::Missing(last.to_owned()));
+                volumes.insert(label.to_owned(), Whereabouts::Missing(last.to_owned()));
             }
             for (label, address) in library.places() {
                 let site = Site::Element {
@@ -256,8 +256,8 @@ impl Pool {
                     address,
                 };
                 let place = match self.bays.iter().position(|bay| bay.site == site) {
-                    Some(index) => Place::Drive(index),
-                    None => Place::Element(library.words(address)),
+                    Some(index) => Whereabouts::Drive(index),
+                    None => Whereabouts::Element(library.words(address)),
                 };
                 volumes.insert(label.to_owned(), place);
             }

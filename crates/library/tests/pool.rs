@@ -5,7 +5,7 @@ use crate::pool_bench;
 use pool_bench::{Bench, home, label, spec};
 use std::time::Duration;
 use tapewise_formats::event::Action;
-use tapewise_library::pool::{Place, Pool, PoolError};
+use tapewise_library::pool::{Pool, PoolError, Whereabouts};
 use tapewise_model::Random;
 use tapewise_scsi::commands::{PersistentReserveOut, ReservationType};
 use tapewise_scsi::{Changer, Command, TapeDrive};
@@ -20,7 +20,7 @@ fn after_any_mounts_every_cartridge_is_in_one_place_and_in_the_end_in_its_own_sl
             Ok(index) => {
                 assert_eq!(
                     bench.pool.volumes()[&volume],
-                    Place::Drive(index),
+                    Whereabouts::Drive(index),
                     "the pool knows where it put {volume}"
                 );
                 // Most are given back at once, so that all four drives are rarely in use.
@@ -133,7 +133,7 @@ fn a_drive_that_was_idle_for_long_enough_is_dismounted() {
     let limit = Duration::from_secs(300);
     bench.pool.dismount_idle(limit, &mut bench.log);
     assert_eq!(bench.shelves()["TW0001"], [home(1)]);
-    assert_eq!(bench.pool.volumes()["TW0002"], Place::Drive(second));
+    assert_eq!(bench.pool.volumes()["TW0002"], Whereabouts::Drive(second));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use pool_bench::{Bench, home, label, spec};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tapewise_emulator::{Faults, LibrarySpec};
-use tapewise_library::pool::{Place, PoolError};
+use tapewise_library::pool::{PoolError, Whereabouts};
 use tapewise_scsi::TapeDrive;
 
 #[test]
@@ -128,7 +128,7 @@ fn a_cartridge_that_the_robot_dropped_is_missing_and_the_others_are_mounted() {
     let volumes = bench.pool.volumes();
     for number in 1..=20 {
         let volume = label(number);
-        let is_missing = matches!(volumes[&volume], Place::Missing(_));
+        let is_missing = matches!(volumes[&volume], Whereabouts::Missing(_));
         assert_eq!(is_missing, !on_shelves.contains_key(&volume), "{volume}");
     }
     // A person finds it and puts it into the station.
@@ -145,7 +145,10 @@ fn a_cartridge_that_the_robot_dropped_is_missing_and_the_others_are_mounted() {
             Err(error) => panic!("{error}"),
         }
     }
-    assert!(matches!(bench.pool.volumes()[found], Place::Element(_)));
+    assert!(matches!(
+        bench.pool.volumes()[found],
+        Whereabouts::Element(_)
+    ));
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use crate::pool_bench;
 
 use pool_bench::{Bench, spec};
-use tapewise_library::pool::{Place, PoolError};
+use tapewise_library::pool::{PoolError, Whereabouts};
 
 #[test]
 fn cartridges_come_in_and_go_out_through_the_station() {
     let mut bench = Bench::new(&spec(1, 3));
     let place = bench.pool.export("TW0001").unwrap();
-    assert_eq!(place, Place::Element("station 769".to_owned()));
+    assert_eq!(place, Whereabouts::Element("station 769".to_owned()));
     assert!(bench.has_said("open the station and take it out"));
     bench.pool.export("TW0002").unwrap();
     let full = bench.pool.export("TW0003").unwrap_err();

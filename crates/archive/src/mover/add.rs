@@ -72,7 +72,7 @@ impl Mover<'_> {
     pub fn cartridges(&self) -> Vec<String> {
         let places = self.pool.volumes().into_iter();
         let present = places.filter(|(label, place)| {
-            !matches!(place, tapewise_library::pool::Place::Missing(_))
+            !matches!(place, tapewise_library::pool::Whereabouts::Missing(_))
                 && !super::migrate::is_cleaning(label)
         });
         present.map(|(label, _)| label).collect()

@@ -17,7 +17,7 @@ use crate::volume::VolumeError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tapewise_library::pool::{Fit, Place, Trouble, Work, WorkError};
+use tapewise_library::pool::{Fit, Trouble, Whereabouts, Work, WorkError};
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
@@ -122,10 +122,10 @@ impl Mover<'_> {
     pub(super) fn write_out(&mut self, waiting: &Waiting<'_>) -> Result<Migrated, MoveError> {
         let places = self.pool.volumes();
         let present = places.iter().filter(|(_, place)| match place {
-            Place::Missing(_) => false,
+            Whereabouts::Missing(_) => false,
             // It is no blank of ours, even if nothing is recorded on it.
-            Place::Drive(drive) => !self.pool.is_left(*drive),
-            Place::Element(_) => true,
+            Whereabouts::Drive(drive) => !self.pool.is_left(*drive),
+            Whereabouts::Element(_) => true,
         });
         let writing = Writing {
             with: self.with(),

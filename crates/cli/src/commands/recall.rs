@@ -2,7 +2,6 @@
 
 mod archive;
 mod common;
-mod copy;
 mod ltfs;
 mod mount;
 mod report;

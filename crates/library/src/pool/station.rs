@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::desk::lock;
 use super::error::PoolError;
-use super::{Place, Pool};
+use super::{Pool, Whereabouts};
 use tapewise_scsi::Changer;
 use tapewise_scsi::commands::ElementKind;
 
@@ -31,7 +31,7 @@ impl Pool {
     /// # Errors
     /// [`PoolError::StationFull`] with what must be taken out first, [`PoolError::InUse`] while it is
     /// in a drive, and those of the robot.
-    pub fn export(&mut self, volume: &str) -> Result<Place, PoolError> {
+    pub fn export(&mut self, volume: &str) -> Result<Whereabouts, PoolError> {
         let mut desk = lock(&self.desk);
         let at = desk.place_of(volume);
         let (library, from) = at.ok_or_else(|| desk.not_there(volume))?;
@@ -55,7 +55,7 @@ impl Pool {
         desk.say(&format!(
             "{volume} is in {words} of {name}: open the station and take it out"
         ));
-        Ok(Place::Element(words))
+        Ok(Whereabouts::Element(words))
     }
 }
 

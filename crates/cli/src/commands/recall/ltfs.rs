@@ -15,7 +15,7 @@ use power_cut::Powered;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::process::ExitCode;
-use tapewise_archive::deliver::{Check, Delivered, Destination};
+use tapewise_archive::deliver::{Check, Delivered, Destination, Took};
 use tapewise_archive::ltfs::Fallback;
 use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
@@ -276,7 +276,7 @@ impl Work<'_> {
         let mut failed = self.left_out.clone();
         let bar = Bar::unless(self.args.quiet);
         let mut said = |one: Result<Delivered, Missing>| match one {
-            Ok(delivered) => report.delivered(delivered, super::copy::Took::default()),
+            Ok(delivered) => report.delivered(delivered, Took::default()),
             Err(missing) => {
                 bar.aside(|| say(&missing));
                 let path = match &missing {

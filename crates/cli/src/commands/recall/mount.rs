@@ -1,6 +1,5 @@
 //! `recall --ltfs-mount`: a copy from a mounted LTFS, in our order.
 
-use super::copy::{self, Item};
 use super::report::Report;
 use super::{Recall, common};
 use crate::batch::{self, Input, Wanted};
@@ -13,7 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use tapewise::{Batch, Found, Goal, Placed};
-use tapewise_archive::deliver::{Check, Expected, InnerPath, Metadata, shown};
+use tapewise_archive::deliver::{
+    self, Check, Copied, CopyItem, Expected, InnerPath, Metadata, shown,
+};
 use tapewise_archive::sums::{Kind, ltfs_sum};
 use tapewise_order::{Action, Algorithm};
 
@@ -62,9 +63,19 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     };
     let stop = interrupt::stop_on_interrupt()?;
     let start_ns = crate::now::now_ns();
-    let ordered: Vec<&Item> = order.iter().map(|&at| &items[at]).collect();
+    let ordered: Vec<&CopyItem> = order.iter().map(|&at| &items[at]).collect();
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
-    copy::copy(&ordered, &destination, &stop, &mut report, &say);
+    deliver::copy(&ordered, &destination, &stop, &mut |copied| match copied {
+        Copied::Delivered(delivered, took) => report.delivered(delivered, took),
+        Copied::Failed(error) => {
+            say(&error);
+            report.failed(&error);
+        }
+        Copied::Unreadable(source, error) => {
+            say(&format_args!("{}: {error}", source.display()));
+            report.unreadable(&error);
+        }
+    });
     if !args.no_mhl {
         report.write_mhl(&destination, args.to(), start_ns, &say)?;
     }
@@ -83,7 +94,7 @@ fn items(
     mount: &Path,
     batch: &Batch,
     say: &dyn Fn(&dyn std::fmt::Display),
-) -> Result<Vec<Item>, CliError> {
+) -> Result<Vec<CopyItem>, CliError> {
     let mut ledger = common::ledger(&args.sums, Some(mount), say)?;
     let mut items = Vec::new();
     for request in &batch.requests {
@@ -116,7 +127,7 @@ fn items(
                 attributes,
             },
         };
-        items.push(Item {
+        items.push(CopyItem {
             path,
             source,
             expected,
@@ -148,7 +159,7 @@ fn attributes(path: &Path) -> std::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
 }
 
 /// What is still to be read; the batch keeps the same requests.
-fn without_those_there(batch: &mut Batch, items: Vec<Item>, check: &Check) -> Vec<Item> {
+fn without_those_there(batch: &mut Batch, items: Vec<CopyItem>, check: &Check) -> Vec<CopyItem> {
     let mut is_there = vec![false; items.len()];
     for (at, _) in &check.there {
         is_there[*at] = true;

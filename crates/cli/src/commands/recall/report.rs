@@ -1,6 +1,5 @@
 //! What became of the files of a recall, and the media hash list that says so for good.
 
-use super::copy::Took;
 use crate::error::{CliError, Exit};
 use crate::now::now_ns;
 use crate::units;
@@ -11,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use tapewise_archive::deliver::{
-    DeliverError, Delivered, Destination, Expected, InnerPath, Outcome,
+    DeliverError, Delivered, Destination, Expected, InnerPath, Outcome, Took,
 };
 use tapewise_archive::sums::{Kind, Sum, mhl_element};
 use tapewise_formats::mhl::{MhlCreator, MhlRecord, rfc3339, write_mhl, xml_can_hold};

@@ -1,6 +1,6 @@
 //! Copies files one after the other: one thread reads, so that the tape streams on while the other syncs a file.
 
-use super::report::Report;
+use super::{DeliverError, Delivered, Delivery, Destination, Expected, InnerPath};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
-use tapewise_archive::deliver::{DeliverError, Delivery, Destination, Expected, InnerPath};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 4 << 20;
@@ -17,8 +16,8 @@ const BUFFER_BYTES: usize = 4 << 20;
 const BUFFERS: usize = 32;
 
 /// A file to be copied.
-#[derive(Debug)]
-pub struct Item {
+#[derive(Clone, Debug)]
+pub struct CopyItem {
     /// Where it appears.
     pub path: InnerPath,
     /// Where it is read.
@@ -28,12 +27,23 @@ pub struct Item {
 }
 
 /// How long the reading of a file took.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     /// Until its first bytes were there.
     pub positioning: Duration,
     /// From then on; waiting for the destination is in it.
     pub reading: Duration,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub enum Copied {
+    /// It is in its place, whole and compared.
+    Delivered(Delivered, Took),
+    /// It could not be delivered.
+    Failed(DeliverError),
+    /// It could not be read.
+    Unreadable(PathBuf, io::Error),
 }
 
 /// What the reading thread is to go on with.
@@ -56,15 +66,14 @@ enum Piece {
     Failed(io::Error),
 }
 
-/// Copies files in their order until the flag is set; what became of each goes to the report.
+/// Copies files in their order until the flag is set, and tells what became of each.
 ///
-/// A file that fails is said and left out; when the destination is full, nothing more is read.
+/// A file that fails is left out; when the destination is full, nothing more is read.
 pub fn copy(
-    items: &[&Item],
+    items: &[&CopyItem],
     destination: &Destination,
     stop: &AtomicBool,
-    report: &mut Report,
-    say: &dyn Fn(&dyn std::fmt::Display),
+    told: &mut dyn FnMut(Copied),
 ) {
     let wanted = Wanted {
         stop,
@@ -90,8 +99,7 @@ pub fn copy(
             items,
             destination,
             wanted,
-            report,
-            say,
+            told,
             current: None,
             at: 0,
             empty,
@@ -119,7 +127,7 @@ fn buffers(count: usize) -> (Sender<Vec<u8>>, Receiver<Vec<u8>>) {
 type Pass<'a> = &'a mut dyn FnMut(Piece) -> bool;
 
 /// Reads the files; ends when told to, or when nobody takes the pieces any more.
-fn read_all(items: &[&Item], pass: Pass<'_>, empty: &Receiver<Vec<u8>>, wanted: &Wanted<'_>) {
+fn read_all(items: &[&CopyItem], pass: Pass<'_>, empty: &Receiver<Vec<u8>>, wanted: &Wanted<'_>) {
     for (at, item) in items.iter().enumerate() {
         if wanted.stop.load(Ordering::Relaxed) || !pass(Piece::Begin(at)) {
             return;
@@ -138,7 +146,7 @@ fn read_all(items: &[&Item], pass: Pass<'_>, empty: &Receiver<Vec<u8>>, wanted: 
 /// Reads a file; `None` when it was not read to its end because nobody wants it any more.
 fn read_file(
     at: usize,
-    item: &Item,
+    item: &CopyItem,
     pass: Pass<'_>,
     empty: &Receiver<Vec<u8>>,
     wanted: &Wanted<'_>,
@@ -186,11 +194,10 @@ fn read_file(
 
 /// The side that writes.
 struct Writer<'a> {
-    items: &'a [&'a Item],
+    items: &'a [&'a CopyItem],
     destination: &'a Destination,
     wanted: &'a Wanted<'a>,
-    report: &'a mut Report,
-    say: &'a dyn Fn(&dyn std::fmt::Display),
+    told: &'a mut dyn FnMut(Copied),
     /// The file that is being written; a file that has failed has none.
     current: Option<Delivery>,
     /// Its number.
@@ -210,9 +217,9 @@ impl Writer<'_> {
         };
         self.current = None;
         self.wanted.not.store(self.at, Ordering::Relaxed);
-        (self.say)(&error);
-        self.report.failed(&error);
-        !error.is_full()
+        let is_full = error.is_full();
+        (self.told)(Copied::Failed(error));
+        !is_full
     }
 
     fn carry_out(&mut self, piece: Piece) -> Result<(), DeliverError> {
@@ -232,13 +239,12 @@ impl Writer<'_> {
             }
             Piece::End(took) => {
                 if let Some(delivery) = self.current.take() {
-                    self.report.delivered(delivery.finish()?, took);
+                    (self.told)(Copied::Delivered(delivery.finish()?, took));
                 }
             }
             Piece::Failed(error) => {
                 if self.current.take().is_some() {
-                    (self.say)(&format_args!("{}: {error}", item.source.display()));
-                    self.report.unreadable(&error);
+                    (self.told)(Copied::Unreadable(item.source.clone(), error));
                 }
             }
         }
