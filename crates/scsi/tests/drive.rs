@@ -436,6 +436,23 @@ fn after_a_rewind_of_an_unknown_partition_a_locate_asks_which_it_is() {
 }
 
 #[test]
+fn after_a_rewind_from_another_partition_a_locate_asks_which_it_is() {
+    // An LTO drive rewinds to partition 0: block 5 of partition 1 is in the partition that it was in before.
+    let mut position = [0; 32];
+    position[0] = 0x80;
+    let (mut drive, asked) = drive_that(move |opcode, data| match opcode {
+        0x34 => send(&position, data),
+        0xa3 => check(5, 0, 0x2000, 0),
+        _ => Completion::good(0),
+    });
+    drive.locate(1, 5).unwrap();
+    drive.rewind().unwrap();
+    drive.locate(1, 5).unwrap();
+    let last = asked.lock().unwrap().last().cloned().unwrap();
+    assert_eq!((last[0], last[1], last[3]), (0x92, 0x02, 1));
+}
+
+#[test]
 fn a_block_beyond_the_recorded_data_is_not_reached() {
     let (mut drive, _) = drive("aaaa", Skill::ALL);
     let error = drive.locate(0, 9).unwrap_err();

@@ -243,7 +243,7 @@ fn map_file(
     let places = summary.positions.iter().filter(|place| place.0 > 0);
     let mut places: Vec<ProbedPlace> = places
         .map(|&(block, wrap, lpos)| ProbedPlace {
-            partition: 0,
+            partition: subject.partition,
             block,
             wrap,
             lpos,

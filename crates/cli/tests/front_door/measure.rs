@@ -159,3 +159,25 @@ fn a_step_that_cannot_be_done_is_refused_or_said() {
     let said = "positions is left out: the drive does not say where on the tape it is";
     assert!(ran.err.contains(said), "{}", ran.err);
 }
+
+#[test]
+fn an_ltfs_cartridge_is_measured_in_the_partition_of_its_data_and_a_profile_comes_of_it() {
+    let desk = Desk::new();
+    let index = tapewise_house::fixture("ltfs/TST002-gen4-3001files-3302extents.xml");
+    desk.put("index.xml", std::fs::read(index).expect("the fixture"));
+    desk.done("emulate lib --ltfs index.xml --scale 20000");
+    desk.done("measure emulated:lib -o log.jsonl --only seek-bot,seek-mid,positions");
+    let log = desk.read("log.jsonl");
+    let locates = log
+        .lines()
+        .filter(|line| line.contains("\"purpose\":\"seek-mid"));
+    let within = locates.filter(|line| line.contains("\"to\":{\"partition\":1"));
+    assert!(within.count() > 50, "{log}");
+    assert!(!log.contains("\"outcome\""), "{log}");
+    desk.done("fit log.jsonl --base lto8 --out mine.toml");
+    assert!(
+        desk.read("mine.toml").contains("[locate"),
+        "{}",
+        desk.read("mine.toml")
+    );
+}

@@ -208,9 +208,9 @@ pub(super) fn read(recorder: &mut Recorder<'_>, blocks: u64) -> Result<ReadRun, 
     recorder.read(Action::Read, blocks, &mut |_, _: Item<'_>| Ok(()))
 }
 
-/// Goes to a block of partition 0 and reads it, which is what a seek is for.
-pub(super) fn seek(recorder: &mut Recorder<'_>, block: u64) -> Result<(), RunError> {
-    recorder.locate(0, block)?;
+/// Goes to a block of the partition that is measured, and reads it, which is what a seek is for.
+pub(super) fn seek(recorder: &mut Recorder<'_>, partition: u8, block: u64) -> Result<(), RunError> {
+    recorder.locate(partition, block)?;
     read(recorder, 1)?;
     Ok(())
 }

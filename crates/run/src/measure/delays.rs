@@ -21,6 +21,7 @@ pub(super) const READS: u64 = 60;
 pub(super) const DELAY_SAMPLES: u32 = SHARES.len() as u32;
 
 pub(super) fn between_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let subject = bench.subject;
     let block_us = subject.reading(1).0 as f64;
     let start = middle_of_a_wrap(subject);
@@ -33,7 +34,7 @@ pub(super) fn between_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
             Some(delay_us as i64),
             // Every delay begins with the tape running and nothing in the buffer.
             |recorder| {
-                recorder.locate(0, start)?;
+                recorder.locate(partition, start)?;
                 read(recorder, RUN_UP).map(|_| ())
             },
             |recorder| {
@@ -80,6 +81,7 @@ pub(super) fn after_large_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunErro
 
 /// Reads so much, pauses, reads as much again: the seconds that the second took more.
 fn large_read(bench: &mut Bench<'_, '_>, mb: f64, pause_s: u64) -> Result<f64, RunError> {
+    let partition = bench.subject.partition;
     let subject = bench.subject;
     let start = middle_of_a_wrap(subject);
     // Both reads stay on the tape, however short it is.
@@ -88,7 +90,7 @@ fn large_read(bench: &mut Bench<'_, '_>, mb: f64, pause_s: u64) -> Result<f64, R
     let sample = bench.sample(
         Some(pause_s as i64),
         |recorder| {
-            recorder.locate(0, start)?;
+            recorder.locate(partition, start)?;
             read(recorder, RUN_UP).map(|_| ())
         },
         |recorder: &mut Recorder<'_>| {

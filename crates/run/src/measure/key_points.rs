@@ -213,6 +213,7 @@ const READ_OVER: u64 = 400;
 
 /// Searches the cartridge on the bench.
 pub(super) fn measure(bench: &mut Bench<'_, '_>) -> Result<Option<Found>, RunError> {
+    let partition = bench.subject.partition;
     let Some(nominal) = bench.subject.profile.nominal_sections() else {
         return Ok(None);
     };
@@ -229,10 +230,10 @@ pub(super) fn measure(bench: &mut Bench<'_, '_>) -> Result<Option<Found>, RunErr
                     Some(here) if here <= source && source - here <= READ_OVER => recorder
                         .read(Action::ReadThrough, source - here, &mut |_, _| Ok(()))
                         .map(|_| ()),
-                    _ => recorder.locate(0, source).map(|_| ()),
+                    _ => recorder.locate(partition, source).map(|_| ()),
                 }
             },
-            |recorder| seek(recorder, target),
+            |recorder| seek(recorder, partition, target),
         )?;
         Ok(sample.iter().map(|event| event.took_us).sum())
     };

@@ -22,13 +22,14 @@ pub(super) fn mount(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunEr
 
 /// From the beginning of tape to a block and back.
 pub(super) fn from_beginning(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let targets = targets_from_beginning(bench.subject, samples, &mut bench.random());
     for block in targets {
         if !bench.has_time() {
             break;
         }
         bench.sample(None, to_beginning, |recorder| {
-            seek(recorder, block)?;
+            seek(recorder, partition, block)?;
             recorder.rewind().map(|_| ())
         })?;
     }
@@ -75,6 +76,7 @@ pub(super) fn spread(first: u64, end: u64, samples: u32, random: &mut Random) ->
 /// times jump from landing point to landing point, and an even step meets all of a stretch between
 /// two as often.
 pub(super) fn opposite(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let wraps = bench.subject.full_wraps();
     let Some(map) = bench.subject.map.as_ref().filter(|_| wraps >= 3) else {
         return Ok(());
@@ -91,8 +93,8 @@ pub(super) fn opposite(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Ru
         };
         bench.sample(
             None,
-            |recorder| seek(recorder, from),
-            |recorder| seek(recorder, to),
+            |recorder| seek(recorder, partition, from),
+            |recorder| seek(recorder, partition, to),
         )?;
     }
     Ok(())
@@ -121,12 +123,17 @@ pub(super) fn along(map: &BlockMap, wrap: u16, share: f64) -> Option<u64> {
 /// A chain through the tape: the end of one seek is the beginning of the next, so no time goes by
 /// that measures nothing.
 pub(super) fn between(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
     for block in targets {
         if !bench.has_time() {
             break;
         }
-        bench.sample(None, |_| Ok(()), |recorder| seek(recorder, block))?;
+        bench.sample(
+            None,
+            |_| Ok(()),
+            |recorder| seek(recorder, partition, block),
+        )?;
     }
     Ok(())
 }
@@ -134,6 +141,7 @@ pub(super) fn between(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
 /// Gives the cartridge out where it stands, takes it in again, and seeks. A drive that must rewind
 /// to unmount does that within the unmount.
 pub(super) fn midtape(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let mut random = bench.random();
     let blocks = bench.subject.blocks;
     let left_at = spread(0, blocks, samples, &mut random);
@@ -144,11 +152,11 @@ pub(super) fn midtape(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
         }
         bench.sample(
             None,
-            |recorder| seek(recorder, left_at),
+            |recorder| seek(recorder, partition, left_at),
             |recorder| {
                 recorder.unmount()?;
                 recorder.mount()?;
-                seek(recorder, first)
+                seek(recorder, partition, first)
             },
         )?;
     }
@@ -157,6 +165,7 @@ pub(super) fn midtape(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
 
 /// Places all over the tape in logical order: the drive says with each where it is.
 pub(super) fn positions(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let mut targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
     targets.sort_unstable();
     for block in targets {
@@ -166,7 +175,7 @@ pub(super) fn positions(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), R
         bench.sample(
             None,
             |_| Ok(()),
-            |recorder| recorder.locate(0, block).map(|_| ()),
+            |recorder| recorder.locate(partition, block).map(|_| ()),
         )?;
     }
     Ok(())
@@ -175,6 +184,7 @@ pub(super) fn positions(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), R
 /// Seeks from one place to targets close to each other on another wrap: their times fall where the
 /// drive begins to land at the next place it knows.
 pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let wraps = bench.subject.full_wraps();
     let wrap = (wraps / 2) & !1;
     let ends = bench.subject.map.as_ref().and_then(|map| {
@@ -192,8 +202,8 @@ pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
         let block = first + (end - first) * u64::from(at) / u64::from(samples);
         bench.sample(
             None,
-            |recorder| seek(recorder, from),
-            |recorder| seek(recorder, block),
+            |recorder| seek(recorder, partition, from),
+            |recorder| seek(recorder, partition, block),
         )?;
     }
     Ok(())
@@ -201,6 +211,7 @@ pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
 
 /// Reads at a stretch, at places all over the tape.
 pub(super) fn stream(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let partition = bench.subject.partition;
     let subject = bench.subject;
     // Half of a tape that is shorter than a stretch and its run-up.
     let blocks = subject
@@ -214,7 +225,7 @@ pub(super) fn stream(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunE
         bench.sample(
             Some(subject.recorded_block_bytes() as i64),
             |recorder| {
-                recorder.locate(0, block)?;
+                recorder.locate(partition, block)?;
                 // The tape is running and the buffer empty when the clock begins.
                 read(recorder, (blocks / 10).max(1)).map(|_| ())
             },

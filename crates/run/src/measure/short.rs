@@ -63,17 +63,18 @@ pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
 
 /// Reads over `gap` blocks at some place; goes back, locates over the same and reads the last.
 fn compare(bench: &mut Bench<'_, '_>, random: &mut Random, gap: u64) -> Result<Sample, RunError> {
+    let partition = bench.subject.partition;
     let start = start(bench.subject, random, gap);
     bench.sample(
         Some(gap as i64),
         |recorder| {
-            seek(recorder, start + gap)?;
-            seek(recorder, start)
+            seek(recorder, partition, start + gap)?;
+            seek(recorder, partition, start)
         },
         |recorder| {
             recorder.read(Action::ReadThrough, gap, &mut |_, _| Ok(()))?;
-            seek(recorder, start)?;
-            seek(recorder, start + gap)
+            seek(recorder, partition, start)?;
+            seek(recorder, partition, start + gap)
         },
     )
 }

@@ -1,6 +1,7 @@
 //! What is measured: the drive, and the cartridge in it as far as it is known beforehand.
 
 use crate::error::RunError;
+use crate::facts::partitions;
 use crate::recorder::{Item, Recorder};
 use crate::wrap_ends::wrap_ends;
 use tapewise_formats::event::Spot;
@@ -11,13 +12,15 @@ use tapewise_model::{BlockMap, EndOfWrap, Layout, Micros, NominalLayout, Profile
 pub struct Subject {
     /// The profile that times are predicted with and places looked up in.
     pub profile: Profile,
-    /// Blocks and filemarks on partition 0.
+    /// The partition that is measured: the one with the most blocks. An LTFS volume has its data in partition 1.
+    pub partition: u8,
+    /// Blocks and filemarks on it.
     pub blocks: u64,
     /// Length of a block, as the host sees it.
     pub block_bytes: u64,
     /// What a byte of the host stands for: 1 but on emulated cartridges.
     pub byte_scale: u64,
-    /// Where blocks of partition 0 lie: by the drive's own table of wrap ends where it has one, else
+    /// Where its blocks lie: by the drive's own table of wrap ends where it has one, else
     /// by nominal geometry; `None` where the profile does not say.
     pub map: Option<BlockMap>,
     /// The drive's own table of wrap ends, all partitions of it.
@@ -55,15 +58,17 @@ impl Subject {
         byte_scale: u64,
     ) -> Result<Subject, RunError> {
         recorder.rewind()?;
-        let blocks = match recorder.end_of_data()?.block {
-            Some(blocks) => blocks,
-            None => return Err(RunError::Lost),
-        };
+        let (partition, blocks) = fullest_partition(recorder)?;
         recorder.rewind()?;
-        let block_bytes = first_block_bytes(recorder, blocks)?;
+        let block_bytes = first_block_bytes(recorder, partition, blocks)?;
         let mut subject = Subject::new(profile, blocks, block_bytes, byte_scale);
         subject.tells_place = tells_place(recorder);
-        if let Some(table) = current_table(recorder, blocks)? {
+        if partition > 0 {
+            subject.partition = partition;
+            // How the wraps are shared out between partitions is told by the drive's table alone.
+            subject.map = None;
+        }
+        if let Some(table) = current_table(recorder, partition, blocks)? {
             subject.map = Some(subject.map_of(&table)?);
             subject.wrap_ends = Some(table);
         }
@@ -101,10 +106,10 @@ impl Subject {
             .profile
             .geometry()
             .map_err(|error| unsuitable(&error))?;
-        let first = table.iter().filter(|end| end.partition == 0);
-        let first: Vec<EndOfWrap> = first.copied().collect();
+        let own = table.iter().filter(|end| end.partition == self.partition);
+        let own: Vec<EndOfWrap> = own.copied().collect();
         let nominal_blocks = self.profile.wrap_blocks(self.recorded_block_bytes()).ok();
-        BlockMap::from_end_of_wrap(&geometry, &first, nominal_blocks)
+        BlockMap::from_end_of_wrap(&geometry, &own, nominal_blocks)
             .map_err(|error| unsuitable(&error))
     }
 
@@ -114,6 +119,7 @@ impl Subject {
         let recorded = block_bytes.saturating_mul(byte_scale);
         Subject {
             profile: profile.clone(),
+            partition: 0,
             blocks,
             block_bytes,
             byte_scale,
@@ -227,12 +233,13 @@ fn tells_place(recorder: &Recorder<'_>) -> bool {
 /// The drive's table of wrap ends, up to the end of the data; `None` for a drive without one.
 fn current_table(
     recorder: &mut Recorder<'_>,
+    partition: u8,
     blocks: u64,
 ) -> Result<Option<Vec<EndOfWrap>>, RunError> {
     let Some(table) = wrap_ends(recorder.drive())? else {
         return Ok(None);
     };
-    let is_current = |end: &EndOfWrap| end.partition == 0 && end.block == blocks;
+    let is_current = |end: &EndOfWrap| end.partition == partition && end.block == blocks;
     if table.iter().any(is_current) {
         return Ok(Some(table));
     }
@@ -244,15 +251,34 @@ fn current_table(
 /// The fewest blocks a cartridge must hold for places to differ.
 const FEWEST_BLOCKS: u64 = 1_000;
 
+/// The partition with the most blocks, and how many those are.
+fn fullest_partition(recorder: &mut Recorder<'_>) -> Result<(u8, u64), RunError> {
+    let mut fullest = (0, 0);
+    for partition in 0..partitions(recorder.drive())? {
+        if partition > 0 {
+            recorder.locate(partition, 0)?;
+        }
+        let blocks = recorder.end_of_data()?.block.ok_or(RunError::Lost)?;
+        if blocks > fullest.1 {
+            fullest = (partition, blocks);
+        }
+    }
+    Ok(fullest)
+}
+
 /// The length of the first block that is no filemark. A label of another length stands in the
 /// first few blocks, so the block at a thousandth of the tape is looked at.
-fn first_block_bytes(recorder: &mut Recorder<'_>, blocks: u64) -> Result<u64, RunError> {
+fn first_block_bytes(
+    recorder: &mut Recorder<'_>,
+    partition: u8,
+    blocks: u64,
+) -> Result<u64, RunError> {
     if blocks < FEWEST_BLOCKS {
         return Err(RunError::Unsuitable(format!(
             "the cartridge holds {blocks} blocks; at least {FEWEST_BLOCKS} are needed. --write fills a blank one"
         )));
     }
-    recorder.locate(0, blocks / 1_000)?;
+    recorder.locate(partition, blocks / 1_000)?;
     let mut block_bytes = 0;
     for _ in 0..16 {
         recorder.read(tapewise_formats::event::Action::Read, 1, &mut |_, item| {

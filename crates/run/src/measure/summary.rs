@@ -144,8 +144,8 @@ impl<'e, 's> Samples<'e, 's> {
                 rewinds.push(event);
             }
             if let Some(to) = event.to.filter(|_| !is_gone)
-                && let (0, Some(block), Some(wrap), Some(lpos)) =
-                    (to.partition, to.block, to.wrap, to.lpos)
+                && let (Some(block), Some(wrap), Some(lpos)) = (to.block, to.wrap, to.lpos)
+                && to.partition == subject.partition
             {
                 positions.insert((block, wrap, lpos));
             }

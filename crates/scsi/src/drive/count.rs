@@ -40,6 +40,13 @@ impl Count {
         self.block = Some(block);
     }
 
+    /// We are at the beginning of a partition: of 0 on LTO (the beginning of the medium), of the active one on DLT and
+    /// SDLT, as their manuals say. So which one is certain in partition 0 only.
+    pub fn rewound(&mut self) {
+        self.partition = self.partition.filter(|&partition| partition == 0);
+        self.block = Some(0);
+    }
+
     /// Something moved the tape within the partition and did not say where to.
     pub fn lose(&mut self) {
         self.block = None;

@@ -30,13 +30,13 @@ pub enum SpaceOutcome {
 }
 
 impl TapeDrive {
-    /// Goes to the beginning of the partition.
+    /// Goes to the beginning of the tape; on some drives to that of the active partition.
     ///
     /// # Errors
     /// [`ScsiError`] as for every command.
     pub fn rewind(&mut self) -> Result<(), ScsiError> {
         self.perform(&Rewind::default())?;
-        self.count.set_block(0);
+        self.count.rewound();
         Ok(())
     }
 
