@@ -523,3 +523,35 @@ fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() 
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
     assert_eq!(read(&cache, first, 2), None);
 }
+
+#[test]
+fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not() {
+    let desk = Desk::new();
+    let (cache, _) = desk.open();
+    let stored = [1, 2].map(|number| {
+        let arrived = arrive(&cache, &contents(number, 50), 1).expect("arrived");
+        let stored = cache.store(vec![(arrived, named(number, 50))], 1);
+        stored.expect("stored")[0].0
+    });
+    drop(cache);
+    let reconcile = |catalogue: &Arc<dyn Catalogue>| {
+        let disk = Box::new(Directory::open(desk.root()).expect("a directory"));
+        let records: Arc<dyn CacheRecords> = catalogue.clone();
+        Cache::reconcile(disk, records, WATER).expect("a cache")
+    };
+    // The catalogue is lost: the files are set aside. Then a backup of it is found after all.
+    let (cache, found) = reconcile(&new_catalogue());
+    assert_eq!(found.set_aside.map(|aside| aside.files), Some(2));
+    drop(cache);
+    let (cache, found) = reconcile(&desk.catalogue);
+    assert_eq!((found.damaged, found.forgotten), (vec![], 2));
+    for (file, number) in stored.into_iter().zip([1, 2]) {
+        assert_eq!(desk.catalogue.cached(file).expect("read"), None);
+        // So what was set aside can be stored again, without replacing anything.
+        let arrived = arrive(&cache, &contents(number, 50), 2).expect("arrived");
+        let again = cache.store(vec![(arrived, named(number, 50))], 2);
+        let again = again.expect("stored again")[0].0;
+        assert_eq!(read(&cache, again, 3), Some(contents(number, 50)));
+    }
+    assert_sound(&*desk.catalogue);
+}

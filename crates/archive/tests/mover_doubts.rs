@@ -8,8 +8,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tapewise_archive::catalogue::{Cause, CopyState, Files, Volumes};
+use tapewise_archive::catalogue::{Cause, CopyState, Files, Loss, Volumes};
+use tapewise_archive::mover::{MoveError, ReadIn};
 use tapewise_archive::record::VolumeState;
+use tapewise_archive::volume::VolumeError;
 use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Action;
 use tapewise_scsi::{Cdb, Completion, Data, Transport, TransportError};
@@ -261,4 +263,37 @@ fn all_drives_write_and_what_they_write_comes_back() {
         site.empty_cache();
         site.assert_comes_back(&files, "back");
     }
+}
+
+#[test]
+fn a_cartridge_with_more_on_it_than_the_catalogue_knew_is_not_labelled_anew() {
+    let (mut site, _) = site(1);
+    let migrate = |site: &mut Site, seed| {
+        let files = site.store(2, 1, seed);
+        site.mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        files
+    };
+    migrate(&mut site, 3);
+    // As a catalogue knows the volume that is restored later.
+    let (id, restored) = site.catalogue.volumes().expect("a catalogue")[0].clone();
+    let later: Vec<_> = [4, 5].map(|seed| migrate(&mut site, seed)).concat();
+    let forgotten = site
+        .catalogue
+        .forget_volume(id, Loss::Accepted, site.now_ns());
+    forgotten.expect("forgotten");
+    let refused = site.mover(|mover| mover.reuse(&restored));
+    let Err(MoveError::Volume { source, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(matches!(source, VolumeError::Ahead { .. }), "{source}");
+    // All of it can still be read in.
+    let read = site.read_in(&[&restored.label]);
+    assert!(
+        read.volumes
+            .iter()
+            .all(|(_, read)| matches!(read, ReadIn::Added(_)))
+    );
+    site.empty_cache();
+    site.assert_comes_back(&later, "back");
 }

@@ -120,7 +120,8 @@ impl Oracle {
     pub fn look(&mut self, tapes: &ByTape, files: &BTreeMap<u64, Vec<String>>) -> Vec<usize> {
         let mut gone = Vec::new();
         for (number, version) in self.versions.iter_mut().enumerate() {
-            if !matches!(version.fate, Fate::Wanted) {
+            // One of which nobody knows may turn out to have been acknowledged: then it must be known where it is.
+            if !matches!(version.fate, Fate::Wanted | Fate::Unsure) {
                 continue;
             }
             let mut places: BTreeSet<String> = tapes.holding(version).into_iter().collect();
@@ -129,7 +130,7 @@ impl Oracle {
                 // It needs no place: its record is all there is of it.
                 places.insert("nowhere".to_owned());
             }
-            if places.is_empty() {
+            if places.is_empty() && version.fate == Fate::Wanted {
                 gone.push(number);
             }
             version.places = places;

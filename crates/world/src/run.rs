@@ -88,6 +88,8 @@ struct Swapped {
     labels: [String; 2],
     /// What was on them then.
     seen: [Option<u64>; 2],
+    /// A rebuild has read them meanwhile, perhaps not to its end.
+    is_read: bool,
 }
 
 /// An archive's life so far.

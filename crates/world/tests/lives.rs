@@ -16,6 +16,13 @@ fn nothing_is_lost_in_a_few_lives() {
 }
 
 #[test]
+fn lives_that_once_ended_badly_do_not_again() {
+    for seed in [301, 433, 506, 619, 888] {
+        assert_eq!(live(seed, &life(seed, 40)).1, Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_seed_gives_the_same_life_again() {
     for seed in [3, 8] {
         let events = life(seed, 25);

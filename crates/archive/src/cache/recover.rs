@@ -21,7 +21,8 @@ const QUARANTINE: &str = "quarantine";
 pub struct Recovered {
     /// Files of steps that were not finished, removed.
     pub leftovers: u64,
-    /// Files that are on tape too and whose place was empty or wrong: no longer recorded as cached.
+    /// Files whose place was empty or wrong: no longer recorded as cached. They are on tape too, except where the
+    /// catalogue was restored or made anew.
     pub forgotten: u64,
     /// Files that lack copies on tape and whose place is empty or wrong: somebody or something took
     /// them away. Nothing was changed, what is left of them is still there.
@@ -187,11 +188,10 @@ fn compare(
     for cached in records.all_cached()? {
         state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
         let whole = places.get(&cached.key) == Some(&cached.bytes);
-        let is_others = looks_inside
-            && places.contains_key(&cached.key)
-            && !(whole && is_of(disk, records, &cached)?);
-        if is_others {
-            // What stands there is set aside with all that no record knows.
+        if looks_inside && !(whole && is_of(disk, records, &cached)?) {
+            // The record is of another time. What stands in its place is set aside with all that no record knows; if
+            // nothing does, the file may be among those, or on tape. A record that stayed would say it is here: whoever
+            // stores the file again would be told that it is known.
             records.drop_cached(cached.file)?;
             recovered.forgotten += 1;
             continue;

@@ -46,7 +46,7 @@ impl DriveContext<'_> {
 
     /// Whether the file of a member lies somewhere else too, as the very same, or is not wanted any more: the
     /// member was written and never committed.
-    fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
+    pub(super) fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
         let Some(xxh3) = member.sum_of_file() else {
             return Ok(false);
         };

@@ -5,7 +5,7 @@ use super::tiers::Moved;
 use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
 use crate::record::{Volume, VolumeState};
-use crate::volume::{Blank, VolumeError, VolumeWriter, read_label};
+use crate::volume::{Blank, Member, VolumeError, VolumeWriter};
 use std::collections::HashSet;
 use tapewise_library::pool::WorkError;
 use tapewise_run::{Log, Recorder};
@@ -25,8 +25,8 @@ impl Mover<'_> {
     /// given up.
     ///
     /// # Errors
-    /// [`MoveError`]: among others that the cartridge is another volume than the one that was forgotten, or that
-    /// its label is in the catalogue.
+    /// [`MoveError`]: among others that the cartridge is another volume than the one that was forgotten, that it holds
+    /// more than the catalogue knew ([`VolumeError::Ahead`]), or that its label is in the catalogue.
     pub fn reuse(&mut self, forgotten: &Volume) -> Result<VolumeId, MoveError> {
         let label = &forgotten.label;
         let volume = Volume {
@@ -43,21 +43,15 @@ impl Mover<'_> {
         let pace = self.pool.pace();
         let job = |_: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
             let mut recorder = Recorder::new(drive, log, stop);
-            let found = match read_label(&mut recorder) {
+            let is_safe = |member: &Member| with.is_safe(member).unwrap_or(false);
+            // A catalogue that was restored knows less than stands here, and has moved only that.
+            let at_end = match VolumeWriter::resume(&mut recorder, forgotten, &is_safe) {
                 Err(VolumeError::Run(error)) => return Err(error),
-                found => found,
+                at_end => at_end,
             };
-            let relabelled = found.and_then(|found| {
-                if found.uuid == forgotten.uuid {
-                    VolumeWriter::label(&mut recorder, &with.label_of(&volume), Blank::Overwritten)
-                } else {
-                    Err(VolumeError::OtherVolume {
-                        expected: forgotten.uuid.clone(),
-                        found: found.uuid,
-                        found_barcode: found.barcode,
-                    })
-                }
-            });
+            let label = with.label_of(&volume);
+            let relabelled =
+                at_end.and_then(|_| VolumeWriter::label(&mut recorder, &label, Blank::Overwritten));
             Ok(relabelled.map(|_| ()))
         };
         let done = self.pool.work(labels, pace, self.log, stop, &job);

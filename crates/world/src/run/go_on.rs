@@ -106,6 +106,9 @@ impl Life {
     }
 
     pub(super) fn rebuild(&mut self, plan: Plan, seed: u64) -> Judged {
+        if let Some(swapped) = &mut self.swapped {
+            swapped.is_read = true;
+        }
         let done = self.world.run((plan, seed), Opening::Rebuild, |process| {
             let copies = process.archive.settings.copies;
             process.moving(|mover| {

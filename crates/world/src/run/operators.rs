@@ -90,17 +90,25 @@ impl Life {
         let tapes = self.world.look_at_tapes()?;
         let seen = [tapes.seen(&one), tapes.seen(&two)];
         match was_swapped {
-            // A volume that was begun on one of them meanwhile has the other's barcode now: nobody knows before the
-            // cartridges are read.
-            Some(Swapped { seen: then, .. }) => {
-                if [then[1], then[0]] != seen {
-                    self.stale = Some("cartridges were written while they were swapped");
+            // A volume that was begun on one of them meanwhile has the other's barcode now, and one that was read then
+            // is known under it: nobody knows before the cartridges are read.
+            Some(Swapped {
+                seen: then,
+                is_read,
+                ..
+            }) => {
+                if is_read || [then[1], then[0]] != seen {
+                    self.stale = Some("cartridges were written or read in while they were swapped");
                 }
                 self.swapped = None;
             }
             None => {
                 let labels = [one, two];
-                self.swapped = Some(Swapped { labels, seen });
+                self.swapped = Some(Swapped {
+                    labels,
+                    seen,
+                    is_read: false,
+                });
             }
         }
         Ok(())
