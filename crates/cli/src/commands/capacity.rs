@@ -5,6 +5,7 @@ mod report;
 
 use crate::bar::Bar;
 use crate::error::CliError;
+use crate::json;
 use crate::output;
 use crate::plot;
 use crate::scenario::{self, Profiles, ScenarioArgs, progress};
@@ -72,7 +73,7 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         plot::write(directory, &capacity_pictures(&found)?)?;
     }
     let text = if args.json {
-        format!("{:#}\n", document::capacity(&found))
+        json::text("capacity", &document::capacity(&found))?
     } else {
         report::text(&found)
     };

@@ -33,6 +33,7 @@ const PAGES: [(&str, &str); 20] = [
     ("event-log", include_str!("../../reference/event-log.md")),
     ("exit-codes", include_str!("../../reference/exit-codes.md")),
     ("formats", include_str!("../../reference/formats.md")),
+    ("json", include_str!("../../reference/json.md")),
     (
         "locates-csv",
         include_str!("../../reference/locates-csv.md"),
