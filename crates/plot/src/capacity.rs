@@ -75,12 +75,15 @@ fn picture(
             .on_line(dots.clone())
             .line(&one.row_name(), dots);
     }
-    let most = found
-        .combinations()
-        .map(|one| one.drives)
-        .max()
-        .unwrap_or(1);
-    let across = [(0.0, target.limit_s), (f64::from(most), target.limit_s)];
+    // The target goes from the first place drawn to the last, so the picture's width is for what is drawn.
+    let drawn = || {
+        rows.iter()
+            .flat_map(|(_, places)| places)
+            .map(|(drives, _)| *drives)
+    };
+    let least = drawn().fold(f64::INFINITY, f64::min);
+    let most = drawn().fold(1.0, f64::max);
+    let across = [least.min(most), most].map(|drives| (drives, target.limit_s));
     let target_name = format!("target {} s", number(target.limit_s));
-    figure.guide(&target_name, across).draw()
+    figure.guide(&target_name, across).counts().draw()
 }

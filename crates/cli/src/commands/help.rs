@@ -16,7 +16,7 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-const PAGES: [(&str, &str); 20] = [
+const PAGES: [(&str, &str); 21] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),

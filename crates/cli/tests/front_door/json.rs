@@ -21,7 +21,7 @@ fn a_sense_code_has_booleans_and_numbers() {
     let code = document(&desk, "sense 03/11/00", "sense");
     assert_eq!(code["key"], "MediumError");
     assert_eq!(code["asc"], 0x11);
-    assert_eq!(code["retryable"], json!(true));
+    assert_eq!(code["retryable"], json!(false), "a boolean, not a word");
     assert_eq!(
         code["filemark"],
         Value::Null,
