@@ -12,7 +12,7 @@ use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_plot::Table;
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// Writes to a file by way of a temporary one beside it, or to standard output.
 ///
@@ -100,9 +100,18 @@ pub fn print(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// A table as a terminal has room for it; a pipe or a file gets every column.
+/// A table for standard output as a terminal has room for it; a pipe or a file gets every column.
 pub fn table(table: &Table) -> String {
-    match terminal_size_of(std::io::stdout()) {
+    fitted(table, terminal_size_of(std::io::stdout()))
+}
+
+/// The same for standard error, which may be a terminal while the result goes into a file.
+pub fn table_to_say(table: &Table) -> String {
+    fitted(table, terminal_size_of(std::io::stderr()))
+}
+
+fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
+    match terminal {
         Some((Width(columns), _)) => format!("{table:width$}", width = usize::from(columns)),
         None => table.to_string(),
     }
