@@ -227,7 +227,7 @@ mod tests {
     }
 
     /// Verbs without --json: what they print is a file, a page or a demonstration, and no result.
-    const NO_JSON: [&str; 12] = [
+    const NO_JSON: [&str; 11] = [
         "convert",
         "demo",
         "drive check",
@@ -239,7 +239,6 @@ mod tests {
         "manual",
         "measure",
         "page",
-        "recall",
     ];
 
     #[test]
