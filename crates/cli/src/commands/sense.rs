@@ -150,7 +150,7 @@ impl Decoded {
             needs_cleaning: device.needs_cleaning,
             needs_service: device.needs_service,
             dump_available: device.has_dump,
-            wrap: device.wrap().map(u16::from),
+            wrap: device.wrap(),
             lpos: device.lpos,
             partition: device.partition,
             volume_label: device.volume_label.clone(),
