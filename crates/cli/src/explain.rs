@@ -50,7 +50,7 @@ impl Report<'_> {
         if let Some(extents) = extents_line(&placed.batch, self.apart) {
             line("extents", extents);
         }
-        text.push_str(&crate::output::table(&self.table()));
+        text.push_str(&crate::output::table_to_say(&self.table()));
         let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
         line("bound", self.bound_line());
         if let Some(shortest) = &self.explanation.held_back {
@@ -71,7 +71,8 @@ impl Report<'_> {
         line("wear", wear::line(placed, &chosen.plan.totals));
         line("repeat", self.repeat_line());
         for table in self.tables() {
-            text.push_str(&format!("\n{table}"));
+            text.push('\n');
+            text.push_str(&crate::output::table_to_say(&table));
         }
         text
     }

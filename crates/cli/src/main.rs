@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod goal;
 mod interrupt;
+mod json;
 mod judge;
 mod log_file;
 mod names;
@@ -223,6 +224,39 @@ mod tests {
         let command = clap::Command::new("tapewise").arg(alone.allow_hyphen_values(true));
         let parsed = command.try_get_matches_from(["tapewise", text]);
         parsed.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Verbs without --json: what they print is a file, a page or a demonstration, and no result.
+    const NO_JSON: [&str; 11] = [
+        "convert",
+        "demo",
+        "drive check",
+        "drive map",
+        "emulate",
+        "help",
+        "library bench pattern",
+        "library bench prepare",
+        "manual",
+        "measure",
+        "page",
+    ];
+
+    #[test]
+    fn every_verb_that_has_a_result_prints_it_as_json() {
+        fn without(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+            let is_json = |arg: &clap::Arg| arg.get_long() == Some("json");
+            let is_verb = !command.is_subcommand_required_set() && !path.is_empty();
+            if is_verb && !command.get_arguments().any(is_json) {
+                found.push(path.to_owned());
+            }
+            for verb in command.get_subcommands() {
+                without(verb, format!("{path} {}", verb.get_name()).trim(), found);
+            }
+        }
+        let mut found = Vec::new();
+        without(&Cli::command(), "", &mut found);
+        found.sort();
+        assert_eq!(found, NO_JSON);
     }
 
     #[test]

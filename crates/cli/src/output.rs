@@ -12,8 +12,7 @@ use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_plot::Table;
-use tapewise_scsi::Report;
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// Writes to a file by way of a temporary one beside it, or to standard output.
 ///
@@ -70,37 +69,21 @@ pub fn write(
     Ok(())
 }
 
-/// Writes names as a list; a name that a list cannot hold is bad input.
+/// The hint of `order` and `convert` about a name with a line break.
+pub const AS_LIST0: &str = "--to list0 ends names with a zero byte";
+
+/// Writes names as a list; a name that a list cannot hold is bad input, and `hint` says what can.
 pub fn write_names<'a>(
     out: &mut dyn Write,
     names: impl Iterator<Item = &'a [u8]>,
     separator: Separator,
+    hint: &str,
 ) -> Result<(), CliError> {
     let mut out = out;
     write_list(&mut out, names, separator).map_err(|error| match error {
         ListOutError::Io(_) => CliError::failed(error),
-        _ => CliError::input(error).hint("--to list0 ends names with a zero byte"),
+        _ => CliError::input(error).hint(hint),
     })
-}
-
-/// Prints a value as JSON.
-pub fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value).map_err(CliError::failed)?;
-    print(&(text + "\n"))
-}
-
-/// Prints lines of label and value, or the same as one JSON object with `_` for blanks in its keys.
-pub fn report(report: &Report, as_json: bool) -> Result<(), CliError> {
-    let text = if as_json {
-        let lines = report.lines().iter();
-        let object: serde_json::Map<String, serde_json::Value> = lines
-            .map(|(label, value)| (label.to_lowercase().replace(' ', "_"), value.clone().into()))
-            .collect();
-        format!("{:#}\n", serde_json::Value::Object(object))
-    } else {
-        report.to_string()
-    };
-    print(&text)
 }
 
 /// Prints a text on standard output. A terminal is shown what would mislead it in escapes; a pipe or a file gets
@@ -117,9 +100,18 @@ pub fn print(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// A table as a terminal has room for it; a pipe or a file gets every column.
+/// A table for standard output as a terminal has room for it; a pipe or a file gets every column.
 pub fn table(table: &Table) -> String {
-    match terminal_size_of(std::io::stdout()) {
+    fitted(table, terminal_size_of(std::io::stdout()))
+}
+
+/// The same for standard error, which may be a terminal while the result goes into a file.
+pub fn table_to_say(table: &Table) -> String {
+    fitted(table, terminal_size_of(std::io::stderr()))
+}
+
+fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
+    match terminal {
         Some((Width(columns), _)) => format!("{table:width$}", width = usize::from(columns)),
         None => table.to_string(),
     }

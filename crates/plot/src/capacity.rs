@@ -7,6 +7,8 @@ use tapewise_sim::statistics::Interval;
 
 /// What is beyond so many times the target would press the rest together.
 const FAR: f64 = 4.0;
+/// Formulas are drawn for this many drives more and fewer than were simulated.
+const BESIDE_DRIVES: f64 = 2.0;
 
 /// Intervals as bands, formulas as thin lines, the target across; as many pictures as it takes to tell the
 /// rows apart. Rows of which nothing simulated is near the target are left out.
@@ -60,6 +62,14 @@ fn picture(
         target.metric
     );
     let mut figure = Figure::new(name, title, "drives", "response, s");
+    // Formulas go a little beyond what was simulated, so the picture's width is for what was.
+    let drawn = || {
+        let places = rows.iter().flat_map(|(_, places)| places);
+        places.map(|(drives, _)| *drives)
+    };
+    let least = drawn().fold(f64::INFINITY, f64::min) - BESIDE_DRIVES;
+    let most = drawn().fold(0.0, f64::max) + BESIDE_DRIVES;
+    let is_beside = |drives: f64| (least..=most).contains(&drives);
     for (row, simulated) in rows {
         let Some(one) = row.first() else { continue };
         let formula = row.iter().filter_map(|one| match &one.formula {
@@ -70,17 +80,17 @@ fn picture(
         let high = simulated.iter().map(|(drives, s)| (*drives, s.high()));
         let dots = simulated.iter().map(|(drives, s)| (*drives, s.estimate));
         figure = figure
-            .thin(formula.filter(|(_, seconds)| is_near(found, *seconds)))
+            .thin(formula.filter(|&(drives, s)| is_near(found, s) && is_beside(drives)))
             .area(low.chain(high.rev()))
             .on_line(dots.clone())
             .line(&one.row_name(), dots);
     }
-    let most = found
-        .combinations()
-        .map(|one| one.drives)
-        .max()
-        .unwrap_or(1);
-    let across = [(0.0, target.limit_s), (f64::from(most), target.limit_s)];
+    let tried = || {
+        let drives = found.combinations().map(|one| f64::from(one.drives));
+        drives.filter(|&drives| is_beside(drives))
+    };
+    let fewest = tried().fold(most, f64::min);
+    let across = [fewest, tried().fold(fewest, f64::max)].map(|drives| (drives, target.limit_s));
     let target_name = format!("target {} s", number(target.limit_s));
-    figure.guide(&target_name, across).draw()
+    figure.guide(&target_name, across).counts().draw()
 }

@@ -61,6 +61,8 @@ pub enum Across {
     Even,
     /// Every doubling as wide as the next: for values above zero.
     Doubling,
+    /// From the least to the largest value, with half a step beside them: for whole numbers.
+    Counts,
 }
 
 /// A chart as SVG text, from zero, or from the least value where that is below, to the largest of
@@ -71,27 +73,34 @@ pub fn chart(words: Words, series: &[Series]) -> String {
 
 /// The same with this scale across.
 pub fn chart_over(words: Words, series: &[Series], scale: Across) -> String {
-    if scale == Across::Even {
-        return drawn(words, series, None);
-    }
     let mut series = series.to_vec();
-    let places = series.iter_mut().flat_map(|series| &mut series.places);
-    places.for_each(|place| place[0] = place[0].max(f64::MIN_POSITIVE).log2());
+    let margin = match scale {
+        Across::Even => return drawn(words, &series, None),
+        Across::Counts => 0.5,
+        Across::Doubling => {
+            let places = series.iter_mut().flat_map(|series| &mut series.places);
+            places.for_each(|place| place[0] = place[0].max(f64::MIN_POSITIVE).log2());
+            0.25
+        }
+    };
     let xs = || {
         series
             .iter()
             .flat_map(|series| &series.places)
             .map(|place| place[0])
     };
-    let [least, most] = [
-        xs().fold(f64::INFINITY, f64::min) - 0.25,
-        xs().fold(f64::NEG_INFINITY, f64::max) + 0.25,
-    ];
-    drawn(words, &series, Some([least, most]))
+    let least = xs().fold(f64::INFINITY, f64::min) - margin;
+    let most = xs().fold(f64::NEG_INFINITY, f64::max) + margin;
+    let ticks = match scale {
+        Across::Doubling => axis::doubling_ticks(least, most),
+        // A step of less than one would stand between two counts.
+        _ => axis::round_ticks(least, most, TICKS.min((most - least).max(1.0) as usize)),
+    };
+    drawn(words, &series, Some(([least, most], ticks)))
 }
 
-/// A chart of these series; `doublings` is what powers of two the scale across goes from and to.
-fn drawn(words: Words, series: &[Series], doublings: Option<[f64; 2]>) -> String {
+/// A chart of these series; `across` is from where to where the scale across goes, and its ticks, if not from zero.
+fn drawn(words: Words, series: &[Series], across: Option<([f64; 2], Vec<Tick>)>) -> String {
     let ends = |axis: usize| {
         let places = series.iter().flat_map(|series| &series.places);
         let (least, most) = places.fold((0.0f64, 0.0f64), |(least, most), place| {
@@ -99,11 +108,11 @@ fn drawn(words: Words, series: &[Series], doublings: Option<[f64; 2]>) -> String
         });
         [least * 1.02, most.max(1e-9) * 1.02]
     };
-    let ends = [doublings.unwrap_or_else(|| ends(0)), ends(1)];
-    let across = match doublings {
-        Some([least, most]) => axis::doubling_ticks(least, most),
-        None => axis::round_ticks(ends[0][0], ends[0][1], TICKS),
-    };
+    let (across_ends, across) = across.unwrap_or_else(|| {
+        let [least, most] = ends(0);
+        ([least, most], axis::round_ticks(least, most, TICKS))
+    });
+    let ends = [across_ends, ends(1)];
     Page::drawn(SIZE_PX[0], SIZE_PX[1], |page| {
         let place = |[x, y]: [f64; 2]| -> Px {
             let along = |value: f64, [least, most]: [f64; 2], [low, high]: [f64; 2]| {

@@ -135,6 +135,12 @@ impl Figure {
         self
     }
 
+    /// With the scale across from the least to the largest: for whole numbers.
+    pub fn counts(mut self) -> Figure {
+        self.scale = Across::Counts;
+        self
+    }
+
     /// The picture.
     ///
     /// # Errors

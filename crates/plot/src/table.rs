@@ -84,7 +84,7 @@ fn is_quantity(cell: &str) -> bool {
 }
 
 /// `{table}` prints all columns. `{table:80}` leaves out the last columns if the table is wider than 80 characters, and
-/// says which.
+/// says which. A last column without a heading holds remarks: it stays if it takes at most half of the room.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.title.is_empty() {
@@ -99,13 +99,15 @@ impl fmt::Display for Table {
                 .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let shown = f
-            .width()
-            .map_or(widths.len(), |room| columns_in(&widths, room));
+        let shown = f.width().map_or_else(
+            || (0..widths.len()).collect(),
+            |room| self.columns_in(&widths, room),
+        );
         let right = self.right();
         for row in std::iter::once(&self.columns).chain(&self.rows) {
             let mut line = String::new();
-            for (at, (&width, &right)) in widths.iter().zip(&right).enumerate().take(shown) {
+            for &at in &shown {
+                let (width, right) = (widths[at], right[at]);
                 let text = cell(row, at);
                 let pad = " ".repeat(width - text.chars().count());
                 line.push_str(if at == 0 { "" } else { GAP });
@@ -113,7 +115,14 @@ impl fmt::Display for Table {
             }
             writeln!(f, "{}", line.trim_end())?;
         }
-        let left_out = self.columns[shown..].join(", ");
+        let left_out = self.columns.iter().enumerate();
+        let left_out = left_out.filter(|(at, _)| !shown.contains(at));
+        let name = |name: &String| match name.as_str() {
+            "" => "remarks".to_owned(),
+            name => name.to_owned(),
+        };
+        let left_out: Vec<String> = left_out.map(|(_, column)| name(column)).collect();
+        let left_out = left_out.join(", ");
         if !left_out.is_empty() {
             writeln!(
                 f,
@@ -127,15 +136,22 @@ impl fmt::Display for Table {
 /// What stands between two columns.
 const GAP: &str = "  ";
 
-/// How many columns of these widths fit into a line: at least two.
-fn columns_in(widths: &[usize], room: usize) -> usize {
-    let mut end = 0;
-    let fits = |&width: &usize| {
-        end += width + GAP.len();
-        end - GAP.len() <= room
-    };
-    let fitting = widths.iter().copied().take_while(fits).count();
-    fitting.max(2).min(widths.len())
+impl Table {
+    /// The columns of these widths that fit into a line: at least two, and the remarks unless they are long.
+    fn columns_in(&self, widths: &[usize], room: usize) -> Vec<usize> {
+        let remarks = widths.last().copied().filter(|&width| {
+            self.columns.last().is_some_and(String::is_empty) && width * 2 <= room
+        });
+        let headed = widths.len() - usize::from(remarks.is_some());
+        let mut end = remarks.map_or(0, |width| width + GAP.len());
+        let fits = |&width: &usize| {
+            end += width + GAP.len();
+            end - GAP.len() <= room
+        };
+        let fitting = widths[..headed].iter().copied().take_while(fits).count();
+        let fitting = fitting.max(2).min(headed);
+        (0..fitting).chain(headed..widths.len()).collect()
+    }
 }
 
 #[cfg(test)]
@@ -176,5 +192,22 @@ mod tests {
              (no room for: computed; a wider terminal or a pipe shows them)\n"
         );
         assert!(format!("{table:3}").starts_with("order   likely\n"));
+    }
+
+    #[test]
+    fn remarks_stay_where_other_columns_have_no_room_unless_they_are_long() {
+        let mut table = Table::new("", &["order", "likely", "moved", "computed", ""]);
+        let row = ["best", "1h22", "5 km", "1.0 s", "<- given"];
+        table.row(row.map(str::to_owned));
+        assert_eq!(
+            format!("{table:31}"),
+            "order  likely  moved\nbest     1h22   5 km  <- given\n\
+             (no room for: computed; a wider terminal or a pipe shows them)\n"
+        );
+        let narrow = format!("{table:14}");
+        assert!(
+            narrow.contains("(no room for: moved, computed, remarks;"),
+            "{narrow}"
+        );
     }
 }

@@ -281,6 +281,14 @@ impl Combination {
         self.simulated.as_ref().and_then(Outcome::steady)
     }
 
+    /// What formulas expect, if one applies and the load can be borne.
+    pub fn expected(&self) -> Option<&Expected> {
+        match &self.formula {
+            Forecast::Expected(expected) => Some(expected),
+            Forecast::Unstable { .. } | Forecast::None(_) => None,
+        }
+    }
+
     /// `None` where it was not simulated.
     pub fn meets(&self, target: &Target) -> Option<Meets> {
         self.simulated.as_ref()?;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// Scenarios and what came of them.
 pub fn simulations(simulations: &[Simulation]) -> Value {
     let cases: Vec<Value> = simulations.iter().map(case).collect();
-    json!({ "tapewise_simulation": 1, "cases": cases })
+    json!({ "cases": cases })
 }
 
 fn case(simulation: &Simulation) -> Value {
@@ -114,7 +114,6 @@ pub fn capacity(found: &Capacity) -> Value {
     // They are the same in all combinations.
     let scenario = found.combinations().next().map(|one| &one.scenario);
     json!({
-        "tapewise_capacity": 1,
         "case": scenario.map(|scenario| &scenario.name),
         "seed": scenario.map(|scenario| scenario.seed),
         "requests_per_replication": scenario.map(|scenario| scenario.requests),

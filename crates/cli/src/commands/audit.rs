@@ -8,6 +8,7 @@ mod tests;
 
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
+use crate::json;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
@@ -88,7 +89,7 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         })?;
     }
     let text = if args.json {
-        format!("{:#}\n", found.to_json())
+        json::text("audit", &found.to_json())?
     } else {
         report::text(&found, args.all)
     };

@@ -1,18 +1,22 @@
 //! `tapewise capacity`: what it takes to meet a target.
 
 mod counts;
+mod price;
 mod report;
+mod table;
 
 use crate::bar::Bar;
 use crate::error::CliError;
+use crate::json;
 use crate::output;
 use crate::plot;
 use crate::scenario::{self, Profiles, ScenarioArgs, progress};
 use counts::Counts;
-use std::path::PathBuf;
+use price::Price;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_plot::capacity_pictures;
-use tapewise_sim::capacity::{CapacityError, Choices, Target, capacity, time_s};
+use tapewise_sim::capacity::{Capacity as Found, CapacityError, Choices, Target, capacity, time_s};
 use tapewise_sim::{Scenario, document};
 
 /// Find how many drives and robots, and which batch window, meet a target.
@@ -40,6 +44,15 @@ pub struct Capacity {
     /// scenario's].
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = time_s)]
     window: Vec<f64>,
+    /// Prices: of a drive and a robot for a year, and of an hour in which a drive is held, in any one currency.
+    #[arg(long, value_name = "drive=P,robot=P,hour=P", value_parser = Price::parse)]
+    price: Option<Price>,
+    /// Print every combination, also those far from the answer.
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
+    /// Write every combination into this CSV file, `-` for standard output. Then the answer needs -o FILE.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    csv: Option<PathBuf>,
     /// Draw into this directory: the target's metric against drives.
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -71,18 +84,47 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
     if let Some(directory) = &args.plot {
         plot::write(directory, &capacity_pictures(&found)?)?;
     }
+    if let Some(path) = &args.csv {
+        let csv = table::csv(&found, args.price.as_ref());
+        output::write(Some(path), |out| {
+            out.write_all(csv.as_bytes()).map_err(CliError::failed)
+        })?;
+        if path == Path::new("-") && args.output.is_none() {
+            return Ok(exit(&found));
+        }
+    }
     let text = if args.json {
-        format!("{:#}\n", document::capacity(&found))
+        json::text("capacity", &priced(&found, args.price.as_ref()))?
     } else {
-        report::text(&found)
+        report::text(&found, args.price.as_ref(), args.all)
     };
     output::write(args.output.as_deref(), |out| {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
     })?;
-    Ok(match found.answer() {
+    Ok(exit(&found))
+}
+
+fn exit(found: &Found) -> ExitCode {
+    match found.answer() {
         Some(_) => ExitCode::SUCCESS,
         None => ExitCode::from(1),
-    })
+    }
+}
+
+/// The document, with what each combination costs in a year if there are prices.
+fn priced(found: &Found, price: Option<&Price>) -> serde_json::Value {
+    let mut document = document::capacity(found);
+    let Some(price) = price else {
+        return document;
+    };
+    let rows = document["combinations"]
+        .as_array_mut()
+        .into_iter()
+        .flatten();
+    for (row, one) in rows.zip(found.combinations()) {
+        row["cost_a_year"] = price.of_a_year(one).into();
+    }
+    document
 }
 
 /// The one scenario that is sized.

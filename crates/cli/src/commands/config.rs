@@ -1,8 +1,8 @@
 //! `tapewise config show`: which defaults are set, and where they come from.
 
 use crate::error::CliError;
-use crate::output;
 use crate::settings::{Settings, Source};
+use crate::{json, output};
 use std::process::ExitCode;
 use tapewise_plot::Table;
 
@@ -51,7 +51,10 @@ pub fn run(args: &Config) -> Result<ExitCode, CliError> {
             .file
             .as_ref()
             .map(|file| file.display().to_string());
-        output::json(&serde_json::json!({ "file": file, "settings": values }))?;
+        json::print(
+            "config",
+            &serde_json::json!({ "file": file, "settings": values }),
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new("", &["setting", "option", "value", "from"]);

@@ -52,8 +52,8 @@ pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     let ids = || batch.requests.iter().map(|request| request.id.as_bytes());
     output::write(args.output.as_deref(), |mut out| match args.to {
         Kind::Csv => write_csv(&mut out, &batch.requests).map_err(CliError::failed),
-        Kind::List => output::write_names(out, ids(), Separator::Newline),
-        Kind::List0 => output::write_names(out, ids(), Separator::Nul),
+        Kind::List => output::write_names(out, ids(), Separator::Newline, output::AS_LIST0),
+        Kind::List0 => output::write_names(out, ids(), Separator::Nul, output::AS_LIST0),
     })?;
     Ok(ExitCode::SUCCESS)
 }

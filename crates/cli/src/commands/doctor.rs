@@ -3,7 +3,7 @@
 mod report;
 
 use crate::error::CliError;
-use crate::{output, units};
+use crate::{json, output, units};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -94,8 +94,7 @@ pub fn run(args: &Doctor) -> Result<ExitCode, CliError> {
     if args.json {
         let findings = &findings;
         let document = Document { missing, findings };
-        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-        output::print(&(text + "\n"))?;
+        json::print("doctor", &document)?;
     } else {
         output::print(&text(&findings, missing))?
     }

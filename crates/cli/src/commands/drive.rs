@@ -9,7 +9,7 @@ mod show;
 mod status;
 
 use crate::error::CliError;
-use crate::{device, output};
+use crate::{device, json, output};
 use std::process::ExitCode;
 use std::time::Duration;
 use tapewise_run::Notice;
@@ -40,6 +40,9 @@ struct Load {
     /// The drive.
     #[arg(value_name = "DEVICE")]
     device: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Rewind the tape and eject the cartridge.
@@ -48,6 +51,9 @@ struct Unload {
     /// The drive.
     #[arg(value_name = "DEVICE")]
     device: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// How long a cartridge may take to be ready: an LTO-9 one that is new is measured for up to two
@@ -57,6 +63,14 @@ pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
 /// Says what is worth a word while a drive is asked.
 fn heed(notice: Notice) {
     output::say(format_args!("tapewise: {notice}\n"));
+}
+
+/// Which drive it was, for a program.
+fn done(verb: &str, device: &str, as_json: bool) -> Result<(), CliError> {
+    if as_json {
+        json::print(verb, &serde_json::json!({ "device": device }))?;
+    }
+    Ok(())
 }
 
 /// Runs the verb.
@@ -73,6 +87,7 @@ pub fn run(args: &Drive) -> Result<ExitCode, CliError> {
             drive.load()?;
             drive.wait_until_ready(READY_LIMIT)?;
             output::say(format_args!("{}: loaded\n", args.device));
+            done("drive-load", &args.device, args.json)?;
         }
         Action::Unload(args) => {
             let mut drive = device::tape_for_use(&args.device)?;
@@ -82,6 +97,7 @@ pub fn run(args: &Drive) -> Result<ExitCode, CliError> {
                 "{}: the cartridge can be taken\n",
                 args.device
             ));
+            done("drive-unload", &args.device, args.json)?;
         }
     }
     Ok(ExitCode::SUCCESS)

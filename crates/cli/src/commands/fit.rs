@@ -8,6 +8,7 @@ mod records;
 mod report;
 
 use crate::error::{CliError, Exit};
+use crate::json;
 use crate::output::{self, say};
 use crate::profiles;
 use crate::quantity;
@@ -98,7 +99,7 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
         pictures::draw(directory, samples, &found.ground.geometry, comparison)?;
     }
     let text = if args.json {
-        format!("{:#}\n", document(&found))
+        json::text("fit", &document(&found))?
     } else {
         let maps = found.maps.as_ref().map(maps_report::text);
         maps.unwrap_or_default() + &report::text(&found)

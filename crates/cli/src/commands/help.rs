@@ -16,7 +16,7 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-const PAGES: [(&str, &str); 20] = [
+const PAGES: [(&str, &str); 21] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
@@ -33,6 +33,7 @@ const PAGES: [(&str, &str); 20] = [
     ("event-log", include_str!("../../reference/event-log.md")),
     ("exit-codes", include_str!("../../reference/exit-codes.md")),
     ("formats", include_str!("../../reference/formats.md")),
+    ("json", include_str!("../../reference/json.md")),
     (
         "locates-csv",
         include_str!("../../reference/locates-csv.md"),

@@ -464,8 +464,8 @@ fn write_order(
     let requests: Vec<_> = order.map(|at| &placed.batch.requests[at]).collect();
     let ids = || requests.iter().map(|request| request.id.as_bytes());
     match if args.json { Kind::Json } else { args.to } {
-        Kind::List => output::write_names(out, ids(), Separator::Newline),
-        Kind::List0 => output::write_names(out, ids(), Separator::Nul),
+        Kind::List => output::write_names(out, ids(), Separator::Newline, output::AS_LIST0),
+        Kind::List0 => output::write_names(out, ids(), Separator::Nul, output::AS_LIST0),
         // Written before any order is looked for.
         Kind::Rao => Ok(()),
         Kind::Csv => write_csv(&mut out, requests.iter().copied()).map_err(CliError::failed),

@@ -44,9 +44,3 @@ fn print(text: &str) -> Result<(), CliError> {
         out.write_all(text.as_bytes()).map_err(CliError::failed)
     })
 }
-
-/// A value as JSON text with a newline at its end.
-fn json(value: &impl serde::Serialize) -> Result<String, CliError> {
-    let text = serde_json::to_string_pretty(value).map_err(CliError::failed)?;
-    Ok(text + "\n")
-}

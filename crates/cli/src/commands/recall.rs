@@ -85,9 +85,8 @@ pub struct Recall {
     ignore_missing: bool,
     #[command(flatten)]
     matching: MatchArgs,
-    /// With --ltfs: print what became of every file as JSON; with --dry-run the plan. With
-    /// --pull-list: print the list as JSON.
-    #[arg(long, conflicts_with = "ltfs_mount")]
+    /// Print JSON: what became of every file, with --dry-run the plan, with --pull-list the list.
+    #[arg(long)]
     json: bool,
     /// With --ltfs: append everything that the drive does to this event log.
     #[arg(long, value_name = "LOG")]

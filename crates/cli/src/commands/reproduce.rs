@@ -1,6 +1,7 @@
 //! `tapewise reproduce`: the papers' tables and figures, ours beside theirs.
 
 use crate::error::CliError;
+use crate::json;
 use crate::output::{self, say};
 use crate::plot;
 use crate::quantity;
@@ -138,13 +139,11 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
             out.write_all(html.as_bytes()).map_err(CliError::failed)
         })?;
     }
-    match (args.json, reports.as_slice()) {
-        (true, [report]) => output::json(report)?,
-        (true, reports) => output::json(&reports)?,
-        (false, reports) => {
-            let texts: Vec<String> = reports.iter().map(Report::to_string).collect();
-            output::print(&texts.join("\n"))?;
-        }
+    if args.json {
+        json::print("reproduce", &serde_json::json!({ "papers": reports }))?;
+    } else {
+        let texts: Vec<String> = reports.iter().map(Report::to_string).collect();
+        output::print(&texts.join("\n"))?;
     }
     Ok(if reports.iter().any(Report::failed) {
         ExitCode::from(1)

@@ -4,6 +4,7 @@ pub mod report;
 
 use crate::bar::Bar;
 use crate::error::CliError;
+use crate::json;
 use crate::output::{self, say};
 use crate::plot;
 use crate::quantity;
@@ -88,7 +89,7 @@ pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
         alone(&answers)?;
     }
     let text = if args.json {
-        format!("{:#}\n", document::simulations(&answers))
+        json::text("simulation", &document::simulations(&answers))?
     } else {
         report::text(&answers)
     };

@@ -3,17 +3,19 @@
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::json::Answer;
 use crate::now::now_ns;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::quantity;
 use crate::units;
-use std::cell::Cell;
+use serde_json::{Value, json};
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::cache::{Cache, CacheError};
-use tapewise_archive::catalogue::Terms;
+use tapewise_archive::catalogue::{FileId, Terms};
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::store::{
     Source, StoreError, StoreTerms, find, not_stored_yet, store, together,
@@ -62,6 +64,9 @@ pub struct Store {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the verb.
@@ -93,9 +98,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         also: Vec::new(),
     };
     let refused = Cell::new(false);
+    let answer = RefCell::new(Answer::new("store", args.json));
     let on_tape = |all| -> Result<(), CliError> {
         let migrated = to_tape(&archive, &cache, &stop, args, all)?;
-        told(&migrated)?;
+        told(&migrated, &mut answer.borrow_mut())?;
         refused.set(refused.get() || !migrated.refused.is_empty());
         Ok(())
     };
@@ -108,17 +114,20 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let stored = in_portions(&cache, &sources, &how, portion, &stop, &make_room)?;
-    print(&format!(
-        "stored     {} in the cache, acknowledged\n",
+    answer.borrow_mut().set("stored", stored);
+    answer.borrow_mut().set("known", found - sources.len());
+    answer.borrow().line(&format!(
+        "stored     {} in the cache, acknowledged",
         units::count(stored, "file")
     ))?;
     if sources.len() < found {
-        print(&format!(
-            "known      {} of the same length and time, stored before\n",
+        answer.borrow().line(&format!(
+            "known      {} of the same length and time, stored before",
             units::count(found - sources.len(), "file")
         ))?;
     }
     if stored < sources.len() {
+        answer.borrow().end()?;
         let said = format!(
             "interrupted: {} of {} stored and acknowledged",
             stored,
@@ -127,9 +136,12 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         return Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"));
     }
     if args.later {
+        answer.borrow().end()?;
         return Ok(ExitCode::SUCCESS);
     }
-    on_tape(false)?;
+    let written = on_tape(false);
+    answer.borrow().end()?;
+    written?;
     Ok(if refused.get() {
         ExitCode::from(Exit::Partial as u8)
     } else {
@@ -203,10 +215,40 @@ fn unstored(error: StoreError, stored: usize) -> CliError {
     }
 }
 
+/// Files by their numbers, each with why it stays where it is, for a document.
+pub fn files_and_why(files: &[(FileId, String)]) -> Vec<Value> {
+    let files = files.iter();
+    files
+        .map(|(file, why)| json!({ "file": file.0, "why": why }))
+        .collect()
+}
+
+/// Volumes by their labels, each with why, for a document.
+pub fn volumes_and_why(volumes: &[(String, String)]) -> Vec<Value> {
+    let volumes = volumes.iter();
+    volumes
+        .map(|(label, why)| json!({ "volume": label, "why": why }))
+        .collect()
+}
+
 /// Says what went to tape.
-pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
-    print(&format!(
-        "on tape    {} complete, {} in {} on {}\n",
+pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliError> {
+    answer.push(
+        "written",
+        json!({
+            "files_complete": migrated.files,
+            "bytes": migrated.bytes,
+            "segments": migrated.segments,
+            "mounts": migrated.mounts,
+            "compressed_copies": migrated.compressed.copies,
+            "compressed_from_bytes": migrated.compressed.file_bytes,
+            "compressed_to_bytes": migrated.compressed.frame_bytes,
+            "refused": files_and_why(&migrated.refused),
+            "volumes_lost": volumes_and_why(&migrated.volumes_lost),
+        }),
+    );
+    answer.line(&format!(
+        "on tape    {} complete, {} in {} on {}",
         units::count(migrated.files as usize, "file"),
         units::bytes(migrated.bytes),
         units::count(migrated.segments as usize, "segment"),
@@ -219,8 +261,8 @@ pub fn told(migrated: &Migrated) -> Result<ExitCode, CliError> {
         no_room,
     } = migrated.compressed;
     if copies > 0 {
-        print(&format!(
-            "compressed {copies} {} from {} to {}, {:.2} to 1\n",
+        answer.line(&format!(
+            "compressed {copies} {} from {} to {}, {:.2} to 1",
             if copies == 1 { "copy" } else { "copies" },
             units::bytes(file_bytes),
             units::bytes(frame_bytes),

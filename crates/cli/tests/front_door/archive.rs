@@ -59,7 +59,7 @@ fn init(desk: &Desk, name: &str) {
 }
 
 /// Files of no pattern in a new directory, up to 6 KB each.
-fn make_files(desk: &Desk, directory: &str, count: u64) -> BTreeMap<String, Vec<u8>> {
+pub fn make_files(desk: &Desk, directory: &str, count: u64) -> BTreeMap<String, Vec<u8>> {
     make_files_of(desk, directory, count, 6_000)
 }
 

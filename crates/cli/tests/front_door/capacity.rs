@@ -51,7 +51,7 @@ fn the_answer_is_a_sentence_with_its_interval() {
         "--drives 2..6 --robots 1..2 --plot p",
     );
     assert_eq!(said.code, 0, "{}", said.err);
-    let answer = said.lines().pop().expect("a line").to_owned();
+    let answer = said.lines()[0].to_owned();
     assert!(answer.starts_with("answer "), "{answer}");
     assert!(answer.contains("1 robot, no window: median "), "{answer}");
     assert!(
@@ -63,6 +63,46 @@ fn the_answer_is_a_sentence_with_its_interval() {
     let made = format!("made        {drives}: 6 replications of 400 requests, seed 1");
     assert!(said.text().contains(&made), "{made}: {}", said.text());
     assert_is_well_formed(&desk.read("p/capacity.svg"));
+}
+
+#[test]
+fn prices_name_what_a_year_costs_and_every_combination_is_in_the_csv() {
+    let desk = desk();
+    let more = "--drives 1..12 --price drive=9000,robot=4000 --csv all.csv";
+    let said = capacity(&desk, "p95 < 60 s", more);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let answer = said.lines()[0];
+    let drives = answer.trim_start_matches("answer").trim_start();
+    let (drives, _) = drives.split_once(" drives").expect("drives");
+    let drives: u32 = drives.parse().expect("a number");
+    let cost = drives * 9000 + 4000;
+    assert!(answer.ends_with(&format!("s, {cost} a year")), "{answer}");
+    assert!(
+        said.text()
+            .contains("further from the answer left out: --all"),
+        "{}",
+        said.text()
+    );
+    let csv = desk.read("all.csv");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 13, "{csv}");
+    let cells = |line: &str| line.split(',').count();
+    assert!(
+        lines.iter().all(|line| cells(line) == cells(lines[0])),
+        "{csv}"
+    );
+    assert!(lines[12].ends_with(",112000"), "{}", lines[12]);
+    let all = capacity(&desk, "p95 < 60 s", "--drives 1..12 --all");
+    assert!(!all.text().contains("left out"), "{}", all.text());
+    let piped = capacity(
+        &desk,
+        "p95 < 60 s",
+        &format!("{more} --csv -").replace("--csv all.csv ", ""),
+    );
+    assert_eq!(piped.text(), csv);
+    let wrong = capacity(&desk, "p95 < 60 s", "--price tape=5");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("drive=9000"), "{}", wrong.err);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod first_minutes;
 mod fit;
 mod goals;
 mod guest;
+mod json;
 mod libraries;
 mod library_bench;
 mod limits;

@@ -326,7 +326,7 @@ fn every_drive_with_a_model_orders() {
     );
     let profiles = desk.done("profile list --json").json();
     let mut ordered = 0;
-    for profile in profiles.as_array().expect("profiles") {
+    for profile in profiles["profiles"].as_array().expect("profiles") {
         let name = profile["name"].as_str().expect("a name");
         let args = format!("order --profile {name} --block-size 32768 r.csv");
         match (profile["kind"].as_str(), profile["model"].is_null()) {

@@ -66,7 +66,7 @@ fn a_scenario_is_answered_with_intervals_parts_use_and_causes() {
 #[test]
 fn the_parts_of_the_mean_response_sum_to_it_and_littles_law_holds() {
     let said = desk().run("simulate small.toml --json").json();
-    assert_eq!(said["tapewise_simulation"], 1);
+    assert_eq!(said["format"], "tapewise-simulation");
     let case = &said["cases"][0];
     let mean_s = estimate(&case["mean_s"]);
     let parts = case["parts"].as_object().expect("parts");

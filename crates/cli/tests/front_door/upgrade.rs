@@ -63,7 +63,7 @@ fn an_old_catalogue_is_shown_then_brought_up_to_date_and_a_copy_is_kept() {
 
     let found = desk.done("catalog find --archive A --json");
     assert!(
-        found.text().contains("\"path\":\"later.txt\""),
+        found.text().contains("\"path\": \"later.txt\""),
         "{}",
         found.text()
     );
@@ -120,7 +120,7 @@ fn an_upgrade_killed_at_any_instant_leaves_a_whole_catalogue() {
         let again = desk.done("catalog upgrade --archive A");
         let found = desk.done("catalog find --archive A --json");
         assert!(
-            found.text().contains("\"path\":\"later.txt\""),
+            found.text().contains("\"path\": \"later.txt\""),
             "round {round}: {}",
             again.text()
         );

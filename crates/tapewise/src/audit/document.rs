@@ -9,9 +9,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tapewise_model::Micros;
 
-/// Version of the JSON: raised when a field changes its meaning.
-const VERSION: u32 = 1;
-
 impl Findings {
     /// Everything as JSON.
     pub fn to_json(&self) -> Value {
@@ -24,7 +21,6 @@ impl Findings {
         };
         let mounts: Vec<Value> = self.mounts.iter().map(mount_json).collect();
         json!({
-            "tapewise_audit": VERSION,
             "emulated": self.emulated,
             "events": ledger.events,
             "hours": hours_json(&ledger.all),

@@ -1,34 +1,59 @@
 //! What a person reads: every combination, the answer, or why there is none.
 
+use super::price::Price;
 use crate::commands::simulate::report::{caution, made};
+use crate::units::count;
 use tapewise_model::units::{number, share};
 use tapewise_plot::Table;
 use tapewise_sim::Outcome;
-use tapewise_sim::capacity::{Capacity, Combination, Forecast};
+use tapewise_sim::capacity::{Capacity, Combination, Forecast, Meets};
 use tapewise_sim::statistics::Interval;
 
-pub fn text(found: &Capacity) -> String {
-    let target = &found.target;
+/// Combinations with this many drives more or less than the answer are near it.
+const NEAR_DRIVES: u32 = 2;
+
+/// The answer first, then the rows around it, or all of them.
+pub fn text(found: &Capacity, price: Option<&Price>, all: bool) -> String {
+    let metric = found.target.metric.to_string();
+    let mut columns = vec![
+        "drives",
+        "robots",
+        "window",
+        "held",
+        "robots busy",
+        "mean",
+        &metric,
+        "simulated",
+        "held",
+        "robots busy",
+        "target",
+    ];
+    columns.extend(price.map(|_| "cost a year"));
     let mut table = Table::new(
         "By formula; simulated where the target is near, with 95 % intervals over replications. Times in seconds",
-        &[
-            "drives",
-            "robots",
-            "window",
-            "held",
-            "robots busy",
-            "mean",
-            &target.metric.to_string(),
-            "simulated",
-            "held",
-            "robots busy",
-            "target",
-        ],
+        &columns,
     );
-    for one in found.combinations() {
-        table.row(row(found, one));
+    let is_near = |one: &&Combination| {
+        let near = |answer: &Combination| answer.drives.abs_diff(one.drives) <= NEAR_DRIVES;
+        all || found.answer().is_none_or(near)
+    };
+    for one in found.combinations().filter(is_near) {
+        let mut cells = row(found, one);
+        if let Some(cost) = price.and_then(|price| price.of_a_year(one)) {
+            cells.resize(columns.len() - 1, String::new());
+            cells.push(format!("{cost:.0}"));
+        }
+        table.row(cells);
     }
-    let mut text = format!("{}\n{table}", headline(found));
+    let left_out = found.combinations().filter(|one| !is_near(one)).count();
+    if left_out > 0 {
+        let combinations = count(left_out, "combination");
+        table.note(format!(
+            "{combinations} further from the answer left out: --all prints them"
+        ));
+    }
+    let table = crate::output::table(&table);
+    let mut text = format!("{}{}\n{table}", answer(found, price), headline(found));
     for reason in no_formula(found) {
         text += &format!("no formula: {reason}\n");
     }
@@ -40,7 +65,7 @@ pub fn text(found: &Capacity) -> String {
             text += &format!("caution     {}: {caution}\n", one.name());
         }
     }
-    text + &answer(found) + "\n"
+    text
 }
 
 fn headline(found: &Capacity) -> String {
@@ -121,17 +146,29 @@ fn no_formula(found: &Capacity) -> Vec<String> {
     reasons
 }
 
-fn answer(found: &Capacity) -> String {
-    match found.answer() {
-        Some(one) => {
-            let metric = one.metric(found.target.metric);
-            let metric = metric.map_or_else(String::new, |s| between(&s));
-            format!(
-                "answer      {}: {} {metric} s",
-                one.name(),
-                found.target.metric
-            )
-        }
-        None => "answer      none of these meets the target".to_owned(),
-    }
+/// The answer in a line, with its cost; and what meets the target for less, if something does.
+fn answer(found: &Capacity, price: Option<&Price>) -> String {
+    let Some(best) = found.answer() else {
+        return "answer      none of these meets the target\n".to_owned();
+    };
+    let line = |label: &str, one: &Combination| {
+        let metric = one.metric(found.target.metric);
+        let metric = metric.map_or_else(String::new, |s| between(&s));
+        let cost = price.and_then(|price| price.of_a_year(one));
+        let cost = cost.map_or_else(String::new, |cost| format!(", {cost:.0} a year"));
+        let (name, what) = (one.name(), found.target.metric);
+        format!("{label:<11} {name}: {what} {metric} s{cost}\n")
+    };
+    let cheapest = price.and_then(|price| {
+        let met = found.combinations();
+        let met = met.filter(|one| one.meets(&found.target) == Some(Meets::Yes));
+        let priced = met.filter_map(|one| Some((price.of_a_year(one)?, one)));
+        let (least, cheapest) = priced.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        price
+            .of_a_year(best)
+            .is_some_and(|cost| least < cost)
+            .then_some(cheapest)
+    });
+    let cheapest = cheapest.map(|one| line("cheapest", one));
+    line("answer", best) + &cheapest.unwrap_or_default()
 }

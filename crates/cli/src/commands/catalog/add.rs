@@ -3,8 +3,9 @@
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
+use crate::json::Answer;
 use crate::now::now_ns;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::quantity;
 use crate::units;
 use std::collections::HashSet;
@@ -52,6 +53,9 @@ pub struct Add {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -84,6 +88,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         found.extend(read.map_err(|error| error.of(index.display()))?);
     }
     all_new(&archive, &found, &args.tapes)?;
+    let mut answer = Answer::new("catalog-add", args.json);
     for ForeignVolume {
         volume,
         recorded,
@@ -91,9 +96,10 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     } in &found
     {
         archive.catalogue.add_recorded(volume, recorded, now_ns())?;
-        told(&volume.label, recorded.len(), left_out)?;
+        told(&volume.label, recorded.len(), left_out, &mut answer)?;
     }
     if args.tapes.is_empty() {
+        answer.end()?;
         return Ok(ExitCode::SUCCESS);
     }
     let cache = archive.cache()?;
@@ -102,7 +108,9 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
         mover.read_in(&args.tapes, Others::Add, copies)
     })?;
-    super::rebuild::told(&rebuilt)
+    let told = super::rebuild::told(&rebuilt, &mut answer);
+    answer.end()?;
+    told
 }
 
 /// Refuses volumes that are known before anything is written, and before a tape is read.
@@ -137,15 +145,26 @@ fn all_new(archive: &Archive, found: &[ForeignVolume], tapes: &[String]) -> Resu
     Ok(())
 }
 
-fn told(label: &str, files: usize, left_out: &[(Vec<u8>, LeftOut)]) -> Result<(), CliError> {
+fn told(
+    label: &str,
+    files: usize,
+    left_out: &[(Vec<u8>, LeftOut)],
+    answer: &mut Answer,
+) -> Result<(), CliError> {
     for (path, why) in left_out {
         say(format_args!(
             "tapewise: {label}: {}: left out: {why}\n",
             shown(path)
         ));
     }
-    print(&format!(
-        "{label}: {} added, {} left out\n",
+    let counts = serde_json::json!({
+        "volume": label,
+        "files_added": files,
+        "left_out": left_out.len(),
+    });
+    answer.push("volumes", counts);
+    answer.line(&format!(
+        "{label}: {} added, {} left out",
         units::count(files, "file"),
         left_out.len()
     ))

@@ -2,16 +2,22 @@
 
 use crate::archive::Archive;
 use crate::error::CliError;
-use crate::output::{print, say};
+use crate::json;
+use crate::output::{print, say, write, write_names};
 use crate::units;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Files, Found, Pattern, Volumes};
 use tapewise_archive::deliver::shown;
+use tapewise_formats::list::Separator;
 use tapewise_plot::Table;
 
 /// Files listed by one question.
 const AT_ONCE: usize = 10_000;
+
+/// What to do about a name with a line break.
+const HINT: &str = "--null ends names with a zero byte, and `recall --null` reads them";
 
 /// Show which tapes files are on, by path or pattern.
 #[derive(clap::Args, Debug)]
@@ -22,7 +28,13 @@ pub struct Find {
     /// A path, a directory with / at its end, or a pattern with * ? [a-z], which match / too.
     #[arg(value_name = "PATTERN", default_value = "*")]
     pattern: String,
-    /// As JSON Lines.
+    /// Print only the paths, a line each, as `tapewise recall --archive` reads them.
+    #[arg(long, conflicts_with = "json")]
+    paths: bool,
+    /// Ends paths with a zero byte, for names with line breaks: `recall -0` reads them.
+    #[arg(short = '0', long = "null", requires = "paths")]
+    null: bool,
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -41,6 +53,7 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     };
     let mut after: Option<Vec<u8>> = None;
     let mut count = 0;
+    let mut files = Vec::new();
     loop {
         let found = archive
             .catalogue
@@ -50,8 +63,22 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         };
         after = Some(last.path.clone());
         count += found.len();
-        let lines: String = found.iter().map(|found| line(found, args.json)).collect();
-        print(&lines)?;
+        if args.json {
+            files.extend(found.iter().map(document));
+        } else if args.paths {
+            let separator = if args.null {
+                Separator::Nul
+            } else {
+                Separator::Newline
+            };
+            let paths = found.iter().map(|found| found.path.as_slice());
+            write(None, |out| write_names(out, paths, separator, HINT))?;
+        } else {
+            print(&found.iter().map(line).collect::<String>())?;
+        }
+    }
+    if args.json {
+        json::print("catalog-find", &json!({ "files": files }))?;
     }
     if count == 0 {
         say(format_args!(
@@ -63,16 +90,17 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(found: &Found, json: bool) -> String {
-    if json {
-        let value = serde_json::json!({
-            "path": String::from_utf8_lossy(&found.path),
-            "bytes": found.bytes,
-            "cached": found.cached,
-            "volumes": found.volumes,
-        });
-        return format!("{value}\n");
-    }
+/// A file for a program.
+fn document(found: &Found) -> Value {
+    json!({
+        "path": String::from_utf8_lossy(&found.path),
+        "bytes": found.bytes,
+        "cached": found.cached,
+        "volumes": found.volumes,
+    })
+}
+
+fn line(found: &Found) -> String {
     let mut places = found.volumes.clone();
     if found.cached {
         places.push("cache".to_owned());
@@ -91,11 +119,30 @@ pub struct VolumesArgs {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
+    if args.json {
+        let volumes = archive.catalogue.volumes()?.into_iter();
+        let volumes = volumes.map(|(_, volume)| {
+            json!({
+                "volume": volume.label,
+                "format": volume.format.name(),
+                "state": volume.state.name(),
+                "recorded_bytes": volume.written_bytes,
+                "next_block": volume.next_block,
+                "uuid": volume.uuid,
+            })
+        });
+        let volumes: Vec<Value> = volumes.collect();
+        json::print("catalog-volumes", &json!({ "volumes": volumes }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut table = Table::new(
         "",
         &[

@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::error::CliError;
-use crate::output::print;
+use crate::json::Answer;
 use crate::quantity;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,6 +46,9 @@ pub struct Init {
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
         value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The one tier of an archive that writes these cartridges only.
@@ -80,9 +83,12 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };
     Archive::create(&args.directory, &settings)?;
-    print(&format!(
-        "{} is an archive; its settings are in archive.toml\n",
-        args.directory.display()
+    let mut answer = Answer::new("catalog-init", args.json);
+    let directory = args.directory.display().to_string();
+    answer.line(&format!(
+        "{directory} is an archive; its settings are in archive.toml"
     ))?;
+    answer.set("archive", directory);
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,11 +2,14 @@
 
 use super::tend::volume;
 use crate::archive::Archive;
+use crate::commands::store::{files_and_why, told as told_of_tape, volumes_and_why};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::json::Answer;
 use crate::now::now_ns;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::units;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::Volumes;
@@ -29,38 +32,49 @@ pub struct Migrate {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     if args.dry_run {
-        return say_due(&archive);
+        return say_due(&archive, args.json);
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due())?;
-    told(&moved)
+    let mut answer = Answer::new("catalog-migrate", args.json);
+    told(&moved, &mut answer)
 }
 
 /// Prints what is due, a line for each volume and tier.
-fn say_due(archive: &Archive) -> Result<ExitCode, CliError> {
+fn say_due(archive: &Archive, as_json: bool) -> Result<ExitCode, CliError> {
+    let mut answer = Answer::new("catalog-migrate", as_json);
+    answer.set("due", Vec::<Value>::new());
     // How many bytes of tape a byte stands for does not matter to what is due.
     let settings = archive.mover_settings(1)?;
     let due = due(archive.catalogue.as_ref(), &settings, now_ns())?;
     for due in &due {
         let from = due.from.as_ref().map_or("cache", |(_, label)| label);
         let to = due.to.and_then(|to| settings.tiers.get(to));
-        print(&format!(
-            "{from} -> {}: {}, {}\n",
-            to.map_or("tape", |tier| &tier.name),
+        let to = to.map_or("tape", |tier| &tier.name);
+        answer.line(&format!(
+            "{from} -> {to}: {}, {}",
             units::count(due.files.len(), "file"),
             units::bytes(due.bytes)
         ))?;
+        answer.push(
+            "due",
+            json!({ "from": from, "to": to, "files": due.files.len(), "bytes": due.bytes }),
+        );
     }
     if due.is_empty() {
-        print("nothing is due\n")?;
+        answer.line("nothing is due")?;
     }
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,6 +97,9 @@ pub struct Repack {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -99,8 +116,12 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
         }
         Ok(repacked)
     })?;
-    print(&format!(
-        "{}: {} read, the volume is {}\n",
+    let mut answer = Answer::new("catalog-repack", args.json);
+    answer.set("volume", args.volume.as_str());
+    answer.set("forgotten", repacked.forgotten.is_some());
+    answer.set("labelled_anew", args.reuse && repacked.forgotten.is_some());
+    answer.line(&format!(
+        "{}: {} read, the volume is {}",
         args.volume,
         units::count(repacked.moved.files as usize, "file"),
         match repacked.forgotten {
@@ -109,14 +130,19 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
             None => "kept, for what stays on it",
         }
     ))?;
-    told(&repacked.moved)
+    told(&repacked.moved, &mut answer)
 }
 
 /// Says what was moved.
-fn told(moved: &Moved) -> Result<ExitCode, CliError> {
+fn told(moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
+    answer.set("moved", moved.files);
+    answer.set("read_bytes", moved.staged_bytes);
+    answer.set("emptied", moved.emptied.as_slice());
+    answer.set("unavailable", volumes_and_why(&moved.unavailable));
+    answer.set("failed", files_and_why(&moved.failed));
     if moved.files > 0 {
-        print(&format!(
-            "moved      {} from volume to volume, {} read\n",
+        answer.line(&format!(
+            "moved      {} from volume to volume, {} read",
             units::count(moved.files as usize, "file"),
             units::bytes(moved.staged_bytes)
         ))?;
@@ -137,7 +163,8 @@ fn told(moved: &Moved) -> Result<ExitCode, CliError> {
             file.0
         ));
     }
-    let written = super::super::store::told(&moved.migrated)?;
+    let written = told_of_tape(&moved.migrated, answer)?;
+    answer.end()?;
     Ok(if moved.failed.is_empty() {
         written
     } else {

@@ -3,8 +3,10 @@
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
-use crate::output::{print, say};
+use crate::json::Answer;
+use crate::output::say;
 use crate::units;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::Rejoined;
@@ -30,6 +32,9 @@ pub struct Rebuild {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -46,11 +51,14 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
         };
         mover.read_in(&labels, Others::Pass, copies)
     })?;
-    told(&rebuilt)
+    let mut answer = Answer::new("catalog-rebuild", args.json);
+    let told = told(&rebuilt, &mut answer);
+    answer.end()?;
+    told
 }
 
 /// Says what was read in, and what could not be joined: then a part is done.
-pub(super) fn told(rebuilt: &Rebuilt) -> Result<ExitCode, CliError> {
+pub(super) fn told(rebuilt: &Rebuilt, answer: &mut Answer) -> Result<ExitCode, CliError> {
     let mut is_whole = rebuilt.left_out.is_empty();
     let mut failed = None;
     for (label, read) in &rebuilt.volumes {
@@ -64,18 +72,30 @@ pub(super) fn told(rebuilt: &Rebuilt) -> Result<ExitCode, CliError> {
                     let path = shown(path);
                     say(format_args!("tapewise: {label}: {path}: left out: {why}\n"));
                 }
-                print(&line(label, &added.joined, added.left_out.len()))?;
+                let (joined, left_out) = (&added.joined, added.left_out.len());
+                answer.line(&line(label, joined, left_out))?;
+                answer.push("volumes", document(label, joined, left_out));
             }
-            ReadIn::Passed(why) => print(&format!("{label}: passed over: {why}\n"))?,
+            ReadIn::Passed(why) => {
+                answer.line(&format!("{label}: passed over: {why}"))?;
+                let why = why.to_string();
+                answer.push("passed_over", json!({ "volume": label, "why": why }));
+            }
             ReadIn::Failed(error) => {
                 say(format_args!("tapewise: {label}: not added: {error}\n"));
+                let why = error.to_string();
+                answer.push("failed", json!({ "volume": label, "why": why }));
                 failed.get_or_insert(error);
             }
         }
     }
     let joined = &rebuilt.joined;
     if joined.files + joined.copies + joined.known > 0 {
-        print(&line("files in parts", joined, rebuilt.left_out.len()))?;
+        answer.line(&line("files in parts", joined, rebuilt.left_out.len()))?;
+        answer.set(
+            "files_in_parts",
+            document("", joined, rebuilt.left_out.len()),
+        );
     }
     for (path, why) in &rebuilt.left_out {
         say(format_args!("tapewise: {}: left out: {why}\n", shown(path)));
@@ -108,5 +128,18 @@ fn line(what: &str, joined: &Rejoined, left_out: usize) -> String {
     for (count, words) in counts.into_iter().filter(|(count, _)| *count > 0) {
         line.push_str(&format!(", {count} {words}"));
     }
-    line + "\n"
+    line
+}
+
+/// The same for a program; without a volume for files in parts.
+fn document(volume: &str, joined: &Rejoined, left_out: usize) -> Value {
+    json!({
+        "volume": Some(volume).filter(|volume| !volume.is_empty()),
+        "files_added": joined.files,
+        "left_out": left_out,
+        "copies": joined.copies,
+        "versions": joined.versions,
+        "known_before": joined.known,
+        "displaced": joined.displaced,
+    })
 }

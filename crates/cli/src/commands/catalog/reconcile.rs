@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::error::CliError;
-use crate::output::print;
+use crate::json::Answer;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,17 +17,24 @@ pub struct Reconcile {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn run(args: &Reconcile) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let (_, found) = archive.reconcile()?;
-    print(match found.set_aside {
+    let mut answer = Answer::new("catalog-reconcile", args.json);
+    let aside = found.set_aside.as_ref();
+    answer.set("set_aside", aside.is_some());
+    answer.line(match aside {
         Some(_) => {
-            "the cache goes with this catalogue now; files that it does not know are set aside\n"
+            "the cache goes with this catalogue now; files that it does not know are set aside"
         }
-        None => "the cache goes with this catalogue now; it knows every file in the cache\n",
+        None => "the cache goes with this catalogue now; it knows every file in the cache",
     })?;
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,9 +3,10 @@
 use super::tend::volume;
 use crate::archive::Archive;
 use crate::error::CliError;
+use crate::json::Answer;
 use crate::now::now_ns;
-use crate::output::print;
 use crate::units;
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Loss, Volumes};
@@ -26,6 +27,9 @@ pub struct Forget {
     /// Forget files too that have no other copy.
     #[arg(long)]
     accept_loss: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -37,6 +41,7 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     } else {
         Loss::Refused
     };
+    let mut answer = Answer::new("catalog-forget", args.json);
     for label in &args.volumes {
         let id = volume(&archive, label)?;
         let forgotten = archive.catalogue.forget_volume(id, loss, now_ns());
@@ -50,8 +55,13 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
             0 => String::new(),
             files => format!(", {} lost", units::count(files as usize, "file")),
         };
-        print(&format!("{label}: forgotten, with {copies}{lost}\n"))?;
+        answer.line(&format!("{label}: forgotten, with {copies}{lost}"))?;
+        answer.push(
+            "forgotten",
+            json!({ "volume": label, "copies": forgotten.copies, "files_lost": forgotten.retired }),
+        );
     }
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,16 +74,22 @@ pub struct Retire {
     /// Labels of the volumes.
     #[arg(value_name = "VOLUME", required = true)]
     volumes: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn retire(args: &Retire) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let _cache = archive.cache()?;
+    let mut answer = Answer::new("catalog-retire", args.json);
     for label in &args.volumes {
         let id = volume(&archive, label)?;
         archive.catalogue.set_volume_state(id, VolumeState::Full)?;
-        print(&format!("{label}: retired, it is only read from now on\n"))?;
+        answer.line(&format!("{label}: retired, it is only read from now on"))?;
+        answer.push("retired", label.as_str());
     }
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,12 @@
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::json::Answer;
 use crate::now::now_ns;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::quantity;
 use crate::units;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +33,9 @@ pub struct Verify {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -39,7 +44,8 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     let volumes = args.volumes.iter();
     let volumes = volumes.map(|label| volume(&archive, label));
     let volumes: Vec<VolumeId> = volumes.collect::<Result<_, CliError>>()?;
-    verify_all(&archive, &volumes, Micros::FAR, args.quiet)
+    let mut answer = Answer::new("catalog-verify", args.json);
+    verify_all(&archive, &volumes, Micros::FAR, args.quiet, &mut answer)
 }
 
 /// Verify the volumes that were read longest ago, within a budget of drive hours.
@@ -61,6 +67,9 @@ pub struct Scrub {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -69,17 +78,22 @@ pub fn scrub(args: &Scrub) -> Result<ExitCode, CliError> {
     let budget = Micros(i64::from(args.hours) * 3_600_000_000);
     let order = scrub_order(archive.catalogue.as_ref(), &archive.settings_on_paper()?)?;
     let chosen = within(order, budget);
+    let mut answer = Answer::new("catalog-scrub", args.json);
     if args.dry_run || chosen.is_empty() {
-        return say_scrub(&chosen);
+        return say_scrub(&chosen, &mut answer);
     }
     let volumes: Vec<VolumeId> = chosen.iter().map(|scrub| scrub.volume).collect();
-    verify_all(&archive, &volumes, budget, args.quiet)
+    verify_all(&archive, &volumes, budget, args.quiet, &mut answer)
 }
 
 /// Prints what is to be scrubbed, a line for each volume.
-fn say_scrub(chosen: &[tapewise_archive::mover::Scrub]) -> Result<ExitCode, CliError> {
+fn say_scrub(
+    chosen: &[tapewise_archive::mover::Scrub],
+    answer: &mut Answer,
+) -> Result<ExitCode, CliError> {
+    answer.set("planned", Vec::<Value>::new());
     if chosen.is_empty() {
-        print("no volume has files\n")?;
+        answer.line("no volume has files")?;
     }
     for scrub in chosen {
         let days = now_ns().saturating_sub(scrub.read_ns) / 86_400_000_000_000;
@@ -87,13 +101,23 @@ fn say_scrub(chosen: &[tapewise_archive::mover::Scrub]) -> Result<ExitCode, CliE
             Some(loads) => format!(", loaded {loads} times"),
             None => String::new(),
         };
-        print(&format!(
-            "{}: last read {} ago{loads}, about {}\n",
+        answer.line(&format!(
+            "{}: last read {} ago{loads}, about {}",
             scrub.label,
             units::count(days as usize, "day"),
             scrub.predicted
         ))?;
+        answer.push(
+            "planned",
+            json!({
+                "volume": scrub.label,
+                "read_unix_ns": scrub.read_ns,
+                "loads": scrub.loads,
+                "predicted_us": scrub.predicted.0,
+            }),
+        );
     }
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -103,6 +127,7 @@ fn verify_all(
     volumes: &[VolumeId],
     budget: Micros,
     quiet: bool,
+    answer: &mut Answer,
 ) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
@@ -115,13 +140,15 @@ fn verify_all(
             match found {
                 Ok(found) => {
                     to_remake.extend(found.to_remake.iter().copied());
-                    match say_verified(&label, &found) {
+                    match say_verified(&label, &found, answer) {
                         Ok(more) => lost += more,
                         Err(error) => told = Err(error),
                     }
                 }
                 Err(error) => {
                     say(format_args!("tapewise: {label}: not verified: {error}\n"));
+                    let why = error.to_string();
+                    answer.push("not_verified", json!({ "volume": label, "why": why }));
                     failed.get_or_insert(error);
                 }
             }
@@ -129,7 +156,7 @@ fn verify_all(
         if !to_remake.is_empty() {
             match mover.remake(to_remake.into_iter().collect()) {
                 Ok(moved) => {
-                    if let Err(error) = say_remade(&moved) {
+                    if let Err(error) = say_remade(&moved, answer) {
                         told = Err(error);
                     }
                 }
@@ -141,6 +168,7 @@ fn verify_all(
         failed.map_or(Ok(()), Err)
     })?;
     told?;
+    answer.end()?;
     Ok(match lost {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),
@@ -148,9 +176,10 @@ fn verify_all(
 }
 
 /// Says what was made again.
-fn say_remade(moved: &Moved) -> Result<(), CliError> {
-    print(&format!(
-        "made again {} from their other copies\n",
+fn say_remade(moved: &Moved, answer: &mut Answer) -> Result<(), CliError> {
+    answer.set("made_again", moved.files);
+    answer.line(&format!(
+        "made again {} from their other copies",
         units::count(moved.files as usize, "file")
     ))?;
     for (file, why) in &moved.failed {
@@ -163,19 +192,34 @@ fn say_remade(moved: &Moved) -> Result<(), CliError> {
 }
 
 /// Says what was found on a volume; how many copies are lost.
-fn say_verified(label: &str, found: &Verified) -> Result<usize, CliError> {
+fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<usize, CliError> {
     let taken_back = match found.taken_back {
         0 => String::new(),
         count => format!(", {count} of them taken back"),
     };
-    print(&format!(
-        "{label}: {} right ({}){taken_back}, {} without a known checksum, {} that span volumes, {} lost\n",
+    answer.line(&format!(
+        "{label}: {} right ({}){taken_back}, {} without a known checksum, {} that span volumes, {} lost",
         units::count(found.right as usize, "copy").replace("copys", "copies"),
         units::bytes(found.bytes),
         found.unknown,
         found.parts,
         found.lost.len()
     ))?;
+    let lost = found.lost.iter();
+    let lost = lost.map(|(path, why)| json!({ "path": shown(path), "why": why }));
+    answer.push(
+        "volumes",
+        json!({
+            "volume": label,
+            "right": found.right,
+            "bytes": found.bytes,
+            "taken_back": found.taken_back,
+            "without_checksum": found.unknown,
+            "parts_of_files": found.parts,
+            "took_us": found.took.0,
+            "lost": lost.collect::<Vec<Value>>(),
+        }),
+    );
     for (path, why) in &found.lost {
         say(format_args!("tapewise: {label}: {}: {why}\n", shown(path)));
     }
@@ -188,17 +232,26 @@ pub struct Check {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
     let findings = archive.catalogue.integrity()?;
+    let mut answer = Answer::new("catalog-check", args.json);
+    answer.set("contradictions", Vec::<Value>::new());
     for finding in &findings {
-        print(&format!("{finding}\n"))?;
+        answer.push("contradictions", finding.to_string());
+        answer.line(&finding.to_string())?;
     }
     if findings.is_empty() {
-        print("the catalogue does not contradict itself\n")?;
+        answer.line("the catalogue does not contradict itself")?;
+    }
+    answer.end()?;
+    if findings.is_empty() {
         Ok(ExitCode::SUCCESS)
     } else {
         Ok(ExitCode::from(1))
@@ -214,12 +267,18 @@ pub struct Backup {
     /// The file to write.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
     archive.catalogue.backup(&args.file)?;
+    let mut answer = Answer::new("catalog-backup", args.json);
+    answer.set("file", args.file.display().to_string());
+    answer.end()?;
     Ok(ExitCode::SUCCESS)
 }
 

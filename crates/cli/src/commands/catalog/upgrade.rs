@@ -2,7 +2,9 @@
 
 use crate::archive::Archive;
 use crate::error::CliError;
+use crate::json;
 use crate::output::print;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,11 +22,27 @@ pub struct Upgrade {
     /// Print what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
 pub fn run(args: &Upgrade) -> Result<ExitCode, CliError> {
     let upgrade = Archive::upgrade(&args.archive, args.dry_run)?;
+    if args.json {
+        let brings = upgrade.iter().flat_map(|upgrade| &upgrade.brings);
+        let brings = brings.map(|(schema, what)| json!({ "schema": schema, "what": what }));
+        let document = json!({
+            "schema": upgrade.as_ref().map_or(KNOWN_SCHEMA, |upgrade| upgrade.found),
+            "known_schema": KNOWN_SCHEMA,
+            "dry_run": args.dry_run,
+            "brings": brings.collect::<Vec<Value>>(),
+            "copy": upgrade.as_ref().map(|upgrade| upgrade.copy.display().to_string()),
+        });
+        json::print("catalog-upgrade", &document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(upgrade) = upgrade else {
         let text = format!(
             "the catalogue has schema {KNOWN_SCHEMA}, which is this program's: nothing to do\n"

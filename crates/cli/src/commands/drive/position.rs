@@ -1,7 +1,7 @@
 //! `tapewise drive position`: where the head is.
 
 use crate::error::CliError;
-use crate::{device, output};
+use crate::{device, json, output};
 use serde::Serialize;
 use tapewise_scsi::{PositionSource, Report, TapeDrive};
 
@@ -37,7 +37,7 @@ pub fn run(args: &Position) -> Result<(), CliError> {
     drive.wait_until_ready(super::READY_LIMIT)?;
     let place = HeadPlace::of(&mut drive)?;
     if args.json {
-        output::json(&place)
+        json::print("drive-position", &place)
     } else {
         output::print(&place.report().to_string())
     }

@@ -1,7 +1,8 @@
 //! `tapewise drive release`: who has reserved a drive, and how that ends.
 
 use crate::error::{CliError, Exit};
-use crate::{device, output};
+use crate::{device, json, output};
+use serde_json::{Value, json};
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{Owner, Registrations, Report, TapeDrive};
 
@@ -19,6 +20,9 @@ pub struct Release {
     /// End the registration with this key, in hexadecimal digits.
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     key: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 fn parse_key(text: &str) -> Result<u64, String> {
@@ -43,12 +47,23 @@ pub fn run(args: &Release) -> Result<(), CliError> {
         .hint("a reservation of RESERVE(6) ends when its holder releases it, or when the drive is reset"));
     };
     match args.key {
-        None => show(&host, &found),
-        Some(key) => end(&host, name, &mut drive, &found, key),
+        None => show(&host, &found, args.json),
+        Some(key) => end(&host, name, &mut drive, &found, key, args.json),
     }
 }
 
-fn show(host: &Host, found: &Registrations) -> Result<(), CliError> {
+fn show(host: &Host, found: &Registrations, as_json: bool) -> Result<(), CliError> {
+    if as_json {
+        let keys = found.keys.iter().map(|&key| {
+            json!({
+                "key": format!("{key:016x}"),
+                "owner": host.owner_of(key).to_string(),
+                "holds": found.held.is_some_and(|(holder, _)| holder == key),
+            })
+        });
+        let keys: Vec<Value> = keys.collect();
+        return json::print("drive-release", &json!({ "keys": keys, "ended": null }));
+    }
     let mut report = Report::default();
     if found.keys.is_empty() {
         report.line("registered", "nobody");
@@ -74,6 +89,7 @@ fn end(
     drive: &mut TapeDrive,
     found: &Registrations,
     key: u64,
+    as_json: bool,
 ) -> Result<(), CliError> {
     if !found.keys.contains(&key) {
         return Err(
@@ -92,5 +108,9 @@ fn end(
     let done = drive.clear_registration(host, key);
     done.map_err(|error| CliError::from(error).of(name))?;
     output::say(format_args!("{name}: released\n"));
+    if as_json {
+        let ended = format!("{key:016x}");
+        json::print("drive-release", &json!({ "keys": [], "ended": ended }))?;
+    }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::heed;
 use crate::commands::sense::hex_file;
 use crate::error::CliError;
-use crate::{device, output};
+use crate::{device, json, output};
 use serde::Serialize;
 use std::path::PathBuf;
 use tapewise_plot::Table;
@@ -87,11 +87,12 @@ pub fn run(args: &Show) -> Result<(), CliError> {
         }
     })?;
     if args.json {
-        json(&Document {
+        let document = Document {
             command,
             hex: hex::plain(&answer),
             lines: report.lines(),
-        })
+        };
+        json::print("drive-show", &document)
     } else {
         output::print(&report.to_string())
     }
@@ -138,7 +139,11 @@ fn list(as_json: bool) -> Result<(), CliError> {
         has_pages: PAGED.contains(&decoder.name),
     });
     if as_json {
-        return json(&listed.collect::<Vec<_>>());
+        let commands: Vec<Listed> = listed.collect();
+        return json::print(
+            "drive-show-list",
+            &serde_json::json!({ "commands": commands }),
+        );
     }
     let mut table = Table::new("", &["command", "", ""]);
     for line in listed {
@@ -146,9 +151,4 @@ fn list(as_json: bool) -> Result<(), CliError> {
         table.row([line.command.into(), line.about.into(), pages.into()]);
     }
     output::print(&output::table(&table))
-}
-
-fn json(document: &impl Serialize) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(document).map_err(CliError::failed)?;
-    output::print(&(text + "\n"))
 }

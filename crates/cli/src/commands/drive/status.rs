@@ -4,7 +4,7 @@ use super::cartridge::{describe_cartridge, describe_life};
 use super::heed;
 use super::position::HeadPlace;
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, json, output, units};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub fn run(args: &Status) -> Result<(), CliError> {
         Document::of(&drive, &device::host_holders(&args.device)?)
     };
     if args.json {
-        output::json(&document)
+        json::print("drive-status", &document)
     } else {
         output::print(&document.report().to_string())
     }

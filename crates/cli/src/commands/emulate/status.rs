@@ -1,7 +1,7 @@
 //! `tapewise emulate status`: what a library that is being served is doing.
 
 use crate::error::{CliError, Exit};
-use crate::output;
+use crate::{json, output};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Status) -> Result<ExitCode, CliError> {
         if text != last {
             let snapshot: Snapshot = serde_json::from_str(&text).map_err(CliError::failed)?;
             if args.json {
-                output::print(&format!("{text}\n"))?
+                output::print(&json::line("emulate-status", &snapshot)?)?
             } else {
                 output::print(&show(&snapshot))?
             }

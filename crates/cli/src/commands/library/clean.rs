@@ -2,7 +2,7 @@
 
 use crate::device::Devices;
 use crate::error::CliError;
-use crate::output;
+use crate::{json, output};
 use tapewise_formats::event::Event;
 use tapewise_library::pool::Pool;
 
@@ -18,6 +18,9 @@ pub struct Clean {
     /// The drive.
     #[arg(long, value_name = "DEVICE")]
     drive: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs it.
@@ -30,5 +33,10 @@ pub fn run(args: &Clean) -> Result<(), CliError> {
     let mut log: Vec<Event> = Vec::new();
     let cleaner = pool.clean(0, &mut log)?;
     output::say(format_args!("{} was cleaned with {cleaner}\n", args.drive));
+    if args.json {
+        let document =
+            serde_json::json!({ "drive": args.drive, "cleaned_with": cleaner.to_string() });
+        json::print("library-clean", &document)?;
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `tapewise library inventory`: what stands where.
 
 use crate::error::CliError;
-use crate::{device, output, units};
+use crate::{device, json, output, units};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -114,8 +114,7 @@ pub fn run(args: &Inventory) -> Result<(), CliError> {
         slots: places(&inventory.slots),
     };
     if args.json {
-        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-        output::print(&(text + "\n"))
+        json::print("library-inventory", &document)
     } else {
         output::print(&text(&document, args.all))
     }

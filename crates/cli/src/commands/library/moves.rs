@@ -2,7 +2,7 @@
 
 use super::inventory::READY_LIMIT;
 use crate::error::{CliError, Exit};
-use crate::{device, output};
+use crate::{device, json, output};
 use tapewise_library::errand::{self, Errand, ErrandError, drive_name};
 use tapewise_scsi::Inventory;
 use tapewise_scsi::commands::ElementKind;
@@ -23,6 +23,9 @@ pub struct Mount {
     /// Serial number of the drive.
     #[arg(long, value_name = "SERIAL")]
     drive: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Take a cartridge out of its drive and put it back where it came from.
@@ -36,6 +39,9 @@ pub struct Dismount {
     /// The cartridge's label.
     #[arg(value_name = "LABEL")]
     label: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Move a cartridge from the import/export station to an empty slot.
@@ -47,6 +53,9 @@ pub struct Import {
     /// The cartridge's label.
     #[arg(value_name = "LABEL")]
     label: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Put a cartridge into the import/export station, for a person to take.
@@ -58,50 +67,83 @@ pub struct Export {
     /// The cartridge's label.
     #[arg(value_name = "LABEL")]
     label: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `library mount`.
 pub fn mount(args: &Mount) -> Result<(), CliError> {
     let serial = args.drive.as_deref();
-    run(&args.device, &args.label, "drive", |inventory, label| {
-        errand::mount(inventory, label, serial)
-    })
+    let (device, label) = (&args.device, &args.label);
+    run(
+        "mount",
+        device,
+        label,
+        "drive",
+        args.json,
+        |inventory, label| errand::mount(inventory, label, serial),
+    )
 }
 
 /// Runs `library dismount`.
 pub fn dismount(args: &Dismount) -> Result<(), CliError> {
-    run(&args.device, &args.label, "slot", errand::dismount)
+    run(
+        "dismount",
+        &args.device,
+        &args.label,
+        "slot",
+        args.json,
+        errand::dismount,
+    )
 }
 
 /// Runs `library import`.
 pub fn import(args: &Import) -> Result<(), CliError> {
-    run(&args.device, &args.label, "slot", errand::import)
+    run(
+        "import",
+        &args.device,
+        &args.label,
+        "slot",
+        args.json,
+        errand::import,
+    )
 }
 
 /// Runs `library export`.
 pub fn export(args: &Export) -> Result<(), CliError> {
     let what = "place of the station";
-    run(&args.device, &args.label, what, errand::export)
+    run(
+        "export",
+        &args.device,
+        &args.label,
+        what,
+        args.json,
+        errand::export,
+    )
 }
 
 /// Says what the robot will do before it moves, and that it did.
 fn run(
+    verb: &str,
     device: &str,
     label: &str,
     what: &str,
+    as_json: bool,
     plan: impl for<'a> Fn(&'a Inventory, &str) -> Result<Errand<'a>, ErrandError>,
 ) -> Result<(), CliError> {
     let mut changer = device::changer(device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
     let errand = plan(&inventory, label)?;
-    match &errand {
+    let (from, to) = match &errand {
         Errand::None { at } => {
             let place = match at.kind {
                 ElementKind::Drive => drive_name(at),
                 kind => format!("{kind} {}", at.address),
             };
             output::say(format_args!("{label} is in {place} already\n"));
+            (None, at.address)
         }
         Errand::Move { from, to } => {
             let (from, to) = (from.address, to.address);
@@ -110,7 +152,17 @@ fn run(
             ));
             errand.carry_out(&mut changer)?;
             output::say(format_args!("{label} is in {what} {to}\n"));
+            (Some(from), to)
         }
+    };
+    if as_json {
+        let document = serde_json::json!({
+            "cartridge": label,
+            "moved": from.is_some(),
+            "from_element": from,
+            "element": to,
+        });
+        json::print(&format!("library-{verb}"), &document)?;
     }
     Ok(())
 }

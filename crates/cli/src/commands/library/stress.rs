@@ -4,6 +4,7 @@ use super::inventory::READY_LIMIT;
 use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::json;
 use crate::output;
 use crate::quantity;
 use serde::Serialize;
@@ -158,8 +159,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
     )?;
     let document = document(args, &tally, inventory_s);
     if args.json {
-        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
-        output::print(&(text + "\n"))?;
+        json::print("library-stress", &document)?;
     } else {
         output::print(&text(&document, &tally))?
     }

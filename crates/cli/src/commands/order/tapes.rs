@@ -2,7 +2,7 @@
 
 use super::{Kind, OrderArgs, write_order};
 use crate::error::CliError;
-use crate::{output, units};
+use crate::{json, output, units};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -194,8 +194,6 @@ fn words(tapes: &[Tape], rota: &Rota, drives: usize, unneeded: usize) -> String 
 /// The pull list for a program.
 #[derive(Serialize)]
 struct Document<'a> {
-    format: &'static str,
-    version: u32,
     at_hand: usize,
     drives: usize,
     end_us: i64,
@@ -237,8 +235,6 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
     if args.json || args.to == Kind::Json {
         let cartridges = rota.turns.iter();
         let document = Document {
-            format: "tapewise-pull-list",
-            version: 1,
             at_hand: 0,
             drives: args.drives,
             end_us: rota.end.0,
@@ -246,9 +242,9 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
                 .map(|turn| TapeDocument::new(&tapes[turn.tape], turn))
                 .collect(),
         };
-        let text = serde_json::to_string_pretty(&document).map_err(CliError::failed)?;
+        let text = json::text("pull-list", &document)?;
         return output::write(output, |out| {
-            writeln!(out, "{text}").map_err(CliError::failed)
+            out.write_all(text.as_bytes()).map_err(CliError::failed)
         });
     }
     if let Some(directory) = output.filter(|path| is_directory(path)) {

@@ -1,7 +1,7 @@
 //! `tapewise profile compare`: Johnson & Miller's summary (1998, section 5.7) of every drive.
 
-use super::json;
 use crate::error::CliError;
+use crate::json;
 use crate::profiles;
 use tapewise_model::profile::comparison::{Comparison, FETCH_S, SeekSource};
 use tapewise_model::profile::{self, Kind, Profile, means};
@@ -72,7 +72,7 @@ pub fn text(args: &Compare) -> Result<String, CliError> {
     };
     let rows: Vec<Comparison> = compared.iter().map(Comparison::new).collect();
     if args.json {
-        return json(&rows);
+        return json::text("profile-compare", &serde_json::json!({ "profiles": rows }));
     }
     let columns = [
         "profile",
@@ -146,6 +146,6 @@ mod tests {
         };
         assert!(compare("grau-abba2").is_err());
         let rows: serde_json::Value = serde_json::from_str(&compare("ts1170").unwrap()).unwrap();
-        assert!(rows[0]["min_file_mb"].is_null());
+        assert!(rows["profiles"][0]["min_file_mb"].is_null());
     }
 }

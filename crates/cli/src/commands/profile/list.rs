@@ -1,7 +1,7 @@
 //! `tapewise profile list`.
 
-use super::json;
 use crate::error::CliError;
+use crate::json;
 use tapewise_model::Layout;
 use tapewise_model::profile::{self, Kind, Locate, Profile, Status};
 use tapewise_plot::Table;
@@ -82,7 +82,7 @@ pub fn text(args: &List) -> Result<String, CliError> {
     let drives = drives.count();
     let entries: Vec<Entry> = profiles.into_iter().map(Entry::new).collect();
     if args.json {
-        return json(&entries);
+        return json::text("profile-list", &serde_json::json!({ "profiles": entries }));
     }
     let columns = ["profile", "GB", "MB/s", "status", "model", "device"];
     let mut table = Table::new("", &columns);
@@ -118,6 +118,9 @@ mod tests {
         assert!(listed.contains("0 of 33 drives verified on hardware."));
         let json: serde_json::Value =
             serde_json::from_str(&text(&List { json: true }).unwrap()).unwrap();
-        assert_eq!(json.as_array().unwrap().len(), profile::BUILTIN.len());
+        assert_eq!(
+            json["profiles"].as_array().unwrap().len(),
+            profile::BUILTIN.len()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! `tapewise profile show`.
 
-use super::json;
 use crate::error::CliError;
+use crate::json;
 use crate::profiles;
 use std::collections::BTreeMap;
 use tapewise_model::profile::text::{line_of_field, unit};
@@ -54,7 +54,7 @@ pub fn text(args: &Show) -> Result<String, CliError> {
     });
     if args.json {
         let values = found.into_iter().map(|value| in_json(value, &table));
-        return json(&Shown {
+        let shown = Shown {
             name: &profile.name,
             title: &profile.title,
             kind: profile.kind.name(),
@@ -63,7 +63,8 @@ pub fn text(args: &Show) -> Result<String, CliError> {
             model: profile.locate.as_ref().map(Locate::name),
             values: values.collect(),
             sources: &profile.sources,
-        });
+        };
+        return json::text("profile-show", &shown);
     }
     Ok(in_words(&profile, &found))
 }

@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::error::CliError;
+use crate::json;
 use crate::profiles::{self, Source};
 use std::process::ExitCode;
 use tapewise_model::profile::{Fault, Kind, Profile, ProfileError, values};
@@ -15,21 +16,31 @@ pub struct Validate {
     /// Files to check.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the verb: all files are checked before it gives up.
 pub fn run(args: &Validate) -> Result<ExitCode, CliError> {
     let mut valid = String::new();
     let mut faults = Vec::new();
+    let mut files = Vec::new();
     for file in &args.files {
         let checked = profiles::read(file)
             .and_then(|source| check(&source).map_err(|fault| fault.to_string()));
+        let why = checked.as_ref().err();
+        files.push(serde_json::json!({ "file": file, "valid": why.is_none(), "why": why }));
         match checked {
             Ok(words) => valid.push_str(&format!("{words}\n")),
             Err(fault) => faults.push(fault),
         }
     }
-    print(&valid)?;
+    if args.json {
+        json::print("profile-validate", &serde_json::json!({ "files": files }))?;
+    } else {
+        print(&valid)?;
+    }
     if faults.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }

@@ -5,12 +5,15 @@ mod queue;
 
 use super::Recall;
 use crate::archive::Archive;
+use crate::commands::store::volumes_and_why;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::json::Answer;
 use crate::names::read_names;
-use crate::output::{print, say};
+use crate::output::say;
 use crate::units;
 use queue::Worked;
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -32,11 +35,6 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         pull_list::print(&archive, &files, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if args.json {
-        return Err(CliError::input(
-            "--json with --archive goes with --pull-list or --dry-run",
-        ));
-    }
     let failed = |error| CliError::failed(error).of(args.to().display());
     std::fs::create_dir_all(args.to()).map_err(failed)?;
     let to = args.to().canonicalize().map_err(failed)?;
@@ -50,6 +48,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     } else {
         asked.withdraw(&archive)?
     };
+    let mut answer = Answer::new("recall", args.json);
     let end = End {
         archive: &archive,
         asked: &asked.requests,
@@ -58,7 +57,8 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let worked = match worked {
         Ok(worked) => worked,
         Err(error) => {
-            end.tell(None)?;
+            end.tell(None, &mut answer)?;
+            answer.end()?;
             let hint = "what has arrived is complete; the same command recalls the rest";
             return Err(error.or_hint(hint));
         }
@@ -79,10 +79,11 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         None if asked.requests.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
     };
-    end.tell(Some(how))?;
+    end.tell(Some(how), &mut answer)?;
     if let Some(Worked { did, for_others }) = &worked {
-        told_of_work(did, *for_others)?;
+        told_of_work(did, *for_others, &mut answer)?;
     }
+    answer.end()?;
     end.ended(&to, worked.as_ref())
 }
 
@@ -162,7 +163,9 @@ struct End<'a> {
 
 impl End<'_> {
     /// What became of the requests, and how those that were delivered were.
-    fn tell(&self, how: Option<String>) -> Result<(), CliError> {
+    fn tell(&self, how: Option<String>, answer: &mut Answer) -> Result<(), CliError> {
+        answer.set("delivered", Vec::<Value>::new());
+        answer.set("failed", Vec::<Value>::new());
         let (mut delivered, mut bytes, mut waiting) = (0, 0, 0);
         for &request in self.asked {
             let request = self.archive.catalogue.request(request)?;
@@ -171,32 +174,37 @@ impl End<'_> {
                 RequestState::Delivered => {
                     delivered += 1;
                     bytes += file.bytes;
+                    let path = shown(&file.path);
+                    answer.push("delivered", json!({ "path": path, "bytes": file.bytes }));
                 }
                 RequestState::Cancelled if self.withdrawn.contains(&request.id) => {}
                 RequestState::Failed | RequestState::Cancelled => {
                     let why = request.reason.as_deref();
                     let why = why.unwrap_or("somebody else cancelled the recall");
                     say(format_args!("tapewise: {}: {why}\n", shown(&file.path)));
+                    answer.push("failed", json!({ "path": shown(&file.path), "why": why }));
                 }
                 RequestState::Queued | RequestState::Started => waiting += 1,
             }
         }
         let how = how.map(|how| format!(", {how}")).unwrap_or_default();
-        print(&format!(
-            "delivered  {} ({}){how}\n",
+        answer.set("queued", waiting);
+        answer.set("withdrawn", self.withdrawn.len());
+        answer.line(&format!(
+            "delivered  {} ({}){how}",
             units::count(delivered, "file"),
             units::bytes(bytes),
         ))?;
         if waiting > 0 {
-            print(&format!(
-                "queued     {}: the next recall reads them too; `tapewise recall cancel --archive {}` removes them\n",
+            answer.line(&format!(
+                "queued     {}: the next recall reads them too; `tapewise recall cancel --archive {}` removes them",
                 units::count(waiting, "file"),
                 self.archive.directory().display()
             ))?;
         }
         if !self.withdrawn.is_empty() {
-            print(&format!(
-                "withdrawn  {} that did not arrive; nothing of this recall stays in the queue\n",
+            answer.line(&format!(
+                "withdrawn  {} that did not arrive; nothing of this recall stays in the queue",
                 units::count(self.withdrawn.len(), "file"),
             ))?;
         }
@@ -241,16 +249,21 @@ impl End<'_> {
 }
 
 /// What this process did besides, and what it could not.
-fn told_of_work(did: &Recalled, for_others: u64) -> Result<(), CliError> {
+fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<(), CliError> {
+    answer.set("mounts", did.mounts);
+    answer.set("without_the_tape", did.at_hand);
+    answer.set("for_others", for_others);
+    answer.set("unverified", did.unverified);
+    answer.set("unavailable", volumes_and_why(&did.unavailable));
     if for_others > 0 {
-        print(&format!(
-            "for others {}\n",
+        answer.line(&format!(
+            "for others {}",
             units::count(for_others as usize, "file")
         ))?;
     }
     if did.unverified > 0 {
-        print(&format!(
-            "unverified {}: no checksum of these files is known\n",
+        answer.line(&format!(
+            "unverified {}: no checksum of these files is known",
             units::count(did.unverified as usize, "file")
         ))?;
     }

@@ -9,7 +9,7 @@ use super::{Recall, common};
 use crate::bar::Bar;
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
-use crate::{interrupt, log_file, output, units};
+use crate::{interrupt, json, log_file, output, units};
 use choice::Choice;
 use power_cut::Powered;
 use std::fs::File;
@@ -84,7 +84,7 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
         plan.totals.total, plan.totals.locate, plan.totals.read
     ));
     if args.dry_run {
-        output::print(&dry_run(&wanted, &problem, &plan, args.json))?;
+        output::print(&dry_run(&wanted, &problem, &plan, args.json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(destination) = destination else {
@@ -203,7 +203,12 @@ fn without_those_there(wanted: Vec<Wanted>, check: &Check) -> Vec<Wanted> {
 
 /// A line, or a JSON object, for each file in the order of reading: when its reading begins, its
 /// length.
-fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> String {
+fn dry_run(
+    wanted: &[Wanted],
+    problem: &Problem,
+    plan: &Plan,
+    as_json: bool,
+) -> Result<String, CliError> {
     let (empty, on_tape): (Vec<&Wanted>, Vec<&Wanted>) =
         wanted.iter().partition(|one| one.segments.is_empty());
     let mut rows: Vec<(Option<Micros>, &Wanted)> = empty.iter().map(|one| (None, *one)).collect();
@@ -214,7 +219,7 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
             rows.push((Some(step.begin), on_tape[request as usize]));
         }
     }
-    if json {
+    if as_json {
         let files: Vec<serde_json::Value> = rows
             .iter()
             .map(|(begin, one)| {
@@ -226,10 +231,8 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
             })
             .collect();
         let total_s = plan.totals.total.as_secs_f64();
-        return format!(
-            "{:#}\n",
-            serde_json::json!({ "predicted_s": total_s, "files": files })
-        );
+        let document = serde_json::json!({ "predicted_s": total_s, "files": files });
+        return json::text("recall-plan", &document);
     }
     let mut lines = format!("{:>8} {:>8}  file\n", "begins", "bytes");
     for (begin, one) in rows {
@@ -237,7 +240,7 @@ fn dry_run(wanted: &[Wanted], problem: &Problem, plan: &Plan, json: bool) -> Str
         let bytes = units::bytes(one.expected.bytes);
         lines.push_str(&format!("{begins:>8} {bytes:>8}  {}\n", one.path));
     }
-    lines
+    Ok(lines)
 }
 
 /// Where the event log goes.
@@ -314,7 +317,10 @@ impl Work<'_> {
             self.predicted
         ));
         if self.args.json {
-            output::print(&self.json(&report, &failed, took, result.as_ref().ok()))?;
+            json::print(
+                "recall",
+                &self.json(&report, &failed, took, result.as_ref().ok()),
+            )?;
         }
         match result {
             Ok(_) => match (
@@ -350,13 +356,13 @@ impl Work<'_> {
         failed: &[(String, String)],
         took: Micros,
         outcome: Option<&Outcome>,
-    ) -> String {
+    ) -> serde_json::Value {
         let doubts: Vec<String> = self.volume.doubts.iter().map(ToString::to_string).collect();
         let failed: Vec<serde_json::Value> = failed
             .iter()
             .map(|(path, why)| serde_json::json!({ "path": path, "why": why }))
             .collect();
-        let document = serde_json::json!({
+        serde_json::json!({
             "volume": self.volume.name,
             "volume_uuid": self.volume.label.volume_uuid,
             "generation": self.volume.index.head.generation,
@@ -372,8 +378,7 @@ impl Work<'_> {
             "complete": outcome.is_some() && failed.is_empty() && self.older().is_none(),
             "replans": outcome.map(|outcome| outcome.replans),
             "places_learned": outcome.map(|outcome| outcome.learned),
-        });
-        format!("{document:#}\n")
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Recall, common};
 use crate::batch::{self, Input, Wanted};
 use crate::error::{CliError, Exit};
 use crate::units;
-use crate::{interrupt, output};
+use crate::{interrupt, json, output};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -55,7 +55,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     say(&promise(&placed, &found, args));
     let order = placed.reading_order(&found.plan);
     if args.dry_run {
-        output::print(&dry_run(&placed, &found, &order))?;
+        output::print(&dry_run(&placed, &found, &order, args.json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(destination) = destination else {
@@ -80,6 +80,14 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
         report.write_mhl(&destination, args.to(), start_ns, &say)?;
     }
     say(&report);
+    if args.json {
+        let document = serde_json::json!({
+            "predicted_s": found.total().as_secs_f64(),
+            "delivered": report.files_json(),
+            "missing": report.missing(ordered.len()),
+        });
+        json::print("recall", &document)?;
+    }
     if stop.load(Ordering::Relaxed) && report.is_incomplete(ordered.len()) {
         let left = units::count(report.missing(ordered.len()), "file");
         let said = format!("interrupted, {left} left");
@@ -189,7 +197,12 @@ fn promise(placed: &Placed, found: &Found, args: &Recall) -> String {
 }
 
 /// A line for each file in the order of reading: when its reading begins, how long it takes, its length.
-fn dry_run(placed: &Placed, found: &Found, order: &[usize]) -> String {
+fn dry_run(
+    placed: &Placed,
+    found: &Found,
+    order: &[usize],
+    as_json: bool,
+) -> Result<String, CliError> {
     let batch = &placed.batch;
     let mut times = vec![None; batch.requests.len()];
     for step in found
@@ -204,14 +217,28 @@ fn dry_run(placed: &Placed, found: &Found, order: &[usize]) -> String {
             *took += step.duration;
         }
     }
+    let bytes_of = |at: usize| -> u64 {
+        let extents = batch.requests[at].extents.iter();
+        let known = extents.filter_map(|extent| batch.bytes(extent));
+        known.fold(0, u64::saturating_add)
+    };
+    if as_json {
+        let files = order.iter().map(|&at| {
+            serde_json::json!({
+                "path": batch.requests[at].id,
+                "bytes": bytes_of(at),
+                "begins_s": times[at].map(|(begin, _)| begin.as_secs_f64()),
+            })
+        });
+        let files: Vec<serde_json::Value> = files.collect();
+        let predicted_s = found.total().as_secs_f64();
+        let document = serde_json::json!({ "predicted_s": predicted_s, "files": files });
+        return json::text("recall-plan", &document);
+    }
     let mut lines = format!("{:>8} {:>8} {:>8}  file\n", "begins", "reading", "bytes");
     for &at in order {
         let request = &batch.requests[at];
-        let bytes: u64 = request
-            .extents
-            .iter()
-            .filter_map(|extent| batch.bytes(extent))
-            .fold(0, u64::saturating_add);
+        let bytes = bytes_of(at);
         let (begins, reading) = match times[at] {
             Some((begin, took)) => (begin.to_string(), took.to_string()),
             None => ("-".to_owned(), "-".to_owned()),
@@ -220,5 +247,5 @@ fn dry_run(placed: &Placed, found: &Found, order: &[usize]) -> String {
         let bytes = units::bytes(bytes);
         lines.push_str(&format!("{begins:>8} {reading:>8} {bytes:>8}  {name}\n"));
     }
-    lines
+    Ok(lines)
 }

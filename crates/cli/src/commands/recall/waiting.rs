@@ -3,8 +3,8 @@
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::now::now_ns;
-use crate::output::{json, print};
-use crate::{quantity, units};
+use crate::output::print;
+use crate::{json, quantity, units};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -53,6 +53,9 @@ pub struct Cancel {
     /// Cancel all recalls of the archive.
     #[arg(long)]
     all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the subcommand.
@@ -96,12 +99,7 @@ fn queue(args: &Queue) -> Result<ExitCode, CliError> {
         });
     }
     if args.json {
-        let document = serde_json::json!({
-            "format": "tapewise-recall-queue",
-            "version": 1,
-            "requests": entries,
-        });
-        json(&document)?;
+        json::print("recall-queue", &serde_json::json!({ "requests": entries }))?;
         return Ok(ExitCode::SUCCESS);
     }
     if entries.is_empty() {
@@ -158,11 +156,16 @@ fn cancel(args: &Cancel) -> Result<ExitCode, CliError> {
     }
     let ids: Vec<_> = meant.iter().map(|request| request.id).collect();
     let cancelled = archive.catalogue.withdraw(&ids, now_ns())?.len();
-    print(&format!(
-        "cancelled  {}\n",
-        units::count(cancelled, "recall")
-    ))?;
     let reading = ids.len() - cancelled;
+    if args.json {
+        let document = serde_json::json!({ "cancelled": cancelled, "being_read": reading });
+        json::print("recall-cancel", &document)?;
+    } else {
+        print(&format!(
+            "cancelled  {}\n",
+            units::count(cancelled, "recall")
+        ))?;
+    }
     if reading > 0 {
         let files = units::count(reading, "file");
         let said = format!("another tapewise reads {files} of these now and will deliver them");

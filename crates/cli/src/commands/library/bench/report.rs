@@ -2,8 +2,7 @@
 
 use super::{open, read_pattern};
 use crate::error::CliError;
-use crate::output;
-
+use crate::{json, output};
 use std::path::PathBuf;
 use tapewise_formats::event_log::read_events;
 use tapewise_library::bench::measured::{Measured, MeasuredError};
@@ -57,9 +56,7 @@ pub fn run(args: &Report) -> Result<(), CliError> {
 /// As text or JSON.
 pub fn shown(measured: &Measured, as_json: bool) -> Result<String, CliError> {
     if as_json {
-        serde_json::to_string_pretty(measured)
-            .map(|text| text + "\n")
-            .map_err(CliError::failed)
+        json::text("library-bench", measured)
     } else {
         Ok(text(measured))
     }

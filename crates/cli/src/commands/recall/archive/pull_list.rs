@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::error::CliError;
-use crate::{output, units};
+use crate::{json, output, units};
 use serde::Serialize;
 use std::collections::HashSet;
 use tapewise_archive::catalogue::{FileId, Files, RequestKind, Requests};
@@ -12,8 +12,6 @@ use tapewise_archive::pull_list::{PullList, pull_list};
 /// The list as JSON.
 #[derive(Serialize)]
 struct Document<'a> {
-    format: &'static str,
-    version: u32,
     /// Files that need no cartridge.
     at_hand: usize,
     cartridges: Vec<PullRow<'a>>,
@@ -37,12 +35,11 @@ pub fn print(archive: &Archive, files: &[FileId], as_json: bool) -> Result<(), C
             bytes: pull.bytes,
             drive_time_us: pull.drive_time.0,
         });
-        return output::json(&Document {
-            format: "tapewise-pull-list",
-            version: 1,
+        let document = Document {
             at_hand: list.at_hand,
             cartridges: cartridges.collect(),
-        });
+        };
+        return json::print("pull-list", &document);
     }
     output::print(&words(archive, &list))
 }
