@@ -71,7 +71,7 @@ unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --tests
 	$(CARGO) test --workspace --quiet --doc
 
-guest-times: targets ## in a Linux guest: times on a scaled clock beside those of the emulator, and 1 GiB through the tape driver
+guest-times: targets ## in a Linux guest: times on a scaled clock beside the emulator's, and 1 GiB through st
 	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture --test-threads 1 guest::
 
 reproduce: ## the papers' tables on three seeds; fails when a claim that is to hold does not
