@@ -215,36 +215,6 @@ fn assert_judged_as_before(console: &str) {
     assert_eq!(said, kept, "the guest's console:\n{console}");
 }
 
-/// What `dd` writes comes back the same, read on, found by spacing over filemarks both ways, and found by its block.
-#[test]
-#[ignore = "minutes; `make guest-times`"]
-fn a_gigabyte_goes_through_the_tape_driver_and_comes_back() {
-    let script = include_str!("guest/gigabyte.sh");
-    let Some((_, _, console)) = guest("1 GiB through the tape driver", script, "") else {
-        return;
-    };
-    let same = console
-        .lines()
-        .filter_map(|line| line.strip_prefix("guest: the same "));
-    let same: Vec<u32> = same
-        .map(|number| number.trim().parse().expect("a number"))
-        .collect();
-    let expected: Vec<u32> = (1..=16).chain([12, 11, 4]).collect();
-    assert_eq!(same, expected, "the guest's console:\n{console}");
-    for words in [
-        "after writing: At block 1040",
-        "after 11 filemarks: At block 715",
-        "at the end: At block 1040",
-    ] {
-        assert!(
-            console
-                .lines()
-                .any(|line| line.trim_end().strip_prefix("guest: ") == Some(words)),
-            "{words}\nthe guest's console:\n{console}"
-        );
-    }
-}
-
 /// What a locate took: as the program in the guest has it in its event log, and as the emulator did.
 struct Locate {
     to_block: u64,
