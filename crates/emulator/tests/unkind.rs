@@ -268,9 +268,5 @@ fn an_element_status_that_is_cut_short_announces_what_it_does_not_send() {
     let (whole, cut) = (answer_of(0), answer_of(8));
     assert_eq!(cut, whole[..whole.len() - 8]);
     assert!(whole.ends_with(b"TWD0000002") && cut.ends_with(b"TW"));
-    assert_eq!(
-        answer_of(100_000),
-        whole[..8],
-        "the header is always there"
-    );
+    assert_eq!(answer_of(100_000), whole[..8], "the header is always there");
 }
