@@ -9,7 +9,7 @@ use tapewise_archive::catalogue::{Files, Recorded, Requests, Volumes};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::ltfs::deliver::Wanted;
 use tapewise_archive::ltfs::volume::LtfsVolume;
-use tapewise_archive::mover::Recalled;
+use tapewise_archive::mover::{Others, ReadIn, Recalled};
 use tapewise_archive::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Action;
@@ -121,6 +121,42 @@ fn files_of_an_ltfs_volume_come_back_as_where_it_was_mounted() {
         let bytes = std::fs::read(to.join("TW0002").join(name)).expect("delivered");
         assert_eq!(Sum::of(Kind::Sha256, &bytes).hex(), sum, "{name}");
     }
+}
+
+#[test]
+fn an_ltfs_volume_is_added_from_its_tape_and_what_is_neither_leaves_no_entry() {
+    let mut site = site_of("lto8", 1);
+    elsewhere(&mut site, "TW0002", ltfs_tape::write_real_volume);
+    elsewhere(&mut site, "TW0003", |drive| {
+        drive.rewind().expect("rewound");
+        drive.write(&[7; 80]).expect("written");
+        drive.write_filemarks(1, false).expect("written");
+    });
+    let labels = ["TW0002", "TW0003"].map(str::to_owned);
+    let read = site.mover(|mover| mover.read_in(&labels, Others::Add, 1));
+    let read = read.expect("read").volumes;
+    let [(_, ReadIn::Added(added)), (_, ReadIn::Passed(why))] = &read[..] else {
+        panic!("{read:?}");
+    };
+    assert_eq!(
+        (added.joined.files, added.left_out.len()),
+        (19, 1),
+        "{added:?}"
+    );
+    assert!(
+        why.contains("neither a tar archive nor an LTFS volume"),
+        "{why}"
+    );
+    let volumes = site.catalogue.volumes().expect("volumes");
+    let known: Vec<_> = volumes
+        .iter()
+        .map(|(_, one)| (one.label.as_str(), one.format))
+        .collect();
+    assert_eq!(known, [("TW0002", VolumeFormat::Ltfs)]);
+    let files = [("TW0002/docs/a/hello.txt".to_owned(), Vec::new())];
+    let to = site.destination("back");
+    let recalled = recall(&mut site, &files, &to);
+    assert_eq!((recalled.delivered, recalled.failed), (1, vec![]));
 }
 
 #[test]

@@ -76,6 +76,9 @@ pub struct Faults {
     pub slow_load_s: f64,
     /// READ ELEMENT STATUS does not tell the serial numbers of the drives.
     pub no_drive_serials: bool,
+    /// The answer to READ ELEMENT STATUS ends this many bytes early, whatever its header announces.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub element_status_cut_bytes: usize,
     /// Barcodes of cartridges that are write-protected.
     pub write_protected: Vec<String>,
     /// Bytes that a partition takes before it is full, whatever its tape would take; the drive warns in the last
@@ -107,6 +110,11 @@ pub struct Faults {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference.
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A block that cannot be read.

@@ -250,3 +250,23 @@ fn a_library_without_serial_numbers_names_no_drive() {
         .unwrap();
     assert!(!status.windows(10).any(|part| part == b"TWD0000001"));
 }
+
+#[test]
+fn an_element_status_that_is_cut_short_announces_what_it_does_not_send() {
+    let answer_of = |cut| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spec = LibrarySpec::with_robot("ibm3584", "lto8", 2, 4, 2, 1);
+        spec.faults.element_status_cut_bytes = cut;
+        let library =
+            Library::create(&directory.path().join("lib"), &spec, Clock::virtual_time()).unwrap();
+        library.skip(Micros(600_000_000));
+        let mut host = Host::new(library.transport_to_changer().unwrap());
+        host.wait_until_ready();
+        host.input([0xb8, 0x14, 0, 0, 0, 9, 1, 0, 4, 0, 0, 0], 1024)
+            .unwrap()
+    };
+    let (whole, cut) = (answer_of(0), answer_of(8));
+    assert_eq!(cut, whole[..whole.len() - 8]);
+    assert!(whole.ends_with(b"TWD0000002") && cut.ends_with(b"TW"));
+    assert_eq!(answer_of(100_000), whole[..8], "the header is always there");
+}

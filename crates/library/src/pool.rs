@@ -80,6 +80,28 @@ pub struct DriveStatus {
     pub mounts: u64,
 }
 
+/// A drive as its library names it.
+struct KnownSite {
+    serial: String,
+    /// The serial number is only the beginning of the drive's.
+    is_cut: bool,
+    site: Site,
+}
+
+/// Where the drive of this serial number is: the one that is named so, or the only one that may be named so as far as
+/// its library tells the serial number.
+fn site_of(sites: &[KnownSite], serial: &str) -> Option<Site> {
+    if let Some(known) = sites.iter().find(|known| known.serial == serial) {
+        return Some(known.site);
+    }
+    let may_be = |known: &&KnownSite| known.is_cut && serial.starts_with(&known.serial);
+    let mut found = sites.iter().filter(may_be);
+    match (found.next(), found.next()) {
+        (Some(known), None) => Some(known.site),
+        _ => None,
+    }
+}
+
 impl Pool {
     /// A pool of these drives. Every drive must be in one of the libraries, by its serial number,
     /// unless there is a person to load it.
@@ -100,9 +122,13 @@ impl Pool {
         let mut sites = Vec::new();
         for (number, changer) in robots.into_iter().enumerate() {
             let (library, told) = Library::open(changer)?;
-            let site = |(address, serial)| {
-                let library = number;
-                (serial, Site::Element { library, address })
+            let site = |(address, serial)| KnownSite {
+                serial,
+                is_cut: told.cut == Some(address),
+                site: Site::Element {
+                    library: number,
+                    address,
+                },
             };
             sites.extend(told.serials.into_iter().map(site));
             libraries.push(library);
@@ -116,12 +142,11 @@ impl Pool {
             if bays.iter().any(|bay| bay.serial == serial) {
                 return Err(PoolError::Twice { serial });
             }
-            let site = sites.iter().find(|(known, _)| *known == serial.trim());
-            let site = match (site, &person) {
-                (Some((_, site)), _) => *site,
+            let site = match (site_of(&sites, serial.trim()), &person) {
+                (Some(site), _) => site,
                 (None, Some(_)) => Site::ByHand,
                 (None, None) => {
-                    let known: Vec<&str> = sites.iter().map(|(one, _)| one.as_str()).collect();
+                    let known: Vec<&str> = sites.iter().map(|one| one.serial.as_str()).collect();
                     return Err(PoolError::NotInLibrary {
                         serial,
                         known: known.join(", "),

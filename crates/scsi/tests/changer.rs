@@ -224,6 +224,31 @@ fn drives_that_the_library_does_not_name_are_tied_to_their_elements_by_hand() {
 }
 
 #[test]
+fn of_a_descriptor_that_is_cut_short_what_is_there_counts() {
+    let slots = [
+        descriptor(SLOTS, "T01000L8", None),
+        descriptor(SLOTS + 1, "T01001L8", None),
+    ];
+    let whole = status(2, SLOTS, &slots);
+    let cut = |bytes: usize| {
+        let found = tapewise_scsi::commands::element_status(&whole[..whole.len() - bytes]);
+        let found = found.expect("two slots").pop().expect("the last one");
+        assert_eq!((found.address, found.is_full), (SLOTS + 1, true), "{bytes}");
+        found.volume_tag
+    };
+    // After the label of 8 characters come 24 blanks, its number and an empty identifier, of 4 bytes each.
+    for bytes in [0, 8, 31] {
+        assert_eq!(cut(bytes).as_deref(), Some("T01001L8"), "{bytes}");
+    }
+    // A label that may go on is not a label, and neither is none.
+    for bytes in [32, 34, 40, 45, 49] {
+        assert_eq!(cut(bytes), None, "{bytes}");
+    }
+    let nothing = tapewise_scsi::commands::element_status(&whole[..whole.len() - 50]);
+    assert!(nothing.is_err(), "address and flags are needed");
+}
+
+#[test]
 fn of_a_serial_number_that_is_cut_short_what_is_there_counts() {
     let drives: Vec<_> = (0..2)
         .map(|at| descriptor(DRIVES + at, "", Some(&format!("10WT00000{at}"))))

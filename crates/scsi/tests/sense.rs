@@ -34,6 +34,25 @@ fn condition(key: u8, code: u16) -> Condition {
 }
 
 #[test]
+fn a_command_that_the_tape_driver_cannot_send_names_the_module_that_is_missing() {
+    let sense = fixed(5, 0x20f0, 0, 0);
+    assert!(
+        sense
+            .to_string()
+            .contains("load the sg module (modprobe sg)"),
+        "{sense}"
+    );
+    let by_drive = fixed(5, 0x2000, 0, 0).to_string();
+    assert!(
+        by_drive.contains("invalid command operation code"),
+        "{by_drive}"
+    );
+    assert!(!by_drive.contains("sg module"), "{by_drive}");
+    // Whoever can do without the command does without it in both cases.
+    assert_eq!(sense.condition(), fixed(5, 0x2000, 0, 0).condition());
+}
+
+#[test]
 fn the_sense_of_cerns_type_m8_tape_tells_wrap_lpos_and_label() {
     let dump = &tapewise_house::text("scsi/cern-2018-m8.hex");
     let bytes = hex::parse(dump).unwrap();

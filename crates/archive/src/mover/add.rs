@@ -6,6 +6,8 @@ use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
+use crate::foreign::ForeignVolume;
+use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive};
 use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, scan};
@@ -31,7 +33,7 @@ pub struct Added {
 pub enum ReadIn {
     /// It is in the catalogue.
     Added(Added),
-    /// It is blank, or not one of ours; it is not in the catalogue.
+    /// It is blank, not one of ours, or of a format that is not known; it is not in the catalogue.
     Passed(String),
     /// It could not be read; nothing of it was added.
     Failed(MoveError),
@@ -51,7 +53,7 @@ pub struct Rebuilt {
 /// What is done with cartridges that are not ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
-    /// Their tar archives are added below the cartridge's label, and never written.
+    /// Their tar archives and LTFS volumes are added below the cartridge's label, and never written.
     Add,
     /// They are passed over.
     Pass,
@@ -133,6 +135,17 @@ impl Reading<'_> {
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<ReadIn, RunError> {
+        // An LTFS volume is known by its label and read by its index: nobody reads all of it for that.
+        if self.others == Others::Add && label_in_drive(drive).is_ok() {
+            let volume = match LtfsVolume::look(drive) {
+                Err(LtfsError::Scsi(error)) => return Err(error.into()),
+                looked => looked,
+            };
+            let added = volume
+                .map_err(|error| no_index(label, &error))
+                .and_then(|volume| self.add_ltfs(label, &volume));
+            return Ok(added.map_or_else(ReadIn::Failed, ReadIn::Added));
+        }
         let mut recorder = Recorder::new(drive, log, self.with.stop);
         let mut found = Contents::default();
         let scanned = scan(&mut recorder, &mut |one| {
@@ -151,6 +164,10 @@ impl Reading<'_> {
             (Some(_), _) => self.add_ours(number, label, &scanned, found),
             (None, _) if scanned.end_of_data == 0 => {
                 return Ok(ReadIn::Passed("it is blank".to_owned()));
+            }
+            (None, Others::Add) if found.members.is_empty() && found.left_out.is_empty() => {
+                let why = "it holds neither a tar archive nor an LTFS volume";
+                return Ok(ReadIn::Passed(why.to_owned()));
             }
             (None, Others::Add) => self.add_others(label, &scanned, found),
             (None, Others::Pass) => {
@@ -211,6 +228,29 @@ impl Reading<'_> {
             joined,
             left_out,
             troubles: found.troubles,
+        })
+    }
+
+    /// Adds the files of an LTFS volume below the cartridge's label.
+    fn add_ltfs(&self, label: &str, volume: &LtfsVolume) -> Result<Added, MoveError> {
+        let mut files = Vec::new();
+        let visited = volume.index.visit(|file| files.push(file));
+        visited.map_err(|error| no_index(label, &error))?;
+        let found = ForeignVolume::of_index(label, &volume.index.head, &files, &volume.layout);
+        let catalogue = self.with.catalogue;
+        catalogue.add_recorded(&found.volume, &found.recorded, self.with.now())?;
+        let left_out = found.left_out.into_iter();
+        let fallback = volume.fallback.iter().map(ToString::to_string);
+        let doubts = volume.doubts.iter().map(ToString::to_string);
+        Ok(Added {
+            joined: Rejoined {
+                files: found.recorded.len() as u64,
+                ..Rejoined::default()
+            },
+            left_out: left_out
+                .map(|(path, why)| (path, why.to_string()))
+                .collect(),
+            troubles: fallback.chain(doubts).collect(),
         })
     }
 
@@ -329,6 +369,14 @@ fn of_others(located: &Located, label: &str) -> Result<Recorded, String> {
         zstd_bytes: None,
         segments: vec![located.segment],
     })
+}
+
+/// An LTFS volume whose index cannot be had.
+fn no_index(label: &str, error: &LtfsError) -> MoveError {
+    MoveError::NoMap {
+        label: label.to_owned(),
+        what: format!("an LTFS volume that cannot be added: {error}"),
+    }
 }
 
 /// What is wrong, and where.

@@ -244,6 +244,54 @@ fn drives_are_tied_to_elements_in_the_robot_s_name() {
 }
 
 #[test]
+fn a_serial_number_that_is_cut_short_is_said_and_its_drive_is_used_all_the_same() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
+    let faults = "[faults]\nelement_status_cut_bytes = 8\n";
+    let text = desk.read("lib/library.toml").replace("[faults]\n", faults);
+    desk.put("lib/library.toml", text);
+    let words = "the library cuts the serial number short";
+    let listed = desk.done("library inventory emulated:lib");
+    let said = |drive: &str| {
+        let lines = listed.lines();
+        lines
+            .iter()
+            .any(|line| line.trim_start().starts_with(drive) && line.contains(words))
+    };
+    assert!(!said("257") && said("258"), "{}", listed.text());
+    desk.done("library mount emulated:lib TW0002 --drive TWD0000002");
+    let listed = desk.done("library inventory emulated:lib --json").json();
+    let drive = &listed["drives"][1];
+    assert_eq!(drive["cartridge"], "TW0002");
+    assert_eq!(drive["drive_serial"], "TW");
+    assert_eq!(drive["drive_serial_cut"], true);
+    let tied = desk.done("library inventory emulated:lib#changer,258=TWD0000002");
+    assert!(!tied.text().contains(words), "{}", tied.text());
+}
+
+#[test]
+fn an_archive_takes_the_profile_of_the_drive_s_name() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 2 --scale 100000");
+    let made = desk.done(
+        "catalog init A --drive emulated:lib#drive0 --drive emulated:lib#drive1 --changer emulated:lib#changer",
+    );
+    assert!(
+        made.err.contains("profile lto8, by the drive's name"),
+        "{}",
+        made.err
+    );
+    assert!(desk.read("A/archive.toml").contains("profile = \"lto8\""));
+    desk.done("emulate old --robot ibm3584 --drive lto5 --cartridges 1 --scale 100000");
+    let mixed = desk.run("catalog init B --drive emulated:lib#drive0 --drive emulated:old#drive0");
+    assert_eq!(mixed.code, 2, "{}", mixed.err);
+    for words in ["is of profile lto8", "of profile lto5", "--profile"] {
+        assert!(mixed.err.contains(words), "{}", mixed.err);
+    }
+    assert!(!desk.path().join("B").exists());
+}
+
+#[test]
 fn an_archive_writes_only_the_cartridges_that_its_pattern_names() {
     let desk = Desk::new();
     desk.done("emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 4 --scale 100000");

@@ -2,8 +2,10 @@
 
 use crate::archive::{empty_cache, make_files_of, recall_and_compare};
 use crate::program::{Desk, TAPEWISE};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A library that is being served, with the addresses of its units.
 pub struct Served {
@@ -39,6 +41,63 @@ impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// How many files a process has open, and how many threads it has.
+fn held(process: u32) -> (usize, usize) {
+    let count = |what| {
+        let entries = std::fs::read_dir(format!("/proc/{process}/{what}"));
+        entries.expect("a running process").count()
+    };
+    (count("fd"), count("task"))
+}
+
+#[test]
+fn initiators_that_misbehave_leave_no_file_and_no_thread_behind() {
+    const PATIENCE: Duration = Duration::from_secs(120);
+    let desk = Desk::new();
+    let served = Served::start(
+        &desk,
+        "emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 2 --scale 100000 --iscsi 127.0.0.1:0",
+        2,
+    );
+    let process = served.child.id();
+    let portal = served.units[0].trim_start_matches("iscsi://");
+    let portal = portal.split('/').next().expect("a portal");
+    let before = held(process);
+    // No PDU at all, a login that ends within its header, one that promises 16 MiB, and nothing.
+    let mut promising = [0; 48];
+    promising[..8].copy_from_slice(&[0x43, 0x87, 0, 0, 0, 0xff, 0xff, 0xff]);
+    let openings: [&[u8]; 4] = [
+        b"GET / HTTP/1.1\r\n\r\n",
+        &[0x43, 0x87, 0, 0, 0],
+        &promising,
+        b"",
+    ];
+    let flood: Vec<TcpStream> = openings
+        .iter()
+        .cycle()
+        .take(400)
+        .map(|opening| {
+            let mut stream = TcpStream::connect(portal).expect("a connection");
+            // Beyond the most connections that there may be, the target has closed it already.
+            let _ = stream.write_all(opening);
+            stream
+        })
+        .collect();
+    let (_, threads) = held(process);
+    assert!(threads > before.1, "nobody was let in");
+    drop(flood);
+    let start = Instant::now();
+    while held(process) != before {
+        let now = held(process);
+        assert!(start.elapsed() < PATIENCE, "before {before:?}, now {now:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    if has_libiscsi() {
+        let listed = desk.done(&format!("library inventory {}", served.units[0]));
+        assert!(listed.text().contains("TW0001"), "{}", listed.text());
     }
 }
 

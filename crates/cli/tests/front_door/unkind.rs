@@ -144,6 +144,11 @@ const ALL: &[Unkindness] = &[
         ..KIND
     },
     Unkindness {
+        name: "element status cut short",
+        faults: &[("element_status_cut_bytes", "8")],
+        ..KIND
+    },
+    Unkindness {
         name: "write protection",
         faults: &[("write_protected", r#"["TW0001", "TW0002", "TW0003"]"#)],
         refused: &[("store", 7), ("repack", 7)],

@@ -57,6 +57,8 @@ pub(super) fn read_status(world: &mut World, exchange: &mut Exchange<'_>) -> Res
     answer.extend((wanted.len() as u16).to_be_bytes());
     answer.extend((pages.len() as u32).to_be_bytes());
     answer.extend(pages);
+    let cut = world.spec.faults.element_status_cut_bytes;
+    answer.truncate(answer.len().saturating_sub(cut).max(8));
     exchange.answer(&answer, allocation);
     Ok(())
 }

@@ -31,6 +31,8 @@ pub(super) struct Library {
 pub(super) struct Drives {
     /// Element and serial number.
     pub serials: Vec<(u16, String)>,
+    /// The element whose serial number the answer cuts short.
+    pub cut: Option<u16>,
 }
 
 impl Library {
@@ -67,7 +69,12 @@ impl Library {
             missing: BTreeMap::new(),
         };
         library.learn(&inventory);
-        Ok((library, Drives { serials }))
+        let is_cut = |element: &&tapewise_scsi::commands::Element| {
+            element.device_id.as_ref().is_some_and(|id| id.is_cut)
+        };
+        let cut = inventory.drives.iter().find(is_cut);
+        let cut = cut.map(|element| element.address);
+        Ok((library, Drives { serials, cut }))
     }
 
     /// What it is called.

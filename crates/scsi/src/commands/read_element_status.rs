@@ -143,8 +143,8 @@ impl Command for ReadElementStatus {
 
 /// Decodes the answer to any READ ELEMENT STATUS: a header, and a page for each type.
 ///
-/// There is a target that leaves out the last eight bytes, which belong to nothing we read. So the
-/// measure of a whole answer is the number of elements that its header announces.
+/// There is a target that leaves out the last eight bytes. So the measure of a whole answer is the number of elements
+/// that its header announces, and of the last one what is there counts.
 ///
 /// # Errors
 /// [`DecodeError`] when elements are missing, or a type is named that there is not.
@@ -209,25 +209,31 @@ fn element(
     has_tag: bool,
     id_at: usize,
 ) -> Result<Element, DecodeError> {
+    // The last descriptor may be cut short: its address and flags are needed, the rest may be missing.
     let flags = descriptor.u8(2)?;
-    let code = (descriptor.u8(4)?, descriptor.u8(5)?);
-    let source = descriptor.u16(10)?;
-    // The label is 32 characters, then a sequence number. Unread labels are blank.
-    let volume_tag = has_tag
-        .then(|| descriptor.text(12, 32))
-        .transpose()?
-        .filter(|tag| !tag.is_empty());
+    let code = descriptor.u8(4).ok().zip(descriptor.u8(5).ok());
+    let has_source = descriptor.bit(9, 7).unwrap_or(false);
     Ok(Element {
         kind,
         address: descriptor.u16(0)?,
         is_full: flags & 0x01 != 0,
         is_from_operator: kind == ElementKind::Station && flags & 0x02 != 0,
-        exception: (flags & 0x04 != 0).then_some(code),
+        exception: (flags & 0x04 != 0).then(|| code.unwrap_or_default()),
         is_accessible: flags & 0x08 != 0,
-        source: descriptor.bit(9, 7)?.then_some(source),
-        volume_tag,
+        source: descriptor.u16(10).ok().filter(|_| has_source),
+        volume_tag: volume_tag(descriptor).filter(|_| has_tag),
         device_id: device_id(descriptor, id_at),
     })
+}
+
+/// The label: 32 characters, blanks to fill them, then a sequence number. Unread labels are blank. Of a label that the
+/// answer cuts, what is there counts only if it ends with a blank: the name of another cartridge may go on as it does.
+fn volume_tag(descriptor: Fields<'_>) -> Option<String> {
+    const LENGTH: usize = 32;
+    let bytes = descriptor.rest(12);
+    let bytes = &bytes[..bytes.len().min(LENGTH)];
+    let is_whole = bytes.len() == LENGTH || matches!(bytes.last(), Some(b' ' | 0));
+    Some(text(bytes)).filter(|tag| is_whole && !tag.is_empty())
 }
 
 /// The identifier at the descriptor's end: a designation descriptor as in VPD page 83h.

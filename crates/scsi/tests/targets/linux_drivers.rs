@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tapewise_house::initramfs_script;
 use tapewise_house::tgt::{FIRST_DRIVE, FIRST_SLOT, Target, lacks, serial, skip};
-use tapewise_scsi::commands::DeviceKind;
+use tapewise_scsi::commands::{DeviceKind, LogSense};
 use tapewise_scsi::device::{Address, DeviceError, Found, Host};
 use tapewise_scsi::transports::{Sg, St};
-use tapewise_scsi::{Cdb, Data, Transport, TransportError};
+use tapewise_scsi::{Cdb, Command as _, Data, Transport, TransportError};
 
 const TEST: &str = "the SG_IO and the st transport on Linux's own drivers";
 /// Far more than the guest needs, which is some seconds.
@@ -324,4 +324,10 @@ fn without_sg_the_tape_driver_is_taken_and_said() {
     assert!(matches!(error, DeviceError::Rewinds { .. }), "{error}");
     let mut drive = host.open("/dev/nst0").expect("the tape driver").transport;
     assert_eq!(outcome(&ask(&mut *drive, Cdb::new([0; 6]))), "good");
+    let log_pages = LogSense {
+        page: 0,
+        subpage: 0,
+    };
+    let error = log_pages.send(&mut *drive).expect_err("not by st").to_string();
+    assert!(error.contains("load the sg module (modprobe sg)"), "{error}");
 }

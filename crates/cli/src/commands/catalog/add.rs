@@ -23,8 +23,8 @@ use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::read_ltfs_index;
 
-/// Add cartridges that others wrote: LTFS volumes by their indexes, tar tapes and ours by reading them,
-/// and any tape by a list of blocks.
+/// Add cartridges that others wrote: LTFS volumes by their indexes, in files or on tape, tar tapes and ours by
+/// reading them, and any tape by a list of blocks.
 ///
 /// The files appear in the archive below the cartridge's label. `find` shows which tape holds them, and
 /// `recall --archive` reads them. tapewise never writes to such cartridges.
@@ -42,8 +42,8 @@ pub struct Add {
     /// Bytes of a block of these volumes [default: 524288 for LTFS; a list needs it].
     #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=16_777_215))]
     block_size: Option<u64>,
-    /// Labels of cartridges in the library that hold tar archives, or that are ours: they are read
-    /// from end to end, on all drives.
+    /// Labels of cartridges in the library that hold tar archives or an LTFS volume, or that are ours. Of an LTFS
+    /// volume the index is read; the others are read from end to end, on all drives.
     ///
     /// tapewise adds what is on a cartridge of ours to what the catalogue already knows about it. If it finds
     /// two versions of a file, the one that was stored later counts. If a file spans several cartridges, name

@@ -3,7 +3,8 @@
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::json::Answer;
-use crate::quantity;
+use crate::output::say;
+use crate::{device, quantity};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::mover::Settings;
@@ -26,9 +27,9 @@ pub struct Init {
     /// cartridge is mounted to see whether it is blank. [default: every cartridge in the library]
     #[arg(long, value_name = "PATTERN")]
     volumes: Option<String>,
-    /// Profile of the drives.
+    /// Profile of the drives [default: tapewise asks the drives for their names].
     #[arg(long, value_name = "NAME|FILE")]
-    profile: String,
+    profile: Option<String>,
     /// Cartridges that each file lies on unless it is stored otherwise.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = quantity::count_in::<u32>(1..=8))]
     copies: u32,
@@ -60,9 +61,39 @@ fn only(volumes: &str) -> TierSettings {
     }
 }
 
+/// The one profile of all drives, by the names that they give.
+fn profile_of(drives: &[String]) -> Result<String, CliError> {
+    const HINT: &str = "name it with --profile; `tapewise profile list` shows all";
+    let mut found: Option<(String, &str)> = None;
+    for drive in drives {
+        let opened = device::tape(drive).map_err(|error| error.hint(HINT))?;
+        let product = &opened.identity().product;
+        let Some(name) = device::profile_name(drive, product) else {
+            let what = format!("{drive}: no profile is known for a {product}");
+            return Err(CliError::input(what).hint(HINT));
+        };
+        match &found {
+            Some((other, first)) if *other != name => {
+                let what = format!("{first} is of profile {other}, {drive} of profile {name}");
+                return Err(CliError::input(what).hint(HINT));
+            }
+            _ => found = Some((name, drive)),
+        }
+    }
+    let (name, _) = found.ok_or_else(|| CliError::input("no drive").hint(HINT))?;
+    say(format_args!(
+        "tapewise: profile {name}, by the drive's name\n"
+    ));
+    Ok(name)
+}
+
 /// Runs it.
 pub fn run(args: &Init) -> Result<ExitCode, CliError> {
-    let usual = Settings::of(crate::profiles::load_drive(&args.profile)?);
+    let profile = match &args.profile {
+        Some(profile) => profile.clone(),
+        None => profile_of(&args.drives)?,
+    };
+    let usual = Settings::of(crate::profiles::load_drive(&profile)?);
     let high_bytes = args.cache_gb * 1e9;
     if !(1e6..1e18).contains(&high_bytes) {
         return Err(CliError::input("--cache-gb: from 0.001 to 1e9"));
@@ -70,7 +101,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
     let settings = ArchiveSettings {
         drives: args.drives.clone(),
         changers: args.changers.clone(),
-        profile: args.profile.clone(),
+        profile,
         copies: args.copies,
         cache_high_bytes: high_bytes as u64,
         cache_low_bytes: (high_bytes * 0.8) as u64,

@@ -49,6 +49,9 @@ struct ElementRow {
     from_element: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     drive_serial: Option<String>,
+    /// The library's answer ended within the serial number.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    drive_serial_cut: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     exception: Option<String>,
 }
@@ -63,6 +66,7 @@ impl ElementRow {
             cartridge: element.volume_tag.clone(),
             from_element: element.source,
             drive_serial: device.map(|id| id.serial.clone().unwrap_or_else(|| id.shown.clone())),
+            drive_serial_cut: device.is_some_and(|id| id.is_cut),
             exception: element
                 .exception
                 .map(|(asc, ascq)| words(asc, ascq).into_owned()),
@@ -81,6 +85,9 @@ impl ElementRow {
     fn remarks(&self) -> String {
         let mut remarks = Vec::new();
         remarks.extend(self.from_element.map(|from| format!("from element {from}")));
+        if self.drive_serial_cut {
+            remarks.push("the library cuts the serial number short".to_owned());
+        }
         remarks.extend(self.exception.clone());
         if !self.accessible {
             remarks.push("the robot cannot reach it".to_owned());

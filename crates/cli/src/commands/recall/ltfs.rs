@@ -340,7 +340,15 @@ impl Work<'_> {
                 Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"))
             }
             Err(error) => {
-                Err(CliError::from(error).hint("what has arrived stays; the same command goes on"))
+                let error = CliError::from(error);
+                let hint = match error.exit() {
+                    // An adapter that is too small for the blocks of this volume is too small the next time, too.
+                    Exit::Input => {
+                        "what has arrived stays; through another adapter the same command goes on"
+                    }
+                    _ => "what has arrived stays; the same command goes on",
+                };
+                Err(error.hint(hint))
             }
         }
     }

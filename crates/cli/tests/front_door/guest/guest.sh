@@ -1,19 +1,4 @@
-# What the program does in a Linux of its own, with that one's sg, st and ch drivers: /tests is tapewise.
-# Every step says its exit code; `files` are the sums of what came back.
-t() {
-    echo "guest: tapewise $*"
-    /tests "$@" 2>&1
-    echo "guest: code $? of $1 $2"
-}
-cd /tmp
-drive= robot=
-for sg in /sys/class/scsi_generic/sg*; do
-    case $(cat "$sg/device/type") in
-        1) drive=/dev/$(basename "$sg") ;;
-        8) robot=/dev/$(basename "$sg") ;;
-    esac
-done
-echo "guest: drive $drive, robot $robot"
+# What the program does in a Linux of its own, with that one's sg, st and ch drivers. `sum` lines are of what came back.
 t library inventory "$robot"
 t library mount "$robot" TW0001
 t drive load "$drive"

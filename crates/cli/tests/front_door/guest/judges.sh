@@ -1,0 +1,35 @@
+# Programs that know nothing of tapewise, on Linux's st driver: their words are kept, line by line, in judges.txt.
+t library mount "$robot" TW0004
+t drive load "$drive"
+judge() {
+    echo "judge: \$ $*"
+    sh -c "$*" > words 2>&1
+    code=$?
+    sed 's/^/judge: /' words
+    echo "judge: [$code]"
+}
+tape="mt -f /dev/nst0"
+judge $tape setblk 0
+for n in 1 2 3; do judge "tar -c reel/$n | dd of=/dev/nst0 obs=10240 2>/dev/null"; done
+judge $tape tell
+judge $tape rewind
+judge $tape tell
+judge $tape fsf 2
+judge $tape tell
+judge "dd if=/dev/nst0 ibs=10240 2>/dev/null | tar -t"
+judge $tape bsf 1
+judge $tape bsf 1
+judge $tape fsf 1
+judge "dd if=/dev/nst0 ibs=10240 2>/dev/null | tar -t"
+judge $tape seek 5
+judge $tape tell
+judge $tape fsr 2
+judge $tape bsr 1
+judge $tape tell
+judge $tape eom
+judge $tape tell
+judge $tape fsf 1
+judge $tape rewind
+judge $tape bsr 1
+rmmod sg
+echo "guest: without sg: $(/tests drive check /dev/nst0 --quick -o none.json 2>&1 | tr '\n' ' ')"
