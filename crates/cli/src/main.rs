@@ -7,6 +7,7 @@ mod commands;
 mod device;
 mod error;
 mod explain;
+mod gather;
 mod goal;
 mod interrupt;
 mod judge;
@@ -90,6 +91,7 @@ Plan
 Archive
   store      Put files into an archive and onto tape (experimental)
   catalog    Make an archive, find files in it, verify, repack and back up
+  serve      Answer recall requests over HTTP (experimental)
 
 Evidence
   audit      Show where the drive-hours of a log went, and what other orders would have cost
@@ -117,6 +119,7 @@ enum Verb {
     Recall(Box<commands::recall::Recall>),
     Store(commands::store::Store),
     Catalog(commands::catalog::Catalog),
+    Serve(commands::serve::Serve),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
@@ -154,6 +157,7 @@ fn main() -> ExitCode {
         Verb::Recall(args) => commands::recall::run(args),
         Verb::Store(args) => commands::store::run(args),
         Verb::Catalog(args) => commands::catalog::run(args),
+        Verb::Serve(args) => commands::serve::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),

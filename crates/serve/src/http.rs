@@ -121,7 +121,9 @@ fn has_token(service: &Service, request: &Request) -> bool {
     let bearer = bearer.and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+        scheme
+            .eq_ignore_ascii_case("bearer")
+            .then_some(token.trim())
     });
     if let Some(token) = bearer {
         return service.token.is(token);

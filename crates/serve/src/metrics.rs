@@ -153,7 +153,9 @@ pub(crate) async fn live() -> Response {
 /// is said here that only an operator should know.
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     let work = Arc::clone(&service.work);
-    let catalogue = service.ask(|service| Ok(service.archive.catalogue.tie()?)).await;
+    let catalogue = service
+        .ask(|service| Ok(service.archive.catalogue.tie()?))
+        .await;
     let (status, what) = match (catalogue, work.doing()) {
         (Err(_), _) => (
             StatusCode::SERVICE_UNAVAILABLE,

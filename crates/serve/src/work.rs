@@ -84,7 +84,9 @@ impl Work {
     /// Waits until somebody rings, at most so long; whether somebody did.
     pub fn wait(&self, most: Duration) -> bool {
         let state = self.state();
-        let waited = self.bell.wait_timeout_while(state, most, |state| !state.has_rung);
+        let waited = self
+            .bell
+            .wait_timeout_while(state, most, |state| !state.has_rung);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut state.has_rung)
     }

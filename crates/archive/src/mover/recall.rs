@@ -287,7 +287,10 @@ impl<'a> Deliverer<'a> {
     fn fail(&mut self, want: usize, failure: Failure) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
         self.parts().0.remove(&request);
-        if self.with.answer(request, &Answer::Failed(failure.clone()))? {
+        if self
+            .with
+            .answer(request, &Answer::Failed(failure.clone()))?
+        {
             self.done.failed.push((request, failure));
         }
         Ok(())

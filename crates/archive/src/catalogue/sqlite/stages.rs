@@ -53,7 +53,8 @@ fn find(transaction: &Transaction<'_>, wanted: &WantedFile) -> Result<Found> {
     }
     for path in paths {
         let with = |byte: u8| [path.as_slice(), &[byte]].concat();
-        let sql = "SELECT EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?1 AND path < ?2)";
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?1 AND path < ?2)";
         let below = params![with(b'/'), with(b'/' + 1)];
         if one(transaction, sql, below, |row| row.get(0))? == Some(true) {
             let why = "this is a directory: ask for the files in it";
