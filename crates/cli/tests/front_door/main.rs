@@ -36,6 +36,7 @@ mod pull_list;
 mod rao;
 mod recall_ltfs;
 mod recall_mount;
+mod serve;
 mod served;
 mod simulate;
 mod snapshots;
