@@ -60,6 +60,7 @@ const HOUSE: &[Rule] = &[
     acting("run", &["model", "order", "formats", "plot", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
     acting("archive", &["model", "order", "formats", "tapewise", "scsi", "run", "library"], &["emulator"]),
+    acting("serve", &["archive"], &[]),
     acting(
         "papers",
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
@@ -78,7 +79,7 @@ const HOUSE: &[Rule] = &[
         "cli",
         &[
             "model", "order", "formats", "fit", "tapewise", "sim", "plot", "scsi", "emulator", "run", "library",
-            "archive", "papers",
+            "archive", "serve", "papers",
         ],
         &[],
     ),

@@ -29,7 +29,7 @@ pub use state::Water;
 
 use crate::catalogue::{CacheKey, CacheRecords, CatalogueError, FileId, NewStore, RequestId};
 use error::io_error;
-use place::place;
+pub(crate) use place::place;
 use recover::Reconcile;
 use state::{Inner, State};
 use std::io;

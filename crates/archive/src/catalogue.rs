@@ -1,7 +1,7 @@
 //! Which file lies where, and what was asked for: SQLite, behind a trait.
 //!
-//! A [`Catalogue`] is five sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
-//! [`Writes`], [`Requests`] and [`CacheRecords`]. Every operation is one transaction: it has happened
+//! A [`Catalogue`] is six sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
+//! [`Writes`], [`Requests`], [`Stages`] and [`CacheRecords`]. Every operation is one transaction: it has happened
 //! as a whole and survives the process and the machine's power, or it has not happened. No type of a
 //! database stands in an interface, and no answer keeps a statement open: PostgreSQL can give them too.
 //!
@@ -19,6 +19,7 @@ mod ids;
 mod pattern;
 mod requests;
 mod sqlite;
+mod stages;
 mod volumes;
 mod writes;
 
@@ -32,13 +33,14 @@ pub use requests::{
     VolumeQueue, Waiting,
 };
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
+pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
 pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 
 use std::path::Path;
 
 /// All that an archive remembers.
-pub trait Catalogue: Volumes + Files + Writes + Requests + CacheRecords {
+pub trait Catalogue: Volumes + Files + Writes + Requests + Stages + CacheRecords {
     /// The version of the schema it works with.
     fn schema_version(&self) -> u32;
 

@@ -9,8 +9,10 @@
 //!
 //! Nothing here prints: what was found and put right is a value.
 
-use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water};
-use crate::catalogue::{CatalogueError, SqliteCatalogue, Upgrade, Volumes as _};
+use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
+use crate::catalogue::{
+    CacheRecords as _, CatalogueError, FileId, SqliteCatalogue, Upgrade, Volumes as _,
+};
 use crate::mover::{MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
@@ -274,6 +276,29 @@ impl Archive {
     pub fn reconcile_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
         let records = Arc::clone(&self.catalogue) as _;
         Ok(Cache::reconcile(disk, records, self.water())?)
+    }
+
+    /// Opens the contents of a file that lies in the cache, for a process that does not have the cache; nothing
+    /// where it does not lie there. Who reads it has all of it, though it be evicted meanwhile.
+    ///
+    /// # Errors
+    /// [`OpenError::Catalogue`] and [`OpenError::Io`].
+    pub fn open_cached(&self, file: FileId) -> Result<Option<std::fs::File>, OpenError> {
+        let Some(cached) = self.catalogue.cached(file)? else {
+            return Ok(None);
+        };
+        let path = self.cache_directory().join(place(cached.key));
+        match std::fs::File::open(&path) {
+            Ok(opened) => Ok(Some(opened)),
+            // Evicted since the catalogue was asked.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound
+                    && self.catalogue.cached(file)? != Some(cached) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(at(&path)(error)),
+        }
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {

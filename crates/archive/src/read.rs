@@ -216,12 +216,32 @@ impl<'a> TapeRead<'a> {
             let Some(ids) = self.recall.start(&Replanner::new(&solve)) else {
                 return Ok(());
             };
+            let ids = self.still_wanted(ids, receiver)?;
             self.read_together(&ids, recorder, name, receiver)?;
             if shown.is_none_or(|shown| self.done >= shown + every) {
                 shown = Some(self.done);
                 progress(self.progress());
             }
         }
+    }
+
+    /// Those that are still wanted of what is read next. The tape does not move for the others.
+    fn still_wanted(
+        &mut self,
+        ids: Vec<u64>,
+        receiver: &mut dyn Receiver,
+    ) -> Result<Vec<u64>, RunError> {
+        let mut wanted = Vec::with_capacity(ids.len());
+        for id in ids {
+            if receiver.is_wanted(id as usize).map_err(RunError::Sink)? {
+                wanted.push(id);
+            } else {
+                let known = self.recall.complete_unseen(id, self.head);
+                debug_assert!(known.is_ok(), "{known:?}");
+                self.ended(id);
+            }
+        }
+        Ok(wanted)
     }
 
     fn progress(&self) -> Progress {
@@ -242,6 +262,9 @@ impl<'a> TapeRead<'a> {
         name: &dyn Fn(usize) -> String,
         receiver: &mut dyn Receiver,
     ) -> Result<(), RunError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
         let (states, report) = self.read_visit(ids, recorder, name, receiver)?;
         for (want, state) in states {
             let id = want as u64;

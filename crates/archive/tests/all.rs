@@ -23,6 +23,7 @@ mod recall_full;
 mod recall_parts;
 mod recall_reset;
 mod site;
+mod stages;
 mod stream;
 mod sums;
 mod sums_lists;

@@ -19,9 +19,10 @@ use tapewise_archive::reserve::ReserveState;
 use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
+use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Person, Pool, PoolError};
-use tapewise_run::READY_LIMIT;
+use tapewise_run::{Log, READY_LIMIT};
 use tapewise_scsi::ScsiError;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
@@ -197,6 +198,18 @@ impl Archive {
         quiet: bool,
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
+        self.with_watched_mover(cache, stop, quiet, &|_| {}, work)
+    }
+
+    /// The same, and `watch` sees all that the drives do.
+    pub fn with_watched_mover<T>(
+        &self,
+        cache: &Cache,
+        stop: &Arc<AtomicBool>,
+        quiet: bool,
+        watch: &(dyn Fn(&Event) + Sync),
+        work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
+    ) -> Result<T, CliError> {
         let mut devices = Devices::default();
         let mut pool = self.pool(&mut devices, stop, quiet)?;
         let scale = devices.byte_scale(&self.settings.drives[0])?;
@@ -209,7 +222,8 @@ impl Archive {
             ..crate::log_file::header()
         };
         let log = EventWriter::new(BufWriter::new(log), &header);
-        let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
+        let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
+        let mut log = WatchedLog { log, watch };
         let machinery = Machinery {
             pool: &mut pool,
             settings: &settings,
@@ -251,6 +265,19 @@ impl Archive {
             Pace::Threads
         });
         Ok(pool)
+    }
+}
+
+/// A log, and somebody who sees what goes into it.
+struct WatchedLog<'a, L> {
+    log: L,
+    watch: &'a (dyn Fn(&Event) + Sync),
+}
+
+impl<L: Log> Log for WatchedLog<'_, L> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        (self.watch)(event);
+        self.log.event(event)
     }
 }
 

@@ -20,5 +20,6 @@ pub mod profile;
 pub mod recall;
 pub mod reproduce;
 pub mod sense;
+pub mod serve;
 pub mod simulate;
 pub mod store;

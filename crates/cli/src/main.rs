@@ -7,6 +7,7 @@ mod commands;
 mod device;
 mod error;
 mod explain;
+mod gather;
 mod goal;
 mod interrupt;
 mod json;
@@ -91,6 +92,7 @@ Plan
 Archive
   store      Put files into an archive and onto tape (experimental)
   catalog    Make an archive, find files in it, verify, repack and back up
+  serve      Answer recall requests over HTTP (experimental)
 
 Evidence
   audit      Show where the drive-hours of a log went, and what other orders would have cost
@@ -118,6 +120,7 @@ enum Verb {
     Recall(Box<commands::recall::Recall>),
     Store(commands::store::Store),
     Catalog(commands::catalog::Catalog),
+    Serve(commands::serve::Serve),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
@@ -155,6 +158,7 @@ fn main() -> ExitCode {
         Verb::Recall(args) => commands::recall::run(args),
         Verb::Store(args) => commands::store::run(args),
         Verb::Catalog(args) => commands::catalog::run(args),
+        Verb::Serve(args) => commands::serve::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),

@@ -10,7 +10,7 @@ pub(super) const INCOMING: &str = "incoming";
 pub(super) const PATH_ATTRIBUTE: &str = "user.tapewise.path";
 
 /// Where a file lies: the last byte of its key is its directory, so that they fill evenly.
-pub(super) fn place(key: CacheKey) -> PathBuf {
+pub(crate) fn place(key: CacheKey) -> PathBuf {
     PathBuf::from(format!("{:02x}/{:016x}", key.0 & 0xff, key.0))
 }
 

@@ -13,6 +13,7 @@ mod rejoin;
 mod requests;
 mod rows;
 mod schema;
+mod stages;
 mod volume_rows;
 mod volumes;
 mod writes;

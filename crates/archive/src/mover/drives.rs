@@ -104,7 +104,7 @@ impl Recalling<'_> {
         for (request, _) in queue.stranded {
             let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
             let answer = Answer::Failed(failure.clone());
-            if self.with.answer_queued(request, &answer)? {
+            if self.with.answer(request, &answer)? {
                 done.failed.push((request, failure));
             }
         }
@@ -275,7 +275,7 @@ impl Recalling<'_> {
         };
         for request in requests(&queue) {
             if self.with.catalogue.request(request)?.done_ns.is_none() {
-                self.with.catalogue.requeue(&[request])?;
+                self.with.requeue(request)?;
             }
         }
         Ok(())

@@ -85,7 +85,7 @@ impl DriveContext<'_> {
         };
         match handed {
             Ok(Handed::Over { verified }) => {
-                if !self.answer_queued(request, &Answer::Delivered)? {
+                if !self.answer(request, &Answer::Delivered)? {
                     return Ok(());
                 }
                 done.unverified += u64::from(!verified);
@@ -102,7 +102,7 @@ impl DriveContext<'_> {
             }
             Err(error) if error.is_of_a_file() => {
                 let failure = Failure::new(Cause::Destination, error.to_string());
-                if self.answer_queued(request, &Answer::Failed(failure.clone()))? {
+                if self.answer(request, &Answer::Failed(failure.clone()))? {
                     done.failed.push((request, failure));
                 }
                 Ok(())

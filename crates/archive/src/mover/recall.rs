@@ -168,7 +168,7 @@ impl<'a> Deliverer<'a> {
         if partial.bytes < waiting.zstd_bytes.unwrap_or(partial.file.bytes) {
             self.parts().0.insert(waiting.request, partial);
             // The rest comes from another volume.
-            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
+            return self.with.requeue(waiting.request);
         }
         let file = partial.file;
         let Some(arriving) = partial.arriving else {
@@ -231,12 +231,10 @@ impl<'a> Deliverer<'a> {
 
     fn answer(&mut self, want: usize, file: &File) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
-        let now_ns = self.with.now();
-        self.with
-            .catalogue
-            .answer(request, &Answer::Delivered, now_ns)?;
-        self.done.delivered += 1;
-        self.done.bytes = self.done.bytes.saturating_add(file.bytes);
+        if self.with.answer(request, &Answer::Delivered)? {
+            self.done.delivered += 1;
+            self.done.bytes = self.done.bytes.saturating_add(file.bytes);
+        }
         Ok(())
     }
 
@@ -260,7 +258,7 @@ impl<'a> Deliverer<'a> {
                 self.doubtful.insert(want);
                 return Ok(());
             }
-            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
+            return self.with.requeue(waiting.request);
         }
         if failure.cause == Cause::Unreadable && entry.is_only_in(waiting.number) {
             // Another day, or a clean head, may bring it.
@@ -271,7 +269,7 @@ impl<'a> Deliverer<'a> {
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         if copies.iter().any(|copy| copy.state == CopyState::Whole) {
-            Ok(self.with.catalogue.requeue(&[waiting.request])?)
+            self.with.requeue(waiting.request)
         } else {
             self.fail(want, failure)
         }
@@ -289,10 +287,12 @@ impl<'a> Deliverer<'a> {
     fn fail(&mut self, want: usize, failure: Failure) -> Result<(), MoveError> {
         let request = self.waiting[want].request;
         self.parts().0.remove(&request);
-        self.with
-            .catalogue
-            .answer(request, &Answer::Failed(failure.clone()), self.with.now())?;
-        self.done.failed.push((request, failure));
+        if self
+            .with
+            .answer(request, &Answer::Failed(failure.clone()))?
+        {
+            self.done.failed.push((request, failure));
+        }
         Ok(())
     }
 
@@ -323,7 +323,7 @@ impl<'a> Deliverer<'a> {
         let request = self.waiting[want].request;
         self.parts().0.remove(&request);
         self.settled.insert(want);
-        Ok(self.with.catalogue.requeue(&[request])?)
+        self.with.requeue(request)
     }
 
     /// Bytes of a file cannot be taken: where that is the file's affair the others go on.
@@ -358,6 +358,13 @@ impl<'a> Deliverer<'a> {
 }
 
 impl Receiver for Deliverer<'_> {
+    /// Not what somebody has cancelled since its cartridge was asked for.
+    fn is_wanted(&mut self, want: usize) -> Result<bool, Error> {
+        let request = self.waiting[want].request;
+        let request = self.with.catalogue.request(request);
+        Ok(request.map_err(Error::other)?.state != RequestState::Cancelled)
+    }
+
     fn begin(&mut self, want: usize) -> Result<(), Error> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
@@ -413,11 +420,7 @@ impl Receiver for Deliverer<'_> {
     fn end(&mut self, want: usize) -> Result<(), Error> {
         if self.again.remove(&want) {
             let request = self.waiting[want].request;
-            return self
-                .with
-                .catalogue
-                .requeue(&[request])
-                .map_err(Error::other);
+            return self.with.requeue(request).map_err(Error::other);
         }
         match self.open.remove(&want) {
             Some(partial) => self.close(want, partial).map_err(Error::other),

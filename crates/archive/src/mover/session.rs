@@ -57,11 +57,19 @@ impl DriveContext<'_> {
         (self.now_ns)()
     }
 
-    /// Answers a request that waits in the queue; false if somebody withdrew it meanwhile.
-    pub fn answer_queued(&self, request: RequestId, answer: &Answer) -> Result<bool, MoveError> {
+    /// Answers a request; false if somebody cancelled it meanwhile.
+    pub fn answer(&self, request: RequestId, answer: &Answer) -> Result<bool, MoveError> {
         match self.catalogue.answer(request, answer, self.now()) {
             Err(error) if error.is_withdrawn() => Ok(false),
             answered => Ok(answered.map(|()| true)?),
+        }
+    }
+
+    /// Puts a started request back into the queue, unless somebody cancelled it meanwhile.
+    pub fn requeue(&self, request: RequestId) -> Result<(), MoveError> {
+        match self.catalogue.requeue(&[request]) {
+            Err(error) if error.is_withdrawn() => Ok(()),
+            queued => Ok(queued?),
         }
     }
 
@@ -201,6 +209,10 @@ struct Behind<'r> {
 }
 
 impl Receiver for Behind<'_> {
+    fn is_wanted(&mut self, want: usize) -> std::io::Result<bool> {
+        self.receiver.is_wanted(self.first + want)
+    }
+
     fn begin(&mut self, want: usize) -> std::io::Result<()> {
         self.receiver.begin(self.first + want)
     }

@@ -46,6 +46,14 @@ pub enum Lost {
 ///
 /// An error ends the run. What goes wrong with one file only is for the receiver to remember.
 pub trait Receiver: Send {
+    /// Whether it is still wanted: asked before the tape moves for it, on the drive's thread.
+    ///
+    /// # Errors
+    /// As for [`Receiver::begin`].
+    fn is_wanted(&mut self, _want: usize) -> std::io::Result<bool> {
+        Ok(true)
+    }
+
     /// It begins, from its first byte, also where some of it came before.
     ///
     /// # Errors

@@ -37,6 +37,7 @@ mod pull_list;
 mod rao;
 mod recall_ltfs;
 mod recall_mount;
+mod serve;
 mod served;
 mod simulate;
 mod snapshots;

@@ -145,6 +145,15 @@ impl Desk {
         )
     }
 
+    /// Starts the program, which runs until the test ends it; what it prints comes through a pipe.
+    pub fn start(&self, args: &str) -> std::process::Child {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        let mut command = self.command(&args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::null());
+        command.spawn().expect("the program starts")
+    }
+
     /// Runs a line of shell with the program as `$TAPEWISE`.
     pub fn shell(&self, line: &str) -> Ran {
         let mut command = Command::new("sh");

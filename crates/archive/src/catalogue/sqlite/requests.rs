@@ -57,7 +57,12 @@ fn unanswered(transaction: &Transaction<'_>, id: RequestId) -> Result<Request> {
     Ok(request)
 }
 
-fn submit(transaction: &Transaction<'_>, recall: &NewRecall, at_ns: i64) -> Result<RequestId> {
+/// Enters a recall of a live file.
+pub(super) fn submit(
+    transaction: &Transaction<'_>,
+    recall: &NewRecall,
+    at_ns: i64,
+) -> Result<RequestId> {
     let file = recall.file;
     let sql = "SELECT state FROM file WHERE id = ?1";
     let state: Option<FileState> = one(transaction, sql, [file], |row| row.get(0))?;

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/001_archive.sql"),
     include_str!("../migrations/002_versions.sql"),
     include_str!("../migrations/003_identity.sql"),
+    include_str!("../migrations/004_stages.sql"),
 ];
 
 /// The schema that this program reads and writes.

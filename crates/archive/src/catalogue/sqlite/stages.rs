@@ -1,0 +1,294 @@
+//! Stage requests in SQLite.
+
+use super::SqliteCatalogue;
+use super::files::{LIVE_AT, file_at};
+use super::requests::submit;
+use super::rows::{all, one, run};
+use crate::catalogue::{
+    FileId, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile, Stages,
+    Submitted, Terms, WantedFile,
+};
+use rusqlite::{Row, Transaction, params};
+
+/// Files whose recalls have no answer, and that their stages have not cancelled.
+const OPEN: &str = "SELECT count(*) FROM stage_file JOIN request ON request.id = stage_file.request \
+    WHERE stage_file.ended_ns IS NULL AND request.done_ns IS NULL";
+
+/// Who holds the pins of a stage.
+fn holder(id: &str) -> String {
+    format!("stage {id}")
+}
+
+/// What a wanted file is, when it is asked for.
+enum Found {
+    /// It lies in the cache.
+    Here(FileId),
+    /// It lies on tape.
+    OnTape(FileId),
+    /// It cannot be had.
+    Refused(Option<FileId>, String),
+}
+
+fn find(transaction: &Transaction<'_>, wanted: &WantedFile) -> Result<Found> {
+    let paths = match &wanted.paths {
+        Ok(paths) => paths,
+        Err(why) => return Ok(Found::Refused(None, why.clone())),
+    };
+    for path in paths {
+        let Some(file) = file_at(transaction, LIVE_AT, path)? else {
+            continue;
+        };
+        let sql = "SELECT bytes = 0, EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
+            FROM file WHERE id = ?1";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (is_empty, is_here) = one(transaction, sql, [file], row)?.unwrap_or_default();
+        return Ok(match (is_empty, is_here) {
+            (true, _) => {
+                let why = "the file is empty: there is nothing to bring from tape";
+                Found::Refused(Some(file), why.to_owned())
+            }
+            (false, true) => Found::Here(file),
+            (false, false) => Found::OnTape(file),
+        });
+    }
+    for path in paths {
+        let with = |byte: u8| [path.as_slice(), &[byte]].concat();
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?1 AND path < ?2)";
+        let below = params![with(b'/'), with(b'/' + 1)];
+        if one(transaction, sql, below, |row| row.get(0))? == Some(true) {
+            let why = "this is a directory: ask for the files in it";
+            return Ok(Found::Refused(None, why.to_owned()));
+        }
+    }
+    Ok(Found::Refused(
+        None,
+        "the archive has no such file".to_owned(),
+    ))
+}
+
+/// The recall of a file into the cache that other stages wait for, or a new one.
+fn recall(
+    transaction: &Transaction<'_>,
+    user: &str,
+    file: FileId,
+    at_ns: i64,
+) -> Result<RequestId> {
+    let sql = "SELECT request.id FROM stage_file JOIN request ON request.id = stage_file.request \
+        WHERE stage_file.file = ?1 AND request.done_ns IS NULL LIMIT 1";
+    if let Some(shared) = one(transaction, sql, [file], |row| row.get(0))? {
+        return Ok(shared);
+    }
+    let recall = NewRecall {
+        file,
+        terms: Terms {
+            user: user.to_owned(),
+            ..Terms::default()
+        },
+        destination: None,
+    };
+    submit(transaction, &recall, at_ns)
+}
+
+fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<()> {
+    let sql = "INSERT INTO stage (id, user_name, repeat_key, asked_hash, created_ns) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let NewStage { id, user, .. } = stage;
+    let params = params![id, user, stage.repeat_key, stage.asked_hash, at_ns];
+    run(transaction, sql, params)?;
+    for wanted in &stage.files {
+        let (file, request, refused) = match find(transaction, wanted)? {
+            Found::Here(file) => (Some(file), None, None),
+            Found::OnTape(file) => {
+                let request = recall(transaction, user, file, at_ns)?;
+                (Some(file), Some(request), None)
+            }
+            Found::Refused(file, why) => (file, None, Some(why)),
+        };
+        let ended_ns = request.is_none().then_some(at_ns);
+        let sql = "INSERT INTO stage_file (stage, spelling, file, request, lifetime_ns, refused, ended_ns) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let (spelling, lifetime_ns) = (&wanted.spelling, wanted.lifetime_ns);
+        let params = params![id, spelling, file, request, lifetime_ns, refused, ended_ns];
+        run(transaction, sql, params)?;
+        if let (Some(file), None) = (file, &refused) {
+            let until_ns = request.is_none().then(|| at_ns.saturating_add(lifetime_ns));
+            let sql = "INSERT INTO pin (file, holder, until_ns) VALUES (?1, ?2, ?3) \
+                ON CONFLICT (file, holder) DO UPDATE SET until_ns = max(until_ns, ?3)";
+            run(transaction, sql, params![file, holder(id), until_ns])?;
+        }
+    }
+    Ok(())
+}
+
+fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
+    let sql = "SELECT spelling, stage_file.file, refused, ended_ns, \
+        request.state, request.reason, request.started_ns, request.done_ns \
+        FROM stage_file LEFT JOIN request ON request.id = stage_file.request \
+        WHERE stage = ?1 ORDER BY spelling";
+    all(transaction, sql, [id], |row| {
+        let refused: Option<String> = row.get(2)?;
+        let ended_ns: Option<i64> = row.get(3)?;
+        let recall: Option<RequestState> = row.get(4)?;
+        let (state, reason) = match (ended_ns, recall, refused) {
+            (Some(_), Some(_), _) => (RequestState::Cancelled, None),
+            (None, Some(state), _) => (state, row.get(5)?),
+            (_, None, Some(why)) => (RequestState::Failed, Some(why)),
+            (_, None, None) => (RequestState::Delivered, None),
+        };
+        let done_ns: Option<i64> = row.get(7)?;
+        Ok(StagedFile {
+            spelling: row.get(0)?,
+            file: row.get(1)?,
+            state,
+            reason,
+            started_ns: row.get(6)?,
+            done_ns: ended_ns.or(done_ns),
+        })
+    })
+}
+
+/// Cancels a file for a stage; `false` where it had come to an end.
+fn cancel(transaction: &Transaction<'_>, id: &str, spelling: &str, at_ns: i64) -> Result<bool> {
+    let sql = "SELECT stage_file.request, stage_file.file FROM stage_file \
+        JOIN request ON request.id = stage_file.request \
+        WHERE stage = ?1 AND spelling = ?2 AND ended_ns IS NULL AND request.done_ns IS NULL";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(RequestId, FileId)> = one(transaction, sql, params![id, spelling], row)?;
+    let Some((request, file)) = found else {
+        return Ok(false);
+    };
+    let sql = "UPDATE stage_file SET ended_ns = ?3 WHERE stage = ?1 AND spelling = ?2";
+    run(transaction, sql, params![id, spelling, at_ns])?;
+    // Another spelling of the same stage may still want it.
+    let sql = "DELETE FROM pin WHERE file = ?1 AND holder = ?2 AND NOT EXISTS (SELECT 1 FROM stage_file \
+        WHERE stage = ?3 AND file = ?1 AND ended_ns IS NULL)";
+    run(transaction, sql, params![file, holder(id), id])?;
+    let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 WHERE id = ?1 AND NOT EXISTS \
+        (SELECT 1 FROM stage_file WHERE request = ?1 AND ended_ns IS NULL)";
+    run(transaction, sql, params![request, at_ns])?;
+    Ok(true)
+}
+
+/// Takes a stage out, when nothing waits for it any more.
+fn forget(transaction: &Transaction<'_>, id: &str) -> Result<()> {
+    let sql = "DELETE FROM pin WHERE holder = ?1 AND file IN (SELECT file FROM stage_file WHERE stage = ?2)";
+    run(transaction, sql, params![holder(id), id])?;
+    run(transaction, "DELETE FROM stage WHERE id = ?1", [id])?;
+    Ok(())
+}
+
+/// Stages that ended before a time, all of their files.
+const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS (SELECT 1 FROM stage_file \
+    LEFT JOIN request ON request.id = stage_file.request WHERE stage = stage.id \
+    AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
+
+impl Stages for SqliteCatalogue {
+    fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted> {
+        self.write(|transaction| {
+            let sql = "SELECT id, asked_hash FROM stage WHERE user_name = ?1 AND repeat_key = ?2";
+            let key = params![stage.user, stage.repeat_key];
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let before: Option<(String, Vec<u8>)> = one(transaction, sql, key, row)?;
+            match before {
+                Some((id, hash)) if hash == stage.asked_hash => {
+                    return Ok(Submitted::Repeated(id));
+                }
+                Some(_) => return Ok(Submitted::OtherContents),
+                None => {}
+            }
+            let open: u64 = one(transaction, OPEN, [], |row| row.get(0))?.unwrap_or_default();
+            if open.saturating_add(stage.files.len() as u64) > most_open {
+                return Ok(Submitted::TooMany(open));
+            }
+            begin(transaction, stage, at_ns)?;
+            Ok(Submitted::New)
+        })
+    }
+
+    fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>> {
+        self.read(|transaction| {
+            let sql = "SELECT created_ns FROM stage WHERE id = ?1 AND user_name = ?2";
+            let created = one(transaction, sql, params![id, user], |row| row.get(0))?;
+            let Some(created_ns) = created else {
+                return Ok(None);
+            };
+            Ok(Some(Stage {
+                id: id.to_owned(),
+                created_ns,
+                files: files(transaction, id)?,
+            }))
+        })
+    }
+
+    fn stages(&self, limit: usize) -> Result<Vec<Stage>> {
+        self.read(|transaction| {
+            let sql = "SELECT id, created_ns FROM stage ORDER BY created_ns DESC, id LIMIT ?1";
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let found: Vec<(String, i64)> = all(transaction, sql, [limit as u64], row)?;
+            let stages = found.into_iter().map(|(id, created_ns)| {
+                let files = files(transaction, &id)?;
+                Ok(Stage {
+                    id,
+                    created_ns,
+                    files,
+                })
+            });
+            stages.collect()
+        })
+    }
+
+    fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {
+        self.write(|transaction| {
+            for spelling in spellings {
+                cancel(transaction, id, spelling, at_ns)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn delete_stage(&self, id: &str, at_ns: i64) -> Result<()> {
+        self.write(|transaction| {
+            let sql = "SELECT spelling FROM stage_file WHERE stage = ?1";
+            let spellings: Vec<String> = all(transaction, sql, [id], |row| row.get(0))?;
+            for spelling in spellings {
+                cancel(transaction, id, &spelling, at_ns)?;
+            }
+            forget(transaction, id)
+        })
+    }
+
+    fn release_stage(&self, id: &str, files: &[FileId]) -> Result<()> {
+        self.write(|transaction| {
+            for file in files {
+                let sql = "DELETE FROM pin WHERE file = ?1 AND holder = ?2";
+                run(transaction, sql, params![file, holder(id)])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn release_file(&self, user: &str, file: FileId) -> Result<()> {
+        let sql = "DELETE FROM pin WHERE file = ?1 AND holder IN (SELECT 'stage ' || stage.id FROM stage \
+            JOIN stage_file ON stage_file.stage = stage.id WHERE stage_file.file = ?1 AND user_name = ?2)";
+        self.write(|transaction| run(transaction, sql, params![file, user]).map(|_| ()))
+    }
+
+    fn settle_stages(&self, keep_ns: i64, at_ns: i64) -> Result<u64> {
+        // Only pins without an end are looked at: those whose lifetime has begun have one.
+        let arrived = "UPDATE pin SET until_ns = (SELECT max(done_ns + lifetime_ns) FROM stage_file \
+            JOIN request ON request.id = stage_file.request \
+            WHERE stage_file.file = pin.file AND holder = 'stage ' || stage) \
+            WHERE until_ns IS NULL AND EXISTS (SELECT 1 FROM stage_file \
+            JOIN request ON request.id = stage_file.request \
+            WHERE stage_file.file = pin.file AND holder = 'stage ' || stage AND request.done_ns IS NOT NULL)";
+        self.write(|transaction| {
+            run(transaction, arrived, [])?;
+            let ended = at_ns.saturating_sub(keep_ns);
+            let ended: Vec<String> = all(transaction, ENDED, [ended], |row| row.get(0))?;
+            for id in &ended {
+                forget(transaction, id)?;
+            }
+            Ok(ended.len() as u64)
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! Stage requests: files that somebody asked for together over HTTP, to lie in the disk cache for a while.
+//!
+//! A stage is a list of files, each with a recall into the cache. Stages that ask for the same file share one recall,
+//! so the tape is read once for all of them. The cache keeps a file for a stage from the moment it is asked for until
+//! its lifetime is over, which begins when the file is there.
+
+use super::Result;
+use super::ids::FileId;
+use super::requests::RequestState;
+
+/// A list of files that somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewStage {
+    /// What it is called from now on; nobody else's.
+    pub id: String,
+    /// Who asks.
+    pub user: String,
+    /// What the client called it: a second stage of the same name is the first one sent again.
+    pub repeat_key: Option<String>,
+    /// A checksum of what was asked for, to tell a repetition from another request with the same key.
+    pub asked_hash: Vec<u8>,
+    /// The files; each spelling once.
+    pub files: Vec<WantedFile>,
+}
+
+/// A file that is to be staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedFile {
+    /// The path as the client wrote it.
+    pub spelling: String,
+    /// The paths in the archive that the spelling may mean, the likeliest first; or why it means none.
+    pub paths: std::result::Result<Vec<Vec<u8>>, String>,
+    /// How long the cache keeps the file once it is there, nanoseconds.
+    pub lifetime_ns: i64,
+}
+
+/// What came of a new stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// It is entered.
+    New,
+    /// It had been entered before, under this id.
+    Repeated(String),
+    /// Its key stands for a stage that asked for something else.
+    OtherContents,
+    /// Too many files wait already: so many.
+    TooMany(u64),
+}
+
+/// A stage, and how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Its id.
+    pub id: String,
+    /// When it was asked for.
+    pub created_ns: i64,
+    /// Its files, by spelling.
+    pub files: Vec<StagedFile>,
+}
+
+/// A file of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedFile {
+    /// The path as the client wrote it.
+    pub spelling: String,
+    /// The file; none where the path means none.
+    pub file: Option<FileId>,
+    /// How far it is for this stage.
+    pub state: RequestState,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// When somebody began to read it.
+    pub started_ns: Option<i64>,
+    /// When it came to an end.
+    pub done_ns: Option<i64>,
+}
+
+/// What is known of stages. One user does not see those of another.
+pub trait Stages: Send + Sync {
+    /// Enters a stage with the recalls that it needs, as a whole, unless more than `most_open` files would wait.
+    fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted>;
+
+    /// A stage, if there is one.
+    fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;
+
+    /// The stages that are kept, newest first, at most `limit`.
+    fn stages(&self, limit: usize) -> Result<Vec<Stage>>;
+
+    /// Cancels files of a stage that have not come to an end. A recall that no other stage waits for is cancelled
+    /// too, also while its cartridge is being read.
+    fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()>;
+
+    /// Cancels all of a stage and forgets it.
+    fn delete_stage(&self, id: &str, at_ns: i64) -> Result<()>;
+
+    /// Lets the cache drop files that a stage keeps there.
+    fn release_stage(&self, id: &str, files: &[FileId]) -> Result<()>;
+
+    /// Lets the cache drop a file that any stage of a user keeps there.
+    fn release_file(&self, user: &str, file: FileId) -> Result<()>;
+
+    /// Begins the lifetimes of files that have arrived, gives up the places of those that will not, and forgets
+    /// stages that ended `keep_ns` ago. Returns how many were forgotten.
+    fn settle_stages(&self, keep_ns: i64, at_ns: i64) -> Result<u64>;
+}

@@ -1,0 +1,284 @@
+//! Stage requests: entered, repeated, shared, cancelled, released and forgotten; and read by a mover.
+
+use crate::{catalogue_help, site};
+
+use catalogue_help::{assert_sound, foreign, new_catalogue, recorded};
+use site::Site;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_archive::catalogue::{
+    Answer, CacheKey, Catalogue, NewStage, RequestState, Stages, Submitted, WantedFile,
+};
+use tapewise_archive::mover::Mover;
+use tapewise_emulator::Faults;
+
+const LIFETIME_NS: i64 = 1_000;
+const MANY: u64 = 1_000;
+
+fn wanted(path: &str) -> WantedFile {
+    WantedFile {
+        spelling: format!("/{path}"),
+        paths: Ok(vec![path.as_bytes().to_vec()]),
+        lifetime_ns: LIFETIME_NS,
+    }
+}
+
+fn stage(id: &str, paths: &[&str]) -> NewStage {
+    NewStage {
+        id: id.to_owned(),
+        user: "ada".to_owned(),
+        repeat_key: None,
+        asked_hash: vec![1],
+        files: paths.iter().map(|path| wanted(path)).collect(),
+    }
+}
+
+/// Files `a`, `b` and `d/c` on one volume, and `empty`.
+fn catalogue() -> Arc<dyn Catalogue> {
+    let catalogue = new_catalogue();
+    let files = [
+        recorded("a", 50, 700),
+        recorded("b", 60, 700),
+        recorded("d/c", 70, 700),
+        recorded("empty", 80, 0),
+    ];
+    let added = catalogue.add_recorded(&foreign("T00001L8"), &files, 5);
+    added.expect("added");
+    catalogue
+}
+
+fn begin(catalogue: &dyn Catalogue, id: &str, paths: &[&str], at_ns: i64) {
+    let begun = catalogue.begin_stage(&stage(id, paths), MANY, at_ns);
+    assert_eq!(begun.expect("a catalogue"), Submitted::New);
+}
+
+fn states(catalogue: &dyn Catalogue, id: &str) -> Vec<RequestState> {
+    let stage = catalogue.stage("ada", id).expect("a catalogue");
+    let files = stage.expect("a stage").files;
+    files.iter().map(|file| file.state).collect()
+}
+
+fn file(catalogue: &dyn Catalogue, path: &str) -> tapewise_archive::catalogue::FileId {
+    let file = catalogue.live_file(path.as_bytes()).expect("a catalogue");
+    file.expect("a live file")
+}
+
+#[test]
+fn each_file_of_a_stage_is_found_or_refused_for_itself() {
+    let catalogue = catalogue();
+    let mut stage = stage("s", &["a", "d", "empty", "nobody"]);
+    stage.files.push(WantedFile {
+        spelling: "/../x".to_owned(),
+        paths: Err("it climbs out".to_owned()),
+        lifetime_ns: 0,
+    });
+    let begun = catalogue.begin_stage(&stage, MANY, 7).expect("entered");
+    assert_eq!(begun, Submitted::New);
+    let found = catalogue.stage("ada", "s").expect("a catalogue");
+    let files = found.expect("a stage").files;
+    let said: Vec<(&str, RequestState, &str)> = files
+        .iter()
+        .map(|file| {
+            let reason = file.reason.as_deref().unwrap_or("");
+            (file.spelling.as_str(), file.state, reason)
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("/../x", RequestState::Failed, "it climbs out"),
+            ("/a", RequestState::Queued, ""),
+            (
+                "/d",
+                RequestState::Failed,
+                "this is a directory: ask for the files in it"
+            ),
+            (
+                "/empty",
+                RequestState::Failed,
+                "the file is empty: there is nothing to bring from tape"
+            ),
+            (
+                "/nobody",
+                RequestState::Failed,
+                "the archive has no such file"
+            ),
+        ]
+    );
+    assert_eq!(catalogue.stage("eve", "s").expect("a catalogue"), None);
+    assert_sound(catalogue.as_ref());
+}
+
+#[test]
+fn stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it() {
+    let catalogue = catalogue();
+    begin(catalogue.as_ref(), "one", &["a", "b"], 7);
+    begin(catalogue.as_ref(), "two", &["a"], 8);
+    let open = catalogue.unanswered().expect("a catalogue");
+    assert_eq!(open.len(), 2, "a and b, each once");
+    let a = file(catalogue.as_ref(), "a");
+    let shared = open.iter().find(|request| request.file == a).expect("a");
+    catalogue.start(&[shared.id], 9).expect("started");
+
+    catalogue
+        .cancel_stage("one", &["/a".to_owned(), "/b".to_owned()], 10)
+        .expect("cancelled");
+    assert_eq!(
+        states(catalogue.as_ref(), "one"),
+        [RequestState::Cancelled; 2]
+    );
+    assert_eq!(states(catalogue.as_ref(), "two"), [RequestState::Started]);
+    let open = catalogue.unanswered().expect("a catalogue");
+    assert_eq!(open.len(), 1, "nobody waits for b");
+
+    catalogue.delete_stage("two", 11).expect("deleted");
+    assert_eq!(catalogue.stage("ada", "two").expect("a catalogue"), None);
+    let request = catalogue.request(shared.id).expect("a request");
+    assert_eq!(request.state, RequestState::Cancelled);
+    assert_eq!(request.done_ns, Some(11));
+}
+
+#[test]
+fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused() {
+    let catalogue = catalogue();
+    let first = NewStage {
+        repeat_key: Some("mine".to_owned()),
+        ..stage("one", &["a"])
+    };
+    let begun = catalogue.begin_stage(&first, MANY, 7).expect("entered");
+    assert_eq!(begun, Submitted::New);
+    let again = NewStage {
+        id: "two".to_owned(),
+        ..first.clone()
+    };
+    let repeated = catalogue.begin_stage(&again, MANY, 8).expect("an answer");
+    assert_eq!(repeated, Submitted::Repeated("one".to_owned()));
+    let other = NewStage {
+        asked_hash: vec![2],
+        ..again.clone()
+    };
+    let refused = catalogue.begin_stage(&other, MANY, 9).expect("an answer");
+    assert_eq!(refused, Submitted::OtherContents);
+    let of_eve = NewStage {
+        user: "eve".to_owned(),
+        ..again
+    };
+    let begun = catalogue.begin_stage(&of_eve, MANY, 10).expect("entered");
+    assert_eq!(begun, Submitted::New, "keys are each user's own");
+}
+
+#[test]
+fn no_more_files_wait_than_may() {
+    let catalogue = catalogue();
+    begin(catalogue.as_ref(), "one", &["a", "b"], 7);
+    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 8);
+    assert_eq!(third.expect("an answer"), Submitted::TooMany(2));
+    catalogue.delete_stage("one", 9).expect("deleted");
+    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 10);
+    assert_eq!(third.expect("an answer"), Submitted::New);
+}
+
+#[test]
+fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived() {
+    let catalogue = catalogue();
+    begin(catalogue.as_ref(), "s", &["a", "b"], 7);
+    let pinned = |at_ns| {
+        let holds = catalogue.cache_holds(at_ns).expect("a catalogue");
+        holds.pinned_files
+    };
+    for (key, name) in [(1, "a"), (2, "b")] {
+        let file = file(catalogue.as_ref(), name);
+        let staged = catalogue.stage_cached(CacheKey(key), file, 700, 99);
+        staged.expect("in the cache");
+    }
+    let a = catalogue.unanswered().expect("a catalogue")[0].id;
+    let delivered = catalogue.answer(a, &Answer::Delivered, 100);
+    delivered.expect("answered");
+    catalogue.settle_stages(i64::MAX, 101).expect("settled");
+    assert_eq!(pinned(100 + LIFETIME_NS - 1), 2);
+    assert_eq!(pinned(100 + LIFETIME_NS), 1, "b has no answer yet");
+
+    // A file that is there is not asked of the tape again, and its lifetime begins at once.
+    begin(catalogue.as_ref(), "late", &["a"], 500);
+    assert_eq!(
+        states(catalogue.as_ref(), "late"),
+        [RequestState::Delivered]
+    );
+    assert_eq!(pinned(500 + LIFETIME_NS - 1), 2);
+    let b = file(catalogue.as_ref(), "b");
+    catalogue.release_stage("s", &[b]).expect("released");
+    assert_eq!(pinned(501), 1);
+    let a = file(catalogue.as_ref(), "a");
+    catalogue.release_file("eve", a).expect("released");
+    assert_eq!(pinned(501), 1, "not eve's");
+    catalogue.release_file("ada", a).expect("released");
+    assert_eq!(pinned(501), 0);
+}
+
+#[test]
+fn stages_are_forgotten_some_time_after_all_of_their_files_ended() {
+    let catalogue = catalogue();
+    begin(catalogue.as_ref(), "open", &["a", "nobody"], 7);
+    begin(catalogue.as_ref(), "ended", &["b"], 8);
+    let (all, one) = (["/b".to_owned()], "ended");
+    catalogue.cancel_stage(one, &all, 10).expect("cancelled");
+    assert_eq!(catalogue.settle_stages(100, 109).expect("settled"), 0);
+    assert_eq!(catalogue.settle_stages(100, 110).expect("settled"), 1);
+    let left = catalogue.stages(10).expect("stages");
+    let left: Vec<&str> = left.iter().map(|stage| stage.id.as_str()).collect();
+    assert_eq!(left, ["open"]);
+    assert_sound(catalogue.as_ref());
+}
+
+#[test]
+fn what_is_cancelled_while_its_cartridge_is_read_is_not_read() {
+    let mut site = Site::new(1, 2, Faults::none());
+    let files = site.store(60, 1, 5);
+    let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+    migrated.expect("migrated");
+    site.empty_cache();
+    // The first of ten is empty, and needs no tape.
+    let paths: Vec<&str> = files
+        .iter()
+        .filter(|(_, contents)| !contents.is_empty())
+        .map(|(path, _)| path.as_str())
+        .collect();
+    begin(site.catalogue.as_ref(), "s", &paths, 50);
+
+    let catalogue = Arc::clone(&site.catalogue);
+    let was_cancelled = AtomicBool::new(false);
+    let cancel_after_the_first = || {
+        let stage = catalogue.stage("ada", "s").expect("a catalogue");
+        let files = stage.expect("a stage").files;
+        let is_delivered = |state| state == RequestState::Delivered;
+        if files.iter().any(|file| is_delivered(file.state))
+            && !was_cancelled.swap(true, Ordering::Relaxed)
+        {
+            let all: Vec<String> = files.into_iter().map(|file| file.spelling).collect();
+            catalogue.cancel_stage("s", &all, 60).expect("cancelled");
+        }
+        60
+    };
+    let mut mover = Mover {
+        catalogue: site.catalogue.as_ref(),
+        cache: &site.cache,
+        pool: &mut site.pool,
+        settings: &site.settings,
+        log: &mut site.events,
+        stop: &AtomicBool::new(false),
+        now_ns: &cancel_after_the_first,
+        new_uuid: &tapewise_archive::mover::random_uuid,
+    };
+    let recalled = mover.recall().expect("recalled");
+    assert!(was_cancelled.into_inner());
+    assert_eq!((recalled.delivered, recalled.failed.len()), (1, 0));
+    let states = states(site.catalogue.as_ref(), "s");
+    let cancelled = |state: &&RequestState| **state == RequestState::Cancelled;
+    assert_eq!(states.iter().filter(cancelled).count(), paths.len() - 1);
+    let holds = tapewise_archive::catalogue::CacheRecords::cache_holds(site.catalogue.as_ref(), 60);
+    let in_cache = holds.expect("a catalogue").files;
+    // Small files that share a block are read together.
+    let most = paths.len() as u64 / 5;
+    assert!(in_cache < most, "{in_cache} files were read");
+    site.assert_integrity();
+}

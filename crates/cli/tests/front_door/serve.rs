@@ -1,0 +1,167 @@
+//! `tapewise serve`: files staged over HTTP from an emulated library, also when the service is killed on the way.
+
+use crate::archive::{catalogue, desk, empty_cache, make_files_of};
+use crate::program::Desk;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Child;
+use std::time::Duration;
+use tapewise_archive::catalogue::{Catalogue, Requests};
+
+/// A service that runs, and is killed at the end of the test.
+struct Running {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn start(desk: &Desk) -> Running {
+        let mut child = desk.start("serve --archive A --listen 127.0.0.1:0");
+        let out = child.stdout.take().expect("a pipe");
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        let address = line.trim().trim_start_matches("http://");
+        Running {
+            child,
+            address: address.trim_end_matches('/').to_owned(),
+            token: desk.read("A/serve.token").trim().to_owned(),
+        }
+    }
+
+    /// The status and the body of an answer.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.address,
+            self.token,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = answer.split_at(end.expect("a head") + 4);
+        let head = String::from_utf8_lossy(head).into_owned();
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        (status.expect("a status"), body.to_vec())
+    }
+
+    fn json(&self, method: &str, path: &str, body: &Value) -> Value {
+        let (status, answer) = self.ask(method, path, &body.to_string());
+        assert!(status < 300, "{}", String::from_utf8_lossy(&answer));
+        serde_json::from_slice(&answer).expect("JSON")
+    }
+
+    /// Stages files; the request's id.
+    fn stage<'a>(&self, names: impl Iterator<Item = &'a String>) -> String {
+        let files: Vec<Value> = names
+            .map(|name| json!({"path": format!("/{name}")}))
+            .collect();
+        let staged = self.json("POST", "/tape/v1/stage", &json!({ "files": files }));
+        staged["requestId"].as_str().expect("an id").to_owned()
+    }
+
+    /// Files of a stage that have a state.
+    fn with_state(&self, id: &str, state: &str) -> usize {
+        let path = format!("/tape/v1/stage/{id}");
+        let polled = self.json("GET", &path, &json!({}));
+        let files = polled["files"].as_array().expect("files");
+        files.iter().filter(|file| file["state"] == state).count()
+    }
+
+    /// Waits until so many files of a stage are there.
+    fn wait_for(&self, id: &str, count: usize) {
+        while self.with_state(id, "COMPLETED") < count {
+            assert_eq!(self.with_state(id, "FAILED"), 0);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Reads all files and compares every byte.
+    fn assert_serves(&self, files: &BTreeMap<String, Vec<u8>>) {
+        for (name, contents) in files {
+            let (status, read) = self.ask("GET", &format!("/files/{name}"), "");
+            assert_eq!(status, 200, "{name}");
+            assert!(&read == contents, "{name}");
+        }
+    }
+}
+
+/// Files on tape, and not in the cache.
+fn on_tape(desk: &Desk, count: u64) -> BTreeMap<String, Vec<u8>> {
+    let mut files = make_files_of(desk, "reel", count + 1, 6_000);
+    desk.done("store --archive A reel --quiet");
+    empty_cache(desk);
+    files.retain(|_, contents| !contents.is_empty());
+    files
+}
+
+#[test]
+fn files_are_staged_from_tape_over_http_and_read() {
+    let desk = desk();
+    let files = on_tape(&desk, 20);
+    let service = Running::start(&desk);
+    let token = std::fs::metadata(desk.path().join("A/serve.token")).expect("a file");
+    assert_eq!(token.permissions().mode() & 0o777, 0o600);
+    let id = service.stage(files.keys());
+    service.wait_for(&id, files.len());
+    service.assert_serves(&files);
+    let (status, metrics) = service.ask("GET", "/metrics", "");
+    let metrics = String::from_utf8(metrics).expect("text");
+    let delivered = format!(
+        "tapewise_recalls_total{{outcome=\"delivered\"}} {}",
+        files.len()
+    );
+    let bytes: usize = files.values().map(Vec::len).sum();
+    let bytes = format!("tapewise_recalled_bytes_total {bytes}");
+    assert_eq!(status, 200);
+    for line in [&delivered, &bytes] {
+        assert!(metrics.contains(line.as_str()), "{line} not in {metrics}");
+    }
+}
+
+#[test]
+fn a_service_that_is_killed_goes_on_with_what_was_asked_for() {
+    let desk = desk();
+    let files = on_tape(&desk, 60);
+    let service = Running::start(&desk);
+    let id = service.stage(files.keys());
+    service.wait_for(&id, 1);
+    drop(service);
+    let service = Running::start(&desk);
+    service.wait_for(&id, files.len());
+    service.assert_serves(&files);
+    drop(service);
+    let catalogue = catalogue(&desk);
+    assert!(catalogue.unanswered().expect("a catalogue").is_empty());
+    let findings = catalogue.integrity().expect("a catalogue");
+    assert_eq!(findings, Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_before_anything_listens() {
+    let desk = desk();
+    let word = ["not an address", "127.0.0.1:8080"];
+    desk.refused("serve --archive A --listen nowhere", &word);
+    let word = ["not an address of a web server"];
+    desk.refused("serve --archive A --url tape.example.org", &word);
+    desk.put("open.token", "0123456789abcdef\n");
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(desk.path().join("open.token"), open).expect("set");
+    let refused = desk.run("serve --archive A --token-file open.token");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.err.contains("chmod 600"), "{}", refused.err);
+}

@@ -1,0 +1,35 @@
+//! Recalls over HTTP: the WLCG Tape REST API in front of an archive, and what an operator wants to see of it.
+//!
+//! A [`Service`] answers HTTP; it moves no tape. What it is asked for goes into the archive's catalogue, and whoever
+//! has the drives carries it out and says in [`Work`] what it does. So a request survives the end of either.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `service` | an archive, who may ask, and how much |
+//! | `http` | which address is answered by what, and who is let in |
+//! | `tape` | the WLCG Tape REST API, version 1 |
+//! | `names` | what a path in a request means in the archive |
+//! | `lifetime` | how long a staged file stays in the cache |
+//! | `files` | contents of staged files |
+//! | `metrics` | what Prometheus collects, and whether all is well |
+//! | `page` | the page for people |
+//! | `problem` | errors as RFC 7807 wants them |
+//! | `token` | the file with the secret that lets a client in |
+//! | `work` | what the drives' side is doing |
+
+mod files;
+mod http;
+mod lifetime;
+mod metrics;
+mod names;
+mod page;
+mod problem;
+mod service;
+mod tape;
+mod token;
+mod work;
+
+pub use http::{listen, router};
+pub use service::{Limits, Service, Site};
+pub use token::{Token, TokenError};
+pub use work::{Counts, Doing, Work};

@@ -1,0 +1,74 @@
+//! Errors as RFC 7807 wants them: a title, a status, and what to do.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tapewise_archive::catalogue::CatalogueError;
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub struct Problem {
+    status: StatusCode,
+    title: &'static str,
+    detail: String,
+    header: Option<(HeaderName, &'static str)>,
+}
+
+impl Problem {
+    /// A refusal with what is wrong and what to do about it.
+    pub fn new(status: StatusCode, title: &'static str, detail: impl Into<String>) -> Problem {
+        Problem {
+            status,
+            title,
+            detail: detail.into(),
+            header: None,
+        }
+    }
+
+    /// A request that makes no sense.
+    pub fn bad(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "Bad request", detail)
+    }
+
+    /// A stage that does not exist.
+    pub fn no_stage() -> Problem {
+        let detail =
+            "There is no stage request with this id. It was deleted, or it ended too long ago.";
+        Problem::new(StatusCode::NOT_FOUND, "No such request", detail)
+    }
+
+    /// The same with a header.
+    pub fn with(self, name: HeaderName, value: &'static str) -> Problem {
+        Problem {
+            header: Some((name, value)),
+            ..self
+        }
+    }
+}
+
+impl From<CatalogueError> for Problem {
+    fn from(error: CatalogueError) -> Problem {
+        let title = "The catalogue failed";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Problem {
+            status,
+            title,
+            detail,
+            header,
+        } = self;
+        let body = json!({"title": title, "status": status.as_u16(), "detail": detail});
+        let mut response = (status, body.to_string()).into_response();
+        let headers = response.headers_mut();
+        let kind = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, kind);
+        if let Some((name, value)) = header {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}

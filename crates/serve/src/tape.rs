@@ -1,0 +1,430 @@
+//! The WLCG Tape REST API, version 1: discovery, stage, poll, cancel, delete, release, archiveinfo.
+//!
+//! Where the specification leaves something open, or clients expect something else, this is what it does:
+//!
+//! - a path comes back as the client spelled it, once, however often it was asked for;
+//! - a file has a `state` and never `onDisk`, and an `error` only when it has failed for good: gfal2 takes any error
+//!   for the end;
+//! - a header `Idempotency-Key` lets a client that lost the answer ask again without asking twice;
+//! - times are whole seconds.
+
+use crate::files::find;
+use crate::lifetime;
+use crate::names::meanings;
+use crate::problem::Problem;
+use crate::service::{Service, USER};
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tapewise_archive::catalogue::{
+    CopyState, FileId, Files as _, NewStage, RequestState, Stage, StagedFile, Stages as _,
+    Submitted, WantedFile,
+};
+
+/// Where the API stands below the service's address.
+pub(crate) const ROOT: &str = "/tape/v1";
+
+/// A client may name its request by this header.
+const REPEAT_KEY: &str = "idempotency-key";
+
+/// Longest name that a request can have.
+const REPEAT_KEY_BYTES: usize = 200;
+
+/// What gfal2 puts in the place of an id that its user did not give.
+const NO_ID: &str = "gfal2-placeholder-id";
+
+/// `GET /.well-known/wlcg-tape-rest-api`.
+pub(crate) async fn discovery(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
+    #[derive(Serialize)]
+    struct Endpoint {
+        uri: String,
+        version: &'static str,
+        metadata: BTreeMap<String, String>,
+    }
+    #[derive(Serialize)]
+    struct Found<'a> {
+        sitename: &'a str,
+        description: &'static str,
+        endpoints: [Endpoint; 1],
+    }
+    let endpoint = Endpoint {
+        uri: format!("{}{ROOT}", address(&service, &headers)),
+        version: "v1",
+        metadata: BTreeMap::new(),
+    };
+    let found = Found {
+        sitename: &service.site.name,
+        description: "tapewise: recalls from tape in the fastest order",
+        endpoints: [endpoint],
+    };
+    Json(&found).into_response()
+}
+
+/// The address of the service, as it is configured or as the client knows it.
+fn address(service: &Service, headers: &HeaderMap) -> String {
+    if let Some(url) = &service.site.url {
+        return url.trim_end_matches('/').to_owned();
+    }
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.and_then(|host| host.parse::<axum::http::uri::Authority>().ok());
+    host.map_or_else(String::new, |host| format!("http://{host}"))
+}
+
+#[derive(Deserialize)]
+struct StageBody {
+    files: Vec<FileBody>,
+}
+
+/// Metadata for other sites, and whatever else a client sends, is passed over as the specification wants it.
+#[derive(Deserialize)]
+struct FileBody {
+    path: String,
+    #[serde(rename = "diskLifetime")]
+    disk_lifetime: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PathsBody {
+    paths: Vec<String>,
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
+    serde_json::from_slice(body)
+        .map_err(|error| Problem::bad(format!("The body is not {example}: {error}.")))
+}
+
+const STAGE_EXAMPLE: &str = r#"{"files": [{"path": "/d/file", "diskLifetime": "PT24H"}]}"#;
+const PATHS_EXAMPLE: &str = r#"{"paths": ["/d/file"]}"#;
+
+/// `POST /stage`.
+pub(crate) async fn stage(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let address = address(&service, &headers);
+    let repeat_key = repeat_key(&headers)?;
+    let work = Arc::clone(&service.work);
+    let id = service
+        .ask(move |service| begin(service, repeat_key, &body))
+        .await?;
+    work.ring();
+    let location = format!("{address}{ROOT}/stage/{id}");
+    let answer = Json(BTreeMap::from([("requestId", id)]));
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], answer).into_response())
+}
+
+fn repeat_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get(REPEAT_KEY) else {
+        return Ok(None);
+    };
+    let key = key.to_str().ok();
+    let key = key.filter(|key| !key.is_empty() && key.len() <= REPEAT_KEY_BYTES);
+    let wrong = || {
+        Problem::bad(format!(
+            "Idempotency-Key must be 1 to {REPEAT_KEY_BYTES} printable ASCII characters."
+        ))
+    };
+    Ok(Some(key.ok_or_else(wrong)?.to_owned()))
+}
+
+/// Enters a stage; its id, which is that of the first one where it was sent again.
+fn begin(service: &Service, repeat_key: Option<String>, body: &[u8]) -> Result<String, Problem> {
+    let asked: StageBody = parse(body, STAGE_EXAMPLE)?;
+    let most = service.limits.files;
+    if asked.files.is_empty() {
+        return Err(Problem::bad("`files` is empty: name at least one file."));
+    }
+    if asked.files.len() > most {
+        let detail = format!(
+            "{} files are more than the {most} that one request may have. Send several requests.",
+            asked.files.len()
+        );
+        return Err(too_large(detail));
+    }
+    let stage = NewStage {
+        id: uuid::Uuid::new_v4().to_string(),
+        user: USER.to_owned(),
+        repeat_key,
+        asked_hash: Sha256::digest(body).to_vec(),
+        files: wanted(asked.files)?,
+    };
+    let at_ns = (service.now_ns)();
+    let most_open = service.limits.open_files;
+    let catalogue = &service.archive.catalogue;
+    match catalogue.begin_stage(&stage, most_open, at_ns)? {
+        Submitted::New => Ok(stage.id),
+        Submitted::Repeated(id) => Ok(id),
+        Submitted::OtherContents => Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Key used twice",
+            "Another request with other contents had this Idempotency-Key. Use a new key for each request.",
+        )),
+        Submitted::TooMany(open) => {
+            let detail = format!(
+                "{open} files wait, and {most_open} may. Try again when some of them have arrived."
+            );
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "Queue full", detail);
+            Err(problem.with(header::RETRY_AFTER, "300"))
+        }
+    }
+}
+
+pub(crate) fn too_large(detail: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Request too large", detail)
+}
+
+/// The files that are asked for, each spelling once and for the longest of its lifetimes.
+fn wanted(files: Vec<FileBody>) -> Result<Vec<WantedFile>, Problem> {
+    let mut lifetimes: BTreeMap<String, i64> = BTreeMap::new();
+    for file in files {
+        let lifetime_ns = match &file.disk_lifetime {
+            Some(text) => lifetime::of(text).map_err(Problem::bad)?,
+            None => lifetime::USUAL_NS,
+        };
+        let known = lifetimes.entry(file.path).or_insert(lifetime_ns);
+        *known = lifetime_ns.max(*known);
+    }
+    let wanted = lifetimes
+        .into_iter()
+        .map(|(spelling, lifetime_ns)| WantedFile {
+            paths: meanings(&spelling),
+            spelling,
+            lifetime_ns,
+        });
+    Ok(wanted.collect())
+}
+
+/// A stage that a client names.
+fn known(service: &Service, id: &str) -> Result<Stage, Problem> {
+    let stage = service.archive.catalogue.stage(USER, id)?;
+    stage.ok_or_else(Problem::no_stage)
+}
+
+/// A stage as the specification answers a poll.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Polled {
+    id: String,
+    created_at: i64,
+    started_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<i64>,
+    files: Vec<PolledFile>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PolledFile {
+    path: String,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+fn seconds(ns: i64) -> i64 {
+    ns.max(0) / 1_000_000_000
+}
+
+/// The specification's name of a state.
+pub(crate) fn state_name(state: RequestState) -> &'static str {
+    match state {
+        RequestState::Queued => "SUBMITTED",
+        RequestState::Started => "STARTED",
+        RequestState::Delivered => "COMPLETED",
+        RequestState::Failed => "FAILED",
+        RequestState::Cancelled => "CANCELLED",
+    }
+}
+
+impl From<Stage> for Polled {
+    fn from(stage: Stage) -> Polled {
+        let files = &stage.files;
+        let started_ns = files.iter().filter_map(|file| file.started_ns).min();
+        let is_open = files.iter().any(|file| file.done_ns.is_none());
+        let last_ns = files.iter().filter_map(|file| file.done_ns).max();
+        // A recall that another stage had asked for may have begun before this one.
+        let started_ns = started_ns.map_or(stage.created_ns, |ns| ns.max(stage.created_ns));
+        Polled {
+            id: stage.id,
+            created_at: seconds(stage.created_ns),
+            started_at: seconds(started_ns),
+            completed_at: last_ns.filter(|_| !is_open).map(seconds),
+            files: stage.files.into_iter().map(PolledFile::from).collect(),
+        }
+    }
+}
+
+impl From<StagedFile> for PolledFile {
+    fn from(file: StagedFile) -> PolledFile {
+        let has_failed = file.state == RequestState::Failed;
+        PolledFile {
+            path: file.spelling,
+            state: state_name(file.state),
+            started_at: file.started_ns.map(seconds),
+            finished_at: file.done_ns.map(seconds),
+            error: file.reason.filter(|_| has_failed),
+        }
+    }
+}
+
+/// `GET /stage/{id}`.
+pub(crate) async fn poll(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let stage = service.ask(move |service| known(service, &id)).await?;
+    Ok(Json(Polled::from(stage)).into_response())
+}
+
+/// The files of a stage that a client names by paths, also when it spells them otherwise than before. A path that
+/// the stage does not have is an error.
+fn named<'s>(stage: &'s Stage, paths: &[String]) -> Result<Vec<&'s StagedFile>, Problem> {
+    let mut by_spelling: BTreeMap<&str, &StagedFile> = BTreeMap::new();
+    let mut by_meaning: BTreeMap<Vec<u8>, &StagedFile> = BTreeMap::new();
+    for file in &stage.files {
+        by_spelling.insert(&file.spelling, file);
+        if let Some(meaning) = meaning(&file.spelling) {
+            by_meaning.insert(meaning, file);
+        }
+    }
+    let found = paths.iter().map(|path| {
+        let found = by_spelling.get(path.as_str()).copied();
+        let found = found.or_else(|| by_meaning.get(&meaning(path)?).copied());
+        found.ok_or_else(|| {
+            let detail =
+                format!("\"{path}\" is not a file of this stage request. Nothing was changed.");
+            Problem::bad(detail)
+        })
+    });
+    found.collect()
+}
+
+fn meaning(spelling: &str) -> Option<Vec<u8>> {
+    meanings(spelling).ok()?.into_iter().next()
+}
+
+/// `POST /stage/{id}/cancel`.
+pub(crate) async fn cancel(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<(), Problem> {
+    let cancel = move |service: &Service| {
+        let stage = known(service, &id)?;
+        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let files = named(&stage, &asked.paths)?;
+        let spellings: Vec<String> = files.iter().map(|file| file.spelling.clone()).collect();
+        let at_ns = (service.now_ns)();
+        let catalogue = &service.archive.catalogue;
+        Ok(catalogue.cancel_stage(&id, &spellings, at_ns)?)
+    };
+    service.ask(cancel).await
+}
+
+/// `DELETE /stage/{id}`.
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+) -> Result<(), Problem> {
+    let delete = move |service: &Service| {
+        let stage = known(service, &id)?;
+        let at_ns = (service.now_ns)();
+        Ok(service.archive.catalogue.delete_stage(&stage.id, at_ns)?)
+    };
+    service.ask(delete).await
+}
+
+/// `POST /release/{id}`.
+pub(crate) async fn release(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<(), Problem> {
+    let release = move |service: &Service| {
+        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let catalogue = &service.archive.catalogue;
+        if id == NO_ID {
+            for path in &asked.paths {
+                if let Some(file) = find(service, path)? {
+                    catalogue.release_file(USER, file)?;
+                }
+            }
+            return Ok(());
+        }
+        let stage = known(service, &id)?;
+        let files = named(&stage, &asked.paths)?;
+        let files: Vec<FileId> = files.iter().filter_map(|file| file.file).collect();
+        Ok(catalogue.release_stage(&stage.id, &files)?)
+    };
+    service.ask(release).await
+}
+
+/// Where a file is, or why that cannot be told.
+#[derive(Serialize)]
+struct Info {
+    path: String,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum What {
+    Locality(&'static str),
+    Error(String),
+}
+
+/// `POST /archiveinfo`.
+pub(crate) async fn archiveinfo(
+    State(service): State<Arc<Service>>,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let infos = move |service: &Service| {
+        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let mut seen = BTreeSet::new();
+        let mut paths = asked.paths;
+        paths.retain(|path| seen.insert(path.clone()));
+        paths.truncate(service.limits.files);
+        let infos = paths.into_iter().map(|path| {
+            let what = locality(service, &path)?;
+            Ok(Info { path, what })
+        });
+        infos.collect::<Result<Vec<Info>, Problem>>()
+    };
+    Ok(Json(service.ask(infos).await?).into_response())
+}
+
+fn locality(service: &Service, spelling: &str) -> Result<What, Problem> {
+    if let Err(why) = meanings(spelling) {
+        return Ok(What::Error(why));
+    }
+    let Some(file) = find(service, spelling)? else {
+        return Ok(What::Error("the archive has no such file".to_owned()));
+    };
+    let entry = service.archive.catalogue.file(file)?;
+    let mut copies = entry.copies.iter();
+    let is_on_tape = copies.any(|copy| copy.state == CopyState::Whole);
+    Ok(What::Locality(
+        match (entry.file.bytes, entry.cached.is_some(), is_on_tape) {
+            (0, ..) => "NONE",
+            (_, true, true) => "DISK_AND_TAPE",
+            (_, true, false) => "DISK",
+            (_, false, true) => "TAPE",
+            (_, false, false) => "LOST",
+        },
+    ))
+}

@@ -1,0 +1,93 @@
+//! What the drives' side is doing: said by whoever moves files, read by whoever asks.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What is being done now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Doing {
+    /// Nothing waits.
+    #[default]
+    Idle,
+    /// Drives are at work.
+    Recalling,
+    /// Something waits that cannot be read now, and why; it is tried again.
+    Waiting(String),
+}
+
+/// What was done since the program began. Counters start at 0 with it, as Prometheus expects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files delivered.
+    pub delivered: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Files that could not be delivered.
+    pub failed: u64,
+    /// Times a volume was read.
+    pub mounts: u64,
+    /// Times the work could not go on.
+    pub troubles: u64,
+    /// Microseconds that drives took to go to blocks.
+    pub positioning_us: u64,
+    /// Microseconds that drives read.
+    pub reading_us: u64,
+    /// Microseconds that mounts took: loading, and the robot.
+    pub mounting_us: u64,
+}
+
+/// What the drives' side is doing, and a bell that tells it of new requests.
+#[derive(Debug, Default)]
+pub struct Work {
+    state: Mutex<State>,
+    bell: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    doing: Doing,
+    counts: Counts,
+    has_rung: bool,
+}
+
+impl Work {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says what is being done now.
+    pub fn say(&self, doing: Doing) {
+        self.state().doing = doing;
+    }
+
+    /// What is being done now.
+    pub fn doing(&self) -> Doing {
+        self.state().doing.clone()
+    }
+
+    /// Adds to what was done.
+    pub fn count(&self, add: impl FnOnce(&mut Counts)) {
+        add(&mut self.state().counts);
+    }
+
+    /// What was done.
+    pub fn counts(&self) -> Counts {
+        self.state().counts.clone()
+    }
+
+    /// Tells of a new request, or that everything ends.
+    pub fn ring(&self) {
+        self.state().has_rung = true;
+        self.bell.notify_all();
+    }
+
+    /// Waits until somebody rings, at most so long; whether somebody did.
+    pub fn wait(&self, most: Duration) -> bool {
+        let state = self.state();
+        let waited = self
+            .bell
+            .wait_timeout_while(state, most, |state| !state.has_rung);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.has_rung)
+    }
+}
