@@ -230,8 +230,8 @@ mod tests {
         parsed.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Verbs without --json: what they print is a file, a page or a demonstration, and no result.
-    const NO_JSON: [&str; 11] = [
+    /// Verbs without --json: what they print is a file, a page or a demonstration, and no result; a service answers.
+    const NO_JSON: [&str; 12] = [
         "convert",
         "demo",
         "drive check",
@@ -243,6 +243,7 @@ mod tests {
         "manual",
         "measure",
         "page",
+        "serve",
     ];
 
     #[test]

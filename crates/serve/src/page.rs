@@ -126,7 +126,7 @@ impl Shown {
         });
         format!(
             "<div class=\"now\"><p role=\"status\">{doing}</p>\n<p>{queued} in the queue, {started} claimed by \
-             drives.{oldest}</p>\n<p class=\"quiet\">The cache holds {}, of which {} are kept for requests.</p></div>\n",
+             drives.{oldest}</p>\n<p class=\"quiet\">The cache holds {}; {} are kept for requests.</p></div>\n",
             bytes(holds.bytes),
             bytes(holds.pinned_bytes)
         )

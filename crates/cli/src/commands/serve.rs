@@ -152,7 +152,7 @@ fn checked_url(url: &str) -> Result<String, CliError> {
         return Ok(url.to_owned());
     }
     let said = format!("--url {url}: not an address of a web server");
-    Err(CliError::input(said).hint("write https://HOST, with :PORT behind it if needed"))
+    Err(CliError::input(said).hint("write https://HOST, with :PORT after it if needed"))
 }
 
 /// The name of an archive's directory.
