@@ -238,7 +238,7 @@ impl Cache {
         let records: Vec<(CacheKey, NewStore)> = keys.zip(stores).collect();
         let stored = recorded(arrived, self.0.records.store_cached(&records, at_ns))?;
         // Acknowledged is what a copy of the catalogue from before cannot hide.
-        tie::write(self.0.disk.as_ref(), &self.0.records.tie()?)?;
+        tie::write(self.0.disk.as_ref(), &self.0.records.tie()?, None)?;
         Ok(stored)
     }
 

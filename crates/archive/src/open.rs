@@ -246,8 +246,8 @@ impl Archive {
     /// Its cache, which one process has at a time. What a killed process left in it is put right.
     ///
     /// # Errors
-    /// [`OpenError::Busy`] where another process has it; [`CacheError::OlderCatalogue`] and
-    /// [`CacheError::OtherCatalogue`] where the catalogue is not the one that the cache belongs to.
+    /// [`OpenError::Busy`] where another process has it; [`CacheError::OlderCatalogue`],
+    /// [`CacheError::ForkedCatalogue`] and [`CacheError::OtherCatalogue`] where the catalogue is not the one that the cache belongs to.
     pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
         self.cache_on(self.disk()?)
     }

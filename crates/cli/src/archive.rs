@@ -304,11 +304,13 @@ fn hinted(error: OpenError, directory: &Path) -> CliError {
         OpenError::Catalogue(CatalogueError::Lost { .. }) => Some(format!(
             "put a backup of it in its place, from `tapewise catalog backup`, and remove catalogue.db-wal beside it; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
         )),
-        OpenError::Cache(CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. }) => {
-            Some(format!(
-                "put the right catalogue.db back, or go on with this one: `tapewise catalog reconcile --archive {directory}` keeps the files that it does not know"
-            ))
-        }
+        OpenError::Cache(
+            CacheError::OlderCatalogue { .. }
+            | CacheError::ForkedCatalogue
+            | CacheError::OtherCatalogue { .. },
+        ) => Some(format!(
+            "put the right catalogue.db back, or go on with this one: `tapewise catalog reconcile --archive {directory}` keeps the files that it does not know"
+        )),
         _ => None,
     };
     let error = CliError::from(error);
@@ -351,9 +353,9 @@ impl From<CacheError> for CliError {
     fn from(error: CacheError) -> CliError {
         match error {
             CacheError::TooLarge { .. } => CliError::input(error).hint("raise cache_high_bytes"),
-            CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. } => {
-                CliError::with(Exit::Refused, error)
-            }
+            CacheError::OlderCatalogue { .. }
+            | CacheError::ForkedCatalogue
+            | CacheError::OtherCatalogue { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::failed(error),
         }
     }

@@ -511,7 +511,7 @@ fn look(catalogue: &SqliteCatalogue) {
 fn change(catalogue: &SqliteCatalogue, directory: &Path) {
     let stored = catalogue.store_cached(&[(CacheKey(77), store(77, 5, 1, true))], 9);
     let _ = (
-        catalogue.move_on(3),
+        catalogue.move_on(3, "line"),
         catalogue.evict(1 << 40, &[], 9),
         catalogue.requeue_started(),
     );

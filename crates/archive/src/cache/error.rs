@@ -86,6 +86,12 @@ pub enum CacheError {
         /// The generation of the catalogue that the cache was last used with.
         cache: u64,
     },
+    /// The catalogue is a copy that went on apart from the one that the cache was last used with.
+    #[error(
+        "the catalogue is not the one that the cache was last used with, but a copy of it that went on by itself: one \
+         of the two was restored. Files that only the other one knows may stand in the cache. Nothing was changed"
+    )]
+    ForkedCatalogue,
     /// The catalogue is a new one, or of another archive.
     #[error(
         "the cache belongs to another catalogue, and {files} files stand in it. Nothing was changed"

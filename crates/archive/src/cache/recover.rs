@@ -115,22 +115,28 @@ pub(super) fn recover(
     let standing = Standing::look(disk)?;
     let (tied, catalogue) = (tie::read(disk)?, records.tie()?);
     if let (Some(tied), Reconcile::No) = (&tied, reconcile) {
-        if tied.id != catalogue.id && !standing.places.is_empty() {
+        let before = &tied.tie;
+        if before.id != catalogue.id && !standing.places.is_empty() {
             return Err(CacheError::OtherCatalogue {
                 files: standing.places.len(),
             });
         }
-        if tied.id == catalogue.id && tied.generation > catalogue.generation {
+        if before.id == catalogue.id && before.generation > catalogue.generation {
             return Err(CacheError::OlderCatalogue {
                 catalogue: catalogue.generation,
-                cache: tied.generation,
+                cache: before.generation,
             });
+        }
+        if before.id == catalogue.id && !tied.is_of_line(&catalogue.line) {
+            return Err(CacheError::ForkedCatalogue);
         }
     }
     // Only such a catalogue knows everything that was acknowledged.
-    let knows_all = tied
-        .as_ref()
-        .is_some_and(|tied| tied.id == catalogue.id && tied.generation <= catalogue.generation);
+    let knows_all = tied.as_ref().is_some_and(|tied| {
+        tied.tie.id == catalogue.id
+            && tied.tie.generation <= catalogue.generation
+            && tied.is_of_line(&catalogue.line)
+    });
     let mut recovered = Recovered {
         strangers: standing.strangers,
         ..Recovered::default()
@@ -146,7 +152,7 @@ pub(super) fn recover(
     let unknown = standing.places.keys().filter(|key| !kept.contains(key));
     let mut unknown: Vec<CacheKey> = unknown.copied().collect();
     unknown.sort_unstable();
-    let beyond = tied.map_or(0, |tied| tied.generation);
+    let beyond = tied.as_ref().map_or(0, |tied| tied.tie.generation);
     let mut leftovers = standing.incoming;
     if knows_all {
         leftovers.extend(unknown.into_iter().map(place));
@@ -158,7 +164,11 @@ pub(super) fn recover(
         disk.remove(&path).map_err(io_error("removing", &path))?;
         recovered.leftovers += 1;
     }
-    tie::write(disk, &records.move_on(beyond)?)?;
+    let line = uuid::Uuid::new_v4().simple().to_string();
+    // Whoever finds the cache of another catalogue, or one that is not tied, does not take the coming line for its own.
+    let present = tied.map_or(catalogue, |tied| tied.tie);
+    tie::write(disk, &present, Some(&line))?;
+    tie::write(disk, &records.move_on(beyond, &line)?, None)?;
     Ok((state, recovered))
 }
 

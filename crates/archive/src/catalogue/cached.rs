@@ -57,6 +57,9 @@ pub struct Tie {
     pub id: String,
     /// Moves on with every acknowledgement, and never back.
     pub generation: u64,
+    /// Named anew whenever the cache is opened: tells copies of one catalogue apart that went on by themselves. Empty
+    /// for a cache that was not opened since names are given.
+    pub line: String,
 }
 
 /// What is known of the disk cache.
@@ -77,8 +80,8 @@ pub trait CacheRecords: Send + Sync {
     /// Which catalogue this is.
     fn tie(&self) -> Result<Tie>;
 
-    /// Moves the generation on, beyond this one too.
-    fn move_on(&self, beyond: u64) -> Result<Tie>;
+    /// Moves the generation on, beyond this one too, and names the line that begins here.
+    fn move_on(&self, beyond: u64, line: &str) -> Result<Tie>;
 
     /// Where in the cache a file lies.
     fn cached(&self, file: FileId) -> Result<Option<Cached>>;

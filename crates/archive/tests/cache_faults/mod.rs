@@ -233,8 +233,8 @@ impl CacheRecords for MortalRecords {
         self.step(|catalogue| catalogue.tie())
     }
 
-    fn move_on(&self, beyond: u64) -> Result<Tie> {
-        self.step(|catalogue| catalogue.move_on(beyond))
+    fn move_on(&self, beyond: u64, line: &str) -> Result<Tie> {
+        self.step(|catalogue| catalogue.move_on(beyond, line))
     }
 
     fn cached(&self, file: FileId) -> Result<Option<Cached>> {

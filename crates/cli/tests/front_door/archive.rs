@@ -2,7 +2,7 @@
 //! `kills`, restored, rebuilt and read wrongly in `loss`, on a SCSI target that is none of ours in `real_target`.
 
 mod kills;
-mod loss;
+pub mod loss;
 mod mistakes;
 mod real_target;
 

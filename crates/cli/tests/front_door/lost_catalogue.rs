@@ -149,6 +149,38 @@ fn with_a_restored_older_catalogue_cached_files_are_kept_and_can_be_stored_again
 }
 
 #[test]
+fn a_backup_of_what_went_on_without_the_restored_directory_is_refused() {
+    let desk = desk();
+    stored_later(&desk, "first");
+    crate::archive::loss::copy(&desk, "A", "snapshot");
+    for later in ["second", "third", "fourth"] {
+        stored_later(&desk, later);
+    }
+    desk.done("catalog backup --archive A backup.db");
+    // The whole directory goes back to before, and goes on from there.
+    std::fs::rename(desk.path().join("A"), desk.path().join("gone")).expect("moved");
+    crate::archive::loss::copy(&desk, "snapshot", "A");
+    let files = stored_later(&desk, "after");
+    // By its numbers the backup is not older than the cache, and it knows nothing of these files.
+    let right = desk.path().join("A/catalogue.db");
+    std::fs::copy(desk.path().join("backup.db"), &right).expect("restored");
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(desk.path().join(format!("A/catalogue.db{suffix}")));
+    }
+
+    let refused = desk.run("store --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let why = "not the one that the cache was last used with";
+    says(
+        &refused,
+        &[why, "Nothing was changed", "catalog reconcile --archive A"],
+    );
+    all_are_in_the_cache(&desk, &files);
+    desk.done("catalog reconcile --archive A");
+    all_are_in_the_cache(&desk, &files);
+}
+
+#[test]
 fn a_catalogue_of_another_archive_is_refused() {
     let desk = desk();
     let files = stored_later(&desk, "reel");

@@ -38,7 +38,9 @@ impl Refusal {
         match trouble {
             Trouble::Open(OpenError::Catalogue(CatalogueError::Lost { .. })) => Refusal::Stale,
             Trouble::Open(OpenError::Cache(
-                CacheError::OlderCatalogue { .. } | CacheError::OtherCatalogue { .. },
+                CacheError::OlderCatalogue { .. }
+                | CacheError::ForkedCatalogue
+                | CacheError::OtherCatalogue { .. },
             )) => Refusal::Stale,
             Trouble::Devices(ScsiError::Reserved { .. }) => Refusal::Reserved,
             Trouble::Move(error) => of_volume(error),

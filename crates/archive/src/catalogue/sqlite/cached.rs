@@ -73,16 +73,24 @@ fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> 
 
 fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
     let row = |row: &Row<'_>| {
-        let (id, generation) = (row.get(0)?, row.get(1)?);
-        Ok(Tie { id, generation })
+        Ok(Tie {
+            id: row.get(0)?,
+            generation: row.get(1)?,
+            line: row.get(2)?,
+        })
     };
-    let found = one(transaction, "SELECT id, generation FROM identity", [], row)?;
+    let found = one(
+        transaction,
+        "SELECT id, generation, line FROM identity",
+        [],
+        row,
+    )?;
     found.ok_or_else(|| CatalogueError::Damaged("it does not say which catalogue it is".to_owned()))
 }
 
-fn move_on(transaction: &Transaction<'_>, beyond: u64) -> Result<()> {
-    let sql = "UPDATE identity SET generation = max(generation, ?1) + 1";
-    run(transaction, sql, [beyond])?;
+fn move_on(transaction: &Transaction<'_>) -> Result<()> {
+    let sql = "UPDATE identity SET generation = generation + 1";
+    run(transaction, sql, [])?;
     Ok(())
 }
 
@@ -93,7 +101,7 @@ impl CacheRecords for SqliteCatalogue {
         at_ns: i64,
     ) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
-            move_on(transaction, 0)?;
+            move_on(transaction)?;
             let stored = files.iter().map(|(key, store)| {
                 let ids = insert_store(transaction, store, FileState::Live, at_ns)?;
                 insert(transaction, *key, ids.0, at_ns)?;
@@ -121,9 +129,10 @@ impl CacheRecords for SqliteCatalogue {
         self.read(tie)
     }
 
-    fn move_on(&self, beyond: u64) -> Result<Tie> {
+    fn move_on(&self, beyond: u64, line: &str) -> Result<Tie> {
+        let sql = "UPDATE identity SET generation = max(generation, ?1) + 1, line = ?2";
         self.write(|transaction| {
-            move_on(transaction, beyond)?;
+            run(transaction, sql, params![beyond, line])?;
             tie(transaction)
         })
     }
