@@ -165,8 +165,12 @@ pub(super) fn recover(
         recovered.leftovers += 1;
     }
     let line = uuid::Uuid::new_v4().simple().to_string();
-    // Whoever finds the cache of another catalogue, or one that is not tied, does not take the coming line for its own.
-    let present = tied.map_or(catalogue, |tied| tied.tie);
+    // Until the catalogue has the coming line, it has the one that it has now, which a killed process may have given it
+    // last. A cache of another catalogue stays tied to that one.
+    let present = match tied {
+        Some(tied) if !knows_all => tied.tie,
+        _ => catalogue,
+    };
     tie::write(disk, &present, Some(&line))?;
     tie::write(disk, &records.move_on(beyond, &line)?, None)?;
     Ok((state, recovered))
