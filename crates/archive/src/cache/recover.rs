@@ -165,11 +165,12 @@ pub(super) fn recover(
         recovered.leftovers += 1;
     }
     let line = uuid::Uuid::new_v4().simple().to_string();
-    // Until the catalogue has the coming line, it has the one that it has now, which a killed process may have given it
-    // last. A cache of another catalogue stays tied to that one.
     let present = match tied {
+        // A cache of another catalogue stays tied to that one.
         Some(tied) if !knows_all => tied.tie,
-        _ => catalogue,
+        // The line and the generation that it has now may be those of a killed process, and not be on the medium yet:
+        // this transaction brings them there.
+        _ => records.move_on(beyond, &catalogue.line)?,
     };
     tie::write(disk, &present, Some(&line))?;
     tie::write(disk, &records.move_on(beyond, &line)?, None)?;
