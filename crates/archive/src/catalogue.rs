@@ -29,8 +29,8 @@ pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewSto
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use pattern::Pattern;
 pub use requests::{
-    Answer, Cause, Failure, NewRecall, RecallQueue, Request, RequestKind, RequestState, Requests,
-    VolumeQueue, Waiting,
+    Answer, Cause, Failure, NewRecall, OpenRecalls, RecallQueue, Request, RequestKind,
+    RequestState, Requests, VolumeQueue, Waiting,
 };
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
 pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};

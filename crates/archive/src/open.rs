@@ -247,7 +247,8 @@ impl Archive {
     ///
     /// # Errors
     /// [`OpenError::Busy`] where another process has it; [`CacheError::OlderCatalogue`],
-    /// [`CacheError::ForkedCatalogue`] and [`CacheError::OtherCatalogue`] where the catalogue is not the one that the cache belongs to.
+    /// [`CacheError::ForkedCatalogue`] and [`CacheError::OtherCatalogue`] where the catalogue is not the one that the
+    /// cache belongs to.
     pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
         self.cache_on(self.disk()?)
     }
@@ -279,7 +280,7 @@ impl Archive {
     }
 
     /// Opens the contents of a file that lies in the cache, for a process that does not have the cache; nothing
-    /// where it does not lie there. Who reads it has all of it, though it be evicted meanwhile.
+    /// where it does not lie there. Whoever reads it gets all of it, even if it is evicted meanwhile.
     ///
     /// # Errors
     /// [`OpenError::Catalogue`] and [`OpenError::Io`].

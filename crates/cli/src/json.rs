@@ -42,6 +42,40 @@ pub fn print(verb: &str, body: &impl Serialize) -> Result<(), CliError> {
     output::print(&text(verb, body)?)
 }
 
+/// The document of a verb whose one field is a list, printed part by part: however long it is, no more than a part is
+/// in memory.
+pub struct List {
+    is_empty: bool,
+}
+
+impl List {
+    /// Prints what stands before the first item.
+    pub fn begin(verb: &str, field: &str) -> Result<List, CliError> {
+        let head = line(
+            verb,
+            &Map::from_iter([(field.to_owned(), Value::Array(Vec::new()))]),
+        )?;
+        output::print(head.trim_end().trim_end_matches("]}"))?;
+        Ok(List { is_empty: true })
+    }
+
+    /// Prints further items, each on a line of its own.
+    pub fn items(&mut self, items: impl Iterator<Item = Value>) -> Result<(), CliError> {
+        let mut part = String::new();
+        for item in items {
+            part += if self.is_empty { "\n" } else { ",\n" };
+            part += &item.to_string();
+            self.is_empty = false;
+        }
+        output::print(&part)
+    }
+
+    /// Prints what stands after the last item.
+    pub fn end(self) -> Result<(), CliError> {
+        output::print("\n]}\n")
+    }
+}
+
 /// What a verb did: lines for a person as it goes on, or one document at its end.
 pub struct Answer {
     verb: &'static str,

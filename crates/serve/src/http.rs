@@ -56,7 +56,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// An address of the tape API, with a slash behind it too: gfal2 asks for that one.
+/// An address of the tape API, with and without a slash at its end: gfal2 asks for the one with it.
 fn both(
     router: Router<Arc<Service>>,
     path: &str,

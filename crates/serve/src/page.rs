@@ -14,8 +14,10 @@ use percent_encoding::percent_decode_str;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    RecallQueue, RequestState, Requests as _, Stage, Stages as _, VolumeQueue,
+    OpenRecalls, RecallQueue, RequestState, Requests as _, Stage, Stages as _, VolumeQueue,
 };
+use tapewise_model::Micros;
+use tapewise_model::units::bytes;
 
 /// The cookie with the token.
 pub(crate) const COOKIE: &str = "tapewise";
@@ -44,7 +46,10 @@ pub(crate) async fn show(
     State(service): State<Arc<Service>>,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, Problem> {
-    let is_live = query.as_deref() != Some("live=no");
+    let live = match query.as_deref() {
+        Some("live=no") => Live::Stopped,
+        _ => Live::Yes,
+    };
     let page = service.ask(move |service| {
         let catalogue = &service.archive.catalogue;
         let shown = Shown {
@@ -54,22 +59,31 @@ pub(crate) async fn show(
             doing: service.work.doing(),
             now_ns: (service.now_ns)(),
         };
-        Ok(document(&service.site.name, is_live, &shown.body()))
+        Ok(document(&service.site.name, live, &shown.body()))
     });
     Ok(Html(page.await?))
 }
 
+/// Whether a page loads itself again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Live {
+    Yes,
+    /// Somebody stopped it.
+    Stopped,
+    /// It would take what is being typed.
+    Never,
+}
+
 /// A whole page.
-fn document(site: &str, is_live: bool, body: &str) -> String {
-    let refresh = if is_live {
-        "<meta http-equiv=\"refresh\" content=\"10\">"
-    } else {
-        ""
+fn document(site: &str, live: Live, body: &str) -> String {
+    let refresh = match live {
+        Live::Yes => "<meta http-equiv=\"refresh\" content=\"10\">",
+        Live::Stopped | Live::Never => "",
     };
-    let pause = if is_live {
-        "<a href=\"/?live=no\">Stop loading again</a>"
-    } else {
-        "<a href=\"/\">Load again every 10 s</a>"
+    let pause = match live {
+        Live::Yes => "<a href=\"/?live=no\">Stop loading again</a>",
+        Live::Stopped => "<a href=\"/\">Load again every 10 s</a>",
+        Live::Never => "",
     };
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -106,12 +120,12 @@ impl Shown {
 
     /// What happens now, in words.
     fn now(&self) -> String {
-        let Load {
+        let Load { open, holds } = &self.load;
+        let OpenRecalls {
             queued,
             started,
             oldest_ns,
-            holds,
-        } = &self.load;
+        } = open;
         let doing = match &self.doing {
             Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
@@ -143,7 +157,7 @@ impl Shown {
             escaped(&queue.label),
             queue.waiting.len(),
             bytes(all),
-            oldest.map_or(String::new(), |ns| self.age(ns))
+            oldest.map_or(String::new(), |ns| self.age(ns).to_string())
         )
     }
 
@@ -180,15 +194,8 @@ impl Shown {
     }
 
     /// How long ago a time is.
-    fn age(&self, ns: i64) -> String {
-        let seconds = self.now_ns.saturating_sub(ns).max(0) / 1_000_000_000;
-        let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600, seconds / 60);
-        match () {
-            () if days > 0 => format!("{days}d {}h", hours % 24),
-            () if hours > 0 => format!("{hours}h{:02}", minutes % 60),
-            () if minutes > 0 => format!("{minutes}m{:02}", seconds % 60),
-            () => format!("{seconds} s"),
-        }
+    fn age(&self, ns: i64) -> Micros {
+        Micros(self.now_ns.saturating_sub(ns).max(0) / 1_000)
     }
 }
 
@@ -208,15 +215,6 @@ fn word(state: RequestState) -> &'static str {
         RequestState::Failed => "failed",
         RequestState::Cancelled => "cancelled",
     }
-}
-
-fn bytes(bytes: u64) -> String {
-    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let unit = units.into_iter().find(|(size, _)| bytes as f64 >= *size);
-    unit.map_or_else(
-        || format!("{bytes} bytes"),
-        |(size, name)| format!("{:.1} {name}", bytes as f64 / size),
-    )
 }
 
 /// Text that no browser takes for markup.
@@ -249,9 +247,7 @@ fn form(service: &Service, said: &str) -> String {
          <p><input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" required></p>\
          <p class=\"bad\" role=\"alert\">{said}</p><p><button>Show the recalls</button></p></form>\n"
     );
-    // A page that loads itself again would take what is being typed.
-    let page = document(&service.site.name, false, &body);
-    page.replace("<a href=\"/\">Load again every 10 s</a>", "")
+    document(&service.site.name, Live::Never, &body)
 }
 
 /// `POST /login`: keeps the token in a cookie that no script reads and no other site sends.

@@ -99,7 +99,7 @@ struct PathsBody {
 
 fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
     serde_json::from_slice(body)
-        .map_err(|error| Problem::bad(format!("The body is not {example}: {error}.")))
+        .map_err(|error| Problem::bad(format!("The body is not like {example}: {error}.")))
 }
 
 const STAGE_EXAMPLE: &str = r#"{"files": [{"path": "/d/file", "diskLifetime": "PT24H"}]}"#;

@@ -174,7 +174,7 @@ impl Desk {
             .to_owned()
     }
 
-    /// The files of a poll: `path STATE`, and the error behind it.
+    /// The files of a poll: `path STATE`, and the error after it.
     fn poll(&self, id: &str) -> Vec<String> {
         let answer = self.ask("GET", &format!("/tape/v1/stage/{id}"), "");
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -224,7 +224,12 @@ impl Desk {
     }
 
     fn open_recalls(&self) -> usize {
-        self.catalogue.unanswered().expect("a catalogue").len()
+        let all = self.catalogue.unanswered().expect("a catalogue");
+        let counted = self.catalogue.open_recalls().expect("a catalogue");
+        assert_eq!(counted.queued + counted.started, all.len() as u64);
+        let oldest_ns = all.iter().map(|request| request.created_ns).min();
+        assert_eq!(counted.oldest_ns, oldest_ns);
+        all.len()
     }
 }
 

@@ -4,8 +4,8 @@ use super::disk::Disk;
 use super::error::{CacheError, io_error};
 use super::place::{INCOMING, incoming, place};
 use super::state::State;
-use super::tie::{self, NEW_TIE, TIE};
-use crate::catalogue::{CacheKey, CacheRecords, Cached, FileId};
+use super::tie::{self, NEW_TIE, TIE, Tied};
+use crate::catalogue::{CacheKey, CacheRecords, Cached, FileId, Tie};
 use crate::deliver::InnerPath;
 use crate::sums::Summer;
 use std::collections::{HashMap, HashSet};
@@ -115,28 +115,12 @@ pub(super) fn recover(
     let standing = Standing::look(disk)?;
     let (tied, catalogue) = (tie::read(disk)?, records.tie()?);
     if let (Some(tied), Reconcile::No) = (&tied, reconcile) {
-        let before = &tied.tie;
-        if before.id != catalogue.id && !standing.places.is_empty() {
-            return Err(CacheError::OtherCatalogue {
-                files: standing.places.len(),
-            });
-        }
-        if before.id == catalogue.id && before.generation > catalogue.generation {
-            return Err(CacheError::OlderCatalogue {
-                catalogue: catalogue.generation,
-                cache: before.generation,
-            });
-        }
-        if before.id == catalogue.id && !tied.is_of_line(&catalogue.line) {
-            return Err(CacheError::ForkedCatalogue);
-        }
+        refuse_another(tied, &catalogue, standing.places.len())?;
     }
     // Only such a catalogue knows everything that was acknowledged.
-    let knows_all = tied.as_ref().is_some_and(|tied| {
-        tied.tie.id == catalogue.id
-            && tied.tie.generation <= catalogue.generation
-            && tied.is_of_line(&catalogue.line)
-    });
+    let knows_all = tied
+        .as_ref()
+        .is_some_and(|tied| tied.has_led_to(&catalogue));
     let mut recovered = Recovered {
         strangers: standing.strangers,
         ..Recovered::default()
@@ -164,17 +148,48 @@ pub(super) fn recover(
         disk.remove(&path).map_err(io_error("removing", &path))?;
         recovered.leftovers += 1;
     }
+    tie_anew(disk, records, tied.filter(|_| !knows_all), beyond)?;
+    Ok((state, recovered))
+}
+
+/// Refuses a catalogue that is not the one to which the cache was tied last.
+fn refuse_another(tied: &Tied, catalogue: &Tie, files: usize) -> Result<(), CacheError> {
+    if tied.tie.id != catalogue.id {
+        // A cache without files is anybody's.
+        return match files {
+            0 => Ok(()),
+            files => Err(CacheError::OtherCatalogue { files }),
+        };
+    }
+    if tied.tie.generation > catalogue.generation {
+        return Err(CacheError::OlderCatalogue {
+            catalogue: catalogue.generation,
+            cache: tied.tie.generation,
+        });
+    }
+    if !tied.is_of_line(&catalogue.line) {
+        return Err(CacheError::ForkedCatalogue);
+    }
+    Ok(())
+}
+
+/// Begins a new line in catalogue and cache. `other` is the tie of a cache that belonged to another catalogue: it keeps
+/// that one until the catalogue has the new line.
+fn tie_anew(
+    disk: &dyn Disk,
+    records: &dyn CacheRecords,
+    other: Option<Tied>,
+    beyond: u64,
+) -> Result<(), CacheError> {
     let line = uuid::Uuid::new_v4().simple().to_string();
-    let present = match tied {
-        // A cache of another catalogue stays tied to that one.
-        Some(tied) if !knows_all => tied.tie,
+    let present = match other {
+        Some(other) => other.tie,
         // The line and the generation that it has now may be those of a killed process, and not be on the medium yet:
         // this transaction brings them there.
-        _ => records.move_on(beyond, &catalogue.line)?,
+        None => records.move_on(beyond, &records.tie()?.line)?,
     };
     tie::write(disk, &present, Some(&line))?;
-    tie::write(disk, &records.move_on(beyond, &line)?, None)?;
-    Ok((state, recovered))
+    tie::write(disk, &records.move_on(beyond, &line)?, None)
 }
 
 /// Whether a place holds the contents of a file. A catalogue that was restored may have given the same name to another
@@ -205,8 +220,8 @@ fn compare(
         let whole = places.get(&cached.key) == Some(&cached.bytes);
         if looks_inside && !(whole && is_of(disk, records, &cached)?) {
             // The record is of another time. What stands in its place is set aside with all that no record knows; if
-            // nothing does, the file may be among those, or on tape. A record that stayed would say it is here: whoever
-            // stores the file again would be told that it is known.
+            // nothing does, the file may be among those, or on tape. If the record stayed, `store` would take the file
+            // for known and not store it again.
             records.drop_cached(cached.file)?;
             recovered.forgotten += 1;
             continue;

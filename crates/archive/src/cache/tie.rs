@@ -33,7 +33,14 @@ pub(super) struct Tied {
 }
 
 impl Tied {
-    /// Whether a catalogue of this id has gone on from there, and no other copy of it has.
+    /// Whether a catalogue is this one, as it was then or later: it knows every file that was acknowledged.
+    pub fn has_led_to(&self, catalogue: &Tie) -> bool {
+        self.tie.id == catalogue.id
+            && self.tie.generation <= catalogue.generation
+            && self.is_of_line(&catalogue.line)
+    }
+
+    /// Whether a catalogue with the same id has this line, and did not go on apart.
     pub fn is_of_line(&self, line: &str) -> bool {
         self.tie.line == line || self.coming.as_deref() == Some(line)
     }

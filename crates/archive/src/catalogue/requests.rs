@@ -231,6 +231,9 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
+    /// How many recalls have no answer, and since when, without a list of them.
+    fn open_recalls(&self) -> Result<OpenRecalls>;
+
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
 
@@ -252,6 +255,17 @@ pub trait Requests: Send + Sync {
 
     /// The queued recalls, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
+}
+
+/// Recalls that have no answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenRecalls {
+    /// Those in the queue.
+    pub queued: u64,
+    /// Those that somebody has begun with.
+    pub started: u64,
+    /// When the oldest of them was asked for.
+    pub oldest_ns: Option<i64>,
 }
 
 impl CatalogueError {

@@ -43,7 +43,7 @@ pub enum Submitted {
     Repeated(String),
     /// Its key stands for a stage that asked for something else.
     OtherContents,
-    /// Too many files wait already: so many.
+    /// Too many files wait already: this many.
     TooMany(u64),
 }
 

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::catalogue::{RequestKind, Requests, Stages};
+use tapewise_archive::catalogue::{Requests, Stages};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::{Action, Event};
@@ -193,7 +193,7 @@ struct Drives<'a> {
 }
 
 impl Drives<'_> {
-    /// Carries out what is asked for until somebody interrupts. What goes wrong is said, and tried again: a service
+    /// Carries out what is asked for until somebody interrupts. It prints what goes wrong, and tries again: a service
     /// does not end because a drive is in use or a cartridge is not there.
     fn work(&self) {
         let mut pause = FIRST_PAUSE;
@@ -238,11 +238,8 @@ impl Drives<'_> {
     fn round(&self) -> Result<bool, CliError> {
         let catalogue = &self.archive.catalogue;
         catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
-        let open = catalogue.unanswered()?;
-        if !open
-            .iter()
-            .any(|request| request.kind == RequestKind::Recall)
-        {
+        let open = catalogue.open_recalls()?;
+        if open.queued + open.started == 0 {
             return Ok(false);
         }
         gather(self.archive, self.window, self.stop)?;

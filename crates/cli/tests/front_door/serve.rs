@@ -82,7 +82,7 @@ impl Running {
         files.iter().filter(|file| file["state"] == state).count()
     }
 
-    /// Waits until so many files of a stage are there.
+    /// Waits until `count` files of a stage are there.
     fn wait_for(&self, id: &str, count: usize) {
         while self.with_state(id, "COMPLETED") < count {
             assert_eq!(self.with_state(id, "FAILED"), 0);

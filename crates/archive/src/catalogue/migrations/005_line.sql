@@ -1,3 +1,3 @@
--- Which of its copies went on from where: a new name at every opening of the cache, which the cache keeps too. Copies of
--- one catalogue that went on apart have the same id and the same generations, and different names here.
+-- Two copies of a catalogue that went on apart are told from each other. Each opening of the cache gives the line a new
+-- name, which the cache keeps too: such copies have the same id, perhaps the same generation, and different lines.
 ALTER TABLE identity ADD COLUMN line TEXT NOT NULL DEFAULT '';

@@ -4,8 +4,8 @@ use super::SqliteCatalogue;
 use super::files::retire;
 use super::rows::{SEGMENT, all, one, run, segment};
 use crate::catalogue::{
-    Answer, CatalogueError, FileId, FileState, NewRecall, RecallQueue, Request, RequestId,
-    RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue, Waiting,
+    Answer, CatalogueError, FileId, FileState, NewRecall, OpenRecalls, RecallQueue, Request,
+    RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue, Waiting,
 };
 use crate::record::Segment;
 use rusqlite::{Row, Transaction, params};
@@ -237,6 +237,19 @@ impl Requests for SqliteCatalogue {
     fn unanswered(&self) -> Result<Vec<Request>> {
         let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
         self.read(|transaction| all(transaction, &sql, [], request_of))
+    }
+
+    fn open_recalls(&self) -> Result<OpenRecalls> {
+        let sql = "SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'started'), \
+            min(created_ns) FROM request WHERE done_ns IS NULL AND kind = 'recall'";
+        let row = |row: &Row<'_>| {
+            Ok(OpenRecalls {
+                queued: row.get(0)?,
+                started: row.get(1)?,
+                oldest_ns: row.get(2)?,
+            })
+        };
+        self.read(|transaction| Ok(one(transaction, sql, [], row)?.unwrap_or_default()))
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {

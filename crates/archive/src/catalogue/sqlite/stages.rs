@@ -147,15 +147,15 @@ fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
     })
 }
 
-/// Cancels a file for a stage; `false` where it had come to an end.
-fn cancel(transaction: &Transaction<'_>, id: &str, spelling: &str, at_ns: i64) -> Result<bool> {
+/// Cancels a file for a stage, unless it has come to an end.
+fn cancel(transaction: &Transaction<'_>, id: &str, spelling: &str, at_ns: i64) -> Result<()> {
     let sql = "SELECT stage_file.request, stage_file.file FROM stage_file \
         JOIN request ON request.id = stage_file.request \
         WHERE stage = ?1 AND spelling = ?2 AND ended_ns IS NULL AND request.done_ns IS NULL";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found: Option<(RequestId, FileId)> = one(transaction, sql, params![id, spelling], row)?;
     let Some((request, file)) = found else {
-        return Ok(false);
+        return Ok(());
     };
     let sql = "UPDATE stage_file SET ended_ns = ?3 WHERE stage = ?1 AND spelling = ?2";
     run(transaction, sql, params![id, spelling, at_ns])?;
@@ -166,7 +166,7 @@ fn cancel(transaction: &Transaction<'_>, id: &str, spelling: &str, at_ns: i64) -
     let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 WHERE id = ?1 AND NOT EXISTS \
         (SELECT 1 FROM stage_file WHERE request = ?1 AND ended_ns IS NULL)";
     run(transaction, sql, params![request, at_ns])?;
-    Ok(true)
+    Ok(())
 }
 
 /// Takes a stage out, when nothing waits for it any more.

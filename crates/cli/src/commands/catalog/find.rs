@@ -53,7 +53,8 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     };
     let mut after: Option<Vec<u8>> = None;
     let mut count = 0;
-    let mut files = Vec::new();
+    let begin = || json::List::begin("catalog-find", "files");
+    let mut files = args.json.then(begin).transpose()?;
     loop {
         let found = archive
             .catalogue
@@ -63,8 +64,8 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         };
         after = Some(last.path.clone());
         count += found.len();
-        if args.json {
-            files.extend(found.iter().map(document));
+        if let Some(files) = &mut files {
+            files.items(found.iter().map(document))?;
         } else if args.paths {
             let separator = if args.null {
                 Separator::Nul
@@ -77,8 +78,8 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
             print(&found.iter().map(line).collect::<String>())?;
         }
     }
-    if args.json {
-        json::print("catalog-find", &json!({ "files": files }))?;
+    if let Some(files) = files {
+        files.end()?;
     }
     if count == 0 {
         say(format_args!(
