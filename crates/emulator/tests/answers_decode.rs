@@ -138,7 +138,7 @@ fn counters_and_attributes_of_drive_and_cartridge_decode() {
     assert_eq!((volume.valid, volume.mounts), (Some(1), Some(1)));
     let device = DeviceStatistics::of(&page(0x14, transport)).unwrap();
     assert_eq!(device.loads, Some(1));
-    let alerts = TapeAlerts::of(&page(0x2e, transport)).unwrap();
+    let alerts = page(0x2e, transport).tape_alerts().unwrap();
     assert!(alerts.set.is_empty());
     let capacity = TapeCapacity::of(&page(0x31, transport)).unwrap();
     let most = capacity.most_0_mib.unwrap();

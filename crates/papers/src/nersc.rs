@@ -8,6 +8,7 @@ mod drive;
 mod library;
 mod migrate;
 mod sizing;
+mod way;
 
 use crate::PaperError;
 use crate::claims::{Computed, Ours, Paper};

@@ -243,7 +243,7 @@ impl DriveLife {
 /// [`RunError::Scsi`].
 pub fn alerts(drive: &mut TapeDrive, heed: Heed) -> Result<Option<Vec<&'static str>>, RunError> {
     let alerts = page(drive, TapeAlerts::PAGE, heed)?;
-    let alerts = alerts.as_ref().and_then(TapeAlerts::of);
+    let alerts = alerts.as_ref().and_then(LogPage::tape_alerts);
     Ok(alerts.map(|alerts| {
         let set = alerts.set.iter();
         set.map(|&flag| TapeAlerts::name(flag)).collect()

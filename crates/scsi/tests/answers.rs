@@ -407,7 +407,7 @@ fn volume_statistics_are_numbers_and_an_unknown_one_is_none() {
 #[test]
 fn tape_alerts_have_names() {
     let page = hex::parse("2e 00 00 0f 00 03 c0 01 00 00 14 c0 01 01 00 3c c0 01 01").unwrap();
-    let alerts = TapeAlerts::of(&LogPage::decode(&page).unwrap()).unwrap();
+    let alerts = LogPage::decode(&page).unwrap().tape_alerts().unwrap();
     assert_eq!(alerts.set, [20, 60]);
     assert_eq!(TapeAlerts::name(20), "cleaning required");
     assert_eq!(TapeAlerts::name(60), "WORM volume, overwrite attempted");

@@ -248,7 +248,7 @@ impl Bay {
         };
         let asked = past_attentions(&mut self.drive, |drive| page.send(drive.transport()));
         match asked {
-            Ok(page) => Ok(TapeAlerts::of(&page).is_some_and(|alerts| {
+            Ok(page) => Ok(page.tape_alerts().is_some_and(|alerts| {
                 let wanted = [CLEAN_NOW, CLEAN_PERIODIC];
                 alerts.set.iter().any(|flag| wanted.contains(flag))
             })),

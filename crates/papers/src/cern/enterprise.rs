@@ -4,7 +4,7 @@
 //! The emulated drives' speeds were chosen so that the first comes near what CERN measured. The second, 7.7 and 7.11 s,
 //! was not looked at; but how the makers' drives order is secret, and the emulated ones take the nearest file first.
 
-use super::rates::{FILE_MB, FILES};
+use super::workload::{FILE_MB, FILES};
 use super::{Bench, MeasuredDrive};
 use crate::PaperError;
 use crate::claims::Ours;

@@ -4,18 +4,12 @@
 //! stream)`.
 
 use super::orders::{Case, Contender, Sample};
-use super::study::SIGMA;
-use super::workload::{Cartridge, Sizes};
+use super::workload::{Cartridge, FILE_MB, FILES, SIGMA, Sizes};
 use super::{Bench, MeasuredDrive};
 use crate::PaperError;
 use crate::claims::Ours;
 use crate::figures::column;
 use tapewise_plot::{Drawn, Figure, Table};
-
-/// "ATLAS tape recalls reading ~150 files/tape avg, ~2GB/file" (Impact).
-pub const FILES: usize = 150;
-/// The size of those files, in MB.
-pub const FILE_MB: f64 = 2_000.0;
 
 /// Keys of the slides' table of drives, in its order.
 const DRIVES: [&str; 3] = [ENTERPRISE, "Oracle T10KD", LTO];

@@ -6,7 +6,7 @@
 
 use super::Bench;
 use super::orders::{BEST_EVERY, Case, Contender, Sample};
-use super::workload::{Cartridge, Sizes};
+use super::workload::{Cartridge, FILE_MB, SIGMA, Sizes};
 use crate::PaperError;
 use crate::claims::Ours;
 use tapewise_order::Plan;
@@ -17,9 +17,6 @@ pub const BATCHES: [usize; 5] = [10, 50, 100, 200, 500];
 
 /// "From 5K files / tape to > 20K files / tape" (Impact).
 pub const FILES_ON_TAPE: usize = 20_000;
-
-/// Standard deviation of the logarithm of a file's size: assumed, 68 % within a factor of 2.7.
-pub const SIGMA: f64 = 1.0;
 
 /// The tapes that batches are drawn from.
 pub const TAPES: Sizes = Sizes::LogNormal {
@@ -291,7 +288,7 @@ fn other_tapes(bench: &Bench, base: Study) -> Result<[Table; 2], PaperError> {
         sigma: 2.0 * SIGMA,
     };
     let equal = Sizes::Equal(bench.m8.capacity_mb() / FILES_ON_TAPE as f64);
-    let large = Sizes::Equal(super::rates::FILE_MB);
+    let large = Sizes::Equal(FILE_MB);
     let rows = [
         ("LTO-7 M8, as above", base),
         ("LTO-7 M8, sigma 2", run(bench, &bench.m8, wide, &ORDERS)?),

@@ -1,5 +1,6 @@
 //! The drive tests on an emulated LTO-1: rates by block, filemarks and data (Table 1), seeks (Table 2).
 
+use super::way::{FILE_BYTES, SCALE, Way};
 use super::{Facts, Rates};
 use crate::PaperError;
 use crate::claims::Ours;
@@ -11,33 +12,11 @@ use tapewise_plot::{Drawn, Figure, Table};
 use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
-/// Bytes on tape that a stored byte stands for.
-pub const SCALE: usize = 16;
-
-/// The paper's file: a gigabyte.
-const FILE_BYTES: u64 = 1_000_000_000;
-
 /// "tar" writes records of 10 KiB unless it is told otherwise.
 const TAR_BLOCK: usize = 10_240;
 
 /// Twenty thousand of its blocks tell the rate as well as the whole file's hundred thousand.
 const TAR_SHARE: u64 = 5;
-
-/// Different blocks, written over and over.
-const BLOCKS: usize = 16;
-
-/// One way of writing and reading a file.
-#[derive(Clone, Copy)]
-pub struct Way {
-    /// Bytes of a block on tape.
-    pub block_bytes: usize,
-    /// Blocks between filemarks.
-    pub interval: u64,
-    /// Bytes of the file on tape.
-    pub file_bytes: u64,
-    /// Whether the drive makes the data smaller.
-    pub compressible: bool,
-}
 
 pub fn tables(
     facts: &Facts,
@@ -81,7 +60,7 @@ pub fn gated(facts: &Facts, seed: u64, ours: &mut Ours) -> Result<(), PaperError
     }
     let spaced = Way {
         interval: facts.hpss.blocks_between_tapemarks,
-        ..plain(facts)
+        ..Way::plain(facts)
     };
     claim_filemarks(rates(spaced, seed)?, streaming(facts, seed)?, ours);
     claim_fsf(seek_times(facts, seed)?[1], ours);
@@ -103,7 +82,7 @@ fn way(facts: &Facts, path: &str, compressible: bool) -> Way {
     let hpss = Way {
         interval: facts.hpss.blocks_between_tapemarks,
         compressible,
-        ..plain(facts)
+        ..Way::plain(facts)
     };
     match path {
         TAR => Way {
@@ -116,21 +95,11 @@ fn way(facts: &Facts, path: &str, compressible: bool) -> Way {
     }
 }
 
-/// The same in the paper's large blocks, without filemarks in it, that does not compress.
-fn plain(facts: &Facts) -> Way {
-    Way {
-        block_bytes: facts.hpss.block_kb * 1024,
-        interval: u64::MAX,
-        file_bytes: FILE_BYTES,
-        compressible: false,
-    }
-}
-
 /// What is reached when nothing stops the tape.
 fn streaming(facts: &Facts, seed: u64) -> Result<[f64; 2], PaperError> {
     let long = Way {
         file_bytes: 4 * FILE_BYTES,
-        ..plain(facts)
+        ..Way::plain(facts)
     };
     rates(long, seed)
 }
@@ -145,24 +114,10 @@ fn drive(seed: u64) -> Result<Emulated, PaperError> {
     Emulated::alone(loaded, Variation::default())
 }
 
-/// Blocks as they are stored. Two thirds of a compressible one are zeros: three to one for any compressor, as the paper
-/// has it of its cartridges, 300 GB on one of 100.
-fn blocks(way: Way, seed: u64) -> Vec<Vec<u8>> {
-    let mut random = Random::new(seed, 0);
-    let stored = way.block_bytes / SCALE;
-    let noise = if way.compressible { stored / 3 } else { stored };
-    let block = |_| {
-        let mut block = vec![0; stored];
-        block[..noise].fill_with(|| random.below(256) as u8);
-        block
-    };
-    (0..BLOCKS).map(block).collect()
-}
-
 /// Writes a file and reads it back: MB/s of either. A file ends with a filemark, which empties the
 /// buffer; the time of a read counts from its first block.
 fn rates(way: Way, seed: u64) -> Result<[f64; 2], PaperError> {
-    let blocks = blocks(way, seed);
+    let blocks = way.blocks(seed);
     let count = way.file_bytes / way.block_bytes as u64;
     let moved_mb = (count * way.block_bytes as u64) as f64 / 1e6;
     drive(seed)?.unrecorded(|recorder| {
@@ -172,7 +127,7 @@ fn rates(way: Way, seed: u64) -> Result<[f64; 2], PaperError> {
         let mut left = count;
         while left > 0 {
             let run = left.min(way.interval);
-            recorder.write_blocks(run, &|number| &blocks[number as usize % BLOCKS])?;
+            recorder.write_blocks(run, &|number| &blocks[number as usize % blocks.len()])?;
             recorder.write_filemark()?;
             left -= run;
         }
@@ -236,7 +191,7 @@ fn table_1(facts: &Facts, seed: u64, claims: &mut Ours) -> Result<Table, PaperEr
         for (name, theirs, compressible) in data {
             let way = way(facts, path, compressible);
             let ours = match path {
-                MIGRATE => super::migrate::rates(way, &blocks(way, seed), seed)?,
+                MIGRATE => super::migrate::rates(way, &way.blocks(seed), seed)?,
                 _ => rates(way, seed)?,
             };
             claim_rates(path, compressible, ours, claims);
@@ -280,7 +235,7 @@ fn curves(
     seed: u64,
     ours: &mut Ours,
 ) -> Result<(Vec<Table>, Vec<Drawn>), PaperError> {
-    let way = plain(facts);
+    let way = Way::plain(facts);
     let block_bytes = way.block_bytes;
     let streaming = streaming(facts, seed)?;
     let mb = |blocks: u64| (blocks * block_bytes as u64) as f64 / 1e6;
@@ -389,14 +344,14 @@ const SEEKS: u64 = 40;
 fn seek_times(facts: &Facts, seed: u64) -> Result<[f64; 3], PaperError> {
     let way = Way {
         file_bytes: SEEK_FILE_BYTES,
-        ..plain(facts)
+        ..Way::plain(facts)
     };
-    let data = blocks(way, seed);
+    let data = way.blocks(seed);
     let count = way.file_bytes / way.block_bytes as u64;
     drive(seed)?.unrecorded(|recorder| {
         recorder.rewind()?;
         for _ in 0..SEEK_FILES {
-            recorder.write_blocks(count, &|number| &data[number as usize % BLOCKS])?;
+            recorder.write_blocks(count, &|number| &data[number as usize % data.len()])?;
             recorder.write_filemark()?;
         }
         recorder.rewind()?;

@@ -1,7 +1,7 @@
 //! Table 1's third path: a file is migrated from the disk cache to tape and staged back, by the mover of our
 //! archive.
 
-use super::drive::{SCALE, Way};
+use super::way::{SCALE, Way};
 use crate::PaperError;
 use std::path::Path;
 use std::sync::Arc;

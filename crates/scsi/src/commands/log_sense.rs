@@ -1,5 +1,6 @@
 //! LOG SENSE (4Dh): counters of drive and cartridge (SPC-5, 6.8; SSC-5, 8.4).
 
+use super::tape_alert::TapeAlerts;
 use super::timeouts;
 use crate::bytes::{Fields, number, text};
 use crate::cdb::Cdb;
@@ -114,6 +115,16 @@ impl LogPage {
         self.parameters
             .iter()
             .find(|parameter| parameter.code == code)
+    }
+
+    /// The flags of TapeAlert; none for another page.
+    pub fn tape_alerts(&self) -> Option<TapeAlerts> {
+        (self.page == TapeAlerts::PAGE && self.subpage == 0).then(|| {
+            let is_set = |flag: &u8| self.number(u16::from(*flag)).unwrap_or(0) & 1 == 1;
+            TapeAlerts {
+                set: (1..=64).filter(is_set).collect(),
+            }
+        })
     }
 
     /// The value of a parameter that is a number of up to eight bytes. All bits set is the standard's
@@ -368,7 +379,7 @@ impl Describe for LogPage {
             report.line("subpage", format_args!("{:02x}h", self.subpage));
         }
         report.bytes("pages", &self.pages);
-        if let Some(alerts) = super::tape_alert::TapeAlerts::of(self) {
+        if let Some(alerts) = self.tape_alerts() {
             alerts.describe(report);
             return;
         }

@@ -1,6 +1,5 @@
 //! TapeAlert (log page 2Eh): 64 flags by which a drive asks for help (SSC-5, 4.2.20 and Annex A).
 
-use super::log_sense::LogPage;
 use crate::report::{Describe, Report};
 
 /// The flags that are set, by number, 1 to 64. Reading the page clears them in most drives.
@@ -74,16 +73,6 @@ const FLAGS: &[(u8, &str)] = &[
 impl TapeAlerts {
     /// The page's code.
     pub const PAGE: u8 = 0x2e;
-
-    /// The flags of a page of this code; none for another page.
-    pub fn of(page: &LogPage) -> Option<TapeAlerts> {
-        (page.page == TapeAlerts::PAGE && page.subpage == 0).then(|| {
-            let is_set = |flag: &u8| page.number(u16::from(*flag)).unwrap_or(0) & 1 == 1;
-            TapeAlerts {
-                set: (1..=64).filter(is_set).collect(),
-            }
-        })
-    }
 
     /// What a flag is called.
     pub fn name(flag: u8) -> &'static str {

@@ -4,8 +4,7 @@
 //! chosen first), among the entries that are not small for their row. A kernel of tours and their
 //! cuts is mostly rows of two arcs, so this fills in little.
 
-use super::lu::Triplet;
-use super::sparse::{SparseVector, Term};
+use super::sparse::{SparseVector, Term, Triplet};
 
 /// A pivot is at least this share of the largest entry in its row.
 const THRESHOLD: f64 = 0.1;

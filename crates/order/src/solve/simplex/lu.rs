@@ -5,10 +5,7 @@
 //! variable then stands at the position of the row it was the pivot of.
 
 use super::kernel::Kernel;
-use super::sparse::{Lists, Matrix};
-
-/// Row of a pivot, another row or column, value.
-pub(super) type Triplet = (u32, u32, f64);
+use super::sparse::{Lists, Matrix, Triplet};
 
 const NONE: u32 = u32::MAX;
 

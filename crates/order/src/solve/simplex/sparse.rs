@@ -10,6 +10,9 @@ const CANCELLED: f64 = 1e-100;
 /// A term of a row or column: an index and its coefficient.
 pub(super) type Term = (u32, f64);
 
+/// Row of a pivot, another row or column, value.
+pub(super) type Triplet = (u32, u32, f64);
+
 /// A vector with a list of where it is not zero, kept for reuse.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SparseVector {
