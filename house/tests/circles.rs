@@ -1,17 +1,14 @@
 //! No circles of modules: where two files use each other, neither can be read, tested or moved alone. What counts is what
-//! `use` says; a name that a module hands on counts as that of the file which defines it.
+//! `use` says, and paths within the code; a name that a module hands on counts as that of the file which defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use syn::{Item, UseTree, Visibility};
+use syn::visit::{Visit, visit_item_mod, visit_path};
+use syn::{Attribute, Item, ItemMod, UseTree, Visibility};
 use tapewise_house::root;
 
 /// Siblings that are one idea in two files, and may know each other.
-const ONE_IDEA: &[(&str, &[&str])] = &[
-    // The factors of a basis, and what is left of it to factor.
-    ("order", &["solve/simplex/kernel", "solve/simplex/lu"]),
-    ("papers", &["gniewek", "gniewek/bench"]),
-];
+const ONE_IDEA: &[(&str, &[&str])] = &[("papers", &["gniewek", "gniewek/bench"])];
 
 /// A module by its names from the crate on; the crate itself has none.
 type Module = Vec<String>;
@@ -58,11 +55,7 @@ fn imports(file: &syn::File) -> Vec<Import> {
     let mut imports = Vec::new();
     for item in &file.items {
         let Item::Use(item) = item else { continue };
-        if item
-            .attrs
-            .iter()
-            .any(|attribute| attribute.path().is_ident("cfg"))
-        {
+        if is_conditional(&item.attrs) {
             continue;
         }
         let handed_on = !matches!(item.vis, Visibility::Inherited);
@@ -70,7 +63,42 @@ fn imports(file: &syn::File) -> Vec<Import> {
             imports.push(Import { path, handed_on })
         });
     }
+    let mut written_out = WrittenOut(Vec::new());
+    written_out.visit_file(file);
+    imports.append(&mut written_out.0);
     imports
+}
+
+/// Such as tests, which may use whatever they like.
+fn is_conditional(attributes: &[Attribute]) -> bool {
+    let mut attributes = attributes.iter();
+    attributes.any(|attribute| attribute.path().is_ident("cfg"))
+}
+
+/// Paths from the crate or from a module above that stand in the code instead of in a `use`.
+struct WrittenOut(Vec<Import>);
+
+impl<'ast> Visit<'ast> for WrittenOut {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names = path.segments.iter().map(|part| part.ident.to_string());
+        let path_of_names: Vec<String> = names.collect();
+        if ["crate", "super"].contains(&path_of_names[0].as_str()) {
+            self.0.push(Import {
+                path: path_of_names,
+                handed_on: false,
+            });
+        }
+        visit_path(self, path);
+    }
+
+    /// Who may use a name is not what it uses.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        if !is_conditional(&module.attrs) {
+            visit_item_mod(self, module);
+        }
+    }
 }
 
 /// Gives the path of every name that a `use` takes.
@@ -233,4 +261,9 @@ fn a_circle_is_found_through_a_name_that_is_handed_on() {
         ),
     ]);
     assert!(circles(&edges(&one_way)).is_empty());
+    let written_out = BTreeMap::from([
+        (module("a"), imports_of("use super::b::Other;")),
+        (module("b"), imports_of("fn f() -> u8 { super::a::g() }")),
+    ]);
+    assert_eq!(circles(&edges(&written_out)).len(), 1);
 }

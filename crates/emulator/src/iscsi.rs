@@ -35,10 +35,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use units::Units;
 
-/// How long a login may take from one PDU to the next, and how long a session may be silent before it is pinged.
+/// How long a login may take from one PDU to the next.
 const LOGIN_TIME: Duration = Duration::from_secs(15);
-/// A session that is silent for so long is pinged, and ended if it stays silent for as long again.
-const SILENCE: Duration = Duration::from_secs(60);
 /// An initiator that takes nothing for so long is gone.
 const WRITE_TIME: Duration = Duration::from_secs(60);
 /// Connections at once: logins under way and sessions.

@@ -5,6 +5,10 @@ use super::pdu::{HEADER, Lengths, Numbers, Response};
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A session that is silent for so long is pinged, and ended if it stays silent for as long again.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// Commands that an initiator may have under way at once.
 pub(super) const QUEUE: u32 = 32;
@@ -68,7 +72,7 @@ impl Connection {
         let mut outgoing = self.outgoing();
         (outgoing.header_digest, outgoing.data_digest) = (agreed.header_digest, agreed.data_digest);
         drop(outgoing);
-        self.incoming.set_read_timeout(Some(super::SILENCE))
+        self.incoming.set_read_timeout(Some(SILENCE))
     }
 
     /// Where the initiator has reached us.
