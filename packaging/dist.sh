@@ -26,7 +26,7 @@ compiled=target/for-dist # cargo puts what runs while compiling below the name o
 built=$compiled/x86_64-unknown-linux-gnu/dist
 stage=$out/$name
 rm -rf "$out"
-mkdir -p "$stage"/{bin,man/man1,completions,doc}
+mkdir -p "$stage"/{bin,man/man1,man/man5,man/man8,completions,doc}
 
 python3 packaging/licences.py --notices "$stage/doc/THIRD-PARTY.txt" --sbom "$out/$name.cdx.json"
 
@@ -56,8 +56,10 @@ runs_on_old_glibc "$stage/bin/tapewise"
 
 "$stage/bin/tapewise" manual "$stage/man" > /dev/null
 mv "$stage"/man/{tapewise.bash,tapewise.fish,_tapewise} "$stage/completions/"
-find "$stage/man" -maxdepth 1 -name '*.1' -exec mv {} "$stage/man/man1/" \;
-gzip -n9 "$stage"/man/man1/*.1
+for section in 1 5 8; do
+    mv "$stage"/man/*.$section "$stage/man/man$section/"
+done
+gzip -n9 "$stage"/man/man?/*
 mdbook build docs --dest-dir "$PWD/$stage/doc/html"
 cp README.md LICENSE-MIT LICENSE-APACHE SECURITY.md "$stage/doc/"
 [ -z "${TAPEWISE_PAGE:-}" ] || cp "$TAPEWISE_PAGE" "$stage/doc/tapewise.html"

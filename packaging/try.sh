@@ -31,7 +31,8 @@ step_archive() {
         && tapewise store --archive archive source && rm source/clip && rm -rf archive/cache/* \
         && tapewise recall --archive archive --to back --all-files && cmp copy/clip back/source/clip
 }
-step_man() { [ -x /usr/bin/man ] || return 77; man -w tapewise && MANWIDTH=80 man tapewise-recall | grep -q 'EXIT STATUS'; }
+step_man() { [ -x /usr/bin/man ] || return 77; man -w tapewise && MANWIDTH=80 man tapewise-recall | grep -q 'EXIT STATUS' \
+    && man 5 tapewise-formats > /dev/null && man 8 tapewise-site > /dev/null; }
 step_completion() {
     bash -c '. /usr/share/bash-completion/completions/tapewise && complete -p tapewise'
 }

@@ -16,9 +16,9 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-const PAGES: [(&str, &str); 21] = [
+pub const PAGES: [(&str, &str); 22] = [
     ("archive", include_str!("../../reference/archive.md")),
-    ("audit", include_str!("../../reference/audit.md")),
+    ("audit-csv", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
     ("cta-log", include_str!("../../reference/cta-log.md")),
     (
@@ -52,6 +52,7 @@ const PAGES: [(&str, &str); 21] = [
         "simulation-json",
         include_str!("../../reference/simulation-json.md"),
     ),
+    ("site", include_str!("../../reference/site.md")),
     (
         "tape-format",
         include_str!("../../reference/tape-format.md"),
@@ -72,9 +73,7 @@ pub fn run(args: &Help) -> Result<ExitCode, CliError> {
 fn page(topic: &str) -> Option<&'static str> {
     let topic = topic.to_lowercase();
     let found = PAGES.iter().find(|(name, _)| *name == topic);
-    // A page and a verb may share a name: the verb is asked for more often.
-    let is_verb = crate::Cli::command().find_subcommand(&topic).is_some();
-    found.filter(|_| !is_verb).map(|(_, text)| *text)
+    found.map(|(_, text)| *text)
 }
 
 /// The first line of a page, without its mark.
@@ -121,6 +120,11 @@ mod tests {
         assert_eq!(files, PAGES.len());
         for (name, text) in PAGES {
             assert!(!title(text).is_empty(), "{name}");
+            let verb = crate::Cli::command().find_subcommand(name).is_some();
+            assert!(
+                !verb,
+                "{name}: `tapewise help {name}` is the help of the verb"
+            );
         }
     }
 }

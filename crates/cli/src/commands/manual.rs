@@ -1,7 +1,9 @@
 //! `tapewise manual`: man pages and shell completions, from the same definition as the help.
 
+mod reference;
 mod sections;
 
+use super::help::PAGES;
 use crate::error::CliError;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -23,6 +25,12 @@ pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
     let mut command = crate::Cli::command().disable_help_subcommand(true);
     command.build();
     write_pages(&command, &args.into)?;
+    for (topic, text) in PAGES {
+        let name = format!("tapewise-{topic}");
+        let section = if topic == SITE { 8 } else { 5 };
+        let text = reference::page(&name, section, text);
+        write(&args.into, &name, section, text.as_bytes())?;
+    }
     for shell in [
         clap_complete::Shell::Bash,
         clap_complete::Shell::Zsh,
@@ -34,6 +42,9 @@ pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The page for those who run a machine.
+const SITE: &str = "site";
+
 /// A page for a command, and one for each verb below it.
 fn write_pages(command: &Command, into: &Path) -> Result<(), CliError> {
     for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
@@ -41,8 +52,12 @@ fn write_pages(command: &Command, into: &Path) -> Result<(), CliError> {
     }
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let name = name.replace(' ', "-");
-    let path = into.join(format!("{name}.1"));
     let text = page(command, &name).map_err(CliError::failed)?;
+    write(into, &name, 1, &text)
+}
+
+fn write(into: &Path, name: &str, section: u8, text: &[u8]) -> Result<(), CliError> {
+    let path = into.join(format!("{name}.{section}"));
     std::fs::write(&path, text).map_err(|error| CliError::failed(error).of(path.display()))
 }
 

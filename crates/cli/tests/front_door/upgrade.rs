@@ -164,7 +164,10 @@ fn an_upgrade_killed_at_every_tenth_system_call_leaves_the_old_catalogue_or_a_ne
         upgrade_traced(&desk, &["-e", &kill]);
         let (version, whole) = schema(&database);
         assert_eq!(whole, "ok", "killed at {name} {which}");
-        assert!((old.schema..=KNOWN_SCHEMA).contains(&version), "{name} {which}");
+        assert!(
+            (old.schema..=KNOWN_SCHEMA).contains(&version),
+            "{name} {which}"
+        );
         as_it_was += u32::from(version == old.schema);
         newer += u32::from(version > old.schema);
         desk.done("catalog upgrade --archive A");

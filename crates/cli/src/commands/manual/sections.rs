@@ -178,7 +178,7 @@ const FILES: [(&str, &str); 2] = [
     ),
     (
         "DIR/archive.toml",
-        "Settings of the archive in DIR; see `tapewise help archive`.",
+        "Settings of the archive in DIR; see tapewise-archive(5).",
     ),
 ];
 
@@ -214,7 +214,9 @@ pub fn roff(name: &str) -> Roff {
             pages.push(roman("(1), "));
         }
     }
-    pages.push(roman("`tapewise help` lists the pages of the reference."));
+    pages.push(roman(
+        "`tapewise help` lists the pages of the reference; they are in section 5, too.",
+    ));
     roff.text(pages);
     roff
 }
