@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 use tapewise_archive::catalogue::{Catalogue, Requests};
+use tapewise_house::tgt::{lacks, skip};
 
 /// A service that runs, and is killed at the end of the test.
 struct Running {
@@ -164,4 +165,60 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
     let refused = desk.run("serve --archive A --token-file open.token");
     assert_eq!(refused.code, 3, "{}", refused.err);
     assert!(refused.err.contains("chmod 600"), "{}", refused.err);
+}
+
+/// What a command of gfal2 prints: it ends with 0 also when files fail.
+fn gfal(service: &Running, command: &str, args: &[&str]) -> String {
+    let output = Command::new(command)
+        .args(args)
+        // Debian's own; whatever else is on the path does not know gfal2.
+        .env("GFAL_PYTHONBIN", "/usr/bin/python3")
+        .env("BEARER_TOKEN", &service.token)
+        .output()
+        .expect("gfal2 runs");
+    let said = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// The client that FTS and Rucio are built on, as Debian has it.
+#[test]
+fn gfal2_stages_polls_and_releases_files() {
+    let tools = ["gfal-bringonline", "gfal-xattr", "gfal-archivepoll"];
+    if let Some(why) = lacks(&[tools.as_slice(), &["gfal-evict"]].concat()) {
+        return skip("gfal2 stages files", &why);
+    }
+    let desk = desk();
+    let files = on_tape(&desk, 3);
+    let service = Running::start(&desk);
+    let url = |name: &str| format!("dav://{}/{name}", service.address);
+    let of = |command: &str, args: &[&str]| gfal(&service, command, args);
+
+    let one = url(files.keys().next().expect("a file"));
+    let locality = of("gfal-xattr", &[&one, "user.status"]);
+    assert!(locality.contains("NEARLINE"), "{locality}");
+    assert!(!locality.contains("ONLINE_AND"), "{locality}");
+
+    let missing = url("nothing");
+    let wanted = files.keys().map(|name| url(name)).chain([missing.clone()]);
+    let wanted: Vec<String> = wanted.collect();
+    desk.put("wanted", wanted.join("\n"));
+    let list = desk.path().join("wanted").display().to_string();
+    let staged = of(
+        "gfal-bringonline",
+        &["--polling-timeout", "60", "--from-file", &list],
+    );
+    for name in files.keys() {
+        let ready = format!("{} READY", url(name));
+        assert!(staged.contains(&ready), "{staged}");
+    }
+    let failed = format!("{missing} => FAILED");
+    assert!(staged.contains(&failed), "{staged}");
+    service.assert_serves(&files);
+
+    let locality = of("gfal-xattr", &[&one, "user.status"]);
+    assert!(locality.contains("ONLINE_AND_NEARLINE"), "{locality}");
+    let archived = of("gfal-archivepoll", &[&one]);
+    assert!(archived.contains("READY"), "{archived}");
+    let released = of("gfal-evict", &[&one]);
+    assert_eq!(released, "");
 }
