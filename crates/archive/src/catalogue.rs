@@ -30,7 +30,7 @@ pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use pattern::Pattern;
 pub use requests::{
     Answer, Cause, Failure, NewRecall, OpenRecalls, RecallQueue, Request, RequestKind,
-    RequestState, Requests, VolumeQueue, Waiting,
+    RequestState, Requests, VolumeQueue, VolumeWait, Waiting,
 };
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
 pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};

@@ -7,7 +7,7 @@ use catalogue_help::{
 };
 use tapewise_archive::catalogue::{
     Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, NewRecall, Pattern, Recorded,
-    Rediscovered, RequestState, Terms,
+    Rediscovered, RequestState, Terms, VolumeWait,
 };
 use tapewise_archive::record::{Volume, VolumeFormat};
 
@@ -184,6 +184,17 @@ fn recalls_wait_by_volume_and_those_that_need_none_stand_apart() {
         ("B00001L8", vec![(ids[0], 2, 10)]),
     ];
     assert_eq!(volumes.collect::<Vec<_>>(), expected);
+    let waits = catalogue.waits().expect("a queue");
+    let wait = |label: &str, recalls, bytes| VolumeWait {
+        label: label.to_owned(),
+        recalls,
+        bytes,
+        oldest_ns: 8,
+    };
+    assert_eq!(
+        waits,
+        [wait("A00001L8", 2, 1_400), wait("B00001L8", 1, 700)]
+    );
 }
 
 #[test]

@@ -19,9 +19,8 @@ pub fn gather(archive: &Archive, window: Duration, stop: &AtomicBool) -> Result<
     }
     let window_ns = i64::try_from(window.as_nanos()).unwrap_or(i64::MAX);
     loop {
-        let queue = archive.catalogue.recall_queue()?;
-        let waiting = queue.volumes.iter().flat_map(|volume| &volume.waiting);
-        let oldest = waiting.map(|waiting| waiting.created_ns).min();
+        let waits = archive.catalogue.waits()?;
+        let oldest = waits.iter().map(|wait| wait.oldest_ns).min();
         let age_ns = oldest.map(|oldest| now_ns().saturating_sub(oldest));
         // Nothing waits for a tape; or the clock was set back: nobody waits for ever.
         if age_ns.is_none_or(|age| age >= window_ns || age < 0) {

@@ -500,6 +500,7 @@ fn look(catalogue: &SqliteCatalogue) {
         catalogue.all_cached(),
         catalogue.unanswered(),
         catalogue.recall_queue(),
+        catalogue.waits(),
     );
     let _ = (
         catalogue.next_migrations(i64::MAX, 10),

@@ -26,7 +26,11 @@ pub(crate) fn find(service: &Service, spelling: &str) -> Result<Option<FileId>, 
     Ok(None)
 }
 
-/// `GET /files/{path}`: the contents of a file that is in the cache.
+/// The contents of a file that is in the cache.
+#[utoipa::path(get, path = "/files/{path}", tag = "files",
+    params(("path" = String, Path, description = "The file's path in the archive")),
+    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem)))]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Path(path): Path<String>,

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::{files, metrics, page, tape};
+use crate::{files, metrics, openapi, page, status, tape};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -21,13 +21,15 @@ const LOOK: Duration = Duration::from_millis(50);
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// What anybody may ask for: where the API is, whether all is well, and the page to log in.
-const OPEN: [&str; 6] = [
+const OPEN: [&str; 8] = [
     "/.well-known/wlcg-tape-rest-api",
     "/health",
     "/health/live",
     "/health/ready",
     "/login",
     "/style.css",
+    "/live.js",
+    "/openapi.json",
 ];
 
 /// All addresses of a service.
@@ -35,10 +37,15 @@ pub fn router(service: Arc<Service>) -> Router {
     let router = Router::new()
         .route("/", get(page::show))
         .route("/style.css", get(page::style))
+        .route("/live.js", get(page::script))
         .route("/login", get(page::login).post(page::log_in))
         .route("/health", get(metrics::ready))
         .route("/health/live", get(metrics::live))
         .route("/health/ready", get(metrics::ready))
+        .route("/openapi.json", get(openapi::openapi))
+        .route("/api/v1/status", get(status::status))
+        .route("/api/v1/queue", get(status::queue))
+        .route("/api/v1/events", get(status::events))
         .route("/metrics", get(metrics::metrics))
         .route("/files/{*path}", get(files::get))
         .route("/.well-known/wlcg-tape-rest-api", get(tape::discovery));
@@ -103,11 +110,11 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
     response
 }
 
-/// Nothing from elsewhere, no script, no frame, and nothing that stays in a cache.
+/// Nothing from elsewhere, no script but ours, no frame, and nothing that stays in a cache.
 const HEADERS: [(HeaderName, &str); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),

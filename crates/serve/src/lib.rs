@@ -12,6 +12,8 @@
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
 //! | `metrics` | what Prometheus collects, and whether all is well |
+//! | `status` | what happens now, for programs |
+//! | `openapi` | the description of all of it |
 //! | `page` | the page for people |
 //! | `problem` | errors as RFC 7807 wants them |
 //! | `token` | the file with the secret that lets a client in |
@@ -22,9 +24,11 @@ mod http;
 mod lifetime;
 mod metrics;
 mod names;
+mod openapi;
 mod page;
 mod problem;
 mod service;
+mod status;
 mod tape;
 mod token;
 mod work;

@@ -29,7 +29,8 @@ pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
     })
 }
 
-/// `GET /metrics`.
+/// What Prometheus collects.
+#[utoipa::path(get, path = "/metrics", tag = "watch", responses((status = 200, body = String)))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     let text = service.ask(|service| Ok(text(service, &load(service)?)));
     let kind = "text/plain; version=0.0.4; charset=utf-8";
@@ -133,13 +134,16 @@ impl Metrics {
     }
 }
 
-/// `GET /health/live`: whether the program answers at all.
+/// Whether the program answers at all.
+#[utoipa::path(get, path = "/health/live", tag = "watch", security(()), responses((status = 200)))]
 pub(crate) async fn live() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// `GET /health` and `/health/ready`: whether requests can be taken, and whether they are being carried out. It tells
-/// nothing that only an operator should know.
+/// Whether requests can be taken, and whether they are being carried out. It tells nothing that only an operator should
+/// know. `/health` is the same.
+#[utoipa::path(get, path = "/health/ready", tag = "watch", security(()),
+    responses((status = 200), (status = 503, description = "The catalogue does not answer")))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     let work = Arc::clone(&service.work);
     let catalogue = service

@@ -1,6 +1,7 @@
 //! The page for people: what happens now, what waits for which cartridge, each request and why it waits.
 //!
-//! HTML from the server, without a script. It loads itself again every ten seconds, until somebody stops it.
+//! HTML from the server. A script shows it anew when something has changed; without scripts it loads itself again every
+//! ten seconds. Both end when somebody stops it.
 
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
@@ -14,7 +15,7 @@ use percent_encoding::percent_decode_str;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    OpenRecalls, RecallQueue, RequestState, Requests as _, Stage, Stages as _, VolumeQueue,
+    OpenRecalls, RequestState, Requests as _, Stage, Stages as _, VolumeWait,
 };
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
@@ -32,10 +33,16 @@ pub(crate) async fn style() -> Response {
     (kind, include_str!("page.css")).into_response()
 }
 
+/// `GET /live.js`.
+pub(crate) async fn script() -> Response {
+    let kind = [(header::CONTENT_TYPE, "text/javascript; charset=utf-8")];
+    (kind, include_str!("live.js")).into_response()
+}
+
 /// What the page shows.
 struct Shown {
     load: Load,
-    queue: RecallQueue,
+    waits: Vec<VolumeWait>,
     stages: Vec<Stage>,
     doing: Doing,
     now_ns: i64,
@@ -54,7 +61,7 @@ pub(crate) async fn show(
         let catalogue = &service.archive.catalogue;
         let shown = Shown {
             load: load(service)?,
-            queue: catalogue.recall_queue()?,
+            waits: catalogue.waits()?,
             stages: catalogue.stages(REQUESTS)?,
             doing: service.work.doing(),
             now_ns: (service.now_ns)(),
@@ -64,7 +71,7 @@ pub(crate) async fn show(
     Ok(Html(page.await?))
 }
 
-/// Whether a page loads itself again.
+/// Whether a page shows what has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Live {
     Yes,
@@ -77,12 +84,15 @@ enum Live {
 /// A whole page.
 fn document(site: &str, live: Live, body: &str) -> String {
     let refresh = match live {
-        Live::Yes => "<meta http-equiv=\"refresh\" content=\"10\">",
+        Live::Yes => {
+            "<script src=\"/live.js\" defer></script>\
+             <noscript><meta http-equiv=\"refresh\" content=\"10\"></noscript>"
+        }
         Live::Stopped | Live::Never => "",
     };
     let pause = match live {
-        Live::Yes => "<a href=\"/?live=no\">Stop loading again</a>",
-        Live::Stopped => "<a href=\"/\">Load again every 10 s</a>",
+        Live::Yes => "<a href=\"/?live=no\">Stop the updates</a>",
+        Live::Stopped => "<a href=\"/\">Show what changes</a>",
         Live::Never => "",
     };
     format!(
@@ -98,10 +108,10 @@ impl Shown {
     fn body(&self) -> String {
         let mut body = self.now();
         body += "<h2>Cartridges that are waited for</h2>\n";
-        if self.queue.volumes.is_empty() {
+        if self.waits.is_empty() {
             body += "<p class=\"quiet\">None.</p>\n";
         } else {
-            let rows = self.queue.volumes.iter().map(|queue| self.cartridge(queue));
+            let rows = self.waits.iter().map(|wait| self.cartridge(wait));
             let head = "<tr><th>Cartridge</th><th class=\"n\">Files</th><th class=\"n\">Data</th>\
                 <th class=\"n\">Oldest waits</th></tr>";
             body += &table(head, rows);
@@ -146,18 +156,13 @@ impl Shown {
         )
     }
 
-    fn cartridge(&self, queue: &VolumeQueue) -> String {
-        let segments = queue.waiting.iter().flat_map(|one| &one.segments);
-        let all = segments
-            .map(|segment| segment.bytes)
-            .fold(0, u64::saturating_add);
-        let oldest = queue.waiting.iter().map(|one| one.created_ns).min();
+    fn cartridge(&self, wait: &VolumeWait) -> String {
         format!(
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-            escaped(&queue.label),
-            queue.waiting.len(),
-            bytes(all),
-            oldest.map_or(String::new(), |ns| self.age(ns).to_string())
+            escaped(&wait.label),
+            wait.recalls,
+            bytes(wait.bytes),
+            self.age(wait.oldest_ns)
         )
     }
 

@@ -4,13 +4,19 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tapewise_archive::catalogue::CatalogueError;
+use utoipa::ToSchema;
 
 /// Why a request is refused.
-#[derive(Debug)]
+#[derive(Debug, ToSchema)]
 pub struct Problem {
+    /// The status of the answer.
+    #[schema(value_type = u16)]
     status: StatusCode,
+    /// What is wrong, in a few words that stay the same.
     title: &'static str,
+    /// What is wrong, and what to do about it.
     detail: String,
+    #[schema(ignore)]
     header: Option<(HeaderName, &'static str)>,
 }
 

@@ -27,6 +27,7 @@ use tapewise_archive::catalogue::{
     CopyState, FileId, Files as _, NewStage, RequestState, Stage, StagedFile, Stages as _,
     Submitted, WantedFile,
 };
+use utoipa::ToSchema;
 
 /// Where the API stands below the service's address.
 pub(crate) const ROOT: &str = "/tape/v1";
@@ -40,7 +41,8 @@ const REPEAT_KEY_BYTES: usize = 200;
 /// What gfal2 puts in the place of an id that its user did not give.
 const NO_ID: &str = "gfal2-placeholder-id";
 
-/// `GET /.well-known/wlcg-tape-rest-api`.
+/// Where the tape API is.
+#[utoipa::path(get, path = "/.well-known/wlcg-tape-rest-api", tag = "tape", security(()), responses((status = 200)))]
 pub(crate) async fn discovery(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
     #[derive(Serialize)]
     struct Endpoint {
@@ -79,21 +81,23 @@ fn address(service: &Service, headers: &HeaderMap) -> String {
     host.map_or_else(String::new, |host| format!("http://{host}"))
 }
 
-#[derive(Deserialize)]
-struct StageBody {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct StageBody {
     files: Vec<FileBody>,
 }
 
 /// Metadata for other sites, and whatever else a client sends, is passed over as the specification wants it.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct FileBody {
+    /// From the root of the archive.
     path: String,
+    /// How long it stays in the cache, as ISO 8601 has it: `PT24H`.
     #[serde(rename = "diskLifetime")]
     disk_lifetime: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct PathsBody {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PathsBody {
     paths: Vec<String>,
 }
 
@@ -105,7 +109,12 @@ fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> 
 const STAGE_EXAMPLE: &str = r#"{"files": [{"path": "/d/file", "diskLifetime": "PT24H"}]}"#;
 const PATHS_EXAMPLE: &str = r#"{"paths": ["/d/file"]}"#;
 
-/// `POST /stage`.
+/// Asks for files, all or none.
+#[utoipa::path(post, path = "/tape/v1/stage", tag = "tape", request_body = StageBody,
+    params(("Idempotency-Key" = Option<String>, Header, description = "A request that is sent again with its key is carried out once")),
+    responses((status = 201, body = Staged, headers(("Location" = String))), (status = 400, body = Problem),
+        (status = 413, body = Problem), (status = 422, description = "The key was used for other files", body = Problem),
+        (status = 429, description = "Too many files wait", body = Problem, headers(("Retry-After" = u32)))))]
 pub(crate) async fn stage(
     State(service): State<Arc<Service>>,
     headers: HeaderMap,
@@ -119,8 +128,14 @@ pub(crate) async fn stage(
         .await?;
     work.ring();
     let location = format!("{address}{ROOT}/stage/{id}");
-    let answer = Json(BTreeMap::from([("requestId", id)]));
+    let answer = Json(Staged { request_id: id });
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], answer).into_response())
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Staged {
+    request_id: String,
 }
 
 fn repeat_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -210,10 +225,10 @@ fn known(service: &Service, id: &str) -> Result<Stage, Problem> {
     stage.ok_or_else(Problem::no_stage)
 }
 
-/// A stage as the specification answers a poll.
-#[derive(Serialize)]
+/// A stage as the specification answers a poll. Times are seconds since 1970.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Polled {
+pub(crate) struct Polled {
     id: String,
     created_at: i64,
     started_at: i64,
@@ -222,10 +237,12 @@ struct Polled {
     files: Vec<PolledFile>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PolledFile {
+    /// As the client spelled it.
     path: String,
+    /// SUBMITTED, STARTED, COMPLETED, FAILED or CANCELLED.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<i64>,
@@ -281,7 +298,9 @@ impl From<StagedFile> for PolledFile {
     }
 }
 
-/// `GET /stage/{id}`.
+/// How far each file of a request is.
+#[utoipa::path(get, path = "/tape/v1/stage/{id}", tag = "tape", params(("id" = String, Path)),
+    responses((status = 200, body = Polled), (status = 404, body = Problem)))]
 pub(crate) async fn poll(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
@@ -317,7 +336,9 @@ fn meaning(spelling: &str) -> Option<Vec<u8>> {
     meanings(spelling).ok()?.into_iter().next()
 }
 
-/// `POST /stage/{id}/cancel`.
+/// Cancels files of a request, all or none, also while their cartridge is being read.
+#[utoipa::path(post, path = "/tape/v1/stage/{id}/cancel", tag = "tape", params(("id" = String, Path)), request_body = PathsBody,
+    responses((status = 200), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn cancel(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
@@ -335,7 +356,9 @@ pub(crate) async fn cancel(
     service.ask(cancel).await
 }
 
-/// `DELETE /stage/{id}`.
+/// Cancels a request and forgets it.
+#[utoipa::path(delete, path = "/tape/v1/stage/{id}", tag = "tape", params(("id" = String, Path)),
+    responses((status = 200), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
@@ -348,7 +371,9 @@ pub(crate) async fn delete(
     service.ask(delete).await
 }
 
-/// `POST /release/{id}`.
+/// Lets the cache drop files of a request.
+#[utoipa::path(post, path = "/tape/v1/release/{id}", tag = "tape", params(("id" = String, Path)), request_body = PathsBody,
+    responses((status = 200), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn release(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
@@ -374,21 +399,24 @@ pub(crate) async fn release(
 }
 
 /// Where a file is, or why that cannot be told.
-#[derive(Serialize)]
-struct Info {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Info {
     path: String,
     #[serde(flatten)]
     what: What,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum What {
+    /// DISK, TAPE, DISK_AND_TAPE, LOST, or NONE for an empty file.
     Locality(&'static str),
     Error(String),
 }
 
-/// `POST /archiveinfo`.
+/// Where files are.
+#[utoipa::path(post, path = "/tape/v1/archiveinfo", tag = "tape", request_body = PathsBody,
+    responses((status = 200, body = [Info]), (status = 400, body = Problem)))]
 pub(crate) async fn archiveinfo(
     State(service): State<Arc<Service>>,
     body: Bytes,

@@ -520,7 +520,55 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     for words in ["T00001L8", "1 waiting, 1 failed", "EXAMPLE &#60;SITE&#62;"] {
         assert!(page.body.contains(words), "{words} not in {}", page.body);
     }
-    assert!(!page.body.contains("<script"), "{}", page.body);
+    let scripts: Vec<&str> = page.body.split("<script").skip(1).collect();
+    assert_eq!(scripts.len(), 1, "{}", page.body);
+    assert!(scripts[0].starts_with(" src=\"/live.js\""));
     let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str();
     assert!(policy.expect("text").starts_with("default-src 'none'"));
+}
+
+#[test]
+fn programs_see_what_happens_and_which_cartridges_are_waited_for() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/1", "/d/2", "/d/3"]);
+    desk.deliver("d/1", &[1; 100]);
+    let status = desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!(status["doing"], "idle");
+    assert_eq!(
+        (&status["queued"], &status["started"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(status["oldest_at_s"], NOW_S);
+    assert_eq!(status["pinned_bytes"], 100);
+    let queue = desk.ask("GET", "/api/v1/queue", "").json();
+    let cartridge = json!({"label": "T00001L8", "recalls": 2, "bytes": 200, "oldest_at_s": NOW_S});
+    assert_eq!(queue["cartridges"], json!([cartridge]));
+}
+
+#[test]
+fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_says_so() {
+    let desk = desk(Limits::default());
+    let described = desk.send("GET", "/openapi.json", &[], "").json();
+    let paths = described["paths"].as_object().expect("paths");
+    assert!(paths.len() >= 13, "{paths:?}");
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let method = method.to_uppercase();
+            let asked = path.replace("{id}", "x").replace("{path}", "d/1");
+            let is_open = operation.get("security").is_some();
+            let stranger = desk.send(&method, &asked, &[], "").status;
+            assert_eq!(stranger == 401, !is_open, "{method} {path}");
+            if path != "/api/v1/events" {
+                let answer = desk.ask(&method, &asked, "");
+                let unknown = answer.body.contains("No such address");
+                assert!(
+                    answer.status != 405 && !unknown,
+                    "{method} {path}: {}",
+                    answer.body
+                );
+            }
+            let answers = operation["responses"].as_object().expect("answers");
+            assert!(answers.keys().any(|status| status.starts_with('2')));
+        }
+    }
 }

@@ -234,6 +234,10 @@ pub trait Requests: Send + Sync {
     /// How many recalls have no answer, and since when, without a list of them.
     fn open_recalls(&self) -> Result<OpenRecalls>;
 
+    /// How much waits in the queue for each volume, in order of labels, without a list of it. A file with copies on
+    /// several volumes counts for each; what lies in the cache for none.
+    fn waits(&self) -> Result<Vec<VolumeWait>>;
+
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
 
@@ -255,6 +259,19 @@ pub trait Requests: Send + Sync {
 
     /// The queued recalls, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
+}
+
+/// How much waits for a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeWait {
+    /// Its label.
+    pub label: String,
+    /// Recalls in the queue.
+    pub recalls: u64,
+    /// Bytes of their copies on this volume.
+    pub bytes: u64,
+    /// When the oldest of them was asked for.
+    pub oldest_ns: i64,
 }
 
 /// Recalls that have no answer.

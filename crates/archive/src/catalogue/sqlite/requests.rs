@@ -5,7 +5,8 @@ use super::files::retire;
 use super::rows::{SEGMENT, all, one, run, segment};
 use crate::catalogue::{
     Answer, CatalogueError, FileId, FileState, NewRecall, OpenRecalls, RecallQueue, Request,
-    RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue, Waiting,
+    RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue,
+    VolumeWait, Waiting,
 };
 use crate::record::Segment;
 use rusqlite::{Row, Transaction, params};
@@ -250,6 +251,25 @@ impl Requests for SqliteCatalogue {
             })
         };
         self.read(|transaction| Ok(one(transaction, sql, [], row)?.unwrap_or_default()))
+    }
+
+    fn waits(&self) -> Result<Vec<VolumeWait>> {
+        let sql = "SELECT volume.label, count(DISTINCT request.id), sum(segment.bytes), min(request.created_ns) \
+            FROM request JOIN file ON file.id = request.file AND file.bytes > 0 \
+            JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
+            JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
+            WHERE request.done_ns IS NULL AND request.state = 'queued' AND request.kind = 'recall' \
+            AND NOT EXISTS (SELECT 1 FROM cached WHERE cached.file = request.file) \
+            GROUP BY volume.id ORDER BY volume.label, volume.id";
+        let row = |row: &Row<'_>| {
+            Ok(VolumeWait {
+                label: row.get(0)?,
+                recalls: row.get(1)?,
+                bytes: row.get(2)?,
+                oldest_ns: row.get(3)?,
+            })
+        };
+        self.read(|transaction| all(transaction, sql, [], row))
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
