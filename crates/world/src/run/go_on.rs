@@ -202,8 +202,11 @@ impl Life {
                 });
             match done {
                 Ok(Ok(())) => {}
-                // It stays where it is, and is stored another day.
-                _ => return Ok(()),
+                // It stays where it is, and is stored another day: until then the catalogue does not know it.
+                _ => {
+                    self.stale = Some("what was set aside is not stored yet");
+                    return Ok(());
+                }
             }
         }
         self.world
