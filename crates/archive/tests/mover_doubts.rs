@@ -211,6 +211,29 @@ fn a_lost_copy_is_made_again_from_its_sister() {
 }
 
 #[test]
+fn what_is_read_back_wrongly_while_a_segment_is_ended_is_not_written() {
+    let (mut site, wrong) = site(1);
+    let files = vec![
+        ("film".to_owned(), contents(61, 1)),
+        ("rotten".to_owned(), contents(61, 2)),
+    ];
+    site.store_these(&files, 1);
+    // Its segment has to be ended behind the film: the block in which that ends is read and written again.
+    let place = site.in_cache("rotten");
+    let mut rotten = std::fs::read(&place).expect("contents");
+    rotten[0] ^= 1;
+    std::fs::write(place, rotten).expect("written");
+    wrong.reads[0].store(1, Ordering::Relaxed);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!((migrated.files, migrated.refused.len()), (1, 1));
+    assert_eq!(wrong.reads[0].load(Ordering::Relaxed), 0, "a bit was wrong");
+    site.empty_cache();
+    site.assert_comes_back(&files[..1], "back");
+}
+
+#[test]
 fn a_damaged_cached_file_that_lacks_a_copy_comes_from_tape_and_gets_that_copy_back() {
     for is_gone in [false, true] {
         for is_migrated_first in [false, true] {
