@@ -1,7 +1,7 @@
 //! What a process refused, whether it had reason to, and the documented way on.
 
 use super::{Judged, Life, PATIENCE, sum_of, terms};
-use crate::fate::{Plan, Wrong};
+use crate::fate::{Kind, Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
@@ -77,6 +77,8 @@ impl Life {
             Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
         );
         match refusal {
+            // What lies after the end was read wrongly once: the next run reads it again.
+            Refusal::Ahead if matches!(plan.wrong, Some((Kind::TapeRead, ..))) => Ok(()),
             Refusal::Ahead if !self.harmed.is_empty() => {
                 // What was written and not committed may be all that is left of a file that was damaged in the cache.
                 self.stale.get_or_insert("a cached file was damaged");
@@ -197,12 +199,16 @@ impl Life {
                 .world
                 .run((Plan::default(), seed), Opening::Usual, |process| {
                     let catalogue = &process.archive.catalogue;
-                    if let Some(live) = catalogue.live_file(path.as_bytes())?
-                        && sum_of(catalogue.as_ref(), live)? == Some(sum)
-                        && (is_on_tape(&catalogue.file(live)?)
-                            || process.cache.is_whole(live).unwrap_or(false))
-                    {
-                        return Ok(());
+                    if let Some(live) = catalogue.live_file(path.as_bytes())? {
+                        let cache = &process.cache;
+                        let is_left = is_on_tape(&catalogue.file(live)?)
+                            || cache.is_whole(live).map_err(StoreError::from)?;
+                        if is_left && sum_of(catalogue.as_ref(), live)? == Some(sum) {
+                            return Ok(());
+                        }
+                        if !is_left {
+                            cache.give_up(live).map_err(StoreError::from)?;
+                        }
                     }
                     let how = StoreTerms {
                         terms: terms(),
@@ -247,7 +253,7 @@ impl Life {
     }
 }
 
-/// Whether a copy of a file is whole: what is stored again is skipped then, and if the cache has all of it.
+/// Whether a copy of a file is whole: as for `store`, it is known then, and if the cache has all of it.
 fn is_on_tape(entry: &Entry) -> bool {
     let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
     entry.copies.iter().any(is_whole)
