@@ -33,7 +33,7 @@ pub(crate) use place::place;
 use recover::Reconcile;
 use state::{Inner, State};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// How full a cache is.
@@ -249,8 +249,16 @@ impl Cache {
         recorded(vec![arrived], staged)
     }
 
-    /// Drops a file whose contents here are damaged or gone, if all its copies are on tape; false where they
-    /// are not, and the file stays as it is.
+    /// Whether the contents of a file are here, and are those that it was stored with.
+    pub fn is_whole(&self, file: FileId) -> Result<bool, CacheError> {
+        match self.0.records.cached(file)? {
+            Some(cached) => recover::is_of(self.0.disk.as_ref(), self.0.records.as_ref(), &cached),
+            None => Ok(false),
+        }
+    }
+
+    /// Drops a file whose contents here are damaged or gone, if a copy of it is whole on tape; false where none is,
+    /// and the file stays as it is.
     pub fn discard(&self, file: FileId) -> Result<bool, CacheError> {
         // Held to the end, so that nobody evicts it between record and file.
         let mut state = self.0.state();
@@ -268,6 +276,24 @@ impl Cache {
             }
         }
         Ok(!is_needed)
+    }
+
+    /// Takes a file out of the records whose contents here are damaged or gone, so that it can be stored again; where
+    /// what was left of it is set aside.
+    pub fn give_up(&self, file: FileId) -> Result<Option<PathBuf>, CacheError> {
+        let Inner { disk, records, .. } = self.0.as_ref();
+        let mut state = self.0.state();
+        let Some(cached) = records.cached(file)? else {
+            return Ok(None);
+        };
+        // It goes aside first: without a record it would be a leftover, and removed.
+        let aside = match disk.open(&place(cached.key)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            _ => recover::set_aside(disk.as_ref(), &[cached.key], records.tie()?.generation)?,
+        };
+        records.drop_cached(file)?;
+        state.held_bytes -= cached.bytes;
+        Ok(aside.map(|aside| aside.directory))
     }
 
     /// Opens a file that is in the cache; one that is evicted while it is read can be read to its end.

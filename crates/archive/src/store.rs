@@ -129,14 +129,18 @@ pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> Result<usiz
     Ok(sources.len().min(most))
 }
 
-/// Those that are not in the archive, so that storing can go on after it was killed.
+/// Those that are not in the archive, so that storing can go on after it was killed. What waits in the cache alone is
+/// read: `given_up` is told of files that are damaged or gone there, and where what was left of them is, relative to
+/// the cache.
 ///
 /// # Errors
 /// [`StoreError::Another`] for another file of the same path, unless it is replaced.
 pub fn not_stored_yet(
     catalogue: &dyn Files,
+    cache: &Cache,
     sources: Vec<Source>,
     replace: bool,
+    given_up: &mut dyn FnMut(&Source, Option<PathBuf>),
 ) -> Result<Vec<Source>, StoreError> {
     let mut new = Vec::with_capacity(sources.len());
     for source in sources {
@@ -146,8 +150,11 @@ pub fn not_stored_yet(
         };
         let entry = catalogue.file(known)?;
         let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
-        if entry.cached.is_none() && !entry.copies.iter().any(is_whole) {
-            // Nothing is left of it.
+        if !entry.copies.iter().any(is_whole) && !cache.is_whole(known)? {
+            // Nothing is left of it that could be given back.
+            if entry.cached.is_some() {
+                given_up(&source, cache.give_up(known)?);
+            }
             new.push(source);
             continue;
         }

@@ -211,6 +211,68 @@ fn a_lost_copy_is_made_again_from_its_sister() {
 }
 
 #[test]
+fn what_is_read_back_wrongly_while_a_segment_is_ended_is_not_written() {
+    let (mut site, wrong) = site(1);
+    let files = vec![
+        ("film".to_owned(), contents(61, 1)),
+        ("rotten".to_owned(), contents(61, 2)),
+    ];
+    site.store_these(&files, 1);
+    // Its segment has to be ended behind the film: the block in which that ends is read and written again.
+    let place = site.in_cache("rotten");
+    let mut rotten = std::fs::read(&place).expect("contents");
+    rotten[0] ^= 1;
+    std::fs::write(place, rotten).expect("written");
+    wrong.reads[0].store(1, Ordering::Relaxed);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    assert_eq!((migrated.files, migrated.refused.len()), (1, 1));
+    assert_eq!(wrong.reads[0].load(Ordering::Relaxed), 0, "a bit was wrong");
+    site.empty_cache();
+    site.assert_comes_back(&files[..1], "back");
+}
+
+#[test]
+fn a_damaged_cached_file_that_lacks_a_copy_comes_from_tape_and_gets_that_copy_back() {
+    for is_gone in [false, true] {
+        for is_migrated_first in [false, true] {
+            let mut site = Site::new(1, 4, Faults::none());
+            let files = site.store(3, 2, 5);
+            site.mover(|mover| mover.migrate(i64::MAX))
+                .expect("migrated");
+            let file = site.id(&files[1].0);
+            let copies = site.catalogue.file(file).expect("a file").copies;
+            let [lost, kept] = [0, 1].map(|at: usize| copies[at].segments[0].0);
+            let forgotten = site.catalogue.forget_volume(lost, Loss::Refused, 9);
+            forgotten.expect("forgotten: the cache has its files");
+            let place = site.in_cache(&files[1].0);
+            let mut rotten = std::fs::read(&place).expect("contents");
+            rotten[0] ^= 1;
+            std::fs::remove_file(&place).expect("gone");
+            if !is_gone {
+                std::fs::write(&place, rotten).expect("written");
+            }
+            if is_migrated_first {
+                let migrated = site
+                    .mover(|mover| mover.migrate(i64::MAX))
+                    .expect("migrated");
+                let refused: Vec<_> = migrated.refused.iter().map(|(file, _)| *file).collect();
+                assert_eq!(refused, [file], "{is_gone}: {migrated:?}");
+            }
+            site.assert_comes_back(&files, "back");
+            let found = site.verify(kept).expect("verified");
+            assert_eq!((found.lost, &found.to_remake), (vec![], &vec![file]));
+            let remade = site.mover(|mover| mover.remake(found.to_remake));
+            assert_eq!(remade.expect("remade").failed, vec![]);
+            let entry = site.catalogue.file(file).expect("a file");
+            assert_eq!(entry.lacks(), 0, "{is_gone} {is_migrated_first}: {entry:?}");
+            site.assert_integrity();
+        }
+    }
+}
+
+#[test]
 fn another_host_that_rewinds_while_a_segment_is_written_costs_the_volume_and_no_file() {
     // The first filemark closes the label, the second one the segment; the first block is the label.
     for (opcode, before) in [(WRITE_FILEMARKS, 2), (WRITE, 2), (WRITE, 4), (WRITE, 7)] {

@@ -149,7 +149,7 @@ impl Archive {
         }
         if !found.damaged.is_empty() {
             say(format_args!(
-                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere; `tapewise catalog check` names them\n",
+                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again\n",
                 count(found.damaged.len(), "file"),
                 cache.display()
             ));

@@ -321,7 +321,7 @@ impl Model {
         let is_needed = self.catalogue.forget_cached(file).expect("an answer");
         let known = self.known(file);
         if !is_needed && known.is_cached {
-            let may_go = !known.is_live || known.whole() >= known.wanted as usize;
+            let may_go = !known.is_live || known.whole() > 0;
             assert!(may_go, "{known:?} was forgotten");
             known.is_cached = false;
         }

@@ -470,6 +470,36 @@ impl World {
         Ok(TapeDrive::open(Box::new(way))?)
     }
 
+    fn pool(&self, turns: u64) -> Result<Pool, Trouble> {
+        let host = self.this_host();
+        let mut drives = Vec::new();
+        for number in 0..usize::from(self.configuration.drives) {
+            let mut drive = self.drive(number)?;
+            drive.reserve(&host)?;
+            drives.push(drive);
+        }
+        let robot = self.library.transport_to_changer();
+        let robot = robot.map_err(io::Error::other)?;
+        let robot = Way::new(robot, None, Arc::clone(&self.fates));
+        let robot = Changer::open(Box::new(robot))?;
+        let mut pool = Pool::new(drives, vec![robot], None, Box::new(|_| {}))?;
+        pool.set_pace(Pace::Seeded(turns));
+        Ok(pool)
+    }
+
+    /// Takes the cartridges out of all drives, as `library dismount` does.
+    ///
+    /// # Errors
+    /// [`Trouble`]; the drives before have given theirs back.
+    pub fn take_out(&self) -> Result<(), Trouble> {
+        let mut pool = self.pool(0)?;
+        let mut log: Vec<Event> = Vec::new();
+        for drive in 0..pool.drives() {
+            pool.dismount(drive, &mut log)?;
+        }
+        Ok(())
+    }
+
     fn this_host(&self) -> Host {
         Host::at(&self.root.join(format!("host{}", self.host)))
     }
@@ -525,26 +555,6 @@ impl Process<'_> {
         })
     }
 
-    fn pool(&self) -> Result<Pool, Trouble> {
-        let host = self.world.this_host();
-        let mut drives = Vec::new();
-        for number in 0..usize::from(self.world.configuration.drives) {
-            let mut drive = self.world.drive(number)?;
-            drive.reserve(&host)?;
-            drives.push(drive);
-        }
-        let robot = self
-            .world
-            .library
-            .transport_to_changer()
-            .map_err(io::Error::other)?;
-        let robot = Way::new(robot, None, Arc::clone(&self.world.fates));
-        let robot = Changer::open(Box::new(robot))?;
-        let mut pool = Pool::new(drives, vec![robot], None, Box::new(|_| {}))?;
-        pool.set_pace(Pace::Seeded(self.turns));
-        Ok(pool)
-    }
-
     /// The time.
     pub fn now_ns(&self) -> i64 {
         self.world.now_ns()
@@ -563,7 +573,7 @@ impl Process<'_> {
         &self,
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, Trouble> {
-        let mut pool = self.pool()?;
+        let mut pool = self.world.pool(self.turns)?;
         let settings = self.settings()?;
         let (mut log, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
         let world = self.world;

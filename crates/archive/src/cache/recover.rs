@@ -10,6 +10,7 @@ use crate::deliver::InnerPath;
 use crate::sums::Summer;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -21,10 +22,10 @@ const QUARANTINE: &str = "quarantine";
 pub struct Recovered {
     /// Files of steps that were not finished, removed.
     pub leftovers: u64,
-    /// Files whose place was empty or wrong: no longer recorded as cached. They are on tape too, except where the
-    /// catalogue was restored or made anew.
+    /// Files whose place was empty or wrong: no longer recorded as cached. They are on tape too, if not on as many
+    /// volumes as were wanted, except where the catalogue was restored or made anew.
     pub forgotten: u64,
-    /// Files that lack copies on tape and whose place is empty or wrong: somebody or something took
+    /// Files without a whole copy on tape whose place is empty or wrong: somebody or something took
     /// them away. Nothing was changed, what is left of them is still there.
     pub damaged: Vec<FileId>,
     /// Files in the directory that are not the cache's, left alone.
@@ -194,11 +195,18 @@ fn tie_anew(
 
 /// Whether a place holds the contents of a file. A catalogue that was restored may have given the same name to another
 /// file than the one that stands there now, of the same length.
-fn is_of(disk: &dyn Disk, records: &dyn CacheRecords, cached: &Cached) -> Result<bool, CacheError> {
+pub(super) fn is_of(
+    disk: &dyn Disk,
+    records: &dyn CacheRecords,
+    cached: &Cached,
+) -> Result<bool, CacheError> {
     let known = records.sums_of(cached.file)?;
     let name = place(cached.key);
     let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
-    let mut file = disk.open(&name).map_err(io_error("opening", &name))?;
+    let mut file = match disk.open(&name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(io_error("opening", &name))?,
+    };
     std::io::copy(&mut file, &mut summer).map_err(io_error("reading", &name))?;
     let found = summer.finish();
     Ok(known.iter().all(|sum| found.contains(sum)))
@@ -240,7 +248,7 @@ fn compare(
 }
 
 /// Moves files that no record knows out of the way, under the paths that they were stored with.
-fn set_aside(
+pub(super) fn set_aside(
     disk: &dyn Disk,
     keys: &[CacheKey],
     generation: u64,
@@ -281,9 +289,9 @@ fn path_of(disk: &dyn Disk, name: &Path) -> Option<InnerPath> {
 /// Moves a file to a place where nothing stands yet; directories on the way are made, and are there for good.
 fn put(disk: &dyn Disk, from: &Path, to: &Path) -> std::io::Result<()> {
     match disk.open(to) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
-        Ok(_) => return Err(std::io::ErrorKind::AlreadyExists.into()),
+        Ok(_) => return Err(ErrorKind::AlreadyExists.into()),
     }
     let parents = to.ancestors().skip(1);
     let mut parents: Vec<PathBuf> = parents

@@ -104,7 +104,8 @@ pub trait CacheRecords: Send + Sync {
 
     /// Takes the record of a file away that is not in the cache any more though nobody evicted it.
     ///
-    /// Whether the file lacks copies on tape: its record is then kept, for there a file was lost.
+    /// Whether it was the last trace of a file that is wanted: no copy is whole on tape. The record is then kept, for
+    /// there a file was lost.
     fn forget_cached(&self, file: FileId) -> Result<bool>;
 
     /// What the contents of a file sum up to.

@@ -133,6 +133,15 @@ impl Entry {
         numbers.max().unwrap_or(0).saturating_add(1)
     }
 
+    /// How many copies are still to be made: so many fewer are whole than are wanted.
+    pub fn lacks(&self) -> usize {
+        let whole = self
+            .copies
+            .iter()
+            .filter(|copy| copy.state == CopyState::Whole);
+        (self.copies_wanted as usize).saturating_sub(whole.count())
+    }
+
     /// Whether nothing has the file but this copy: no other one is whole, and the cache does not have it.
     pub fn is_only_in(&self, number: u32) -> bool {
         let mut others = self.copies.iter().filter(|copy| copy.number != number);

@@ -111,8 +111,27 @@ impl DriveContext<'_> {
         }
     }
 
-    /// Delivers a file of the cache, or an empty one, unless it is there already.
+    /// Delivers a file of the cache, or an empty one, unless it is there already. One that is damaged on disk, or
+    /// gone, is asked of the tape, if a copy there is whole.
     fn hand_over(
+        &self,
+        id: FileId,
+        file: &File,
+        place: &[u8],
+        now_ns: i64,
+    ) -> Result<Handed, MoveError> {
+        let handed = self.hand_over_once(id, file, place, now_ns);
+        if !handed.as_ref().is_err_and(is_of_the_cache) {
+            return handed;
+        }
+        // One wrong read gives up nothing.
+        match self.hand_over_once(id, file, place, now_ns) {
+            Err(error) if is_of_the_cache(&error) && self.cache.discard(id)? => Ok(Handed::Gone),
+            handed => handed,
+        }
+    }
+
+    fn hand_over_once(
         &self,
         id: FileId,
         file: &File,
@@ -122,17 +141,12 @@ impl DriveContext<'_> {
         let Some(mut delivery) = Target::new(place, file, self.settings)?.begin()? else {
             return Ok(Handed::Over { verified: true });
         };
-        match self.copy_cached(id, file, &mut delivery, now_ns) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Handed::Gone),
-            Err(error) => return self.damaged(id, error),
+        if !self.copy_cached(id, file, &mut delivery, now_ns)? {
+            return Ok(Handed::Gone);
         }
-        match delivery.finish() {
-            Ok(delivered) => Ok(Handed::Over {
-                verified: !delivered.sums.is_empty(),
-            }),
-            Err(error) => self.damaged(id, error.into()),
-        }
+        Ok(Handed::Over {
+            verified: !delivery.finish()?.sums.is_empty(),
+        })
     }
 
     /// Writes what the cache has of a file; false where it has it no more.
@@ -152,16 +166,13 @@ impl DriveContext<'_> {
         copy(contents, delivery, &file.path)?;
         Ok(true)
     }
+}
 
-    /// A file is damaged on disk, or gone: the tape has it still, unless this is the only copy.
-    fn damaged(&self, id: FileId, error: MoveError) -> Result<Handed, MoveError> {
-        let is_of_the_place =
-            matches!(&error, MoveError::Deliver(error) if !error.is_of_contents());
-        if error.is_of_a_file() && !is_of_the_place && self.cache.discard(id)? {
-            Ok(Handed::Gone)
-        } else {
-            Err(error)
-        }
+/// Whether it says that a file of the cache is damaged or gone, and nothing of the place where it was to go.
+fn is_of_the_cache(error: &MoveError) -> bool {
+    match error {
+        MoveError::Deliver(error) => error.is_of_contents(),
+        error => error.is_of_a_file(),
     }
 }
 

@@ -410,7 +410,7 @@ impl Writing<'_> {
         loop {
             let (jobs, unsqueezed) = next;
             let is_over = jobs.is_empty() && unsqueezed.refused.is_empty();
-            self.note_unsqueezed(unsqueezed);
+            self.note_unsqueezed(unsqueezed)?;
             if is_over {
                 return Ok(());
             }
@@ -441,10 +441,8 @@ impl Writing<'_> {
                 state.done.compressed.count(job);
             }
             state.whole_cartridge = closed.whole_cartridge.or(state.whole_cartridge);
-            for (file, why) in closed.refused {
-                state.refuse(file, why);
-            }
             drop(state);
+            self.refuse(closed.refused)?;
             if is_full {
                 return Ok(());
             }
@@ -455,12 +453,23 @@ impl Writing<'_> {
         }
     }
 
-    fn note_unsqueezed(&self, unsqueezed: Unsqueezed) {
-        let mut state = self.state();
-        state.done.compressed.no_room += unsqueezed.no_room;
-        for (file, why) in unsqueezed.refused {
-            state.refuse(file, why);
+    fn note_unsqueezed(&self, unsqueezed: Unsqueezed) -> Result<(), MoveError> {
+        self.state().done.compressed.no_room += unsqueezed.no_room;
+        self.refuse(unsqueezed.refused)
+    }
+
+    /// Files that cannot be written, and why. One that is read once more and still damaged makes way for the copy that
+    /// is whole on tape, if there is one.
+    fn refuse(&self, refused: Vec<(FileId, String)>) -> Result<(), MoveError> {
+        for (file, why) in refused {
+            if !self.with.cache.is_whole(file).unwrap_or(false) {
+                self.with.cache.discard(file)?;
+            }
+            let mut state = self.state();
+            state.refused.insert(file);
+            state.done.refused.push((file, why));
         }
+        Ok(())
     }
 
     /// The volume takes no more: its medium failed, or it is not what the catalogue says.
@@ -485,11 +494,6 @@ impl Writing<'_> {
 }
 
 impl State {
-    fn refuse(&mut self, file: FileId, why: String) {
-        self.refused.insert(file);
-        self.done.refused.push((file, why));
-    }
-
     /// What was claimed and not written waits again.
     fn unclaim(&mut self, label: &str) {
         self.claimed.remove(label);

@@ -63,8 +63,7 @@ impl DriveContext<'_> {
                 .copies
                 .iter()
                 .any(|copy| copy.state == CopyState::Whole);
-            let is_cached = || matches!(self.cache.read(file, None), Ok(Some(_)));
-            if entry.state == FileState::Retired || is_whole || is_cached() {
+            if entry.state == FileState::Retired || is_whole || self.cache.is_whole(file)? {
                 return Ok(true);
             }
         }

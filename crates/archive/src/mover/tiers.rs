@@ -213,12 +213,11 @@ impl Mover<'_> {
         let moved_off = self.move_off(files.clone(), &|_, _| true, &mut moved);
         for file in files {
             let entry = self.catalogue.file(file)?;
-            let is = |state| move |copy: &&Copy| copy.state == state;
-            let whole = entry.copies.iter().filter(is(CopyState::Whole)).count();
-            if whole < entry.copies_wanted as usize {
+            if entry.lacks() > 0 {
                 continue;
             }
-            for lost in entry.copies.iter().filter(is(CopyState::Lost)) {
+            let is_lost = |copy: &&Copy| copy.state == CopyState::Lost;
+            for lost in entry.copies.iter().filter(is_lost) {
                 self.catalogue.drop_copy(file, lost.number)?;
                 moved.dropped += 1;
             }

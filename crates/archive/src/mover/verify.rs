@@ -32,7 +32,8 @@ pub struct Verified {
     pub parts: u64,
     /// Copies that cannot be read or are not what they should be: path, and why.
     pub lost: Vec<(Vec<u8>, String)>,
-    /// Files whose copies here are lost and have a sister elsewhere: see [`Mover::remake`].
+    /// Files that lack copies and have one to make them from: see [`Mover::remake`]. Their copies here are lost, or
+    /// others were given up.
     pub to_remake: Vec<FileId>,
     /// The time that drives took.
     pub took: Micros,
@@ -376,10 +377,16 @@ impl Checker<'_> {
         let (catalogue, now_ns) = (self.with.catalogue, self.with.now());
         if copy.lost {
             self.found.taken_back += 1;
-            catalogue.take_back(copy.file, copy.number, now_ns)
+            catalogue.take_back(copy.file, copy.number, now_ns)?;
         } else {
-            catalogue.note_verified(copy.file, copy.number, now_ns)
+            catalogue.note_verified(copy.file, copy.number, now_ns)?;
         }
+        // What the cache has goes to tape by itself.
+        let entry = catalogue.file(copy.file)?;
+        if copy.live && entry.cached.is_none() && entry.lacks() > 0 {
+            self.found.to_remake.push(copy.file);
+        }
+        Ok(())
     }
 
     /// A copy was read wrongly, or could not be read: once more, or it is lost. One that could not be read

@@ -21,6 +21,8 @@ pub(super) struct Packed {
     /// Where the padding ends, and the next header may begin.
     pub ends_at: u64,
     pub xxh3: u64,
+    /// XXH3 of the block in which it ends, up to there.
+    pub block_xxh3: u64,
     /// Where the contents begin in the file.
     pub file_offset: u64,
 }
@@ -55,6 +57,7 @@ pub(super) fn pack<'c>(
         block_bytes,
         buffer: None,
         is_beginning: false,
+        summed: (Xxh3::new(), 0),
         at: 0,
     };
     let mut manifest = Manifest::default();
@@ -89,6 +92,8 @@ struct Packer<'f> {
     buffer: Option<Buffer>,
     /// Whether a member begins in the buffer.
     is_beginning: bool,
+    /// The sum of the buffer up to the last member that ends in it, and how many bytes that are.
+    summed: (Xxh3, usize),
     /// Bytes made.
     at: u64,
 }
@@ -119,8 +124,19 @@ impl Packer<'_> {
             bytes: member.bytes,
             ends_at: self.at,
             xxh3,
+            block_xxh3: self.sum_block(),
             file_offset: member.part.map_or(0, |part| part.offset),
         })
+    }
+
+    /// The sum of the block that is being made.
+    fn sum_block(&mut self) -> u64 {
+        let (sum, bytes) = &mut self.summed;
+        if let Some(buffer) = &self.buffer {
+            sum.update(&buffer[*bytes..]);
+            *bytes = buffer.len();
+        }
+        sum.digest()
     }
 
     /// The block that is being made.
@@ -144,6 +160,7 @@ impl Packer<'_> {
         let Some(mut buffer) = self.buffer.take() else {
             return Ok(());
         };
+        self.summed = (Xxh3::new(), 0);
         buffer.rest().fill(0);
         self.at += buffer.rest().len() as u64;
         buffer.fill(self.block_bytes);

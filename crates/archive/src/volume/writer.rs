@@ -12,6 +12,7 @@ use std::io::{Error, Result as IoResult};
 use tapewise_formats::WrapLpos;
 use tapewise_formats::event::{Action, Spot};
 use tapewise_run::{Item, Met, Recorder, RunError};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What a cartridge must be before it is labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,11 +240,10 @@ impl VolumeWriter {
         let mut is_ended = manifest.blocks == Some(blocks);
         let mut whole = within(blocks * block_bytes);
         while blocks > 0 {
-            let end = members[..whole].last().map_or(0, |packed| packed.ends_at);
             let ended = if is_ended {
                 Ok(blocks)
             } else {
-                self.end_archive(recorder, end)
+                self.end_archive(recorder, members[..whole].last())
             };
             let closed = ended.and_then(|blocks| {
                 let mark = self.next_block + blocks;
@@ -267,31 +267,24 @@ impl VolumeWriter {
         Ok((0, 0))
     }
 
-    /// Ends the archive `end` bytes behind its beginning: reads back what the block has before it,
-    /// writes that and the end of an archive over what stands there. Gives the segment's blocks.
-    fn end_archive(&self, recorder: &mut Recorder<'_>, end: u64) -> Result<u64, VolumeError> {
+    /// Ends the archive behind its last member: reads back what the block has before it, writes that and the end of an
+    /// archive over what stands there. Gives the segment's blocks.
+    fn end_archive(
+        &self,
+        recorder: &mut Recorder<'_>,
+        last: Option<&Packed>,
+    ) -> Result<u64, VolumeError> {
         let block_bytes = self.block_bytes as u64;
+        let end = last.map_or(0, |packed| packed.ends_at);
         let (kept_blocks, keep) = (end / block_bytes, (end % block_bytes) as usize);
         let block = self.next_block + kept_blocks;
-        let mut kept = None;
+        let kept = match last {
+            Some(packed) if keep > 0 => {
+                self.read_back(recorder, block, (keep, packed.block_xxh3))?
+            }
+            _ => Vec::new(),
+        };
         go_to(recorder, block)?;
-        if keep > 0 {
-            recorder.read(Action::Read, 1, &mut |_, item| {
-                if let Item::Block(buffer) = item
-                    && buffer.len() == self.block_bytes
-                {
-                    kept = Some(buffer[..keep].to_vec());
-                }
-                Ok(())
-            })?;
-            go_to(recorder, block)?;
-        } else {
-            kept = Some(Vec::new());
-        }
-        let kept = kept.ok_or(VolumeError::NotReadBack {
-            first_block: self.next_block,
-            block,
-        })?;
         let ending = ending(&kept, self.block_bytes);
         // One by one: each of them may meet early warning, which is known by now.
         for block in ending.chunks(self.block_bytes) {
@@ -301,6 +294,32 @@ impl VolumeWriter {
             }
         }
         Ok(kept_blocks + (ending.len() / self.block_bytes) as u64)
+    }
+
+    /// The first bytes of a block, as they were written: what is read wrongly is read once more, and never written.
+    fn read_back(
+        &self,
+        recorder: &mut Recorder<'_>,
+        block: u64,
+        (keep, xxh3): (usize, u64),
+    ) -> Result<Vec<u8>, VolumeError> {
+        for _ in 0..2 {
+            let mut kept = Vec::new();
+            go_to(recorder, block)?;
+            recorder.read(Action::Read, 1, &mut |_, item| {
+                if let Item::Block(buffer) = item {
+                    kept.extend_from_slice(&buffer[..keep.min(buffer.len())]);
+                }
+                Ok(())
+            })?;
+            if xxh3_64(&kept) == xxh3 {
+                return Ok(kept);
+            }
+        }
+        Err(VolumeError::NotReadBack {
+            first_block: self.next_block,
+            block,
+        })
     }
 }
 

@@ -87,7 +87,18 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         })?;
     }
     let found = sources.len();
-    let sources = not_stored_yet(archive.catalogue.as_ref(), sources, args.replace)?;
+    let mut given_up = |source: &Source, aside: Option<PathBuf>| {
+        let left = aside.map_or_else(String::new, |aside| {
+            let directory = archive.cache_directory().join(aside);
+            format!(", and what was left of it is in {}", directory.display())
+        });
+        say(format_args!(
+            "tapewise: {} was damaged in the cache and on no tape: it is stored again{left}\n",
+            source.path
+        ));
+    };
+    let catalogue = archive.catalogue.as_ref();
+    let sources = not_stored_yet(catalogue, &cache, sources, args.replace, &mut given_up)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),

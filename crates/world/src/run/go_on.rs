@@ -1,7 +1,7 @@
 //! What a process refused, whether it had reason to, and the documented way on.
 
 use super::{Judged, Life, PATIENCE, sum_of, terms};
-use crate::fate::{Plan, Wrong};
+use crate::fate::{Kind, Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
@@ -17,10 +17,14 @@ use xxhash_rust::xxh3::xxh3_64;
 /// What a process says when it does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
-    /// The catalogue is lost, or not as new as cache or tape.
+    /// The catalogue is lost, or not as new as the cache.
     Stale,
+    /// A tape holds what the archive does not have elsewhere.
+    Ahead,
     /// Another host has a drive.
     Reserved,
+    /// No drive can be had: somebody's cartridge is in it, perhaps.
+    NoDrive,
     /// Anything else.
     Other,
 }
@@ -31,8 +35,9 @@ impl Refusal {
             MoveError::Volume {
                 source: VolumeError::Ahead { .. },
                 ..
-            } => Refusal::Stale,
+            } => Refusal::Ahead,
             MoveError::Pool(PoolError::Reserved { .. }) => Refusal::Reserved,
+            MoveError::Pool(PoolError::NoDriveLeft { .. }) => Refusal::NoDrive,
             _ => Refusal::Other,
         };
         match trouble {
@@ -72,10 +77,17 @@ impl Life {
             Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
         );
         match refusal {
-            Refusal::Stale if self.stale.is_none() => {
+            // What lies after the end was read wrongly once: the next run reads it again.
+            Refusal::Ahead if matches!(plan.wrong, Some((Kind::TapeRead, ..))) => Ok(()),
+            Refusal::Ahead if !self.harmed.is_empty() => {
+                // What was written and not committed may be all that is left of a file that was damaged in the cache.
+                self.stale.get_or_insert("a cached file was damaged");
+                self.go_on(seed)
+            }
+            Refusal::Stale | Refusal::Ahead if self.stale.is_none() => {
                 Err(format!("refused without reason: {trouble}"))
             }
-            Refusal::Stale => self.go_on(seed),
+            Refusal::Stale | Refusal::Ahead => self.go_on(seed),
             Refusal::Reserved if self.other_holds => Ok(()),
             Refusal::Reserved => {
                 // What another host of ours has left behind.
@@ -87,8 +99,18 @@ impl Life {
                     _ => Ok(()),
                 }
             }
+            Refusal::NoDrive => {
+                self.take_out();
+                Ok(())
+            }
             Refusal::Other => Ok(()),
         }
+    }
+
+    /// A killed rebuild leaves a cartridge in its drive that the catalogue does not know. It stays there until somebody
+    /// takes it out; if that fails too, they try again another day.
+    fn take_out(&self) {
+        let _ = self.world.take_out();
     }
 
     /// The documented way on after a refusal: the catalogue again from the cartridges, and what was set aside stored
@@ -126,6 +148,15 @@ impl Life {
                     ReadIn::Failed(_) => false,
                 };
                 self.counts.mounts += rebuilt.volumes.len() as u64;
+                let is_waiting = |read: &ReadIn| {
+                    matches!(
+                        read,
+                        ReadIn::Failed(MoveError::Pool(PoolError::NoDriveLeft { .. }))
+                    )
+                };
+                if rebuilt.volumes.iter().any(|(_, read)| is_waiting(read)) {
+                    self.take_out();
+                }
                 if plan == Plan::default()
                     && rebuilt.volumes.iter().all(|(_, read)| is_read(read))
                     && self.swapped.is_none()
@@ -168,11 +199,16 @@ impl Life {
                 .world
                 .run((Plan::default(), seed), Opening::Usual, |process| {
                     let catalogue = &process.archive.catalogue;
-                    if let Some(live) = catalogue.live_file(path.as_bytes())?
-                        && sum_of(catalogue.as_ref(), live)? == Some(sum)
-                        && is_somewhere(&catalogue.file(live)?)
-                    {
-                        return Ok(());
+                    if let Some(live) = catalogue.live_file(path.as_bytes())? {
+                        let cache = &process.cache;
+                        let is_left = is_on_tape(&catalogue.file(live)?)
+                            || cache.is_whole(live).map_err(StoreError::from)?;
+                        if is_left && sum_of(catalogue.as_ref(), live)? == Some(sum) {
+                            return Ok(());
+                        }
+                        if !is_left {
+                            cache.give_up(live).map_err(StoreError::from)?;
+                        }
                     }
                     let how = StoreTerms {
                         terms: terms(),
@@ -202,8 +238,11 @@ impl Life {
                 });
             match done {
                 Ok(Ok(())) => {}
-                // It stays where it is, and is stored another day.
-                _ => return Ok(()),
+                // It stays where it is, and is stored another day: until then the catalogue does not know it.
+                _ => {
+                    self.stale = Some("what was set aside is not stored yet");
+                    return Ok(());
+                }
             }
         }
         self.world
@@ -214,8 +253,8 @@ impl Life {
     }
 }
 
-/// Whether anything is left of a file: what is stored again is skipped only then.
-fn is_somewhere(entry: &Entry) -> bool {
+/// Whether a copy of a file is whole: as for `store`, it is known then, and if the cache has all of it.
+fn is_on_tape(entry: &Entry) -> bool {
     let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
-    entry.cached.is_some() || entry.copies.iter().any(is_whole)
+    entry.copies.iter().any(is_whole)
 }

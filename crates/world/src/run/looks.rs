@@ -42,6 +42,9 @@ impl Life {
             }
         }
         for number in gone {
+            if self.is_replaced(number) {
+                continue;
+            }
             if !is_operators && !self.harmed.contains(&self.oracle.versions[number].sum) {
                 let path = &self.oracle.versions[number].path;
                 return Err(format!(
@@ -56,6 +59,27 @@ impl Life {
             self.look_at_catalogue()?;
         }
         Ok(())
+    }
+
+    /// Whether the catalogue has a later version in the place of this one: then that one was stored, though its process
+    /// was killed before it could say so.
+    fn is_replaced(&mut self, number: usize) -> bool {
+        let path = self.oracle.versions[number].path.clone();
+        let sum = self.world.catalogue().ok().and_then(|catalogue| {
+            let live = catalogue.live_file(path.as_bytes()).ok()??;
+            sum_of(&catalogue, live).ok()?
+        });
+        let mut later = self.oracle.versions.iter();
+        let later = later.rposition(|version| {
+            version.path == path && version.fate == Fate::Unsure && Some(version.sum) == sum
+        });
+        match later.filter(|later| *later > number) {
+            Some(later) => {
+                self.oracle.acknowledged(later);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Whether the catalogue knows everything, and says nothing that is not so.

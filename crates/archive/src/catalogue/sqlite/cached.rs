@@ -177,12 +177,14 @@ impl CacheRecords for SqliteCatalogue {
     }
 
     fn forget_cached(&self, file: FileId) -> Result<bool> {
+        let sql = "SELECT 1 FROM cached WHERE file = ?1 AND dirty = 1 \
+            AND NOT EXISTS (SELECT 1 FROM copy WHERE copy.file = cached.file AND copy.state = 'whole')";
         self.write(|transaction| {
-            let dirty = cached(transaction, file)?.is_some_and(|cached| cached.dirty);
-            if !dirty {
+            let is_last = one(transaction, sql, [file], |_| Ok(()))?.is_some();
+            if !is_last {
                 run(transaction, "DELETE FROM cached WHERE file = ?1", [file])?;
             }
-            Ok(dirty)
+            Ok(is_last)
         })
     }
 

@@ -20,8 +20,8 @@ use tapewise_model::Micros;
 /// Read volumes whole, in the order of the tape, and compare every checksum.
 ///
 /// All drives read at once. A copy that is wrong or cannot be read is read again, in another drive where there
-/// is one, before it counts as lost. A lost copy that is right is taken back. Files that lost a copy get a new
-/// one from their other copy.
+/// is one, before it counts as lost. A lost copy that is right is taken back. Files that lack a
+/// copy get a new one from their other copy.
 #[derive(clap::Args, Debug)]
 pub struct Verify {
     /// The archive.
@@ -161,7 +161,7 @@ fn verify_all(
                     }
                 }
                 Err(error) => say(format_args!(
-                    "tapewise: lost copies were not made again: {error}\n"
+                    "tapewise: the copies that files lack were not made: {error}\n"
                 )),
             }
         }

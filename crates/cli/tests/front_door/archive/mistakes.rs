@@ -5,7 +5,8 @@ use super::loss::{copies_of, copy, remove};
 use super::{catalogue, desk, empty_cache, make_files, make_files_of, recall_and_compare};
 use crate::program::Desk;
 use std::collections::BTreeMap;
-use tapewise_archive::catalogue::Files;
+use std::path::PathBuf;
+use tapewise_archive::catalogue::{CacheRecords, Files};
 
 /// Puts two cartridges into each other's place, barcodes and all that is written on the slots left as they are.
 fn swap(desk: &Desk, one: &str, two: &str) {
@@ -153,6 +154,67 @@ fn a_file_of_which_nothing_is_left_is_stored_again_without_replacing() {
     let said = "1 file in the cache, acknowledged";
     assert!(stored.text().contains(said), "{}", stored.text());
     empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+/// Where the cache keeps a file.
+fn in_cache(desk: &Desk, path: &str) -> PathBuf {
+    let known = catalogue(desk);
+    let file = known.live_file(path.as_bytes()).expect("read");
+    let cached = known.cached(file.expect("a file")).expect("read");
+    let key = cached.expect("it is in the cache").key.0;
+    desk.path()
+        .join(format!("A/cache/{:02x}/{key:016x}", key & 0xff))
+}
+
+/// A bit of a cached file turns.
+fn rot(desk: &Desk, path: &str) -> Vec<u8> {
+    let place = in_cache(desk, path);
+    let mut contents = std::fs::read(&place).expect("contents");
+    contents[0] ^= 1;
+    std::fs::write(place, &contents).expect("written");
+    contents
+}
+
+#[test]
+fn a_file_that_is_damaged_in_the_cache_and_on_no_tape_is_stored_again() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet --later reel");
+    let rotten = rot(&desk, "reel/1.bin");
+    std::fs::remove_file(in_cache(&desk, "reel/2.bin")).expect("removed");
+    let stored = desk.done("store --archive A reel");
+    let said = "2 files in the cache, acknowledged";
+    assert!(stored.text().contains(said), "{}", stored.text());
+    let said = "reel/1.bin was damaged in the cache and on no tape: it is stored again";
+    assert!(stored.err.contains(said), "{}", stored.err);
+    let aside = std::fs::read_dir(desk.path().join("A/cache/quarantine"));
+    let numbered = aside.expect("a directory").next().expect("one");
+    let left = numbered.expect("an entry").path().join("reel/1.bin");
+    assert_eq!(std::fs::read(left).expect("what was left"), rotten);
+    let again = desk.done("store --archive A reel");
+    let said = "4 files of the same length and time, stored before";
+    assert!(again.text().contains(said), "{}", again.text());
+    desk.done("catalog check --archive A");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn a_closed_segment_is_not_written_over_if_the_cache_has_its_files_damaged() {
+    let desk = desk();
+    let mut files = make_files(&desk, "before", 4);
+    desk.done("store --archive A --quiet before");
+    files.extend(make_files(&desk, "reel", 4));
+    desk.done("store --archive A --quiet --later reel");
+    copy(&desk, "A", "killed");
+    desk.done("store --archive A --quiet");
+    // Killed between the filemark and the commit.
+    put_back(&desk, "killed");
+    rot(&desk, "reel/1.bin");
+    let refused = desk.run("store --archive A --quiet");
+    assert_eq!(refused.code, 3, "{}", refused.text());
+    desk.done("catalog add --archive A --quiet --tape TW0001");
     recall_and_compare(&desk, &files, "out");
 }
 
