@@ -9,7 +9,7 @@ use tapewise_archive::catalogue::{
     Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, NewRecall, Pattern, Recorded,
     Rediscovered, RequestState, Terms, VolumeWait,
 };
-use tapewise_archive::record::{Volume, VolumeFormat};
+use tapewise_archive::record::{Segment, Volume, VolumeFormat};
 
 fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
     NewRecall {
@@ -305,6 +305,34 @@ fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barc
         labels.map(|(_, volume)| volume.label).collect::<Vec<_>>(),
         ["A", "B"]
     );
+}
+
+#[test]
+fn what_a_volume_that_was_read_whole_does_not_have_is_lost() {
+    let catalogue = new_catalogue();
+    let on = Volume {
+        next_block: 9,
+        ..volume("A")
+    };
+    let copy = [found("a", 10, 1)];
+    let on_tape = copy[0].segments[0].1;
+    let joined = catalogue.rejoin(std::slice::from_ref(&on), &copy, 2);
+    joined.expect("joined");
+    let state = || {
+        let a = catalogue.live_file(b"a").expect("an answer");
+        let entry = catalogue.file(a.expect("a file")).expect("a file");
+        entry.copies[0].state
+    };
+    let missing = catalogue.give_up_missing(&on.uuid, &[on_tape], 3);
+    assert_eq!((missing.expect("read"), state()), (0, CopyState::Whole));
+    let before = Segment {
+        first_block: on_tape.first_block - 1,
+        ..on_tape
+    };
+    let missing = catalogue.give_up_missing("another", &[before], 4);
+    assert_eq!((missing.expect("read"), state()), (0, CopyState::Whole));
+    let missing = catalogue.give_up_missing(&on.uuid, &[before], 5);
+    assert_eq!((missing.expect("read"), state()), (1, CopyState::Lost));
 }
 
 #[test]

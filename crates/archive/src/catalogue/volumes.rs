@@ -112,6 +112,12 @@ pub trait Volumes: Send + Sync {
     /// least one sum of the same kind does and none differs; otherwise it is an error.
     fn add_recorded(&self, volume: &Volume, files: &[Recorded], at_ns: i64) -> Result<VolumeId>;
 
+    /// A volume of ours was read to its end without trouble, and `found` is where contents begin on it: what the
+    /// catalogue has elsewhere on this volume is lost, for something else lies there. Returns how many copies.
+    ///
+    /// To be asked before [`Volumes::rejoin`], which would take such a copy for the one that was found.
+    fn give_up_missing(&self, uuid: &str, found: &[Segment], at_ns: i64) -> Result<u64>;
+
     /// Joins volumes of ours that were read, and the whole copies that were found on them, to what is known:
     /// all or none. A volume that is known by its UUID then ends where its tape does.
     ///

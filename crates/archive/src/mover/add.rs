@@ -8,7 +8,7 @@ use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
 use crate::foreign::ForeignVolume;
 use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive};
-use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
+use crate::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, scan};
 use std::collections::HashMap;
@@ -220,8 +220,16 @@ impl Reading<'_> {
             next_block: scanned.next_block,
             written_bytes: scanned.bytes,
         };
-        let on = std::slice::from_ref(&volume);
-        let joined = self.with.catalogue.rejoin(on, &copies, self.with.now())?;
+        let (catalogue, now_ns) = (self.with.catalogue, self.with.now());
+        // Where something could not be read, what is missing may be there all the same.
+        let missing = if found.troubles.is_empty() {
+            let places: Vec<Segment> = found.members.iter().map(|one| one.segment).collect();
+            catalogue.give_up_missing(&volume.uuid, &places, now_ns)?
+        } else {
+            0
+        };
+        let mut joined = catalogue.rejoin(std::slice::from_ref(&volume), &copies, now_ns)?;
+        joined.displaced += missing;
         let mut ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
         ours.insert(number, volume);
         Ok(Added {

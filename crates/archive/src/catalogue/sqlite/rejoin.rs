@@ -12,7 +12,7 @@ use crate::catalogue::{
 };
 use crate::record::{Owner, Segment, Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Joins volumes and the whole copies that were found on them.
 pub fn rejoin(
@@ -99,6 +99,36 @@ fn displace_from(
         joined.displaced += 1;
     }
     Ok(())
+}
+
+/// What the catalogue has on a volume and was not found there, though all of it was read.
+pub fn give_up_missing(
+    transaction: &Transaction<'_>,
+    uuid: &str,
+    found: &[Segment],
+    at_ns: i64,
+) -> Result<u64> {
+    let found = found.iter();
+    let found: BTreeSet<(u8, u64, u64)> = found
+        .map(|segment| (segment.partition, segment.first_block, segment.byte_offset))
+        .collect();
+    let sql = "SELECT segment.partition, segment.first_block, segment.byte_offset, copy.id, copy.file \
+        FROM segment JOIN copy ON copy.id = segment.copy JOIN volume ON volume.id = segment.volume \
+        WHERE volume.uuid = ?1 COLLATE NOCASE AND copy.state = 'whole'";
+    let row = |row: &rusqlite::Row<'_>| {
+        let place = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok((place, (row.get(3)?, row.get(4)?)))
+    };
+    let known: Vec<((u8, u64, u64), (i64, FileId))> = all(transaction, sql, [uuid], row)?;
+    let missing = known
+        .into_iter()
+        .filter(|(place, _)| !found.contains(place));
+    // A copy in several segments is missing once.
+    let missing: BTreeMap<i64, FileId> = missing.map(|(_, copy)| copy).collect();
+    for (&copy, &file) in &missing {
+        displace(transaction, copy, file, at_ns)?;
+    }
+    Ok(missing.len() as u64)
 }
 
 /// A copy is not where the catalogue has it: something else lies there, or nothing.

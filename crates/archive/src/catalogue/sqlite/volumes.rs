@@ -2,14 +2,14 @@
 
 use super::SqliteCatalogue;
 use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
-use super::rejoin::rejoin;
+use super::rejoin::{give_up_missing, rejoin};
 use super::rows::{self, SEGMENT, VOLUME, all, insert_segment, one, run, segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
 use crate::catalogue::{
     CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
     Rejoined, Result, VolumeId, Volumes,
 };
-use crate::record::{Volume, VolumeFormat, VolumeState};
+use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
 use rusqlite::{Transaction, params};
 
 /// The file that a recorded one is a further copy of, if sums prove it.
@@ -138,6 +138,10 @@ impl Volumes for SqliteCatalogue {
             }
             Ok(id)
         })
+    }
+
+    fn give_up_missing(&self, uuid: &str, found: &[Segment], at_ns: i64) -> Result<u64> {
+        self.write(|transaction| give_up_missing(transaction, uuid, found, at_ns))
     }
 
     fn rejoin(&self, on: &[Volume], copies: &[Rediscovered], at_ns: i64) -> Result<Rejoined> {
