@@ -8,6 +8,7 @@ mod tests;
 
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
+use crate::html;
 use crate::json;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
@@ -27,6 +28,7 @@ use tapewise_plot::audit_picture;
 /// them are the measured time, and what the same model predicts for the order that was really read. The
 /// line `trust` compares the two, move by move.
 #[derive(clap::Args, Debug)]
+#[command(group(clap::ArgGroup::new("drawn").args(["plot", "html"]).multiple(true)))]
 pub struct Audit {
     /// Logs of any kind; `-` is standard input.
     #[arg(value_name = "LOG", required = true)]
@@ -56,13 +58,16 @@ pub struct Audit {
     /// Draw where the hours went, and what other orders would have cost, as SVG into this file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write everything as one page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// What the picture's hours are divided by.
     #[arg(
         long,
         value_name = "WHAT",
         value_enum,
         default_value_t,
-        requires = "plot"
+        requires = "drawn"
     )]
     plot_by: By,
 }
@@ -87,6 +92,10 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
+    }
+    if let Some(path) = &args.html {
+        let drawn = picture(&found, args.plot_by).ok();
+        html::write(path, &report::page(&found, args.all, drawn))?;
     }
     let text = if args.json {
         json::text("audit", &found.to_json())?

@@ -16,7 +16,7 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 22] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
@@ -41,6 +41,7 @@ const PAGES: [(&str, &str); 21] = [
     ("map-csv", include_str!("../../reference/map-csv.md")),
     ("plan-json", include_str!("../../reference/plan-json.md")),
     ("profiles", include_str!("../../reference/profiles.md")),
+    ("progress", include_str!("../../reference/progress.md")),
     ("rao", include_str!("../../reference/rao.md")),
     (
         "requests-csv",

@@ -5,7 +5,7 @@ use crate::program::Desk;
 const PLACES: u64 = 10;
 
 /// Ten far moves, each with a short one after it, and how long they took.
-fn log(far_s: f64, short_s: f64) -> String {
+pub fn log(far_s: f64, short_s: f64) -> String {
     let mut log = "volume,action,from_block,to_block,bytes,duration_s\n".to_owned();
     let mut at = 0;
     for place in 0..PLACES {
