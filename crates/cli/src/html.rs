@@ -18,6 +18,14 @@ pub fn write(path: &Path, report: &Report) -> Result<(), CliError> {
     })
 }
 
+/// A line that begins with its name in a column of its own, as a sentence on a page.
+pub fn sentence(line: &str) -> String {
+    match line.split_once("  ") {
+        Some((name, rest)) => format!("{name}: {}", rest.trim_start()),
+        None => line.to_owned(),
+    }
+}
+
 /// What a drive and a robot did: how often and how long on the page, every move in the CSV.
 pub fn moves<'a>(events: impl Iterator<Item = &'a Event>) -> Sheet {
     let columns = [
@@ -74,4 +82,18 @@ pub fn word(action: Action) -> String {
     let word = serde_json::to_value(action).ok();
     let word = word.as_ref().and_then(serde_json::Value::as_str);
     word.unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_with_a_column_becomes_a_sentence() {
+        assert_eq!(
+            sentence("made        6 replications"),
+            "made: 6 replications"
+        );
+        assert_eq!(sentence("3 drives: p95 is near"), "3 drives: p95 is near");
+    }
 }

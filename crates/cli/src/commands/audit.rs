@@ -13,10 +13,12 @@ use crate::json;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
+use input::LogTerms;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::{Findings, Hours, Mount, PricedMount};
+use tapewise_model::Micros;
 use tapewise_plot::audit_picture;
 
 /// Show where the drive-hours of a log went, and what other orders would have cost.
@@ -36,6 +38,13 @@ pub struct Audit {
     /// What the logs are.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
+    /// Count only what began on this day or later, such as 2026-11-01 (UTC). The logs must have dates: CSV with a column
+    /// `time`, or the log of CTA.
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    since: Option<Micros>,
+    /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2200))]
+    year: Option<i16>,
     /// Drive profile to price with: a name from `tapewise profile list`, or a TOML file [default:
     /// the one that an event log names].
     #[arg(long, value_name = "NAME|FILE")]
@@ -70,6 +79,15 @@ pub struct Audit {
         requires = "drawn"
     )]
     plot_by: By,
+}
+
+fn day(text: &str) -> Result<Micros, String> {
+    let day: jiff::civil::Date = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a day, such as 2026-11-01"))?;
+    let midnight = day.to_zoned(jiff::tz::TimeZone::UTC);
+    let midnight = midnight.map_err(|error| error.to_string())?;
+    Ok(Micros(midnight.timestamp().as_microsecond()))
 }
 
 fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
@@ -165,11 +183,19 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
     let mut mounts: Vec<PricedMount> = Vec::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
-            let prices = cartridges.price(&mount, &effort);
+            let prices = match mount.began_before {
+                true => Err("it began before --since".to_owned()),
+                false => cartridges.price(&mount, &effort),
+            };
             mounts.push(PricedMount::new(mount, prices));
         }
     };
-    let logs = input::read(&args.logs, args.log_format, &mut close)?;
+    let terms = LogTerms {
+        format: args.log_format,
+        since: args.since,
+        year: args.year,
+    };
+    let logs = input::read(&args.logs, terms, &mut close)?;
     let mut found = Findings {
         ledger: logs.mounts.ledger,
         emulated: logs.emulated,

@@ -16,7 +16,7 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-const PAGES: [(&str, &str); 22] = [
+const PAGES: [(&str, &str); 23] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
@@ -39,6 +39,7 @@ const PAGES: [(&str, &str); 22] = [
         include_str!("../../reference/locates-csv.md"),
     ),
     ("map-csv", include_str!("../../reference/map-csv.md")),
+    ("pages", include_str!("../../reference/pages.md")),
     ("plan-json", include_str!("../../reference/plan-json.md")),
     ("profiles", include_str!("../../reference/profiles.md")),
     ("progress", include_str!("../../reference/progress.md")),

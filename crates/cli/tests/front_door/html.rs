@@ -103,5 +103,5 @@ fn a_measurement_and_a_check_are_pages_with_every_move() {
     desk.put("index.xml", std::fs::read(index).expect("the fixture"));
     desk.done("emulate lib --ltfs index.xml");
     desk.done("drive check emulated:lib --quick -o report.json --html page.html");
-    page(&desk, "against profile lto8", &["predicted", "moves"]);
+    page(&desk, "than profile lto8 predicts", &["predicted", "moves"]);
 }

@@ -25,6 +25,11 @@ pub fn text(found: &Findings, all: bool) -> String {
         text.push_str(&crate::output::table(&table));
         text.push('\n');
     }
+    if !ledger.days.is_empty() {
+        let table = days_table(ledger, all, spent_or_dash);
+        text.push_str(&crate::output::table(&table));
+        text.push('\n');
+    }
     text.push_str(&orders_text(found, all));
     text
 }
@@ -137,6 +142,14 @@ pub fn page(found: &Findings, all: bool, picture: Option<String>) -> Page {
         })
         .csv();
         sheets.push(Sheet::with_csv(format!("hours-by-{what}"), shown, csv));
+    }
+    if !ledger.days.is_empty() {
+        let shown = Table {
+            title: "Hours by day".to_owned(),
+            ..days_table(ledger, all, spent_or_dash)
+        };
+        let csv = days_table(ledger, true, |time| in_seconds(Some(time))).csv();
+        sheets.push(Sheet::with_csv("hours-by-day", shown, csv));
     }
     if sums.mounts > 1 {
         let csv = mounts_table(found, true, in_seconds).csv();
@@ -313,6 +326,39 @@ fn hours_table(
     all: bool,
     time: fn(Micros) -> String,
 ) -> Table {
+    let shown = if all { usize::MAX } else { SHOWN };
+    let mut table = spent_table(what, whole, time, sorted(rows).into_iter().take(shown));
+    if rows.len() > shown {
+        table.note(format!("and {} more: --all", rows.len() - shown));
+    }
+    table
+}
+
+/// The last days, in their order.
+fn days_table(ledger: &Ledger, all: bool, time: fn(Micros) -> String) -> Table {
+    let days = &ledger.days;
+    let before = if all {
+        0
+    } else {
+        days.len().saturating_sub(SHOWN)
+    };
+    let rows = days.iter().skip(before);
+    let rows = rows.map(|(day, hours)| (day.as_str(), hours));
+    let whole = Hours::sum(days.values());
+    let mut table = spent_table("day (UTC)", &whole, time, rows);
+    if before > 0 {
+        table.note(format!("and {before} days before: --all"));
+    }
+    table
+}
+
+/// A row for each of these, and for all where there are several.
+fn spent_table<'a>(
+    what: &str,
+    whole: &Hours,
+    time: fn(Micros) -> String,
+    rows: impl Iterator<Item = (&'a str, &'a Hours)>,
+) -> Table {
     let spent = Spent::ALL.into_iter();
     let spent: Vec<Spent> = spent
         .filter(|&spent| whole.on(spent) > Micros::ZERO)
@@ -325,15 +371,13 @@ fn hours_table(
         let head = [name.to_owned(), time(hours.total())];
         table.row(head.into_iter().chain(cells));
     };
-    let shown = if all { usize::MAX } else { SHOWN };
-    for (name, hours) in sorted(rows).into_iter().take(shown) {
+    let mut count = 0;
+    for (name, hours) in rows {
         row(name, hours);
+        count += 1;
     }
-    if rows.len() > 1 {
+    if count > 1 {
         row("all", whole);
-    }
-    if rows.len() > shown {
-        table.note(format!("and {} more: --all", rows.len() - shown));
     }
     table
 }

@@ -2,7 +2,7 @@
 
 use super::price::Price;
 use crate::commands::simulate::report::{caution, made};
-use crate::html::MADE_BY;
+use crate::html::{MADE_BY, sentence};
 use crate::units::count;
 use tapewise_model::units::{number, share};
 use tapewise_plot::html::{Report as Page, Sheet};
@@ -33,14 +33,14 @@ pub fn page(found: &Capacity, price: Option<&Price>, all: bool, figures: Vec<Dra
     let (_, answer) = answers.next().unwrap_or_default();
     let others = answers.map(|(label, words)| format!("{label}: {words}"));
     let made = headline(found);
-    let made = made.lines().map(|line| {
-        let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
-        format!("{head}: {}", rest.trim_start())
-    });
+    let made = made.lines().map(sentence);
     Page {
         title: "tapewise capacity".to_owned(),
         answer,
-        remarks: others.chain(made).chain(remarks(found)).collect(),
+        remarks: others
+            .chain(made)
+            .chain(remarks(found).iter().map(|line| sentence(line)))
+            .collect(),
         figures,
         sheets: vec![Sheet::with_csv(
             "capacity",

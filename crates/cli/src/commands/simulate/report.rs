@@ -1,6 +1,6 @@
 //! What a person reads: one scenario in detail, or several as rows.
 
-use crate::html::MADE_BY;
+use crate::html::{MADE_BY, sentence};
 use tapewise_model::units::{self, number, share};
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Table};
@@ -108,7 +108,8 @@ pub fn page(answers: &[Simulation], figures: Vec<Drawn>) -> Page {
     match answers {
         [only] => {
             if let Some(simulated) = only.steady() {
-                remarks = lines(&only.scenario, simulated);
+                let lines = lines(&only.scenario, simulated);
+                remarks = lines.iter().map(|line| sentence(line)).collect();
                 let tables = tables(&only.scenario, simulated).into_iter();
                 sheets.extend(tables.map(|(name, table)| Sheet::new(name, table)));
             }

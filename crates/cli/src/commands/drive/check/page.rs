@@ -1,6 +1,6 @@
 //! The report of a drive as a page for a browser.
 
-use crate::html::{MADE_BY, moves};
+use crate::html::{MADE_BY, moves, sentence};
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Figure, Table};
@@ -12,7 +12,7 @@ pub fn page(report: &DriveReport, summary: &str) -> Page {
     Page {
         title: format!("tapewise drive check: {}", report.drive.product),
         answer: answer(report),
-        remarks: summary.lines().map(str::to_owned).collect(),
+        remarks: summary.lines().map(sentence).collect(),
         figures: locates(report).into_iter().collect(),
         sheets: judged
             .into_iter()
@@ -38,9 +38,10 @@ fn answer(report: &DriveReport) -> String {
     match all {
         None => format!("{drive}: nothing to compare its locates with"),
         Some((judged, all)) => format!(
-            "{drive}: {} locates took {:+.1} s against profile {} on average; {:.0} % are off by more than 2 s",
+            "{drive}: {} locates took {:.1} s {} on average than profile {} predicts; {:.0} % are off by more than 2 s",
             all.locates,
-            all.mean_s,
+            all.mean_s.abs(),
+            if all.mean_s < 0.0 { "less" } else { "more" },
             judged.profile,
             all.off_share * 100.0
         ),
