@@ -161,7 +161,7 @@ fn main() -> ExitCode {
 
 /// What became of the command line.
 enum Parsed {
-    Cli(Cli),
+    Cli(Box<Cli>),
     /// It asked for help or was wrong, and was answered.
     Answered(ExitCode),
 }
@@ -176,7 +176,7 @@ fn parsed() -> Result<Parsed, CliError> {
         Ok(cli)
     });
     Ok(match parsed {
-        Ok(cli) => Parsed::Cli(cli),
+        Ok(cli) => Parsed::Cli(Box::new(cli)),
         Err(error) => Parsed::Answered(usage(&error)),
     })
 }

@@ -183,9 +183,10 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
     let mut mounts: Vec<PricedMount> = Vec::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
-            let prices = match mount.began_before {
-                true => Err("it began before --since".to_owned()),
-                false => cartridges.price(&mount, &effort),
+            let prices = if mount.began_before {
+                Err("it began before --since".to_owned())
+            } else {
+                cartridges.price(&mount, &effort)
             };
             mounts.push(PricedMount::new(mount, prices));
         }

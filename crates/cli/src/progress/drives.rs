@@ -23,7 +23,7 @@ impl Drives {
         seen.bytes = seen.bytes.saturating_add(event.bytes);
         // A robot's time is no drive's.
         if !matches!(event.action, Action::Fetch | Action::Return) {
-            seen.took = seen.took + event.took_us;
+            seen.took += event.took_us;
         }
         seen.last = Some(event.clone());
     }

@@ -54,13 +54,14 @@ impl Left {
     /// The same, and the range within which it stays if it is off as what is done was: by the ratio of the time that
     /// was taken to the time that was predicted for it. A start says nothing yet.
     pub fn as_before(time: Micros, took: Micros, predicted: Micros) -> Left {
-        let is_start = predicted.0 <= 0 || took.0 <= 0 || predicted.0 < time.0 / 20;
-        let other = Micros::from_secs_f64(
-            time.as_secs_f64() * took.as_secs_f64() / predicted.as_secs_f64(),
-        );
+        if predicted.0 <= 0 || took.0 <= 0 || predicted.0 < time.0 / 20 {
+            return Left::predicted(time);
+        }
+        let ratio = took.as_secs_f64() / predicted.as_secs_f64();
+        let other = Micros::from_secs_f64(time.as_secs_f64() * ratio);
         Left {
             time,
-            range: (!is_start).then(|| [time.min(other), time.max(other)]),
+            range: Some([time.min(other), time.max(other)]),
         }
     }
 }
