@@ -2,9 +2,11 @@
 
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit, TIE_DRIVES};
+use crate::log_file::Watched;
 use crate::now::now_ns;
 use crate::output::say;
 use crate::person::Terminal;
+use crate::progress::{Drives, Meter, State};
 use crate::units::count;
 use std::io::BufWriter;
 use std::ops::{Deref, DerefMut};
@@ -22,7 +24,7 @@ use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Person, Pool, PoolError};
-use tapewise_run::{Log, READY_LIMIT};
+use tapewise_run::READY_LIMIT;
 use tapewise_scsi::ScsiError;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
@@ -198,10 +200,33 @@ impl Archive {
         quiet: bool,
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
-        self.with_watched_mover(cache, stop, quiet, &|_| {}, work)
+        self.with_measured_mover(cache, stop, quiet, &|_, state| state, work)
     }
 
-    /// The same, and `watch` sees all that the drives do.
+    /// The same, and `complete` adds to the progress what is known of this work.
+    pub fn with_measured_mover<T>(
+        &self,
+        cache: &Cache,
+        stop: &Arc<AtomicBool>,
+        quiet: bool,
+        complete: &(dyn Fn(&Drives, State) -> State + Sync),
+        work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
+    ) -> Result<T, CliError> {
+        let meter = Meter::unless(quiet);
+        let drives = Drives::default();
+        let show = || meter.show(complete(&drives, drives.state()));
+        let watch = |event: &Event| {
+            drives.saw(event);
+            if meter.is_due() {
+                show();
+            }
+        };
+        let done = self.with_watched_mover(cache, stop, quiet, &watch, work);
+        show();
+        done
+    }
+
+    /// The same without progress, and `watch` sees all that the drives do.
     pub fn with_watched_mover<T>(
         &self,
         cache: &Cache,
@@ -222,8 +247,11 @@ impl Archive {
             ..crate::log_file::header()
         };
         let log = EventWriter::new(BufWriter::new(log), &header);
-        let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
-        let mut log = WatchedLog { log, watch };
+        let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
+        let mut log = Watched {
+            log: &mut log,
+            watch,
+        };
         let machinery = Machinery {
             pool: &mut pool,
             settings: &settings,
@@ -265,19 +293,6 @@ impl Archive {
             Pace::Threads
         });
         Ok(pool)
-    }
-}
-
-/// A log, and somebody who sees what goes into it.
-struct WatchedLog<'a, L> {
-    log: L,
-    watch: &'a (dyn Fn(&Event) + Sync),
-}
-
-impl<L: Log> Log for WatchedLog<'_, L> {
-    fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        (self.watch)(event);
-        self.log.event(event)
     }
 }
 

@@ -32,6 +32,38 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+impl Exit {
+    const ALL: [Exit; 10] = [
+        Exit::Failed,
+        Exit::Input,
+        Exit::Refused,
+        Exit::Busy,
+        Exit::NotReady,
+        Exit::Medium,
+        Exit::Partial,
+        Exit::Checksum,
+        Exit::Hardware,
+        Exit::Interrupted,
+    ];
+
+    /// What a program calls the end with this code.
+    pub fn outcome(code: u8) -> &'static str {
+        match Exit::ALL.into_iter().find(|exit| *exit as u8 == code) {
+            None if code == 0 => "done",
+            None | Some(Exit::Failed) => "failed",
+            Some(Exit::Input) => "bad-input",
+            Some(Exit::Refused) => "refused",
+            Some(Exit::Busy) => "busy",
+            Some(Exit::NotReady) => "not-ready",
+            Some(Exit::Medium) => "medium",
+            Some(Exit::Partial) => "partial",
+            Some(Exit::Checksum) => "checksum",
+            Some(Exit::Hardware) => "hardware",
+            Some(Exit::Interrupted) => "interrupted",
+        }
+    }
+}
+
 /// What to do about a robot that does not tell which drive is where.
 pub const TIE_DRIVES: &str = "name the robot with its drives: ROBOT,ELEMENT=SERIAL,ELEMENT=SERIAL; `tapewise library \
                               inventory` lists the elements, `tapewise drive status` prints a drive's serial number";

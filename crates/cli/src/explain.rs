@@ -1,6 +1,7 @@
 //! The table of what each order would take, and what would make it better, in words.
 
 mod beside;
+mod page;
 
 pub use beside::Others;
 
@@ -36,45 +37,60 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// Everything `--explain` prints.
     pub fn text(&self) -> String {
-        let placed = self.explanation.placed;
-        let chosen = self.explanation.chosen;
-        let mut text = String::new();
-        let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
-        line("list", list_line(placed));
-        line("positions", placed.provenance.clone());
-        line("times", times_line(placed));
-        let is_for_a_goal = matches!(chosen.origin, Origin::Objective(_));
-        if let Some(aim) = self.aim.filter(|_| is_for_a_goal) {
-            line("objective", goal::line(aim, placed));
-        }
-        if let Some(extents) = extents_line(&placed.batch, self.apart) {
-            line("extents", extents);
-        }
+        let lines = |lines: Vec<(&str, String)>| -> String {
+            let lines = lines.into_iter();
+            lines
+                .map(|(head, rest)| format!("{head:<10} {rest}\n"))
+                .collect()
+        };
+        let mut text = lines(self.lines_before());
         text.push_str(&crate::output::table_to_say(&self.table()));
-        let mut line = |head: &str, rest: String| text.push_str(&format!("{head:<10} {rest}\n"));
-        line("bound", self.bound_line());
-        if let Some(shortest) = &self.explanation.held_back {
-            line("held back", held_back_line(chosen, shortest));
-        }
-        if let Some(sorted_worst) = self.explanation.sorted_is_safer() {
-            line("unsafe", unsafe_line(chosen, sorted_worst));
-        }
-        if let Some(whole) = whole_tape_line(placed, chosen) {
-            line("READ", whole);
-        }
-        if let Some(better) = placed.better_map() {
-            line("better", better_line(better).to_owned());
-        }
-        if let Some(worth) = self.explanation.worth() {
-            line("worth", worth_line(worth));
-        }
-        line("wear", wear::line(placed, &chosen.plan.totals));
-        line("repeat", self.repeat_line());
+        text.push_str(&lines(self.lines_after()));
         for table in self.tables() {
             text.push('\n');
             text.push_str(&crate::output::table_to_say(&table));
         }
         text
+    }
+
+    /// What the table rests on.
+    fn lines_before(&self) -> Vec<(&'static str, String)> {
+        let (placed, chosen) = (self.explanation.placed, self.explanation.chosen);
+        let mut lines = vec![
+            ("list", list_line(placed)),
+            ("positions", placed.provenance.clone()),
+            ("times", times_line(placed)),
+        ];
+        let is_for_a_goal = matches!(chosen.origin, Origin::Objective(_));
+        if let Some(aim) = self.aim.filter(|_| is_for_a_goal) {
+            lines.push(("objective", goal::line(aim, placed)));
+        }
+        lines.extend(extents_line(&placed.batch, self.apart).map(|line| ("extents", line)));
+        lines
+    }
+
+    /// What follows from the table.
+    fn lines_after(&self) -> Vec<(&'static str, String)> {
+        let (placed, chosen) = (self.explanation.placed, self.explanation.chosen);
+        let held_back = self.explanation.held_back.as_ref();
+        let mut lines = vec![("bound", self.bound_line())];
+        let line = |head, line: Option<String>| line.map(|line| (head, line));
+        lines.extend(line(
+            "held back",
+            held_back.map(|shortest| held_back_line(chosen, shortest)),
+        ));
+        let sorted = self.explanation.sorted_is_safer();
+        lines.extend(line(
+            "unsafe",
+            sorted.map(|worst| unsafe_line(chosen, worst)),
+        ));
+        lines.extend(line("READ", whole_tape_line(placed, chosen)));
+        let better = placed.better_map().map(better_line);
+        lines.extend(line("better", better.map(str::to_owned)));
+        lines.extend(line("worth", self.explanation.worth().map(worth_line)));
+        lines.push(("wear", wear::line(placed, &chosen.plan.totals)));
+        lines.push(("repeat", self.repeat_line()));
+        lines
     }
 
     fn table(&self) -> Table {

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{Result, Seek, SeekFrom, prelude::*};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, Header};
+use tapewise_run::Log;
 use tapewise_scsi::Identity;
 
 /// Bytes looked at once, from the end on.
@@ -25,6 +27,19 @@ pub fn header_of(identity: &Identity) -> Header {
             serial: identity.serial.clone(),
         }),
         ..header()
+    }
+}
+
+/// A log, and somebody who sees what goes into it.
+pub struct Watched<'a, L: ?Sized> {
+    pub log: &'a mut L,
+    pub watch: &'a (dyn Fn(&Event) + Sync),
+}
+
+impl<L: Log + ?Sized> Log for Watched<'_, L> {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        (self.watch)(event);
+        self.log.event(event)
     }
 }
 

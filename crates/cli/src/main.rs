@@ -1,7 +1,6 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
 mod archive;
-mod bar;
 mod batch;
 mod commands;
 mod device;
@@ -9,6 +8,7 @@ mod error;
 mod explain;
 mod gather;
 mod goal;
+mod html;
 mod interrupt;
 mod json;
 mod judge;
@@ -20,6 +20,7 @@ mod person;
 mod placement;
 mod plot;
 mod profiles;
+mod progress;
 mod quantity;
 mod rao;
 mod scenario;
@@ -31,6 +32,8 @@ mod wear;
 
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use error::CliError;
+use progress::Form;
 use settings::Settings;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -51,6 +54,9 @@ use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
+    /// Show progress as line, json or none [default: line]; see `tapewise help progress`.
+    #[arg(long, global = true, value_name = "FORM", hide_possible_values = true)]
+    progress: Option<Form>,
 }
 
 /// The version, with the commit where `make build` or `make dist` has set `TAPEWISE_VERSION`.
@@ -142,17 +148,52 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let settings = match Settings::read() {
-        Ok(settings) => settings,
-        Err(error) => return output::failed(&error),
-    };
+    let result = parsed().and_then(|cli| match cli {
+        Parsed::Cli(cli) => run(&cli),
+        Parsed::Answered(code) => Ok(code),
+    });
+    progress::end(&result);
+    result.unwrap_or_else(|error| {
+        output::say_error(&error);
+        ExitCode::from(error.exit() as u8)
+    })
+}
+
+/// What became of the command line.
+enum Parsed {
+    Cli(Box<Cli>),
+    /// It asked for help or was wrong, and was answered.
+    Answered(ExitCode),
+}
+
+/// Reads the command line, with the defaults that are set.
+fn parsed() -> Result<Parsed, CliError> {
+    let settings = Settings::read()?;
     let parsed = settings.apply(Cli::command()).try_get_matches();
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
-    };
-    let result = match &cli.verb {
+    let parsed = parsed.and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        progress::begin(cli.progress.unwrap_or_default(), verb_of(&matches));
+        Ok(cli)
+    });
+    Ok(match parsed {
+        Ok(cli) => Parsed::Cli(Box::new(cli)),
+        Err(error) => Parsed::Answered(usage(&error)),
+    })
+}
+
+/// The verb in words, as `library stress`.
+fn verb_of(matches: &clap::ArgMatches) -> String {
+    let mut words = Vec::new();
+    let mut matches = matches;
+    while let Some((word, below)) = matches.subcommand() {
+        words.push(word);
+        matches = below;
+    }
+    words.join(" ")
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, CliError> {
+    match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
         Verb::Recall(args) => commands::recall::run(args),
@@ -176,8 +217,7 @@ fn main() -> ExitCode {
         Verb::Config(args) => commands::config::run(args),
         Verb::Help(args) => commands::help::run(args),
         Verb::Manual(args) => commands::manual::run(args),
-    };
-    result.unwrap_or_else(|error| output::failed(&error))
+    }
 }
 
 /// Prints what is wrong with the command line; a missing profile with the ones that are likely.

@@ -1,13 +1,13 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use crate::error::CliError;
+use crate::progress;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::fs::{File, Permissions};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::ExitCode;
 use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
@@ -27,10 +27,8 @@ pub fn write(
     fill(&mut text)?;
     let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         let mut out = StandardOutput;
-        return out
-            .write_all(&text)
-            .and_then(|()| out.flush())
-            .map_err(CliError::failed);
+        let written = progress::aside(|| out.write_all(&text).and_then(|()| out.flush()));
+        return written.map_err(CliError::failed);
     };
     let bad = |error: &dyn Display| CliError::failed(format!("{}: {error}", path.display()));
     let resolved = path.canonicalize();
@@ -117,18 +115,30 @@ fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
     }
 }
 
-/// Says something on standard error; that nobody listens is no error.
+/// Says something on standard error, to a person, or to a program that asked for JSON.
 pub fn say(text: impl Display) {
-    let _ = write!(std::io::stderr(), "{}", for_terminal(&text.to_string()));
+    let text = text.to_string();
+    if progress::is_json() {
+        progress::message(&text);
+    } else {
+        progress::aside(|| write_error(&for_terminal(&text)));
+    }
 }
 
-/// Says on standard error what went wrong, and gives the exit code.
-pub fn failed(error: &CliError) -> ExitCode {
+/// Writes on standard error as it is, except passwords; that nobody listens is no error.
+pub fn write_error(text: &str) {
+    let _ = write!(std::io::stderr(), "{}", without_secrets(text));
+}
+
+/// Says on standard error what went wrong. A program that asked for JSON has it in the last object.
+pub fn say_error(error: &CliError) {
+    if progress::is_json() {
+        return;
+    }
     say(format_args!("tapewise: {}\n", error.message()));
     if let Some(hint) = error.to_do() {
         say(format_args!("hint: {hint}\n"));
     }
-    ExitCode::from(error.exit() as u8)
 }
 
 /// A text as a terminal may be shown it: what would mislead it is escaped, and passwords are left out.

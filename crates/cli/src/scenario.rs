@@ -12,7 +12,7 @@ use tapewise_model::Profile;
 use tapewise_model::profile::{ProfileError, find};
 use tapewise_sim::library::Site;
 use tapewise_sim::scenario::{Overload, Precision, Setting, SettingError};
-use tapewise_sim::{Made, Scenario, ScenarioError, SimulationError, StudyError};
+use tapewise_sim::{Scenario, ScenarioError, SimulationError, StudyError};
 
 /// Which scenario, and how much of it.
 #[derive(clap::Args, Clone, Debug)]
@@ -190,14 +190,6 @@ pub fn ready(scenario: &Scenario) -> Result<Result<Site, Overload>, CliError> {
         Err(error) => Err(refused(error)),
         Ok(site) => Ok(Ok(site)),
     }
-}
-
-/// How far a simulation has come, in words.
-pub fn progress(made: Made) -> String {
-    format!(
-        "{} of {} replications of {} requests",
-        made.made, made.of, made.requests
-    )
 }
 
 fn read(path: &Path) -> Result<String, CliError> {

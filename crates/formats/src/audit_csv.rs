@@ -153,6 +153,11 @@ impl<R: BufRead> AuditCsv<R> {
         })
     }
 
+    /// Whether rows say the day on which they began: [`Event::at_us`] is then since 1970.
+    pub fn tells_date(&self) -> bool {
+        matches!(self.time, Some(Time::Stamp(_)))
+    }
+
     /// Whether rows say when they began; without, [`Event::at_us`] is zero.
     pub fn tells_time(&self) -> bool {
         self.time.is_some()

@@ -12,6 +12,7 @@
 //! | `positionTime` | seconds from the end of the file before until the header was read |
 //! | `readWriteTime` | seconds spent on reading the data; optional |
 //! | `tapeDrive` (`unitName`), `mountId` (`volReqId`) | what tells mounts apart; optional |
+//! | `epoch_time`, or the time that the line begins with | when the line was written; optional |
 //!
 //! A file lies on tape as three header records and a filemark, data, a filemark, three trailer records and a filemark.
 //! The daemon reads all of it, so that a read ends where the next file begins; the first file begins behind the label
@@ -20,6 +21,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use tapewise_model::Micros;
 
@@ -108,6 +111,8 @@ pub struct CtaRead {
     pub position_time: Micros,
     /// Reading the data.
     pub read_time: Option<Micros>,
+    /// When the line was written, which is after the read: microseconds since 1970.
+    pub written_us: Option<i64>,
     /// Drive and mount it was read in, as far as the log says.
     pub mount: String,
     /// The head was lost in this mount between the file before and this one.
@@ -188,6 +193,16 @@ impl CtaLog {
 /// At the first line of a file read that lacks a field or has a bad one, when block numbers cannot be positions, and
 /// when no line tells of a file read.
 pub fn read_cta_log(input: impl BufRead) -> Result<CtaLog, CtaLogError> {
+    read_cta_log_of(input, None)
+}
+
+/// The same, with the year of the first line: lines of the daemon's own format begin with a time that has none. The
+/// times are taken as UTC, and a new year begins where the month goes back by more than half a year.
+///
+/// # Errors
+/// As of [`read_cta_log`].
+pub fn read_cta_log_of(input: impl BufRead, year: Option<i16>) -> Result<CtaLog, CtaLogError> {
+    let mut calendar = year.map(Calendar::new);
     let mut lines = Lines::new(input, b'\n');
     let mut notices = Notices::new();
     let mut reads: Vec<CtaRead> = Vec::new();
@@ -215,6 +230,11 @@ pub fn read_cta_log(input: impl BufRead) -> Result<CtaLog, CtaLogError> {
             Some(READ) => {
                 let mut read = fields.read(line)?;
                 read.lost_before = lost.remove(&read.mount);
+                if read.written_us.is_none()
+                    && let Some(calendar) = &mut calendar
+                {
+                    read.written_us = calendar.stamp_us(text);
+                }
                 if fields.mount_id().is_none() {
                     notices.push("no-mount-id", Some(line), || {
                         "no mountId: reads of one volume are taken to be of one mount".to_owned()
@@ -238,6 +258,34 @@ pub fn read_cta_log(input: impl BufRead) -> Result<CtaLog, CtaLogError> {
         passed_over,
         notices: notices.finish(),
     })
+}
+
+/// Gives years to times without one.
+struct Calendar {
+    year: i16,
+    month: i8,
+}
+
+impl Calendar {
+    fn new(year: i16) -> Calendar {
+        Calendar { year, month: 0 }
+    }
+
+    /// The time at the beginning of a line, as `Aug 24 15:14:13.521000000`.
+    fn stamp_us(&mut self, text: &str) -> Option<i64> {
+        let mut words = text.split_whitespace();
+        let stamp = [words.next()?, words.next()?, words.next()?].join(" ");
+        let in_year =
+            |year: i16| DateTime::strptime("%Y %b %d %H:%M:%S%.f", format!("{year} {stamp}"));
+        // The month of a day that only a leap year has is known by its name.
+        let month = in_year(2024).ok()?.month();
+        if month + 6 < self.month {
+            self.year += 1;
+        }
+        self.month = month;
+        let time = in_year(self.year).ok()?.to_zoned(TimeZone::UTC).ok()?;
+        Some(time.timestamp().as_microsecond())
+    }
 }
 
 fn may_matter(text: &str) -> bool {
@@ -321,11 +369,19 @@ impl Fields {
             read_time: read_time
                 .map(|text| seconds("readWriteTime", text))
                 .transpose()?,
+            written_us: self.get(&["epoch_time"]).and_then(epoch_us),
             mount: self.mount(),
             lost_before: false,
             line,
         })
     }
+}
+
+/// Seconds since 1970 with a fraction, in microseconds.
+fn epoch_us(text: &str) -> Option<i64> {
+    let seconds: f64 = text.parse().ok()?;
+    let us = (seconds * 1e6).round();
+    (0.0..1e17).contains(&us).then_some(us as i64)
 }
 
 /// `key="value"` pairs; the daemon writes single quotes where a value has double ones.

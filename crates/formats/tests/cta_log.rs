@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tapewise_formats::block_moves_csv::read_block_moves;
-use tapewise_formats::cta_log::{CtaLog, CtaLogError, CtaRead, read_cta_log};
+use tapewise_formats::cta_log::{CtaLog, CtaLogError, CtaRead, read_cta_log, read_cta_log_of};
 use tapewise_model::Micros;
 
 /// A line of the default format for a file read, with the fields the daemon writes around those we use.
@@ -36,7 +36,12 @@ fn read(text: &str) -> Result<CtaLog, CtaLogError> {
 fn both_formats_say_the_same() {
     let a = read(&pairs(7, 12, 4_000, 2_000_000_000, "41.5")).unwrap();
     let b = read(&json("LTO8D1", 7, 12, 4_000, 2_000_000_000, 41.5)).unwrap();
-    assert_eq!(a, b);
+    assert_eq!(b.reads[0].written_us, Some(1_661_346_853_521_000));
+    let without = |mut log: CtaLog| {
+        log.reads[0].written_us = None;
+        log
+    };
+    assert_eq!(a, without(b));
     let expected = CtaRead {
         volume: "V01007".into(),
         f_seq: 12,
@@ -44,11 +49,35 @@ fn both_formats_say_the_same() {
         data_bytes: 2_000_000_000,
         position_time: Micros(41_500_000),
         read_time: Some(Micros(1_250_000)),
+        written_us: None,
         mount: "LTO8D1 7".into(),
         lost_before: false,
         line: 1,
     };
     assert_eq!(a.reads, [expected]);
+}
+
+#[test]
+fn a_time_without_a_year_is_of_the_year_given_and_of_the_next_after_december() {
+    let at = |stamp: &str, f_seq: u64| {
+        let line = pairs(7, f_seq, f_seq * 1_000_000, 5, "1");
+        line.replace("Aug 24 15:14:13.521000000", stamp)
+    };
+    let log = [
+        at("Dec 31 23:59:59.500000000", 1),
+        at("Jan  1 00:00:00", 2),
+        at("Feb 29 12:00:00", 3),
+        at("no time here", 4),
+    ];
+    let read = read_cta_log_of(log.join("\n").as_bytes(), Some(2023)).unwrap();
+    let times: Vec<Option<i64>> = read.reads.iter().map(|read| read.written_us).collect();
+    let expected = [
+        Some(1_704_067_199_500_000),
+        Some(1_704_067_200_000_000),
+        Some(1_709_208_000_000_000),
+        None,
+    ];
+    assert_eq!(times, expected);
 }
 
 #[test]

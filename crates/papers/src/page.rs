@@ -2,24 +2,24 @@
 
 use crate::claims::{Compared, Kind, Report, Verdict, number};
 use std::fmt::Write;
+use tapewise_plot::html::document;
 use tapewise_plot::page::escaped;
+
+const TITLE: &str = "Papers about tape, computed again";
 
 /// All reports as one HTML page that needs nothing else: text, tables, and figures as SVG.
 pub fn html(reports: &[Report]) -> String {
     let mut page = Html(String::new());
     page.add(format_args!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Papers about tape, computed again</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>Papers about tape, computed again</h1>\n<p>Made by <code>tapewise reproduce</code> {}. Every table and \
-         figure, our numbers beside the published ones. No real drive has confirmed them yet.</p>\n",
+        "<h1>{TITLE}</h1>\n<p>Made by <code>tapewise reproduce</code> {}. Every table and figure, our numbers beside \
+         the published ones. No real drive has confirmed them yet.</p>\n",
         env!("CARGO_PKG_VERSION")
     ));
     page.summary(reports);
     for report in reports {
         page.report(report);
     }
-    page.0 + "</body>\n</html>\n"
+    document(TITLE, STYLE, &page.0)
 }
 
 /// A page being written.
@@ -165,21 +165,9 @@ fn seeds(report: &Report) -> String {
     }
 }
 
+/// What this page has beside the style of all pages: claims, and figures that are scrolled on a phone.
 const STYLE: &str = "\
-body { font: 16px/1.45 system-ui, sans-serif; color: #222; max-width: 1200px; margin: 0 auto; padding: 16px; }
-h2 { margin-top: 2.2em; border-top: 2px solid #222; padding-top: .6em; line-height: 1.25; }
-h4 { margin: 1.6em 0 .3em; font-size: 1em; }
-table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 3px 14px 3px 0; vertical-align: top; }
-th { border-bottom: 1px solid #999; font-weight: 600; }
-tr + tr td { border-top: 1px solid #e4e4e4; }
-.n { text-align: right; white-space: nowrap; }
-.wide, figure { overflow-x: auto; margin: .4em 0; }
-.wide td, .wide th { white-space: nowrap; }
-.wide td:first-child { white-space: normal; min-width: 6em; }
-h1 { line-height: 1.2; }
-p { margin: .4em 0; }
-.note, .how, small { color: #555; font-size: 13px; }
+.how { color: #555; font-size: 13px; }
 .short { font-style: italic; font-size: 14px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 12px; font-size: 14px; }
 dd { margin: 0; }
@@ -188,11 +176,9 @@ b.fitted { color: #8a4b00; }
 b.arithmetic { color: #00527f; }
 b.report { color: #555; }
 b.fails { color: #b00020; }
-figure svg { max-width: 100%; height: auto; min-width: 640px; }
+figure svg { min-width: 640px; }
 .claims { width: 100%; }
 @media (max-width: 760px) {
-  h1 { font-size: 1.5em; }
-  h2 { font-size: 1.2em; }
   .claims thead { display: none; }
   .claims tr { display: block; border-top: 1px solid #999; padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }
@@ -203,10 +189,7 @@ figure svg { max-width: 100%; height: auto; min-width: 640px; }
   .claims td[data-of=claim]::before { content: none; }
 }
 @media print {
-  body { font-size: 10pt; max-width: none; padding: 0; }
-  table { font-size: 8pt; }
-  figure, .claims tr { break-inside: avoid; }
-  .wide, figure { overflow: visible; }
+  .claims tr { break-inside: avoid; }
   figure svg { min-width: 0; }
 }
 ";

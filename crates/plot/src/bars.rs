@@ -103,7 +103,14 @@ fn draw(page: &mut Page, rows: &Rows, top: f64) {
         for (part, amount) in rows.parts.iter().zip(&bar.amounts) {
             let ends = [across(from), across(from + amount)];
             let corners = [(ends[0], y - BAR_PX / 2.0), (ends[1], y + BAR_PX / 2.0)];
-            page.bar(corners, part.colour);
+            let says = format!(
+                "{}: {} {} {}",
+                bar.name,
+                part.name,
+                shown(*amount),
+                rows.unit
+            );
+            page.tip(&says, |page| page.bar(corners, part.colour));
             from += amount;
         }
         let sum = shown(from);

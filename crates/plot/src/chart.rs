@@ -3,6 +3,7 @@
 use crate::axis::{self, Tick};
 use crate::colours::{GREY, INK};
 use crate::page::{Anchor, Colour, Font, Page, Px};
+use tapewise_model::units;
 
 /// What is drawn of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ const FEW_DOTS: usize = 300;
 /// More dots of one series than this only make the file larger.
 const MOST_DOTS: usize = 4_000;
 const TICKS: usize = 8;
+/// At most this many places of a series can be pointed at: more would only make the file larger.
+const MOST_TARGETS: usize = 200;
 
 /// The scale across.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +78,7 @@ pub fn chart(words: Words, series: &[Series]) -> String {
 pub fn chart_over(words: Words, series: &[Series], scale: Across) -> String {
     let mut series = series.to_vec();
     let margin = match scale {
-        Across::Even => return drawn(words, &series, None),
+        Across::Even => return drawn(words, &series, scale, None),
         Across::Counts => 0.5,
         Across::Doubling => {
             let places = series.iter_mut().flat_map(|series| &mut series.places);
@@ -96,11 +99,16 @@ pub fn chart_over(words: Words, series: &[Series], scale: Across) -> String {
         // A step of less than one would stand between two counts.
         _ => axis::round_ticks(least, most, TICKS.min((most - least).max(1.0) as usize)),
     };
-    drawn(words, &series, Some(([least, most], ticks)))
+    drawn(words, &series, scale, Some(([least, most], ticks)))
 }
 
 /// A chart of these series; `across` is from where to where the scale across goes, and its ticks, if not from zero.
-fn drawn(words: Words, series: &[Series], across: Option<([f64; 2], Vec<Tick>)>) -> String {
+fn drawn(
+    words: Words,
+    series: &[Series],
+    scale: Across,
+    across: Option<([f64; 2], Vec<Tick>)>,
+) -> String {
     let ends = |axis: usize| {
         let places = series.iter().flat_map(|series| &series.places);
         let (least, most) = places.fold((0.0f64, 0.0f64), |(least, most), place| {
@@ -131,6 +139,10 @@ fn drawn(words: Words, series: &[Series], across: Option<([f64; 2], Vec<Tick>)>)
             let places: Vec<Px> = each.places.iter().map(|&at| place(at)).collect();
             mark(page, each, &places);
         }
+        // After everything else, so that nothing lies above what is pointed at.
+        for each in series.iter().filter(|each| !each.name.is_empty()) {
+            targets(page, each, words, scale, &place);
+        }
         legend(page, series)
     })
 }
@@ -155,6 +167,42 @@ fn mark(page: &mut Page, series: &Series, places: &[Px]) {
                 page.bar(corners, series.colour.faded(opacity));
             }
         }
+    }
+}
+
+/// What the places of a series say when they are pointed at.
+fn targets(
+    page: &mut Page,
+    series: &Series,
+    words: Words,
+    scale: Across,
+    place: &impl Fn([f64; 2]) -> Px,
+) {
+    const HALF_PX: f64 = 6.0;
+    let step = series.places.len().div_ceil(MOST_TARGETS).max(1);
+    for &at in series.places.iter().step_by(step) {
+        let x = match scale {
+            Across::Doubling => at[0].exp2(),
+            Across::Even | Across::Counts => at[0],
+        };
+        let says = format!(
+            "{}; {}: {}; {}: {}",
+            series.name,
+            words.across,
+            short(x),
+            words.up,
+            short(at[1])
+        );
+        page.tip(&says, |page| page.target(place(at), HALF_PX));
+    }
+}
+
+/// A value with as many digits as a person looks for.
+fn short(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        units::number(value)
     }
 }
 

@@ -32,6 +32,7 @@ pub mod chart;
 pub mod colours;
 mod figure;
 mod fit;
+pub mod html;
 mod legs;
 pub mod page;
 mod panel;

@@ -81,7 +81,8 @@ impl Page {
         let mut page = Page {
             svg: format!(
                 "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-                 xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\">\n"
+                 xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{FONT}\" \
+                 style=\"max-width:100%;height:auto\">\n"
             ),
         };
         page.bar([(0.0, 0.0), (width, height)], WHITE);
@@ -131,6 +132,22 @@ impl Page {
             colour.attribute("fill"),
             WHITE.attribute("stroke")
         ));
+    }
+
+    /// What `draw` draws says these words when somebody points at it.
+    pub fn tip(&mut self, words: &str, draw: impl FnOnce(&mut Page)) {
+        self.element(format_args!("<g><title>{}</title>", escaped(words)));
+        draw(self);
+        self.element(format_args!("</g>"));
+    }
+
+    /// A place that can be pointed at, without anything to be seen.
+    pub fn target(&mut self, centre: Px, half_px: f64) {
+        let corners = [
+            (centre.0 - half_px, centre.1 - half_px),
+            (centre.0 + half_px, centre.1 + half_px),
+        ];
+        self.bar(corners, WHITE.faded(0.0));
     }
 
     /// Words, vertically centred on a place.
@@ -238,6 +255,27 @@ mod tests {
              fill=\"#ffffff\">a &lt; b</text>"
         );
         assert_eq!(lines[5], "</svg>");
+    }
+
+    #[test]
+    fn what_is_pointed_at_says_its_words_escaped_and_a_picture_fits_a_narrow_page() {
+        let svg = Page::drawn(100.0, 50.0, |page| {
+            page.tip("a < b", |page| page.target((10.0, 20.0), 6.0));
+        });
+        let lines: Vec<&str> = svg.lines().collect();
+        assert!(
+            lines[0].ends_with(" style=\"max-width:100%;height:auto\">"),
+            "{}",
+            lines[0]
+        );
+        assert_eq!(
+            lines[2..5],
+            [
+                "<g><title>a &lt; b</title>",
+                "<rect x=\"4\" y=\"14\" width=\"12\" height=\"12\" fill=\"#ffffff\" fill-opacity=\"0\"/>",
+                "</g>",
+            ]
+        );
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub const FADE_STEPS: usize = 12;
 
 /// Up to this many legs arrows show which way each move goes; beyond, the fade must do.
 const ARROWS_UP_TO: usize = 40;
+/// Reads of more legs than this say nothing when they are pointed at: the file would be too large.
+const TOLD_UP_TO: usize = 4_000;
 
 /// Room that the words at the end of a path take.
 const DONE_PX: f64 = 100.0;
@@ -109,11 +111,22 @@ impl Drawing<'_> {
         }
         let half_px = (wrap_px / 2.0).clamp(1.4, 3.0);
         for leg in legs.iter().filter(|leg| leg.kind != Kind::Move) {
-            self.read_bar(
-                [0, 1].map(|end| place(leg.lpos[end], leg.wrap[end])),
-                half_px,
-                leg.kind,
+            let ends = [0, 1].map(|end| place(leg.lpos[end], leg.wrap[end]));
+            if legs.len() > TOLD_UP_TO {
+                read_bar(self.page, ends, half_px, leg.kind);
+                continue;
+            }
+            let what = match leg.kind {
+                Kind::ReadThrough => "read through",
+                Kind::Read | Kind::Move => "read",
+            };
+            let took = leg.time[1] - leg.time[0];
+            let says = format!(
+                "{what}, wrap {}, after {}: {took}",
+                leg.wrap[0], leg.time[0]
             );
+            self.page
+                .tip(&says, |page| read_bar(page, ends, half_px, leg.kind));
         }
         if legs.len() <= ARROWS_UP_TO {
             for leg in legs.iter().filter(|leg| leg.kind == Kind::Move) {
@@ -248,17 +261,6 @@ impl Drawing<'_> {
         }
     }
 
-    /// A thick bar along a wrap, at least as wide as can be seen.
-    fn read_bar(&mut self, ends: [Px; 2], half_px: f64, kind: Kind) {
-        let middle = (ends[0].0 + ends[1].0) / 2.0;
-        let half_length = ((ends[0].0 - ends[1].0).abs() / 2.0).max(0.8);
-        let corners = [
-            (middle - half_length, ends[0].1 - half_px),
-            (middle + half_length, ends[0].1 + half_px),
-        ];
-        self.page.bar(corners, colour(kind))
-    }
-
     /// An arrowhead a little past the middle of a move.
     fn arrow(&mut self, ends: [Px; 2]) {
         let (dx, dy) = (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1);
@@ -279,6 +281,17 @@ impl Drawing<'_> {
         };
         self.page.shape(&[tip, wing(1.0), wing(-1.0)], BLUE)
     }
+}
+
+/// A thick bar along a wrap, at least as wide as can be seen.
+fn read_bar(page: &mut Page, ends: [Px; 2], half_px: f64, kind: Kind) {
+    let middle = (ends[0].0 + ends[1].0) / 2.0;
+    let half_length = ((ends[0].0 - ends[1].0).abs() / 2.0).max(0.8);
+    let corners = [
+        (middle - half_length, ends[0].1 - half_px),
+        (middle + half_length, ends[0].1 + half_px),
+    ];
+    page.bar(corners, colour(kind))
 }
 
 /// The colour of reading and of reading through.

@@ -74,6 +74,31 @@ impl Table {
         }
         html
     }
+
+    /// The rows as CSV (RFC 4180, lines end with a line feed), below the names of the columns.
+    pub fn csv(&self) -> String {
+        let name = |column: &String| match column.as_str() {
+            "" => "remarks".to_owned(),
+            name => name.to_owned(),
+        };
+        let columns: Vec<String> = self.columns.iter().map(name).collect();
+        let mut csv = String::new();
+        for row in std::iter::once(&columns).chain(&self.rows) {
+            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
+            csv.push_str(&cells.join(","));
+            csv.push('\n');
+        }
+        csv
+    }
+}
+
+/// A cell of CSV.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
 }
 
 /// Whether a cell is a number, a time or a gap: such columns are aligned at the right.

@@ -104,7 +104,9 @@ impl Timeline<'_> {
                 (self.x(from), top_px + 3.0),
                 (self.x(until), top_px + ROW_PX - 3.0),
             ];
-            page.bar(corners, self.kinds[kind].1);
+            let (what, colour) = self.kinds[kind];
+            let says = format!("{}: {what} from {from}, {}", row.name, until - from);
+            page.tip(&says, |page| page.bar(corners, colour));
         }
     }
 

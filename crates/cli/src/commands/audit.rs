@@ -8,14 +8,17 @@ mod tests;
 
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
+use crate::html;
 use crate::json;
 use crate::output::{self, say};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
+use input::LogTerms;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::{Findings, Hours, Mount, PricedMount};
+use tapewise_model::Micros;
 use tapewise_plot::audit_picture;
 
 /// Show where the drive-hours of a log went, and what other orders would have cost.
@@ -27,6 +30,7 @@ use tapewise_plot::audit_picture;
 /// them are the measured time, and what the same model predicts for the order that was really read. The
 /// line `trust` compares the two, move by move.
 #[derive(clap::Args, Debug)]
+#[command(group(clap::ArgGroup::new("drawn").args(["plot", "html"]).multiple(true)))]
 pub struct Audit {
     /// Logs of any kind; `-` is standard input.
     #[arg(value_name = "LOG", required = true)]
@@ -34,6 +38,13 @@ pub struct Audit {
     /// What the logs are.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
+    /// Count only what began on this day or later, such as 2026-11-01 (UTC). The logs must have dates: CSV with a column
+    /// `time`, or the log of CTA.
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    since: Option<Micros>,
+    /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2200))]
+    year: Option<i16>,
     /// Drive profile to price with: a name from `tapewise profile list`, or a TOML file [default:
     /// the one that an event log names].
     #[arg(long, value_name = "NAME|FILE")]
@@ -56,15 +67,27 @@ pub struct Audit {
     /// Draw where the hours went, and what other orders would have cost, as SVG into this file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write everything as one page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// What the picture's hours are divided by.
     #[arg(
         long,
         value_name = "WHAT",
         value_enum,
         default_value_t,
-        requires = "plot"
+        requires = "drawn"
     )]
     plot_by: By,
+}
+
+fn day(text: &str) -> Result<Micros, String> {
+    let day: jiff::civil::Date = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a day, such as 2026-11-01"))?;
+    let midnight = day.to_zoned(jiff::tz::TimeZone::UTC);
+    let midnight = midnight.map_err(|error| error.to_string())?;
+    Ok(Micros(midnight.timestamp().as_microsecond()))
 }
 
 fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
@@ -87,6 +110,10 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
+    }
+    if let Some(path) = &args.html {
+        let drawn = picture(&found, args.plot_by).ok();
+        html::write(path, &report::page(&found, args.all, drawn))?;
     }
     let text = if args.json {
         json::text("audit", &found.to_json())?
@@ -156,11 +183,20 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
     let mut mounts: Vec<PricedMount> = Vec::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
-            let prices = cartridges.price(&mount, &effort);
+            let prices = if mount.began_before {
+                Err("it began before --since".to_owned())
+            } else {
+                cartridges.price(&mount, &effort)
+            };
             mounts.push(PricedMount::new(mount, prices));
         }
     };
-    let logs = input::read(&args.logs, args.log_format, &mut close)?;
+    let terms = LogTerms {
+        format: args.log_format,
+        since: args.since,
+        year: args.year,
+    };
+    let logs = input::read(&args.logs, terms, &mut close)?;
     let mut found = Findings {
         ledger: logs.mounts.ledger,
         emulated: logs.emulated,

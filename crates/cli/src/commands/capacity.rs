@@ -5,12 +5,13 @@ mod price;
 mod report;
 mod table;
 
-use crate::bar::Bar;
 use crate::error::CliError;
+use crate::html;
 use crate::json;
 use crate::output;
 use crate::plot;
-use crate::scenario::{self, Profiles, ScenarioArgs, progress};
+use crate::progress::{Meter, State};
+use crate::scenario::{self, Profiles, ScenarioArgs};
 use counts::Counts;
 use price::Price;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,9 @@ pub struct Capacity {
     /// Draw into this directory: the target's metric against drives.
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Write everything as one page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Where the result goes [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -74,15 +78,22 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         windows_s: args.window.clone(),
     };
     let found = args.scenario.on_threads(|| {
-        let bar = Bar::new();
+        let meter = Meter::new();
         let find = |name: &str| profiles.find(name);
         capacity(&scenario, args.target, &choices, find, &mut |one, made| {
-            bar.show(format_args!("{}: {}", one.name(), progress(made)));
+            // How many combinations are still to be simulated depends on how these come out.
+            meter.show(State::counted("replication", made.made as u64, None).doing(one.name()));
         })
         .map_err(not_found)
     })?;
     if let Some(directory) = &args.plot {
         plot::write(directory, &capacity_pictures(&found)?)?;
+    }
+    if let Some(path) = &args.html {
+        // Where nothing was simulated near the target there is nothing to draw, and the table says so.
+        let pictures = capacity_pictures(&found).unwrap_or_default();
+        let page = report::page(&found, args.price.as_ref(), args.all, pictures);
+        html::write(path, &page)?;
     }
     if let Some(path) = &args.csv {
         let csv = table::csv(&found, args.price.as_ref());

@@ -16,7 +16,7 @@ pub struct Help {
 }
 
 /// The pages, by the name of their topic.
-pub const PAGES: [(&str, &str); 22] = [
+pub const PAGES: [(&str, &str); 24] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit-csv", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
@@ -39,8 +39,10 @@ pub const PAGES: [(&str, &str); 22] = [
         include_str!("../../reference/locates-csv.md"),
     ),
     ("map-csv", include_str!("../../reference/map-csv.md")),
+    ("pages", include_str!("../../reference/pages.md")),
     ("plan-json", include_str!("../../reference/plan-json.md")),
     ("profiles", include_str!("../../reference/profiles.md")),
+    ("progress", include_str!("../../reference/progress.md")),
     ("rao", include_str!("../../reference/rao.md")),
     (
         "requests-csv",

@@ -1,15 +1,15 @@
 //! `tapewise measure`: how fast a drive is, by doing it.
 
-mod progress;
 mod table;
 
-use crate::bar::Bar;
 use crate::device::{self, Devices, ScaledBlock};
 use crate::error::{CliError, Exit};
+use crate::html;
 use crate::interrupt;
 use crate::log_file;
 use crate::output::say;
 use crate::plot;
+use crate::progress::{Left, Meter, State};
 use crate::quantity;
 use clap::Args;
 use std::fs::File;
@@ -19,9 +19,12 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
+use tapewise_plot::html::{Report, Sheet};
 use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::Summary;
-use tapewise_run::measure::{Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points};
+use tapewise_run::measure::{
+    Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points,
+};
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
 
@@ -69,6 +72,9 @@ pub struct Measure {
     /// Draw the measurements into this directory, one SVG each.
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Write what was measured as one page for a browser.
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    html: Option<PathBuf>,
     /// Print what would be measured and how long it takes, and stop.
     #[arg(long)]
     dry_run: bool,
@@ -130,8 +136,23 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let mut table = table::summary(&summary, subject, measured.took, emulated);
     table::cut_short(&mut table, &measured.cut_short);
     crate::output::print(&crate::output::table(&table))?;
+    let drawn = || pictures(&summary, subject, key_points.as_ref(), emulated);
+    if let Some(path) = &args.html {
+        html::write(
+            path,
+            &Report {
+                title: format!("tapewise measure: {}", subject.profile.title),
+                answer: table::answer(&summary, subject, emulated),
+                remarks: Vec::new(),
+                figures: drawn()?,
+                sheets: vec![Sheet::new("measured", table), html::moves(log.events())],
+                made_by: html::MADE_BY.to_owned(),
+            },
+        )?;
+        say(format_args!("{}\n", path.display()));
+    }
     if let Some(directory) = &args.plot {
-        let drawn = pictures(&summary, subject, key_points.as_ref(), emulated)?;
+        let drawn = drawn()?;
         plot::write(directory, &drawn)?;
         for picture in &drawn {
             say(format_args!(
@@ -194,11 +215,11 @@ fn measure(
     if args.dry_run {
         return Ok(None);
     }
-    let bar = Bar::new();
+    let meter = Meter::new();
     let result = suite.run(recorder, &subject, robot, asked.past, &mut |now| {
-        bar.show(progress::line(now))
+        meter.show(state(now))
     });
-    drop(bar);
+    drop(meter);
     Ok(Some(Measured {
         cut_short: result?,
         took: recorder.clock() - began,
@@ -206,11 +227,22 @@ fn measure(
     }))
 }
 
+/// How far the suite has come, by drive time.
+fn state(now: Progress) -> State {
+    State {
+        share: Some(now.took.as_secs_f64() / (now.took + now.left).as_secs_f64().max(1e-6)),
+        left: Some(Left::predicted(now.left)),
+        ..State::counted("sample", u64::from(now.done), Some(u64::from(now.of))).doing(now.step)
+    }
+}
+
 /// Interrupted or not: what stands in the log is not lost. What was asked for in vain would be asked for in vain again.
 fn go_on_later(error: CliError) -> CliError {
     match error.exit() {
         Exit::Input => error,
-        _ => error.or_hint("start it again with the same log, and it goes on from there"),
+        _ => error.or_hint(
+            "the log keeps every measurement made so far; the same command continues with the rest",
+        ),
     }
 }
 
@@ -340,9 +372,9 @@ fn write(
         let suite = Suite::writing(&blank, wanted, args.quick, args.seed);
         say(table::plan(&suite));
         if !args.dry_run {
-            let bar = Bar::new();
+            let meter = Meter::new();
             suite.run(recorder, &blank, None, asked.past, &mut |now| {
-                bar.show(progress::line(now))
+                meter.show(state(now))
             })?;
         }
     }
@@ -391,14 +423,14 @@ fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliErro
 
 fn fill_up(asked: &Asked, recorder: &mut Recorder<'_>, host_bytes: usize) -> Result<(), CliError> {
     let most = Subject::most_blocks(asked.profile, host_bytes as u64 * asked.scale);
-    let bar = Bar::new();
+    let meter = Meter::new();
     let filled = fill(recorder, host_bytes, most, asked.args.seed, &mut |now| {
-        bar.show(format_args!(
-            "filling: {} blocks, {} of drive time",
-            now.blocks, now.took
-        ));
+        meter.show(State {
+            bytes: Some(now.blocks * host_bytes as u64),
+            ..State::counted("block", now.blocks, None).doing("write")
+        });
     })?;
-    drop(bar);
+    drop(meter);
     say(format_args!(
         "filled with {} blocks in {} of drive time\n",
         filled.blocks, filled.took

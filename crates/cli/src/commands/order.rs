@@ -8,7 +8,7 @@ use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
 use crate::goal::GoalArgs;
 use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
-use crate::{batch, explain, goal, interrupt, judge, output, plot, rao};
+use crate::{batch, explain, goal, html, interrupt, judge, output, plot, rao};
 use crate::{quantity, units};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -68,6 +68,9 @@ pub struct OrderArgs {
     /// Draw the head's path as listed, or sorted, and in the order given, as SVG.
     #[arg(long, value_name = "SVG")]
     plot: Option<PathBuf>,
+    /// Write what --explain prints, the head's path and the order as one page for a browser.
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    html: Option<PathBuf>,
     /// What to write.
     #[arg(long, value_name = "KIND", default_value = "list")]
     to: Kind,
@@ -159,6 +162,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     let order = Ordered::new(args, &placed)?;
     order.notices.iter().for_each(|notice| say(notice));
     let found = &order.found;
+    let mut page = None;
     if args.explain {
         let effort = args.search.effort();
         let report = Report {
@@ -172,6 +176,9 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             sensitivity: args.sensitivity,
         };
         output::say(report.text());
+        if args.html.is_some() {
+            page = Some(report.page(plot::beside_sorted(&placed, found, &args.search)?));
+        }
     } else {
         say(&format!("positions: {}", placed.provenance));
         remarks(args, &placed, found)
@@ -191,6 +198,10 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;
         say(&format!("picture {}", path.display()));
+    }
+    if let (Some(path), Some(page)) = (&args.html, &page) {
+        html::write(path, page)?;
+        say(&format!("page {}", path.display()));
     }
     // A person who asked for the table does not want it to scroll away under the list.
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
@@ -362,13 +373,21 @@ fn ask_the_drive(
 
 /// Options that do not go together.
 fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
-    if let (Some(picture), Some(result)) = (&args.plot, &args.output)
-        && picture == result
-    {
-        let both = picture.display();
-        return Err(CliError::input(format!(
-            "--plot and --output both name {both}"
-        )));
+    let files = [
+        ("--plot", &args.plot),
+        ("--html", &args.html),
+        ("--output", &args.output),
+    ];
+    for (at, (option, path)) in files.iter().enumerate() {
+        let same = files[..at]
+            .iter()
+            .find(|(_, other)| path.is_some() && other == path);
+        if let (Some((other, _)), Some(path)) = (same, path) {
+            let both = path.display();
+            return Err(CliError::input(format!(
+                "{other} and {option} both name {both}"
+            )));
+        }
     }
     refuse_directories_without_script(args)?;
     if !args.goal.goal().is_least_total() && args.algorithm != Origin::BEST {

@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::json;
 use crate::output::{self, say};
 use crate::plot;
+use crate::progress::{Meter, State};
 use crate::quantity;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -106,7 +107,14 @@ fn seeds(text: &str) -> Result<Seeds, String> {
 pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
     crate::threads::prepare();
     let begin = Instant::now();
-    let progress = |done: &dyn std::fmt::Display| {
+    let studies = args.paper.studies();
+    let meter = Meter::new();
+    let step = |at: usize, what: &dyn std::fmt::Display| {
+        let papers = studies.len() as u64;
+        meter.show(State::counted("paper", at as u64, Some(papers)).doing(what));
+    };
+    let progress = |at: usize, done: &dyn std::fmt::Display| {
+        step(at, done);
         if args.full {
             let seconds = begin.elapsed().as_secs_f64();
             say(format_args!("{seconds:6.0} s  {done}\n"));
@@ -118,11 +126,13 @@ pub fn run(args: &Reproduce) -> Result<ExitCode, CliError> {
     };
     let Seeds { first, last } = args.seeds.unwrap_or(one);
     let seeds: Vec<u64> = (first..=last).collect();
-    let studies = args.paper.studies();
-    let reports = studies
-        .iter()
-        .map(|study| study.report(&seeds, args.full, &progress))
-        .collect::<Result<Vec<Report>, PaperError>>()?;
+    let mut reports: Vec<Report> = Vec::new();
+    for (at, study) in studies.iter().enumerate() {
+        step(at, &study.name());
+        reports.push(study.report(&seeds, args.full, &|done| progress(at, done))?);
+    }
+    step(studies.len(), &"done");
+    drop(meter);
     for report in &reports {
         if let Some(directory) = &args.plot {
             // Figures of several papers have the same names.

@@ -2,19 +2,20 @@
 
 pub mod report;
 
-use crate::bar::Bar;
 use crate::error::CliError;
+use crate::html;
 use crate::json;
 use crate::output::{self, say};
 use crate::plot;
+use crate::progress::{Meter, State};
 use crate::quantity;
-use crate::scenario::{self, Profiles, ScenarioArgs, progress};
+use crate::scenario::{self, Profiles, ScenarioArgs};
 use clap::ArgGroup;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_plot::simulation_pictures;
 use tapewise_sim::{
-    Logged, Outcome, Scenario, Shard, ShardFile, Simulation, Study, document, responses_csv,
+    Logged, Made, Outcome, Scenario, Shard, ShardFile, Simulation, Study, document, responses_csv,
     simulate,
 };
 
@@ -27,7 +28,7 @@ use tapewise_sim::{
 /// arrive faster than the library can serve them, the result is reported as unstable. The same seed gives
 /// the same bytes on any number of threads.
 #[derive(clap::Args, Debug)]
-#[command(group(ArgGroup::new("one").args(["trace", "events", "plot"]).multiple(true)))]
+#[command(group(ArgGroup::new("one").args(["trace", "events", "plot", "html"]).multiple(true)))]
 pub struct Simulate {
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -37,7 +38,10 @@ pub struct Simulate {
     /// Write what drives and robots did in one replication as an event log, for `audit`.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     events: Option<PathBuf>,
-    /// The replication that --trace, --events and the timeline of --plot are of.
+    /// Write everything as one page for a browser.
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    html: Option<PathBuf>,
+    /// The replication that --trace, --events and the timeline of --plot and --html are of.
     #[arg(long, value_name = "N", requires = "one", default_value_t = 0,
         value_parser = quantity::count_in::<u64>(0..=999_999))]
     replication: u64,
@@ -82,7 +86,8 @@ pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
             merge(&cases, &args.merge)
         }
     })?;
-    if args.trace.is_some() || args.events.is_some() || args.plot.is_some() {
+    let asked = [&args.trace, &args.events, &args.plot, &args.html];
+    if asked.into_iter().any(Option::is_some) {
         aside(args, &cases, &answers)?;
     }
     if !args.json {
@@ -106,18 +111,26 @@ fn write(args: &Simulate, text: &str) -> Result<(), CliError> {
 /// Simulates every case.
 fn all(cases: &[Scenario]) -> Result<Vec<Simulation>, CliError> {
     let mut answers = Vec::new();
+    let meter = Meter::new();
     for (number, case) in cases.iter().enumerate() {
-        let before = match cases.len() {
-            1 => String::new(),
-            of => format!("case {} of {of}, {}: ", number + 1, case.name),
-        };
         let profiles = Profiles::of(case)?;
-        let bar = Bar::new();
-        let mut show = |made| bar.show(format_args!("{before}{}", progress(made)));
-        let outcome = simulate(case, |name| profiles.find(name), &mut show);
+        let show = |made: u64, of: u64| {
+            let part = (made as f64 / of.max(1) as f64).min(1.0);
+            meter.show(State {
+                share: Some((number as f64 + part) / cases.len() as f64),
+                ..State::counted("replication", made, Some(of)).doing(&case.name)
+            });
+        };
+        let watch = &mut |made: Made| show(made.made as u64, made.of);
+        let outcome = simulate(case, |name| profiles.find(name), watch);
+        let outcome = outcome.map_err(scenario::not_simulated)?;
+        if let Some(simulated) = outcome.steady() {
+            let made = simulated.study.summaries.len() as u64;
+            show(made, made);
+        }
         answers.push(Simulation {
             scenario: case.clone(),
-            outcome: outcome.map_err(scenario::not_simulated)?,
+            outcome,
         });
     }
     Ok(answers)
@@ -201,9 +214,15 @@ fn aside(args: &Simulate, cases: &[Scenario], answers: &[Simulation]) -> Result<
             ));
         }
     }
+    if args.plot.is_none() && args.html.is_none() {
+        return Ok(());
+    }
+    let pictures = simulation_pictures(answers, &runs).map_err(CliError::failed)?;
     if let Some(directory) = &args.plot {
-        let pictures = simulation_pictures(answers, &runs).map_err(CliError::failed)?;
         plot::write(directory, &pictures)?;
+    }
+    if let Some(path) = &args.html {
+        html::write(path, &report::page(answers, pictures))?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::now::now_ns;
 use crate::output::say;
+use crate::progress::{Meter, State};
 use crate::quantity;
 use crate::units;
 use serde_json::{Value, json};
@@ -124,7 +125,9 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         }
     };
     let portion = archive.settings.cache_high_bytes / 4;
-    let stored = in_portions(&cache, &sources, &how, portion, &stop, &make_room)?;
+    let stored = in_portions(
+        &cache, &sources, &how, portion, &stop, args.quiet, &make_room,
+    )?;
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
     answer.borrow().line(&format!(
@@ -144,7 +147,8 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             stored,
             units::count(sources.len(), "file")
         );
-        return Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"));
+        return Err(CliError::with(Exit::Interrupted, said)
+            .hint("these are safe in the archive; the same command stores the rest"));
     }
     if args.later {
         answer.borrow().end()?;
@@ -194,9 +198,11 @@ fn in_portions(
     how: &StoreTerms,
     portion_bytes: u64,
     stop: &AtomicBool,
+    quiet: bool,
     make_room: &dyn Fn() -> Result<bool, CliError>,
 ) -> Result<usize, CliError> {
     let mut stored = 0;
+    let meter = Meter::unless(quiet);
     while stored < sources.len() && !stop.load(Ordering::Relaxed) {
         let count = together(&sources[stored..], AT_ONCE, portion_bytes)?;
         let some = &sources[stored..stored + count];
@@ -208,6 +214,8 @@ fn in_portions(
         };
         result.map_err(|error| unstored(error, stored))?;
         stored += count;
+        let of = Some(sources.len() as u64);
+        meter.show(State::counted("file", stored as u64, of).doing("cache"));
     }
     Ok(stored)
 }

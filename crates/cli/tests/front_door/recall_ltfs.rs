@@ -10,7 +10,7 @@ pub(crate) use tapewise_house::ltfs_tape;
 const ALL: &str = "recall --ltfs emulated:lib --to out --all-files";
 
 /// A desk with a library `lib` whose drive holds the real volume TST001.
-fn real_volume(bad_blocks: &[(u8, u64)]) -> Desk {
+pub fn real_volume(bad_blocks: &[(u8, u64)]) -> Desk {
     let desk = Desk::new();
     let library = ltfs_tape::library(&desk.path().join("lib"), bad_blocks);
     let mut drive = ltfs_tape::drive(&library);

@@ -27,6 +27,9 @@ impl Findings {
             "drives": by(&ledger.drives),
             "volumes": by(&ledger.volumes),
             "users": by(&ledger.users),
+            "days": ledger.days.iter()
+                .map(|(day, hours)| json!({"day": day, "hours": hours_json(hours)}))
+                .collect::<Vec<Value>>(),
             "priced": {
                 "mounts": sums.mounts,
                 "reads": sums.reads,

@@ -97,6 +97,17 @@ impl Hours {
         self.0[what as usize]
     }
 
+    /// Several added up.
+    pub fn sum<'a>(several: impl Iterator<Item = &'a Hours>) -> Hours {
+        let mut sum = Hours::default();
+        for hours in several {
+            for (sum, hours) in sum.0.iter_mut().zip(hours.0) {
+                *sum += hours;
+            }
+        }
+        sum
+    }
+
     /// All of it.
     pub fn total(&self) -> Micros {
         self.0.iter().copied().sum()
@@ -117,6 +128,8 @@ pub struct Ledger {
     pub volumes: BTreeMap<String, Hours>,
     /// By who it was done for.
     pub users: BTreeMap<String, Hours>,
+    /// By the day, in UTC, on which it began: empty unless logs have dates.
+    pub days: BTreeMap<String, Hours>,
     /// Events counted.
     pub events: u64,
 }
@@ -146,6 +159,29 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// Counts an event by its day, and the time that its drive did nothing before. Each is counted whole on the day
+    /// on which the event began.
+    pub fn add_day(&mut self, event: &Event, idle: Micros) {
+        let hours = self.days.entry(day(event.at_us)).or_default();
+        hours.0[Spent::of(event) as usize] += event.took_us;
+        hours.0[Spent::Idle as usize] += idle;
+    }
+}
+
+/// The day of a time since 1970, as `2026-11-21`: Howard Hinnant, "chrono-compatible low-level date algorithms".
+fn day(at: Micros) -> String {
+    let days = at.0.div_euclid(86_400_000_000) + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{of_month:02}")
+}
+
 /// Names with the most hours first.
 pub fn sorted(hours: &BTreeMap<String, Hours>) -> Vec<(&str, &Hours)> {
     let mut rows: Vec<_> = hours
@@ -155,4 +191,21 @@ pub fn sorted(hours: &BTreeMap<String, Hours>) -> Vec<(&str, &Hours)> {
     // Stable: equals stay in the order of their names.
     rows.sort_by_key(|(_, hours)| -hours.total());
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_utc() {
+        let of = |seconds: i64| day(Micros(seconds * 1_000_000));
+        assert_eq!(of(0), "1970-01-01");
+        assert_eq!(of(951_782_399), "2000-02-28");
+        assert_eq!(of(951_782_400), "2000-02-29");
+        assert_eq!(of(1_709_251_200), "2024-03-01");
+        assert_eq!(of(1_661_346_853), "2022-08-24");
+        assert_eq!(of(4_107_542_399), "2100-02-28");
+        assert_eq!(of(4_107_542_400), "2100-03-01");
+    }
 }

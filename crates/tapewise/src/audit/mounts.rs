@@ -83,6 +83,8 @@ pub struct Mount {
     pub failed: u64,
     /// Whether anything was written.
     pub wrote: bool,
+    /// Whether it began before the time from which on events count: what was read before is not known.
+    pub began_before: bool,
     /// Locating since the last read, which counts if another read follows.
     pending: Micros,
     /// When the last event ended.
@@ -179,6 +181,12 @@ pub struct Mounts {
     pub ledger: Ledger,
     /// Events that began before the one before them on the same drive had ended.
     pub overlaps: u64,
+    /// Events that began before [`Mounts::since`], which are not counted.
+    pub before: u64,
+    /// Events that began before this time are not counted.
+    pub since: Option<Micros>,
+    /// Whether the current log has dates: times since 1970.
+    pub has_dates: bool,
     /// The profile that the current session names.
     profile: Option<String>,
     /// What a byte of the current session stands for.
@@ -199,12 +207,17 @@ impl Mounts {
     pub fn end(&mut self, close: &mut dyn FnMut(Mount)) {
         self.close_all(close);
         (self.profile, self.byte_scale) = (None, None);
+        self.has_dates = false;
     }
 
     /// Takes in an event, and hands out the mounts that it ends.
     pub fn add(&mut self, event: &Event, close: &mut dyn FnMut(Mount)) {
+        let is_before = self.since.is_some_and(|since| event.at_us < since);
+        self.before += u64::from(is_before);
         if matches!(event.action, Action::Fetch | Action::Return) {
-            self.ledger.add(event, Micros::ZERO);
+            if !is_before {
+                self.count(event, Micros::ZERO);
+            }
             return;
         }
         let drive = event.device.as_deref().unwrap_or(NOT_SAID);
@@ -229,17 +242,29 @@ impl Mounts {
         if mount.volume.is_none() {
             mount.volume.clone_from(&event.cartridge);
         }
-        let gap = event.at_us - mount.until.unwrap_or(event.at_us);
-        self.overlaps += u64::from(gap < Micros::ZERO);
-        self.ledger.add(event, gap.max(Micros::ZERO));
-        let end = event.at_us + event.took_us;
-        mount.until = Some(mount.until.map_or(end, |until| until.max(end)));
-        mount.add(event, self.byte_scale.unwrap_or(1));
+        if is_before {
+            mount.began_before = true;
+        } else {
+            let gap = event.at_us - mount.until.unwrap_or(event.at_us);
+            self.overlaps += u64::from(gap < Micros::ZERO);
+            let end = event.at_us + event.took_us;
+            mount.until = Some(mount.until.map_or(end, |until| until.max(end)));
+            mount.add(event, self.byte_scale.unwrap_or(1));
+            self.count(event, gap.max(Micros::ZERO));
+        }
         if event.action == Action::Unmount
             && event.outcome == Outcome::Done
             && let Some(mount) = self.open.remove(drive)
         {
             close(mount);
+        }
+    }
+
+    /// Counts an event, and the time that its drive did nothing before.
+    fn count(&mut self, event: &Event, idle: Micros) {
+        self.ledger.add(event, idle);
+        if self.has_dates {
+            self.ledger.add_day(event, idle);
         }
     }
 

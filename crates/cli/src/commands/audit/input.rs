@@ -8,10 +8,21 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use tapewise::audit::{Mount, Mounts};
 use tapewise_formats::audit_csv::AuditCsv;
-use tapewise_formats::cta_log::{CtaRead, read_cta_log};
+use tapewise_formats::cta_log::{CtaRead, read_cta_log_of};
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_formats::event_log::{EventReader, Record};
 use tapewise_model::Micros;
+
+/// How logs are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogTerms {
+    /// What they are.
+    pub format: LogFormat,
+    /// Events that began before are not counted: since 1970.
+    pub since: Option<Micros>,
+    /// Year of the first line of a log whose times have none.
+    pub year: Option<i16>,
+}
 
 /// What was read, besides the mounts.
 #[derive(Debug, Default)]
@@ -22,15 +33,18 @@ pub struct Logs {
     pub emulated: bool,
     /// What was left out or odd.
     pub notices: Vec<String>,
+    /// Whether one is CTA's.
+    has_cta: bool,
 }
 
 /// Reads all logs and hands out each mount when it ends.
 pub fn read(
     paths: &[PathBuf],
-    format: LogFormat,
+    terms: LogTerms,
     close: &mut dyn FnMut(Mount),
 ) -> Result<Logs, CliError> {
     let mut logs = Logs::default();
+    logs.mounts.since = terms.since;
     for (number, path) in paths.iter().enumerate() {
         let name = path.display().to_string();
         if paths[..number].contains(path) {
@@ -43,10 +57,20 @@ pub fn read(
             let file = file.map_err(|error| CliError::input(error).of(&name))?;
             Box::new(BufReader::new(file))
         };
-        logs.read(&name, input, format, close)
+        logs.read(&name, input, terms, close)
             .map_err(|error| error.of(&name))?;
         // The clock of the next log has nothing to do with this one.
         logs.mounts.end(close);
+    }
+    if terms.year.is_some() && !logs.has_cta {
+        return Err(CliError::input(
+            "--year is for the log of CTA, and none was given",
+        ));
+    }
+    if logs.mounts.before > 0 {
+        let before = logs.mounts.before;
+        logs.notices
+            .push(format!("{before} events before --since are not counted"));
     }
     let overlaps = logs.mounts.overlaps;
     if overlaps > 0 {
@@ -62,18 +86,21 @@ impl Logs {
         &mut self,
         name: &str,
         mut input: Box<dyn BufRead>,
-        format: LogFormat,
+        terms: LogTerms,
         close: &mut dyn FnMut(Mount),
     ) -> Result<(), CliError> {
         let mut head = Vec::new();
         let read = input.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
         read.map_err(CliError::input)?;
-        let kind = recognise(&head, format)?;
+        let kind = recognise(&head, terms.format)?;
         let input = Cursor::new(head).chain(input);
         match kind {
+            LogKind::Events if terms.since.is_some() => {
+                Err(undated("an event log counts from its own beginning"))
+            }
             LogKind::Events => self.read_events(name, input, close),
-            LogKind::Cta => self.read_cta(name, input, close),
-            LogKind::Locates | LogKind::BlockMoves => self.read_csv(name, input, close),
+            LogKind::Cta => self.read_cta(name, input, terms, close),
+            LogKind::Locates | LogKind::BlockMoves => self.read_csv(name, input, terms, close),
         }
     }
 
@@ -103,6 +130,7 @@ impl Logs {
         &mut self,
         name: &str,
         input: impl BufRead,
+        terms: LogTerms,
         close: &mut dyn FnMut(Mount),
     ) -> Result<(), CliError> {
         let hint =
@@ -113,6 +141,10 @@ impl Logs {
             let unknown = csv.unknown().join(", ");
             self.notices
                 .push(format!("{name}: columns left out: {unknown}"));
+        }
+        self.mounts.has_dates = csv.tells_date();
+        if terms.since.is_some() && !csv.tells_date() {
+            return Err(undated("it has no column `time`"));
         }
         let mut clocks = (!csv.tells_time()).then(Clocks::default);
         if clocks.is_some() {
@@ -131,12 +163,23 @@ impl Logs {
         &mut self,
         name: &str,
         input: impl BufRead,
+        terms: LogTerms,
         close: &mut dyn FnMut(Mount),
     ) -> Result<(), CliError> {
-        let log = read_cta_log(input).map_err(CliError::input)?;
+        self.has_cta = true;
+        let log = read_cta_log_of(input, terms.year).map_err(CliError::input)?;
         let said = log.notices.iter().map(|notice| format!("{name}: {notice}"));
         self.notices.extend(said);
-        self.notices.push(without_times(name));
+        // One read without a time would stand at no place among the others.
+        let is_dated = log.reads.iter().all(|read| read.written_us.is_some());
+        if !is_dated {
+            if terms.since.is_some() {
+                let hint = "--year gives the year of its first line";
+                return Err(undated("its times have no year").hint(hint));
+            }
+            self.notices.push(without_times(name));
+        }
+        self.mounts.has_dates = is_dated;
         self.notices.push(format!(
             "{name}: CTA tells positionTime and readWriteTime of files that were read: robots, mounts, rewinds and writes are not in it, and the first positionTime of a mount may hold more than a locate"
         ));
@@ -158,12 +201,30 @@ impl Logs {
                 before.filter(|(b, _)| (&b.mount, &b.volume) == (&read.mount, &read.volume));
             let from = before.filter(|_| !read.lost_before).map(|(_, block)| block);
             for mut event in cta_events(read, drive, before.is_none(), from) {
-                clocks.stamp(&mut event);
+                match read.written_us.filter(|_| is_dated) {
+                    Some(written_us) => date(&mut event, read, written_us),
+                    None => clocks.stamp(&mut event),
+                }
                 self.mounts.add(&event, close);
             }
         }
         Ok(())
     }
+}
+
+/// Puts an event of a read at its time: the line is written when the file has been read.
+fn date(event: &mut Event, read: &CtaRead, written_us: i64) {
+    let read_time = read.read_time.unwrap_or(Micros::ZERO);
+    let before_end = match event.action {
+        Action::Read => read_time,
+        _ => read_time + read.position_time,
+    };
+    event.at_us = Micros(written_us) - before_end;
+}
+
+/// What --since cannot be held against.
+fn undated(why: &str) -> CliError {
+    CliError::input(format!("--since needs dates, and {why}"))
 }
 
 fn without_times(name: &str) -> String {

@@ -42,6 +42,9 @@ fn options(logs: &[PathBuf]) -> Audit {
         all: false,
         json: false,
         plot: None,
+        html: None,
+        since: None,
+        year: None,
         plot_by: By::default(),
     }
 }

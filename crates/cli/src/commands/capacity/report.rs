@@ -2,9 +2,11 @@
 
 use super::price::Price;
 use crate::commands::simulate::report::{caution, made};
+use crate::html::{MADE_BY, sentence};
 use crate::units::count;
 use tapewise_model::units::{number, share};
-use tapewise_plot::Table;
+use tapewise_plot::html::{Report as Page, Sheet};
+use tapewise_plot::{Drawn, Table};
 use tapewise_sim::Outcome;
 use tapewise_sim::capacity::{Capacity, Combination, Forecast, Meets};
 use tapewise_sim::statistics::Interval;
@@ -14,6 +16,43 @@ const NEAR_DRIVES: u32 = 2;
 
 /// The answer first, then the rows around it, or all of them.
 pub fn text(found: &Capacity, price: Option<&Price>, all: bool) -> String {
+    let answer: String = (answers(found, price).iter())
+        .map(|(label, words)| format!("{label:<11} {words}\n"))
+        .collect();
+    let table = crate::output::table(&rows(found, price, all));
+    let mut text = format!("{answer}{}\n{table}", headline(found));
+    for remark in remarks(found) {
+        text += &format!("{remark}\n");
+    }
+    text
+}
+
+/// The same as a page for a browser.
+pub fn page(found: &Capacity, price: Option<&Price>, all: bool, figures: Vec<Drawn>) -> Page {
+    let mut answers = answers(found, price).into_iter();
+    let (_, answer) = answers.next().unwrap_or_default();
+    let others = answers.map(|(label, words)| format!("{label}: {words}"));
+    let made = headline(found);
+    let made = made.lines().map(sentence);
+    Page {
+        title: "tapewise capacity".to_owned(),
+        answer,
+        remarks: others
+            .chain(made)
+            .chain(remarks(found).iter().map(|line| sentence(line)))
+            .collect(),
+        figures,
+        sheets: vec![Sheet::with_csv(
+            "capacity",
+            rows(found, price, all),
+            super::table::csv(found, price),
+        )],
+        made_by: MADE_BY.to_owned(),
+    }
+}
+
+/// A row for each combination near the answer, or for all.
+fn rows(found: &Capacity, price: Option<&Price>, all: bool) -> Table {
     let metric = found.target.metric.to_string();
     let mut columns = vec![
         "drives",
@@ -52,20 +91,20 @@ pub fn text(found: &Capacity, price: Option<&Price>, all: bool) -> String {
             "{combinations} further from the answer left out: --all prints them"
         ));
     }
-    let table = crate::output::table(&table);
-    let mut text = format!("{}{}\n{table}", answer(found, price), headline(found));
-    for reason in no_formula(found) {
-        text += &format!("no formula: {reason}\n");
-    }
-    for remark in found.remarks() {
-        text += &format!("{remark}\n");
-    }
-    for one in found.combinations() {
-        if let Some(caution) = one.steady().and_then(|made| caution(&made.results)) {
-            text += &format!("caution     {}: {caution}\n", one.name());
-        }
-    }
-    text
+    table
+}
+
+/// What is to be known of formulas and simulations.
+fn remarks(found: &Capacity) -> Vec<String> {
+    let no_formula = no_formula(found).into_iter();
+    let no_formula = no_formula.map(|reason| format!("no formula: {reason}"));
+    let cautions = found.combinations().filter_map(|one| {
+        let caution = caution(&one.steady()?.results)?;
+        Some(format!("caution     {}: {caution}", one.name()))
+    });
+    let remarks = found.remarks().into_iter();
+    let remarks = remarks.map(|remark| remark.to_string());
+    no_formula.chain(remarks).chain(cautions).collect()
 }
 
 fn headline(found: &Capacity) -> String {
@@ -147,17 +186,17 @@ fn no_formula(found: &Capacity) -> Vec<String> {
 }
 
 /// The answer in a line, with its cost; and what meets the target for less, if something does.
-fn answer(found: &Capacity, price: Option<&Price>) -> String {
+fn answers(found: &Capacity, price: Option<&Price>) -> Vec<(&'static str, String)> {
     let Some(best) = found.answer() else {
-        return "answer      none of these meets the target\n".to_owned();
+        return vec![("answer", "none of these meets the target".to_owned())];
     };
-    let line = |label: &str, one: &Combination| {
+    let line = |label, one: &Combination| {
         let metric = one.metric(found.target.metric);
         let metric = metric.map_or_else(String::new, |s| between(&s));
         let cost = price.and_then(|price| price.of_a_year(one));
         let cost = cost.map_or_else(String::new, |cost| format!(", {cost:.0} a year"));
         let (name, what) = (one.name(), found.target.metric);
-        format!("{label:<11} {name}: {what} {metric} s{cost}\n")
+        (label, format!("{name}: {what} {metric} s{cost}"))
     };
     let cheapest = price.and_then(|price| {
         let met = found.combinations();
@@ -170,5 +209,5 @@ fn answer(found: &Capacity, price: Option<&Price>) -> String {
             .then_some(cheapest)
     });
     let cheapest = cheapest.map(|one| line("cheapest", one));
-    line("answer", best) + &cheapest.unwrap_or_default()
+    [line("answer", best)].into_iter().chain(cheapest).collect()
 }

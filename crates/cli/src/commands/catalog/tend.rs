@@ -6,6 +6,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::now::now_ns;
 use crate::output::say;
+use crate::progress::{Drives, Left, State};
 use crate::quantity;
 use crate::units;
 use serde_json::{Value, json};
@@ -16,6 +17,10 @@ use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
 use tapewise_model::Micros;
+
+/// What is kept of a verification that was interrupted, and how to go on.
+const GO_ON: &str = "the catalogue keeps what was found so far; `tapewise catalog scrub` continues with the volumes \
+                     that were read longest ago, the same command reads all of its volumes again";
 
 /// Read volumes whole, in the order of the tape, and compare every checksum.
 ///
@@ -45,7 +50,14 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     let volumes = volumes.map(|label| volume(&archive, label));
     let volumes: Vec<VolumeId> = volumes.collect::<Result<_, CliError>>()?;
     let mut answer = Answer::new("catalog-verify", args.json);
-    verify_all(&archive, &volumes, Micros::FAR, args.quiet, &mut answer)
+    let order = scrub_order(archive.catalogue.as_ref(), &archive.settings_on_paper()?)?;
+    let named = order.iter().filter(|one| volumes.contains(&one.volume));
+    let work = Verifying {
+        volumes: &volumes,
+        predicted: named.fold(Micros::ZERO, |sum, one| sum + one.predicted),
+        budget: Micros::FAR,
+    };
+    verify_all(&archive, &work, args.quiet, &mut answer)
 }
 
 /// Verify the volumes that were read longest ago, within a budget of drive hours.
@@ -83,7 +95,12 @@ pub fn scrub(args: &Scrub) -> Result<ExitCode, CliError> {
         return say_scrub(&chosen, &mut answer);
     }
     let volumes: Vec<VolumeId> = chosen.iter().map(|scrub| scrub.volume).collect();
-    verify_all(&archive, &volumes, budget, args.quiet, &mut answer)
+    let work = Verifying {
+        volumes: &volumes,
+        predicted: (chosen.iter()).fold(Micros::ZERO, |sum, one| sum + one.predicted),
+        budget,
+    };
+    verify_all(&archive, &work, args.quiet, &mut answer)
 }
 
 /// Prints what is to be scrubbed, a line for each volume.
@@ -121,21 +138,42 @@ fn say_scrub(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is to be verified.
+struct Verifying<'a> {
+    volumes: &'a [VolumeId],
+    /// Drive time that it is likely to take.
+    predicted: Micros,
+    /// Drive time after which no further volume is begun.
+    budget: Micros,
+}
+
+impl Verifying<'_> {
+    /// How far it has come, by drive time.
+    fn complete(&self, drives: &Drives, state: State) -> State {
+        let took = drives.took().min(self.predicted);
+        State {
+            share: Some(took.as_secs_f64() / self.predicted.as_secs_f64().max(1e-6)),
+            left: Some(Left::predicted(self.predicted - took)),
+            ..state
+        }
+    }
+}
+
 /// Verifies volumes on all drives, and makes again what was lost.
 fn verify_all(
     archive: &Archive,
-    volumes: &[VolumeId],
-    budget: Micros,
+    work: &Verifying<'_>,
     quiet: bool,
     answer: &mut Answer,
 ) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let (mut lost, mut told) = (0, Ok(()));
-    archive.with_mover(&cache, &stop, quiet, |mover| {
+    let complete = |drives: &Drives, state| work.complete(drives, state);
+    let verified = archive.with_measured_mover(&cache, &stop, quiet, &complete, |mover| {
         let mut failed = None;
         let mut to_remake = BTreeSet::new();
-        for (id, found) in mover.verify(volumes, budget)? {
+        for (id, found) in mover.verify(work.volumes, work.budget)? {
             let label = mover.catalogue.volume(id)?.label;
             match found {
                 Ok(found) => {
@@ -166,9 +204,13 @@ fn verify_all(
             }
         }
         failed.map_or(Ok(()), Err)
-    })?;
+    });
     told?;
     answer.end()?;
+    verified.map_err(|error| match error.exit() {
+        Exit::Interrupted => error.or_hint(GO_ON),
+        _ => error,
+    })?;
     Ok(match lost {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),

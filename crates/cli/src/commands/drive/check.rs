@@ -1,11 +1,12 @@
 //! `tapewise drive check`: what a drive says and does in ten minutes, as a report to send in.
 
+mod page;
 mod verified;
 
 use super::heed;
-use crate::bar::Bar;
 use crate::error::CliError;
-use crate::{device, output, profiles, quantity, units};
+use crate::progress::{Meter, State};
+use crate::{device, html, output, profiles, quantity, units};
 use std::path::PathBuf;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome};
@@ -35,6 +36,9 @@ pub struct Check {
         conflicts_with = "table"
     )]
     output: Option<PathBuf>,
+    /// Write the report as one page for a browser, too.
+    #[arg(long, value_name = "FILE", conflicts_with = "table")]
+    html: Option<PathBuf>,
     /// Three minutes and at most 40 locates.
     #[arg(long, conflicts_with = "minutes")]
     quick: bool,
@@ -70,6 +74,9 @@ pub fn run(args: &Check) -> Result<(), CliError> {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(CliError::failed)?;
         writeln!(out).map_err(CliError::failed)
     })?;
+    if let Some(path) = &args.html {
+        html::write(path, &page::page(&report, &summary(&report)))?;
+    }
     output::say(summary(&report));
     // The report says what failed; the exit code says that something did.
     failure.map_or(Ok(()), |error| Err(CliError::from(error).of(name)))
@@ -108,8 +115,14 @@ fn check(
     };
     let asked = Asked::ask(drive, &mut heed)?;
     let chosen = choose(args.profile.as_deref(), asked.density, drive)?;
-    let bar = Bar::new();
-    let mut watch = |number| bar.show(format_args!("locate {number} of {locates}"));
+    let meter = Meter::new();
+    let mut watch = |number| {
+        meter.show(State::counted(
+            "locate",
+            number as u64,
+            Some(locates as u64),
+        ));
+    };
     Ok(asked.walk(drive, &limits, chosen.as_ref(), &mut heed, &mut watch)?)
 }
 

@@ -5,14 +5,17 @@ use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json;
+use crate::log_file::Watched;
 use crate::output;
+use crate::progress::{Left, Meter, State};
 use crate::quantity;
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tapewise_formats::event::Event;
+use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
@@ -130,7 +133,19 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         .map(|name| tested(&mut devices, name, &inventory))
         .collect::<Result<Vec<_>, _>>()?;
     let cartridges = SlottedCartridge::all(&inventory);
+    let meter = Meter::new();
+    let mounts = AtomicU64::new(0);
+    let watch = |event: &Event| {
+        let is_mount = event.action == Action::Mount && event.outcome == Outcome::Done;
+        let more = u64::from(is_mount);
+        let mounts = mounts.fetch_add(more, Ordering::Relaxed) + more;
+        meter.show(state(event, mounts, args.hours * 3600.0));
+    };
     let mut log = events(args.events.as_deref(), args.seed)?;
+    let mut log = Watched {
+        log: &mut log,
+        watch: &watch,
+    };
     let inventory_s = if args.inventory {
         output::say("the robot looks at every label\n");
         Some(time_of_inventory(&mut changer)?.as_secs_f64())
@@ -157,6 +172,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         &mut log,
         &stop,
     )?;
+    drop(meter);
     let document = document(args, &tally, inventory_s);
     if args.json {
         json::print("library-stress", &document)?;
@@ -164,6 +180,18 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         output::print(&text(&document, &tally))?
     }
     verdict(&tally)
+}
+
+/// How far the test has come, by the robot's clock.
+fn state(event: &Event, mounts: u64, limit_s: f64) -> State {
+    let at_s = (event.at_us + event.took_us).as_secs_f64();
+    State {
+        share: Some((at_s / limit_s).min(1.0)),
+        left: Some(Left::predicted(Micros::from_secs_f64(
+            (limit_s - at_s).max(0.0),
+        ))),
+        ..State::counted("mount", mounts, None).after(event)
+    }
 }
 
 /// How long the robot takes to look at every label.

@@ -32,6 +32,32 @@ pub fn cut_short(table: &mut Table, steps: &[Step]) {
     }
 }
 
+/// The numbers that people ask for first, in a sentence.
+pub fn answer(summary: &Summary, subject: &Subject, emulated: bool) -> String {
+    let mean = |stat: &Option<Stat>, words: &str, unit: &str| {
+        let mean = stat.as_ref()?.mean;
+        Some(format!("{words} {mean:.1} {unit}"))
+    };
+    let parts = [
+        mean(&summary.seek_mid_s, "a locate takes", "s on average"),
+        mean(&summary.seek_bot_s, "one from the beginning of tape", "s"),
+        mean(&summary.rewind_s, "a rewind", "s"),
+        mean(&summary.mount_s, "a mount", "s"),
+        mean(&summary.rate_mb_s, "reading runs at", "MB/s"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let emulated = if emulated {
+        " (emulated: it says nothing of hardware)"
+    } else {
+        ""
+    };
+    let title = &subject.profile.title;
+    match parts.as_slice() {
+        [] => format!("{title}{emulated}"),
+        parts => format!("{title}{emulated}: {}", parts.join(", ")),
+    }
+}
+
 /// The numbers.
 pub fn summary(summary: &Summary, subject: &Subject, took: Micros, emulated: bool) -> Table {
     let title = format!(

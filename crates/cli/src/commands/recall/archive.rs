@@ -59,8 +59,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         Err(error) => {
             end.tell(None, &mut answer)?;
             answer.end()?;
-            let hint = "what has arrived is complete; the same command recalls the rest";
-            return Err(error.or_hint(hint));
+            return Err(error.or_hint(super::common::GO_ON));
         }
     };
     if let (Some(worked), false) = (&worked, args.quiet) {

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use tapewise_archive::deliver::{Check, Destination, Expected, InnerPath, Problem, shown};
 use tapewise_archive::sums::{Ledger, read_sums};
 
+/// What is kept of a recall that did not come to its end, and how to go on.
+pub const GO_ON: &str =
+    "every file that has arrived is complete and stays; the same command recalls the rest";
+
 /// The lists of sums that were given; a contradiction between them is an error.
 pub fn ledger(
     lists: &[PathBuf],

@@ -6,9 +6,10 @@ mod tape;
 
 use super::report::Report;
 use super::{Recall, common};
-use crate::bar::Bar;
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
+use crate::log_file::Watched;
+use crate::progress::{Drives, Left, Meter, State};
 use crate::{interrupt, json, log_file, output, units};
 use choice::Choice;
 use power_cut::Powered;
@@ -21,6 +22,7 @@ use tapewise_archive::ltfs::deliver::{Deliveries, Missing, Wanted};
 use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
 use tapewise_archive::read::{MappedTape, Outcome, Progress, TapeRead};
 use tapewise_archive::record::Segment;
+use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_model::Micros;
@@ -105,9 +107,15 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
         byte_scale: (byte_scale > 1).then_some(byte_scale),
         ..log_file::header_of(drive.identity())
     };
+    let drives = Drives::default();
+    let watch = |event: &Event| drives.saw(event);
     let mut log = events(args, &header)?;
-    let mut recorder = Recorder::new(&mut drive, log.as_mut(), &stop);
-    work.recall(read, &mut recorder, check, &say)
+    let mut log = Watched {
+        log: log.as_mut(),
+        watch: &watch,
+    };
+    let mut recorder = Recorder::new(&mut drive, &mut log, &stop);
+    work.recall(read, &mut recorder, &drives, check, &say)
 }
 
 /// The files of the index that was given, or of the tape's own.
@@ -271,17 +279,18 @@ impl Work<'_> {
         &self,
         read: TapeRead<'_>,
         recorder: &mut Recorder<'_>,
+        drives: &Drives,
         check: Check,
         say: Say<'_>,
     ) -> Result<ExitCode, CliError> {
         let start_ns = crate::now::now_ns();
         let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
         let mut failed = self.left_out.clone();
-        let bar = Bar::unless(self.args.quiet);
+        let meter = Meter::unless(self.args.quiet);
         let mut said = |one: Result<Delivered, Missing>| match one {
             Ok(delivered) => report.delivered(delivered, Took::default()),
             Err(missing) => {
-                bar.aside(|| say(&missing));
+                say(&missing);
                 let path = match &missing {
                     Missing::Lost { path, .. } => {
                         report.lost();
@@ -303,10 +312,10 @@ impl Work<'_> {
             };
             let name = |want: usize| self.wanted[want].path.to_string();
             read.run(recorder, &name, &mut receiver, &mut |now| {
-                bar.show(progress(now))
+                meter.show(self.state(now, drives))
             })
         };
-        drop(bar);
+        drop(meter);
         let took = recorder.clock();
         if !self.args.no_mhl {
             report.write_mhl(self.destination, self.args.to(), start_ns, say)?;
@@ -337,7 +346,7 @@ impl Work<'_> {
             Err(RunError::Interrupted) => {
                 let left = report.missing(self.wanted.len());
                 let said = format!("interrupted, {} left", units::count(left, "file"));
-                Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"))
+                Err(CliError::with(Exit::Interrupted, said).hint(common::GO_ON))
             }
             Err(error) => {
                 let error = CliError::from(error);
@@ -346,10 +355,26 @@ impl Work<'_> {
                     Exit::Input => {
                         "what has arrived stays; through another adapter the same command goes on"
                     }
-                    _ => "what has arrived stays; the same command goes on",
+                    _ => common::GO_ON,
                 };
                 Err(error.hint(hint))
             }
+        }
+    }
+
+    /// What is done, and how much time is left: predicted, and if the rest is off as what is done was.
+    fn state(&self, now: Progress, drives: &Drives) -> State {
+        let of_bytes = self.wanted.iter().map(|one| one.expected.bytes).sum();
+        let predicted = self.predicted - now.left;
+        State {
+            unit: Some("file"),
+            // Files without bytes need no tape, and are there before the first of the others.
+            done: Some((self.wanted.len() - now.of + now.done) as u64),
+            of: Some(self.wanted.len() as u64),
+            bytes: Some(now.bytes),
+            of_bytes: Some(of_bytes),
+            left: Some(Left::as_before(now.left, drives.took(), predicted)),
+            ..drives.state()
         }
     }
 
@@ -388,11 +413,4 @@ impl Work<'_> {
             "places_learned": outcome.map(|outcome| outcome.learned),
         })
     }
-}
-
-/// What is done and how much time is left.
-fn progress(now: Progress) -> String {
-    let (done, of, left) = (now.done, now.of, now.left);
-    let bytes = units::bytes(now.bytes);
-    format!("{done} of {of} files, {bytes}   about {left} left")
 }

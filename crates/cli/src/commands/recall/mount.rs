@@ -4,6 +4,7 @@ use super::report::Report;
 use super::{Recall, common};
 use crate::batch::{self, Input, Wanted};
 use crate::error::{CliError, Exit};
+use crate::progress::{Meter, State};
 use crate::units;
 use crate::{interrupt, json, output};
 use std::os::unix::ffi::OsStrExt;
@@ -65,17 +66,32 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let start_ns = crate::now::now_ns();
     let ordered: Vec<&CopyItem> = order.iter().map(|&at| &items[at]).collect();
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
-    deliver::copy(&ordered, &destination, &stop, &mut |copied| match copied {
-        Copied::Delivered(delivered, took) => report.delivered(delivered, took),
-        Copied::Failed(error) => {
-            say(&error);
-            report.failed(&error);
+    let meter = Meter::unless(args.quiet);
+    let of_bytes = ordered.iter().map(|item| item.expected.bytes).sum();
+    let (mut done, mut bytes) = (0, 0);
+    deliver::copy(&ordered, &destination, &stop, &mut |copied| {
+        match copied {
+            Copied::Delivered(delivered, took) => {
+                bytes += delivered.bytes;
+                report.delivered(delivered, took);
+            }
+            Copied::Failed(error) => {
+                say(&error);
+                report.failed(&error);
+            }
+            Copied::Unreadable(source, error) => {
+                say(&format_args!("{}: {error}", source.display()));
+                report.unreadable(&error);
+            }
         }
-        Copied::Unreadable(source, error) => {
-            say(&format_args!("{}: {error}", source.display()));
-            report.unreadable(&error);
-        }
+        done += 1;
+        meter.show(State {
+            bytes: Some(bytes),
+            of_bytes: Some(of_bytes),
+            ..State::counted("file", done, Some(ordered.len() as u64))
+        });
     });
+    drop(meter);
     if !args.no_mhl {
         report.write_mhl(&destination, args.to(), start_ns, &say)?;
     }
@@ -91,7 +107,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     if stop.load(Ordering::Relaxed) && report.is_incomplete(ordered.len()) {
         let left = units::count(report.missing(ordered.len()), "file");
         let said = format!("interrupted, {left} left");
-        return Err(CliError::with(Exit::Interrupted, said).hint("the same command goes on"));
+        return Err(CliError::with(Exit::Interrupted, said).hint(common::GO_ON));
     }
     report.exit(ordered.len())
 }

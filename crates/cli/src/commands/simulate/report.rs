@@ -1,7 +1,9 @@
 //! What a person reads: one scenario in detail, or several as rows.
 
-use tapewise_model::units::{number, share};
-use tapewise_plot::Table;
+use crate::html::{MADE_BY, sentence};
+use tapewise_model::units::{self, number, share};
+use tapewise_plot::html::{Report as Page, Sheet};
+use tapewise_plot::{Drawn, Table};
 use tapewise_sim::library::Slow;
 use tapewise_sim::scenario::{Scenario, WarmUp};
 use tapewise_sim::statistics::Interval;
@@ -84,6 +86,112 @@ pub fn caution(results: &Results) -> Option<String> {
 }
 
 fn one(scenario: &Scenario, simulated: &Simulated) -> String {
+    let tables = tables(scenario, simulated).map(|(_, table)| format!("\n{table}"));
+    lines(scenario, simulated).join("\n") + "\n" + &tables.concat()
+}
+
+/// The tables of one case, with their names.
+fn tables(scenario: &Scenario, simulated: &Simulated) -> [(&'static str, Table); 4] {
+    let results = &simulated.results;
+    [
+        ("responses", responses(simulated)),
+        ("parts", parts(results)),
+        ("in-use", libraries(results)),
+        ("slowest", slowest(scenario, &results.slowest)),
+    ]
+}
+
+/// The same as a page for a browser.
+pub fn page(answers: &[Simulation], figures: Vec<Drawn>) -> Page {
+    let mut remarks = Vec::new();
+    let mut sheets = Vec::new();
+    match answers {
+        [only] => {
+            if let Some(simulated) = only.steady() {
+                let lines = lines(&only.scenario, simulated);
+                remarks = lines.iter().map(|line| sentence(line)).collect();
+                let tables = tables(&only.scenario, simulated).into_iter();
+                sheets.extend(tables.map(|(name, table)| Sheet::new(name, table)));
+            }
+        }
+        several => sheets.push(Sheet::with_csv("cases", rows_table(several), csv(several))),
+    }
+    Page {
+        title: "tapewise simulate".to_owned(),
+        answer: answer(answers),
+        remarks,
+        figures,
+        sheets,
+        made_by: MADE_BY.to_owned(),
+    }
+}
+
+/// The response of one case, or the shortest and the longest mean of several.
+fn answer(answers: &[Simulation]) -> String {
+    let steady: Vec<_> = (answers.iter())
+        .filter_map(|answer| Some((answer.scenario.name.as_str(), &answer.steady()?.results)))
+        .collect();
+    let by_mean = |one: &&(&str, &Results), other: &&(&str, &Results)| {
+        one.1.mean_s.estimate.total_cmp(&other.1.mean_s.estimate)
+    };
+    let said = |(name, results): &(&str, &Results)| {
+        let p95 = results.percentile(95);
+        let p95 = p95.map_or_else(String::new, |s| format!(", 95 % within {} s", ends(&s)));
+        format!("{name}: mean response {} s{p95}", ends(&results.mean_s))
+    };
+    let ends = steady
+        .iter()
+        .min_by(by_mean)
+        .zip(steady.iter().max_by(by_mean));
+    let unstable = match answers.len() - steady.len() {
+        0 => String::new(),
+        some => format!("; {} unstable", units::count(some, "case")),
+    };
+    match ends {
+        None => "every case is unstable".to_owned(),
+        Some((only, _)) if steady.len() == 1 => said(only) + &unstable,
+        Some((least, most)) => format!(
+            "{}: from {} to {}{unstable}",
+            units::count(answers.len(), "case"),
+            said(least),
+            said(most)
+        ),
+    }
+}
+
+/// A row for each case; what is not known is empty. Times in seconds, shares from 0 to 1.
+fn csv(answers: &[Simulation]) -> String {
+    const PERCENTS: [u8; 4] = [50, 90, 95, 99];
+    let mut columns = vec!["case".to_owned()];
+    for name in ["mean"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(PERCENTS.map(|p| format!("p{p}")))
+    {
+        columns.extend(["", "_low", "_high"].map(|end| format!("{name}{end}_s")));
+    }
+    columns.push("answers_per_hour".to_owned());
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new("", &columns);
+    for answer in answers {
+        let mut row = vec![answer.scenario.name.clone()];
+        if let Some(simulated) = answer.steady() {
+            let results = &simulated.results;
+            let times = [Some(results.mean_s)].into_iter();
+            for time in times.chain(PERCENTS.map(|percent| results.percentile(percent))) {
+                let numbers = time.map(|s| [s.estimate, s.low(), s.high()].map(|s| s.to_string()));
+                row.extend(numbers.unwrap_or_default());
+            }
+            row.push(simulated.per_hour.estimate.to_string());
+        }
+        row.resize(columns.len(), String::new());
+        table.row(row);
+    }
+    table.csv()
+}
+
+/// What there is to know of one case, a line each.
+fn lines(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
     let results = &simulated.results;
     let mut lines = vec![
         if scenario.about.is_empty() {
@@ -109,14 +217,7 @@ fn one(scenario: &Scenario, simulated: &Simulated) -> String {
         Err(why) => format!("formula     none: {why}"),
     });
     lines.extend(caution(results).map(|caution| format!("caution     {caution}")));
-    let tables = [
-        responses(simulated),
-        parts(results),
-        libraries(results),
-        slowest(scenario, &results.slowest),
-    ];
-    let tables = tables.iter().map(|table| format!("\n{table}"));
-    lines.join("\n") + "\n" + &tables.collect::<String>()
+    lines
 }
 
 /// One of a formula's numbers.
@@ -227,6 +328,10 @@ fn slowest(scenario: &Scenario, slowest: &[Slow]) -> Table {
 }
 
 fn rows(answers: &[Simulation]) -> String {
+    crate::output::table(&rows_table(answers))
+}
+
+fn rows_table(answers: &[Simulation]) -> Table {
     let mut table = Table::new(
         "Responses in seconds, ± half of the 95 % interval over replications",
         &[
@@ -267,7 +372,7 @@ fn rows(answers: &[Simulation]) -> String {
             table.note(why.to_string());
         }
     }
-    crate::output::table(&table)
+    table
 }
 
 /// What is to be said of cases: once where it holds for several, with their names unless for all.

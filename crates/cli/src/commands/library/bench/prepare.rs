@@ -6,6 +6,7 @@ use super::{at, consent, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::progress::{Meter, State};
 use crate::{log_file, output, quantity, units};
 use std::fs::File;
 use std::path::PathBuf;
@@ -83,6 +84,7 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
             overwrite: args.overwrite,
             seed: place as u64 + 1,
         };
+        let meter = Meter::new();
         let objects = prepare(
             &mut changer,
             &mut drive,
@@ -90,9 +92,16 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
             terms,
             &mut NoLog,
             &stop,
-            &mut |_| {},
+            &mut |now| {
+                meter.show(State {
+                    cartridge: Some(cartridge.label.clone()),
+                    bytes: Some(now.blocks * u64::from(object_bytes)),
+                    ..State::counted("object", now.blocks, args.objects).doing("write")
+                });
+            },
         )
         .map_err(|error| refused(error, cartridge))?;
+        drop(meter);
         output::say(format_args!("{}: {objects} objects\n", cartridge.label));
         let stocked = Stocked {
             number: place as u32 + 1,

@@ -7,10 +7,13 @@ use super::{at, consent, create_new, read_pattern, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
+use crate::log_file::Watched;
+use crate::progress::{Meter, State};
 use crate::{output, units};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tapewise_formats::bench_csv::Stocked;
-use tapewise_formats::event::Event;
+use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::bench::measured::Measured;
 use tapewise_library::bench::{Shelved, Tally, bench};
@@ -86,9 +89,22 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         ..crate::log_file::header_of(changer.identity())
     };
     let file = create_new(&args.output)?;
-    let mut log = Kept {
+    let meter = Meter::new();
+    let answered = AtomicU64::new(0);
+    let watch = |event: &Event| {
+        let is_answer = event.action == Action::Read && event.outcome == Outcome::Done;
+        let more = u64::from(is_answer);
+        let answered = answered.fetch_add(more, Ordering::Relaxed) + more;
+        let of = Some(pattern.len() as u64);
+        meter.show(State::counted("request", answered, of).after(event));
+    };
+    let mut kept = Kept {
         file: EventWriter::new(file, &header).map_err(|error| at(&args.output, &error))?,
         events: Vec::new(),
+    };
+    let mut log = Watched {
+        log: &mut kept,
+        watch: &watch,
     };
     let lasts = pattern.last().map(|one| one.at).unwrap_or_default();
     output::say(format_args!(
@@ -112,9 +128,10 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         &mut log,
         &stop,
     )?;
+    drop(meter);
     // Without an answer there is nothing to report, but there is why.
     if tally.answered > 0 {
-        let measured = Measured::new(&pattern, &log.events, scale.is_some())?;
+        let measured = Measured::new(&pattern, &kept.events, scale.is_some())?;
         output::print(&shown(&measured, args.json)?)?;
     }
     verdict(&tally)

@@ -10,6 +10,7 @@ use crate::error::CliError;
 use crate::gather::{LOOK, gather, go_on};
 use crate::now::now_ns;
 use crate::output::say;
+use crate::progress::{Drives, State};
 use crate::units;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{
     FileId, NewRecall, RequestId, RequestKind, RequestState, Requests, Terms,
 };
@@ -85,6 +87,27 @@ pub struct Worked {
     pub for_others: u64,
 }
 
+/// Recalls whatever waits, and shows how many files of all that are there.
+fn recalled(
+    archive: &Archive,
+    cache: &Cache,
+    stop: &Arc<AtomicBool>,
+    quiet: bool,
+) -> Result<Recalled, CliError> {
+    let waiting = || {
+        let open = archive.catalogue.open_recalls().ok()?;
+        Some(open.queued + open.started)
+    };
+    let of = waiting();
+    let complete = |_: &Drives, state: State| State {
+        unit: Some("file"),
+        done: of.zip(waiting()).map(|(of, left)| of.saturating_sub(left)),
+        of,
+        ..state
+    };
+    archive.with_measured_mover(cache, stop, quiet, &complete, |mover| mover.recall())
+}
+
 /// Waits until all requests are answered, or have been found to wait for volumes that cannot be had.
 /// What this process did itself; nothing where others did all.
 pub fn answered(
@@ -119,7 +142,7 @@ pub fn answered(
                 }
                 // Those before us may have answered some since we looked.
                 let ours = open()?;
-                let worked = archive.with_mover(&cache, stop, quiet, |mover| mover.recall());
+                let worked = recalled(archive, &cache, stop, quiet);
                 if worked.is_err() && archive.is_loaded_by_hand() {
                     say("tapewise: still to be put in:\n");
                     pull_list::say_of_queue(archive)?;
