@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs what the tests against real SCSI targets need, from Debian's packages: tgtd and libiscsi;
-# QEMU, busybox and a kernel with st, sg and ch for the guest. The kernel is unpacked, not installed,
+# QEMU, busybox, mt and a kernel with st, sg and ch for the guest. The kernel is unpacked, not installed,
 # into the directory given. Where this cannot be done it says what will be skipped, and why.
 set -euo pipefail
 
 kernel=${1:?a directory for the kernel}
-packages=(tgt libiscsi7 qemu-system-x86 qemu-block-extra busybox-static cpio kmod xz-utils)
+packages=(tgt libiscsi7 qemu-system-x86 qemu-block-extra busybox-static cpio kmod xz-utils mt-st)
 
 skip() {
     echo "SKIPPED: tests against real SCSI targets: $1" >&2
