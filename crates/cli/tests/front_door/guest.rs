@@ -358,6 +358,8 @@ fn is_of(command: &Value, event: &Value) -> bool {
     let moves =
         |at: usize| name == Some("MOVE MEDIUM") && event["slot"] == cdb[at] * 256 + cdb[at + 1];
     match event["action"].as_str() {
+        // One that stays where it is takes no time worth a comparison, and may be taken for another one.
+        Some("locate") if event["from"]["block"] == event["to"]["block"] => false,
         Some("locate") => name == Some("LOCATE") && place(&command["head"]) == place(&event["to"]),
         Some("fetch") => moves(4),
         Some("return") => moves(6),
