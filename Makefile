@@ -13,7 +13,8 @@ PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo test build check packages packages-verified python python-package capi targets unit reproduce \
-    reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times doc book links dist web \
+    reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times \
+    guest-gigabyte doc book links dist web \
     web-test clean
 
 help: ## list these commands
@@ -70,6 +71,9 @@ targets: ## real SCSI targets for the tests, from Debian's packages (as root; sk
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --tests
 	$(CARGO) test --workspace --quiet --doc
+
+guest-gigabyte: targets ## 1 GiB through the tape driver of a Linux guest and back, by filemarks, by blocks and by seek
+	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture guest::a_gigabyte
 
 guest-times: targets ## the program in a Linux guest on a scaled clock: the times it measures beside those of the emulator
 	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture guest::the_host_measures

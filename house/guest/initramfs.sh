@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# initramfs.sh KERNEL PROGRAM OUT [SCRIPT]: a Linux that loads the SCSI drivers, runs the program's tests of
-# the guest and halts; with a script, that runs instead, and the program is /tests. KERNEL is an unpacked
-# linux-image package; the program's libraries go with it.
+# initramfs.sh KERNEL PROGRAM OUT [SCRIPT [FILE...]]: a Linux that loads the SCSI drivers, runs the program's tests of
+# the guest and halts; with a script, that runs instead, and the program is /tests. Files go to /with; those that are
+# programs come before busybox's. KERNEL is an unpacked linux-image package; the programs' libraries go with them.
 set -euo pipefail
 
 kernel=$1 program=$2 out=$3 script=${4:-}
-drivers=(virtio_mmio virtio_scsi st sg ch)
+files=("${@:5}")
+drivers=(virtio_mmio virtio_scsi st sg ch loop)
 
 version=$(ls "$kernel/lib/modules" | head -n 1)
 modules=$kernel/lib/modules/$version
@@ -33,14 +34,16 @@ done
 
 cp "$program" "$tree/tests"
 if [ -n "$script" ]; then cp "$script" "$tree/guest.sh"; fi
-ldd "$program" | grep -oE '/[^ ]+' | while read -r library; do
+mkdir "$tree/with"
+for file in "${files[@]}"; do cp -L "$file" "$tree/with/"; done
+for file in "$program" "${files[@]}"; do ldd "$file" 2>/dev/null || true; done | grep -oE '/[^ ]+' | sort -u | while read -r library; do
     mkdir -p "$tree$(dirname "$library")"
     cp -L "$library" "$tree$library"
 done
 
 cat >"$tree/init" <<'INIT'
 #!/bin/busybox sh
-export PATH=/bin RUST_BACKTRACE=0
+export PATH=/with:/bin RUST_BACKTRACE=0
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys

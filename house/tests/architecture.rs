@@ -445,7 +445,8 @@ fn every_file_of_tests_is_in_the_one_program_that_runs_them() {
                 .file_stem()
                 .and_then(|name| name.to_str())
                 .expect("a name");
-            let is_test = path.extension().is_some_and(|ending| ending == "rs") && name != "all";
+            let is_file = path.extension().is_some_and(|ending| ending == "rs") && name != "all";
+            let is_test = is_file || path.join("main.rs").is_file();
             let is_run = all.contains(&format!("\nmod {name};\n"))
                 || manifest.contains(&format!("name = \"{name}\""));
             assert!(

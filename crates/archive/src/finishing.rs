@@ -147,6 +147,7 @@ impl<T, R> Drop for Finishing<T, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Condvar;
     use std::time::Duration;
 
     #[test]
@@ -170,6 +171,24 @@ mod tests {
             .map(|number| (number as usize, number * 2))
             .collect();
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_file_is_finished_while_another_one_waits_for_the_disk() {
+        type Meeting = Arc<(Mutex<usize>, Condvar)>;
+        let meeting = Meeting::default();
+        let mut finishing = Finishing::new(|meeting: Meeting| {
+            let (here, came) = &*meeting;
+            *here.lock().unwrap() += 1;
+            came.notify_all();
+            let limit = Duration::from_secs(60);
+            let waited = came.wait_timeout_while(here.lock().unwrap(), limit, |here| *here < 2);
+            !waited.unwrap().1.timed_out()
+        });
+        let mut told = finishing.finish(0, Arc::clone(&meeting));
+        told.extend(finishing.finish(1, meeting));
+        told.extend(finishing.rest());
+        assert_eq!(told, [(0, true), (1, true)]);
     }
 
     #[test]

@@ -43,6 +43,7 @@ const COMMANDS: &[&str] = &[
     "sg_requests /dev/sg1",
     "sg_persist -k /dev/sg1",
     "sg_persist -r /dev/sg1",
+    "sg_persist -c /dev/sg1",
     "sg_raw -r 32 /dev/sg1 34 06 00 00 00 00 00 00 00 00",
     "sg_raw /dev/sg1 92 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
     "mtx -f /dev/sg0 unload 1 0",
@@ -196,4 +197,20 @@ fn every_personality_is_known_by_its_names_and_pages() {
         })
         .collect();
     judge(&spec, &commands, "personalities.txt");
+}
+
+#[test]
+fn a_drive_with_an_order_of_its_own_tells_its_limits() {
+    let mut spec = LibrarySpec::with_robot("ibm3584", "lto9", 1, 4, 2, 1);
+    spec.serial = "TWORDERS".to_owned();
+    let commands = [
+        "mtx -f /dev/sg0 load 1 0",
+        "sg_turs /dev/sg1",
+        "sg_turs /dev/sg1",
+        // RECEIVE RECOMMENDED ACCESS ORDER: with UDS_LIMITS most segments and the bytes of one, then the list, which
+        // nobody has generated.
+        "sg_raw -r 4 /dev/sg1 a3 9d 00 00 00 00 00 00 00 04 00 00",
+        "sg_raw -r 64 /dev/sg1 a3 1d 00 00 00 00 00 00 00 40 00 00",
+    ];
+    judge(&spec, &commands.map(str::to_owned), "access_order.txt");
 }

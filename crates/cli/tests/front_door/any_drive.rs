@@ -350,6 +350,8 @@ fn an_index_called_by_six_characters_is_of_the_cartridge_with_eight_in_the_libra
     let added = desk.done("catalog add --archive A TW0001.xml");
     let words = "TW0001 is TW0001L8 in the library";
     assert!(added.err.contains(words), "{}", added.err);
+    let volumes = desk.done("catalog volumes --archive A --json").json();
+    assert_eq!(volumes["volumes"][0]["volume"], "TW0001L8", "{volumes}");
     let again = desk.run("catalog add --archive A TW0001L8.xml");
     assert_ne!(again.code, 0, "{}", again.err);
 }

@@ -31,9 +31,14 @@ pub fn set(mount: &TempDir, name: &str, attribute: &str, value: &str) {
 
 /// A file as LTFS shows it.
 pub fn file(mount: &TempDir, name: &str, start_block: &str, bytes: usize) {
+    file_of(mount, name, start_block, &vec![b'x'; bytes]);
+}
+
+/// The same with these bytes.
+pub fn file_of(mount: &TempDir, name: &str, start_block: &str, bytes: &[u8]) {
     let path = mount.path().join(name);
     std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
-    std::fs::write(&path, vec![b'x'; bytes]).expect("a file");
+    std::fs::write(&path, bytes).expect("a file");
     set(mount, name, "volumeUUID", UUID);
     set(mount, name, "partition", "b");
     set(mount, name, "startblock", start_block);

@@ -328,6 +328,12 @@ fn without_sg_the_tape_driver_is_taken_and_said() {
         page: 0,
         subpage: 0,
     };
-    let error = log_pages.send(&mut *drive).expect_err("not by st").to_string();
-    assert!(error.contains("load the sg module (modprobe sg)"), "{error}");
+    let error = log_pages
+        .send(&mut *drive)
+        .expect_err("not by st")
+        .to_string();
+    assert!(
+        error.contains("load the sg module (modprobe sg)"),
+        "{error}"
+    );
 }

@@ -8,25 +8,31 @@ judge() {
     sed 's/^/judge: /' words
     echo "judge: [$code]"
 }
-tape="mt -f /dev/nst0"
+tape="/with/mt-st -f /dev/nst0"
+echo "judge: # $(/with/mt-st --version | head -n 1)"
+echo "judge: # $(/with/tar --version | head -n 1)"
+judge $tape status
 judge $tape setblk 0
-for n in 1 2 3; do judge "tar -c reel/$n | dd of=/dev/nst0 obs=10240 2>/dev/null"; done
+for n in 1 2 3; do judge /with/tar -cf /dev/nst0 reel/$n; done
+judge $tape status
 judge $tape tell
 judge $tape rewind
+judge $tape status
 judge $tape tell
 judge $tape fsf 2
 judge $tape tell
-judge "dd if=/dev/nst0 ibs=10240 2>/dev/null | tar -t"
+judge /with/tar -tf /dev/nst0
 judge $tape bsf 1
 judge $tape bsf 1
 judge $tape fsf 1
-judge "dd if=/dev/nst0 ibs=10240 2>/dev/null | tar -t"
+judge /with/tar -tf /dev/nst0
 judge $tape seek 5
 judge $tape tell
 judge $tape fsr 2
 judge $tape bsr 1
 judge $tape tell
-judge $tape eom
+judge $tape eod
+judge $tape status
 judge $tape tell
 judge $tape fsf 1
 judge $tape rewind
