@@ -149,6 +149,13 @@ impl Archive {
                 directory.display()
             ));
         }
+        if found.forgotten > 0 {
+            say(format_args!(
+                "tapewise: the catalogue had {} in the cache that {} gone or damaged there; recalls read what is on tape\n",
+                count(found.forgotten as usize, "file"),
+                if found.forgotten == 1 { "is" } else { "are" }
+            ));
+        }
         if !found.damaged.is_empty() {
             say(format_args!(
                 "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again\n",

@@ -51,7 +51,7 @@ pub fn moves<'a>(events: impl Iterator<Item = &'a Event>) -> Sheet {
             block.map_or_else(String::new, |block| block.to_string())
         };
         all.row([
-            word(event.action),
+            event.action.to_string(),
             event.purpose.clone().unwrap_or_default(),
             event.at_us.as_secs_f64().to_string(),
             took_s.to_string(),
@@ -68,20 +68,13 @@ pub fn moves<'a>(events: impl Iterator<Item = &'a Event>) -> Sheet {
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let longest = times.iter().copied().fold(0.0, f64::max);
         shown.row([
-            word(action),
+            action.to_string(),
             times.len().to_string(),
             format!("{mean:.2}"),
             format!("{longest:.2}"),
         ]);
     }
     Sheet::with_csv("moves", shown, all.csv())
-}
-
-/// An action by its name in the event log.
-pub fn word(action: Action) -> String {
-    let word = serde_json::to_value(action).ok();
-    let word = word.as_ref().and_then(serde_json::Value::as_str);
-    word.unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

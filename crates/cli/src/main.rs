@@ -26,6 +26,7 @@ mod rao;
 mod scenario;
 mod search;
 mod settings;
+mod terminal;
 mod threads;
 mod units;
 mod wear;

@@ -2,13 +2,12 @@
 
 use crate::error::CliError;
 use crate::progress;
-use std::borrow::Cow;
+use crate::terminal::{for_terminal, harmless, without_secrets, write_error};
 use std::fmt::Display;
 use std::fs::{File, Permissions};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use tapewise_archive::deliver::misleads;
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_plot::Table;
@@ -125,11 +124,6 @@ pub fn say(text: impl Display) {
     }
 }
 
-/// Writes on standard error as it is, except passwords; that nobody listens is no error.
-pub fn write_error(text: &str) {
-    let _ = write!(std::io::stderr(), "{}", without_secrets(text));
-}
-
 /// Says on standard error what went wrong. A program that asked for JSON has it in the last object.
 pub fn say_error(error: &CliError) {
     if progress::is_json() {
@@ -139,54 +133,6 @@ pub fn say_error(error: &CliError) {
     if let Some(hint) = error.to_do() {
         say(format_args!("hint: {hint}\n"));
     }
-}
-
-/// A text as a terminal may be shown it: what would mislead it is escaped, and passwords are left out.
-pub fn for_terminal(text: &str) -> String {
-    harmless(&without_secrets(text)).into_owned()
-}
-
-/// A text with what misleads a terminal in escapes; lines and tabs stay.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let is_bad = |character| misleads(character) && !matches!(character, '\n' | '\t');
-    if !text.contains(is_bad) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_bad(character) {
-            safe.extend(character.escape_default())
-        } else {
-            safe.push(character)
-        }
-    }
-    Cow::Owned(safe)
-}
-
-/// A text without the passwords in addresses of iSCSI devices, `iscsi://USER%PASSWORD@HOST/...`.
-fn without_secrets(text: &str) -> Cow<'_, str> {
-    const SCHEME: &str = "iscsi://";
-    if !text.contains(SCHEME) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len());
-    let mut left = text;
-    while let Some(at) = left.find(SCHEME) {
-        let (before, address) = left.split_at(at + SCHEME.len());
-        safe.push_str(before);
-        let end = address.find(|end: char| end == '/' || end.is_whitespace());
-        let (host, rest) = address.split_at(end.unwrap_or(address.len()));
-        let secret = host
-            .rsplit_once('@')
-            .and_then(|(user, host)| Some((user.split_once('%')?.0, host)));
-        match secret {
-            Some((user, host)) => safe.extend([user, "%***@", host]),
-            None => safe.push_str(host),
-        }
-        left = rest;
-    }
-    safe.push_str(left);
-    Cow::Owned(safe)
 }
 
 /// Standard output, where a reader that has seen enough (`head`, `less`) is no error.
@@ -205,39 +151,5 @@ impl Write for StandardOutput {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             flushed => flushed,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_in_an_address_is_not_said() {
-        for (text, safe) in [
-            (
-                "iscsi://me%secret@host:3260/iqn.a:b/1: no",
-                "iscsi://me%***@host:3260/iqn.a:b/1: no",
-            ),
-            (
-                "\"iscsi://me%se@cret@h/t/0\", iscsi://you%x@h/t/1",
-                "\"iscsi://me%***@h/t/0\", iscsi://you%***@h/t/1",
-            ),
-            ("iscsi://me@host/t/0 100%@x", "iscsi://me@host/t/0 100%@x"),
-            ("iscsi://host/t/0", "iscsi://host/t/0"),
-            ("iscsi://me%secret@host", "iscsi://me%***@host"),
-        ] {
-            assert_eq!(without_secrets(text), safe);
-        }
-    }
-
-    #[test]
-    fn what_would_mislead_a_terminal_is_escaped() {
-        let name = "a\u{1b}[2Jb\u{202e}gpj.exe\u{7f}\u{9b}\tc\n";
-        assert_eq!(
-            harmless(name),
-            "a\\u{1b}[2Jb\\u{202e}gpj.exe\\u{7f}\\u{9b}\tc\n"
-        );
-        assert_eq!(harmless("Zürich 東京\n"), "Zürich 東京\n");
     }
 }

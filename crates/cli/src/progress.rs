@@ -7,7 +7,8 @@ pub use drives::Drives;
 pub use state::{Left, State};
 
 use crate::error::{CliError, Exit};
-use crate::{json, output};
+use crate::json::envelope;
+use crate::terminal::{for_terminal, write_error};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use state::Shown;
@@ -95,8 +96,8 @@ fn emit(event: &'static str, body: impl Serialize) {
         body,
     };
     // The objects are ours, and their keys are strings: no line is ever lost here.
-    if let Ok(line) = json::line(FORMAT, &line) {
-        output::write_error(&line);
+    if let Ok(line) = envelope::line(FORMAT, &line) {
+        write_error(&line);
     }
 }
 
@@ -191,8 +192,7 @@ impl Meter {
         match self.form {
             Form::None => return,
             Form::Line => {
-                self.line
-                    .set_message(output::for_terminal(&shown().to_string()));
+                self.line.set_message(for_terminal(&shown().to_string()));
                 self.line.tick();
                 *locked(&LINE) = Some(self.line.clone());
             }

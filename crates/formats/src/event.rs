@@ -4,6 +4,7 @@
 //! be priced under another order, or be drawn. [`crate::event_log`] reads and writes files of them.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use tapewise_model::Micros;
 
 /// What was done.
@@ -32,6 +33,13 @@ pub enum Action {
     Rewind,
     /// A pause that was wanted: a delay between reads that is measured.
     Pause,
+}
+
+impl fmt::Display for Action {
+    /// By its name in the event log.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
+    }
 }
 
 /// How it ended.

@@ -1,6 +1,5 @@
 //! How far a work has come: its numbers, and the line that shows them.
 
-use crate::html;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -88,7 +87,7 @@ impl State {
     /// The same, and this is what a device did last.
     pub fn after(self, event: &Event) -> State {
         State {
-            doing: Some(html::word(event.action)),
+            doing: Some(event.action.to_string()),
             device: event.device.clone(),
             cartridge: event.cartridge.clone(),
             ..self

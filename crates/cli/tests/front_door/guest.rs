@@ -132,7 +132,8 @@ fn boot(image: &Path, initramfs: &Path, units: &[String]) -> String {
         let mut bytes = Vec::new();
         let _ = output.read_to_end(&mut bytes);
         let _ = errors.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
+        // A progress line that was taken away stands before what came after it.
+        String::from_utf8_lossy(&bytes).replace("\r\u{1b}[2K", "\n")
     });
     let start = Instant::now();
     while guest.0.try_wait().expect("the state of qemu").is_none() {

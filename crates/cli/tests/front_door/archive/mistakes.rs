@@ -52,6 +52,36 @@ fn a_rebuild_knows_cartridges_that_were_used_again_and_others_that_were_swapped(
 }
 
 #[test]
+fn a_cartridge_with_more_on_it_than_a_restored_catalogue_knows_is_not_labelled_anew() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    copy(&desk, "A", "kept");
+    files.extend(make_files(&desk, "more", 4));
+    desk.done("store --archive A --quiet more");
+    put_back(&desk, "kept");
+    let refused = desk.run("catalog repack --archive A --quiet --reuse TW0001");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let way = "tapewise catalog rebuild";
+    assert!(refused.err.contains(way), "{}", refused.err);
+    desk.done("catalog rebuild --archive A --quiet");
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn cached_files_that_somebody_took_away_are_counted_and_come_from_tape() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A --quiet reel");
+    std::fs::remove_file(in_cache(&desk, "reel/1.bin")).expect("removed");
+    let opened = desk.done("store --archive A --quiet reel");
+    let said = "1 file in the cache that is gone or damaged there";
+    assert!(opened.err.contains(said), "{}", opened.err);
+    recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
 fn a_copy_in_parts_is_whole_after_a_rebuild_only_if_all_its_parts_were_found() {
     let desk = desk();
     let settings = desk.read("A/archive.toml");
