@@ -116,15 +116,13 @@ pub fn give_up_missing(
         FROM segment JOIN copy ON copy.id = segment.copy JOIN volume ON volume.id = segment.volume \
         WHERE volume.uuid = ?1 COLLATE NOCASE AND copy.state = 'whole'";
     let row = |row: &rusqlite::Row<'_>| {
-        let place = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok((place, (row.get(3)?, row.get(4)?)))
+        let is_found = found.contains(&(row.get(0)?, row.get(1)?, row.get(2)?));
+        Ok((is_found, row.get(3)?, row.get(4)?))
     };
-    let known: Vec<((u8, u64, u64), (i64, FileId))> = all(transaction, sql, [uuid], row)?;
-    let missing = known
-        .into_iter()
-        .filter(|(place, _)| !found.contains(place));
+    let known: Vec<(bool, i64, FileId)> = all(transaction, sql, [uuid], row)?;
     // A copy in several segments is missing once.
-    let missing: BTreeMap<i64, FileId> = missing.map(|(_, copy)| copy).collect();
+    let missing = known.into_iter().filter(|(is_found, ..)| !is_found);
+    let missing: BTreeMap<i64, FileId> = missing.map(|(_, copy, file)| (copy, file)).collect();
     for (&copy, &file) in &missing {
         displace(transaction, copy, file, at_ns)?;
     }
