@@ -25,7 +25,7 @@ demo: build ## the main job, without hardware
 
 test: check packages ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.
-	@+$(MAKE) --no-print-directory --jobs 2 --output-sync=line unit reproduce
+	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
