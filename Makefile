@@ -75,10 +75,10 @@ unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --doc
 
 guest-gigabyte: targets ## 1 GiB through the tape driver of a Linux guest and back, by filemarks, by blocks and by seek
-	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture guest::a_gigabyte
+	$(CARGO) test --quiet --workspace --test front_door -- --ignored --nocapture guest::a_gigabyte
 
 guest-times: targets ## the program in a Linux guest on a scaled clock: the times it measures beside those of the emulator
-	$(CARGO) test --quiet --package tapewise-cli --test front_door -- --ignored --nocapture guest::the_host_measures
+	$(CARGO) test --quiet --workspace --test front_door -- --ignored --nocapture guest::the_host_measures
 
 reproduce: ## the papers' tables on three seeds; fails when a claim that is to hold does not
 	@mkdir -p target/reproduce
