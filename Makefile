@@ -1,6 +1,7 @@
 # Two commands set everything up: make demo, make test. `make help` lists the rest.
 
-CARGO ?= cargo
+# cargo cannot use the job server of make 4.3, and says so at length.
+CARGO ?= env -u MAKEFLAGS -u MFLAGS cargo
 TAPEWISE := target/release/tapewise
 # The program as the tests have it: of the same profile and the same features, so that nothing is compiled twice.
 TESTED := target/debug/tapewise
@@ -12,8 +13,8 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo test build check packages packages-verified python python-package capi targets unit reproduce \
-    reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times \
+.PHONY: help demo test build check packages packages-verified python python-package capi targets programs unit \
+    documented reproduce reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist web \
     web-test clean
 
@@ -23,9 +24,9 @@ help: ## list these commands
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-test: check packages ## everything that must hold: style, lints, tests, the papers' claims
+test: check packages targets programs ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.
-	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce
+	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
@@ -70,8 +71,13 @@ packages-verified:
 targets: ## real SCSI targets for the tests, from Debian's packages (as root; skipped loudly otherwise)
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
 
+programs: ## the programs of the tests
+	$(CARGO) test --workspace --quiet --tests --no-run
+
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --tests
+
+documented: ## the examples in the documentation of the crates
 	$(CARGO) test --workspace --quiet --doc
 
 guest-gigabyte: targets ## 1 GiB through the tape driver of a Linux guest and back, by filemarks, by blocks and by seek
