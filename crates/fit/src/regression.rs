@@ -23,10 +23,12 @@ fn indicator(holds: bool) -> f64 {
 }
 
 /// A seek takes its startup and a time for each unit of distance. Where the drive has a line of its own for short
-/// seeks, the moves that fall below it say nothing of the long one.
+/// seeks ahead, the moves that fall below it say nothing of the long one.
 pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let length = f64::from(ground.geometry.wrap_lpos());
-    let is_long = |sample: &&Sample| distance(sample) > ground.short_lpos;
+    let is_long = |sample: &&Sample| {
+        sample.to.lpos < sample.from.lpos || distance(sample) > ground.short_lpos
+    };
     let long: Vec<Sample> = samples.iter().filter(is_long).copied().collect();
     let rows: Vec<[f64; 2]> = long
         .iter()

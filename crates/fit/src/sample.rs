@@ -26,9 +26,9 @@ pub struct Ground {
     /// Seconds to read one LPOS unit, as the profile's rate and capacity have it: where records
     /// hardly tell how fast the drive reads, they are not taken far from this.
     pub read_per_lpos_s: Option<f64>,
-    /// The line of a helical drive for short seeks, where the profile has one.
+    /// The line of a helical drive for short seeks ahead, where the profile has one.
     pub short: Option<ShortSeek>,
-    /// Moves of up to this many LPOS go by that line.
+    /// Moves ahead of up to this many LPOS go by that line.
     pub short_lpos: f64,
     /// For a drive that is modelled by key points: what is known of it, and the key points that the records were
     /// placed by.

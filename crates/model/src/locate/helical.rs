@@ -1,8 +1,9 @@
 //! Helical scan: seek time grows linearly with distance (Johnson & Miller 1998, section 5.4).
 //!
 //! `t = startup + full * |x' - x| / X`, with `x` the place along the tape and `X` its length. A
-//! 4mm drive has a second, steeper line for short seeks (section 5.4.3); the faster of the two is
-//! taken, which is the short one below their crossing.
+//! 4mm drive has a second, steeper line for short seeks ahead (section 5.4.3, which compares them with
+//! reading on); the faster of the two is taken, which is the short one below their crossing. A seek
+//! back always winds the tape, however short it is.
 
 use super::neighbours::{Groups, TurningPoints};
 use super::point::Point;
@@ -13,7 +14,7 @@ use crate::micros::{Micros, Pace};
 use crate::sourced::{Known, Sourced, value};
 use serde::{Deserialize, Serialize};
 
-/// The line for short seeks.
+/// The line for short seeks ahead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShortSeek {
     /// Fixed time.
@@ -111,8 +112,10 @@ impl Times for HelicalLinear {
         let distance = i64::from((to.lpos - from.lpos).abs());
         let long = self.startup + self.pace.time(distance);
         match self.short {
-            Some(short) => long.min(short.startup + short.pace.time(distance)),
-            None => long,
+            Some(short) if to.lpos >= from.lpos => {
+                long.min(short.startup + short.pace.time(distance))
+            }
+            _ => long,
         }
     }
 
@@ -135,11 +138,14 @@ impl Groups for HelicalLinear {
     }
 }
 
-/// One class for the line of long seeks, one for that of short ones: the faster counts.
+/// One class for the line of long seeks, one for that of short ones ahead: the faster counts.
 impl Straight for HelicalLinear {
     fn slopes(&self, class: usize) -> Slopes {
         match (class, self.short) {
-            (1, Some(short)) => Slopes::valley(short.pace),
+            (1, Some(short)) => Slopes {
+                below: None,
+                above: Some(short.pace.fine()),
+            },
             _ => Slopes::valley(self.pace),
         }
     }
@@ -155,12 +161,16 @@ impl Straight for HelicalLinear {
     }
 
     fn looks(&self, from: &Point, give: &mut dyn FnMut(Look)) {
-        let looks = self.lines().map(|(class, startup, pace)| Look {
-            class,
-            pivot: from.lpos,
-            below: Some(base(startup, -pace.fine(), from.lpos)),
-            above: Some(base(startup, pace.fine(), from.lpos)),
-            except: None,
+        let looks = self.lines().map(|(class, startup, pace)| {
+            let is_long = class == 0;
+            Look {
+                class,
+                // Where the head is, the short line holds.
+                pivot: from.lpos - i32::from(!is_long),
+                below: is_long.then(|| base(startup, -pace.fine(), from.lpos)),
+                above: Some(base(startup, pace.fine(), from.lpos)),
+                except: None,
+            }
         });
         looks.for_each(give);
     }
