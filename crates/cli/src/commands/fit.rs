@@ -1,5 +1,6 @@
 //! `tapewise fit`: a log of locates to a profile that predicts them.
 
+mod key_points;
 pub mod log_kind;
 mod maps;
 mod maps_report;
@@ -56,7 +57,8 @@ pub struct Fit {
     #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
     /// The map of the cartridge that an event log with block numbers is of: key points or a table of
-    /// wrap ends, as `measure --map` writes it.
+    /// wrap ends, as `measure --map` writes it. The log of a measurement that found key points has them
+    /// itself.
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
     /// Where to write the fitted profile; its name is that of the file.
@@ -140,7 +142,11 @@ pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, 
 /// Places the moves and fits them.
 fn carry_out(args: &Fit, records: Records) -> Result<Outcome, CliError> {
     let drive = profiles::load_drive(&args.base)?;
-    let map = args.map.as_deref().map(map).transpose()?;
+    let map = match &args.map {
+        Some(path) => Some(map(path)?),
+        None if records.block_locates.is_empty() => None,
+        None => key_points::in_log(&args.logs, &drive)?,
+    };
     let options = FitOptions {
         block_bytes: args.block_size,
         map: map.as_ref(),

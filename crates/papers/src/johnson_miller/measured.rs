@@ -38,7 +38,7 @@ const MIDTAPE_SAMPLES: u32 = 120;
 
 /// Short seeks: serpentine drives jump from landing point to landing point, so that where seeking
 /// begins to pay needs several times the suite's samples to come out within some per cent.
-const SHORT_SAMPLES: u32 = 480;
+const SHORT_SAMPLES: u32 = 960;
 
 /// How much longer the start of a reverse track takes on a 3590 with the fault that the paper saw
 /// (note 2), in seconds: it is called very large and drawn, but no number is printed.

@@ -208,6 +208,17 @@ pub fn of_log<'e>(
     })
 }
 
+/// The key points of the cartridge that a log is of, where the log has all probes of a search. The cartridge ends where
+/// the log goes farthest: a measurement begins at the end of the data.
+pub fn of_whole_log<'e, E: Iterator<Item = &'e Event>>(
+    events: impl Fn() -> E,
+    nominal: NominalSections,
+) -> Option<Found> {
+    let spots = events().flat_map(|event| [&event.from, &event.to]);
+    let segments = spots.flatten().filter_map(|spot| spot.block).max()?;
+    of_log(events(), nominal, segments).ok()
+}
+
 /// The most segments that are read over to come to where a probe starts; farther is located.
 const READ_OVER: u64 = 400;
 

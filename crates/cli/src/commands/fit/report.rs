@@ -51,7 +51,7 @@ fn placed(found: &Outcome) -> String {
         Places::NominalKeyPoints => {
             "by the profile's nominal key points: the log has block numbers only;\n--map gives those of the cartridge"
         }
-        Places::Map => "by the map that was given",
+        Places::Map => "by the map of the cartridge",
         Places::Found => "by maps that were found from all of them, those held out too",
     };
     let beyond = match found.beyond {

@@ -13,8 +13,8 @@ use tapewise_run::measure::summary::{Stat, Summary};
 use tapewise_run::measure::{Robot, Step, Subject, Suite};
 use tapewise_run::{Recorder, RunError};
 
-/// Ways of each robot: the Sony's spread of 2 s leaves a mean uncertain by 2 % then.
-const WAYS: u32 = 60;
+/// Ways of each robot: the spreads of the Sony and the Ampex leave a mean uncertain by 1 % then.
+const WAYS: u32 = 240;
 
 /// The slot that the cartridge of the cycles lives in.
 const HOME: usize = 0;
