@@ -18,6 +18,7 @@ mod step;
 mod subject;
 mod suite;
 pub mod summary;
+mod walk;
 mod writing;
 
 pub use bench::Progress;

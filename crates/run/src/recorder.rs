@@ -226,7 +226,7 @@ impl<'a> Recorder<'a> {
     /// switch off.
     ///
     /// # Errors
-    /// [`RunError`], among them that the drive refuses mode page 0Fh when it is to be switched on.
+    /// [`RunError`], among them [`RunError::Unsuitable`] for a drive without mode page 0Fh that is to compress.
     pub fn compress(&mut self, on: bool) -> Result<(), RunError> {
         let pages = self.drive.mode(COMPRESSION_PAGE).map(|mode| mode.pages);
         let now = pages.map(|pages| {
@@ -237,7 +237,7 @@ impl<'a> Recorder<'a> {
         });
         let now = match now {
             Ok(Some(now)) if now.is_capable => now,
-            Err(error) if on => return Err(error.into()),
+            Err(error) if on && !error.is_unsupported() => return Err(error.into()),
             _ if on => {
                 let what = "the drive has no compression to measure";
                 return Err(RunError::Unsuitable(what.to_owned()));

@@ -52,8 +52,12 @@ pub struct Measure {
     /// Measure as much as fits into 30 minutes of drive time, without the time for writing.
     #[arg(long)]
     quick: bool,
+    /// Measure only what `tapewise fit` learns most from, for this long [default: 2h30m].
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2h30m",
+          value_parser = quantity::hours, conflicts_with_all = ["quick", "only", "write", "changer"])]
+    for_fit: Option<f64>,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
-    /// large-read, midtape, positions, landing, key-points; with --write: block-size, compression.
+    /// large-read, midtape, positions, landing, key-points, walk; with --write: block-size, compression.
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
     /// Measure writing on a blank cartridge, then fill it with data that does not compress.
@@ -209,8 +213,16 @@ fn measure(
     write(asked, wanted, recorder)?;
     let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
-    let limit = args.quick.then(|| QUICK - subject.expected().explore);
-    let suite = Suite::plan(&subject, wanted, robot.is_some(), limit, args.seed);
+    let suite = match args.for_fit {
+        Some(hours) => {
+            let time = Micros::from_secs_f64(hours * 3600.0) - subject.expected().explore;
+            Suite::for_fit(&subject, time.max(Micros::ZERO), args.seed)
+        }
+        None => {
+            let limit = args.quick.then(|| QUICK - subject.expected().explore);
+            Suite::plan(&subject, wanted, robot.is_some(), limit, args.seed)
+        }
+    };
     say(table::plan(&suite));
     if args.dry_run {
         return Ok(None);

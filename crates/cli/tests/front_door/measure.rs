@@ -72,6 +72,47 @@ fn nothing_is_written_without_write_and_nothing_overwritten_without_overwrite() 
     let refused = desk.run(&format!("measure emulated:lib -o b.jsonl --write {steps}"));
     assert_eq!(refused.code, 3, "{}", refused.err);
     assert!(refused.err.contains("--overwrite"), "{}", refused.err);
+    // This drive has no compression, and the program says so in words.
+    let ran = desk.run("measure emulated:lib -o c.jsonl --write --overwrite --only compression");
+    assert!(
+        ran.err.contains("the drive has no compression to measure"),
+        "{}",
+        ran.err
+    );
+}
+
+/// What is measured for a fit takes the time that was given, and a fit of it knows moves that it never saw.
+#[test]
+fn what_is_measured_for_a_fit_keeps_its_time_and_predicts_other_moves() {
+    let desk = Desk::new();
+    desk.done("measure emulated:lto9 -o walk.jsonl --for-fit=2h");
+    let whole = desk.read("walk.jsonl");
+    let took = |log: &str| -> f64 {
+        let line = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
+        let walked = log.lines().filter_map(line).filter(|event| {
+            let purpose = event["purpose"].as_str();
+            purpose.is_some_and(|purpose| purpose.starts_with("walk"))
+        });
+        walked
+            .filter_map(|event| event["took_us"].as_f64())
+            .sum::<f64>()
+            / 3.6e9
+    };
+    assert!((took(&whole) - 2.0).abs() < 0.1, "{} h", took(&whole));
+    // Stopped on the way and taken up again, it takes the rest.
+    let lines: Vec<&str> = whole.lines().collect();
+    desk.put("half.jsonl", lines[..lines.len() / 2].join("\n") + "\n");
+    desk.done("measure emulated:lto9 -o half.jsonl --for-fit=2h");
+    let took = took(&desk.read("half.jsonl"));
+    assert!((took - 2.0).abs() < 0.1, "{took} h");
+
+    desk.done("fit walk.jsonl --base lto9 --out mine.toml");
+    desk.done("measure emulated:lto9 -o other.jsonl --only seek-mid --seed 5");
+    let ran = desk.done("audit other.jsonl --profile mine.toml --json");
+    let audit: serde_json::Value = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(audit["priced"]["trust"], "good", "{audit}");
+    let off_s = audit["priced"]["moves_median_error_s"].as_f64();
+    assert!(off_s.is_some_and(|seconds| seconds < 1.0), "{audit}");
 }
 
 #[test]

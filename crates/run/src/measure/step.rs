@@ -36,12 +36,14 @@ pub enum Step {
     BlockSize,
     /// Writing and reading data that compresses more and more.
     Compression,
+    /// A walk of moves of every kind, for a fit.
+    Walk,
 }
 
 impl Step {
     /// All steps in the order in which they are done: what writes first, for the others need a
     /// full cartridge; then what begins at the beginning of tape; what takes longest last.
-    pub const ALL: [Step; 15] = [
+    pub const ALL: [Step; 16] = [
         Step::BlockSize,
         Step::Compression,
         Step::Mount,
@@ -57,6 +59,7 @@ impl Step {
         Step::Positions,
         Step::Landing,
         Step::KeyPoints,
+        Step::Walk,
     ];
 
     /// Whether it writes, from the beginning of tape: what was there is gone.
@@ -82,6 +85,7 @@ impl Step {
             Step::KeyPoints => "key-points",
             Step::BlockSize => "block-size",
             Step::Compression => "compression",
+            Step::Walk => "walk",
         }
     }
 }

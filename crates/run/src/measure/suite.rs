@@ -2,9 +2,9 @@
 
 use super::bench::{Ahead, Bench, Progress};
 use super::robot::{self, Robot};
-use super::step::Step;
+use super::step::{Purpose, Step};
 use super::subject::Subject;
-use super::{delays, key_points, seeks, short, writing};
+use super::{delays, key_points, seeks, short, walk, writing};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use std::fmt;
@@ -62,6 +62,9 @@ impl fmt::Display for LeftOut {
 /// Drive time of `--quick`.
 pub const QUICK: Micros = Micros(30 * 60 * 1_000_000);
 
+/// Moves of a walk that has no limit.
+const WALK_SAMPLES: u32 = 300;
+
 impl Suite {
     /// The full suite, or as much of it as fits into `limit`.
     ///
@@ -90,6 +93,15 @@ impl Suite {
             .collect();
         if let Some(limit) = limit {
             suite.shorten(limit);
+        }
+        suite
+    }
+
+    /// A walk that takes as long as the time given: what teaches a fit of the locate time most.
+    pub fn for_fit(subject: &Subject, time: Micros, seed: u64) -> Suite {
+        let mut suite = Suite::of(std::iter::once(Step::Walk), subject, Some(time), seed);
+        for walk in &mut suite.steps {
+            walk.samples = u32::try_from(time.0 / walk.each.0.max(1)).unwrap_or(u32::MAX);
         }
         suite
     }
@@ -176,7 +188,9 @@ impl Suite {
         log: &[Event],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Step>, RunError> {
-        let until = self.limit.map(|limit| recorder.clock() + limit);
+        let until = self
+            .limit
+            .map(|limit| recorder.clock() + limit - walked(log));
         let mut later = self.total();
         let mut cut_short = Vec::new();
         let mut bench = Bench::new(recorder, subject, self.seed, log, until, progress);
@@ -189,12 +203,25 @@ impl Suite {
                 later,
             });
             run_step(&mut bench, planned, robot.as_mut())?;
-            if !bench.has_time() && bench.done() < planned.samples {
+            // A walk has no end of its own.
+            if !bench.has_time() && bench.done() < planned.samples && planned.step != Step::Walk {
                 cut_short.push(planned.step);
             }
         }
         Ok(cut_short)
     }
+}
+
+/// What a walk in the log took: one that is taken up again goes on for the rest of its time.
+fn walked(log: &[Event]) -> Micros {
+    let is_of_walk = |event: &&Event| {
+        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+        purpose.is_some_and(|purpose| purpose.step == Step::Walk)
+    };
+    log.iter()
+        .filter(is_of_walk)
+        .map(|event| event.took_us)
+        .sum()
 }
 
 /// Steps that are measured when nothing else is said: quick ones leave out those that need hours.
@@ -206,6 +233,7 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
         Step::Landing => subject.is_serpentine() && !quick,
         Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
         Step::LargeRead => !quick,
+        Step::Walk => false,
         _ => true,
     }
 }
@@ -249,6 +277,8 @@ fn planned(step: Step, subject: &Subject) -> Planned {
         Step::Positions => (64, seek),
         Step::Landing => (120, seek + seek),
         Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
+        // Most moves are short.
+        Step::Walk => (WALK_SAMPLES, Micros(seek.0 / 2)),
         Step::BlockSize => {
             let sizes = writing::block_sizes(subject).len() as u32;
             (sizes, second(2.0 * writing::STRETCH_S) + expected.rewind)
@@ -299,6 +329,7 @@ fn run_step(
         Step::Positions => seeks::positions(bench, samples),
         Step::Landing => seeks::landing(bench, samples),
         Step::KeyPoints => key_points::measure(bench).map(|_| ()),
+        Step::Walk => walk::walk(bench, samples),
         Step::BlockSize => writing::by_block_size(bench),
         Step::Compression => writing::compression(bench, samples),
     }
