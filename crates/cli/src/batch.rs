@@ -3,8 +3,9 @@
 mod mount;
 
 use crate::error::CliError;
-use crate::names::{MatchArgs, read_names};
+use crate::names::{MatchArgs, given_names, read_names};
 use crate::quantity;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,9 @@ pub struct Input {
     /// Mounted LTFS volume. Positions come from the extended attributes of its files.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["requests", "ltfs_index"])]
     ltfs_mount: Option<PathBuf>,
+    /// Names that a recall has on its command line.
+    #[arg(skip)]
+    names: Vec<OsString>,
     /// File with the names to read, one a line; "-" is standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
@@ -59,6 +63,8 @@ pub struct Input {
 /// Which files of a volume are wanted, as options give them.
 #[derive(Debug, Default)]
 pub struct Wanted {
+    /// The names themselves; without any, the list.
+    pub names: Vec<OsString>,
     /// The list of names.
     pub files_from: Option<PathBuf>,
     /// Everything instead of a list.
@@ -76,6 +82,7 @@ impl Input {
     pub fn of_mount(mount: &Path, ltfs_label: Option<&Path>, wanted: Wanted) -> Input {
         Input {
             ltfs_mount: Some(mount.to_owned()),
+            names: wanted.names,
             files_from: wanted.files_from,
             all_files: wanted.all_files,
             null: wanted.null,
@@ -293,6 +300,9 @@ fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliErr
 
 /// The list of names, and what to call it.
 fn names(input: &Input) -> Result<(String, Vec<Name>), CliError> {
+    if !input.names.is_empty() {
+        return Ok(given_names(&input.names));
+    }
     let hint = "--all-files reads everything; `tapewise demo` needs no names";
     read_names(input.files_from.as_deref(), input.null, hint)
 }

@@ -1,6 +1,7 @@
 //! Lists of names on the command line: where they come from, and how they are understood.
 
 use crate::error::CliError;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::Path;
@@ -39,6 +40,16 @@ impl MatchArgs {
     }
 }
 
+/// Names that stand on the command line, and what messages call them.
+pub fn given_names(names: &[OsString]) -> (String, Vec<Name>) {
+    let name = |(line, name): (u64, &OsString)| Name {
+        bytes: name.as_encoded_bytes().to_vec(),
+        line,
+    };
+    let names = (1..).zip(names).map(name).collect();
+    ("the command line".to_owned(), names)
+}
+
 /// Reads a list of names from a file, or from standard input; what messages call it, and the names. `hint` is what to
 /// do if nothing is there to be read.
 pub fn read_names(
@@ -63,7 +74,7 @@ pub fn read_names(
         _ => {
             let stdin = std::io::stdin();
             if stdin.is_terminal() {
-                let what = "nothing to read: give names with --files-from or on standard input";
+                let what = "no names are given: give them as arguments, with --files-from, or on standard input";
                 return Err(CliError::input(what).hint(hint));
             }
             let input = BufReader::with_capacity(1 << 20, stdin);

@@ -95,7 +95,7 @@ pub fn read_csv(input: impl BufRead, options: FieldOptions) -> Result<Requests, 
         .count();
     if repeated > 0 {
         notices.push("repeated-id", None, || {
-            format!("{repeated} rows have an id that a row before them has; each row is a request of its own")
+            format!("an id that stood before stands again, {repeated} times; each row is a request of its own")
         });
     }
     Ok(Requests {

@@ -8,15 +8,17 @@ mod report;
 mod waiting;
 
 use crate::error::CliError;
-use crate::names::MatchArgs;
+use crate::names::{MatchArgs, given_names, read_names};
 use crate::placement::PlacementArgs;
 use crate::quantity;
 use crate::search::SearchArgs;
 use crate::settings::Settings;
 use clap::ArgGroup;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise_formats::list::Name;
 use tapewise_order::Algorithm;
 
 /// Recall files from tape in the fastest order.
@@ -38,6 +40,10 @@ use tapewise_order::Algorithm;
 pub struct Recall {
     #[command(subcommand)]
     waiting: Option<waiting::Waiting>,
+    /// The files: paths, bare names or patterns such as 'reel 3/*.mxf'. Without them, --files-from or standard input
+    /// gives the names.
+    #[arg(value_name = "NAME", conflicts_with_all = ["files_from", "all_files", "null"])]
+    names: Vec<OsString>,
     /// Drive with an LTFS tape in it. tapewise reads label, index and files from the tape without a
     /// mount, writes nothing to it, and learns where its blocks lie while it reads.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = OF_A_MOUNT)]
@@ -149,6 +155,15 @@ const OF_A_MOUNT: [&str; 11] = [
 ];
 
 impl Recall {
+    /// The names that are wanted, and what messages call their list. `hint` is what to do if there are none.
+    fn list(&self, hint: &str) -> Result<(String, Vec<Name>), CliError> {
+        if self.names.is_empty() {
+            read_names(self.files_from.as_deref(), self.null, hint)
+        } else {
+            Ok(given_names(&self.names))
+        }
+    }
+
     /// The profile that was asked for.
     fn profile(&self) -> Option<&str> {
         Some(self.placement.profile.as_str()).filter(|name| *name != BY_NAME)

@@ -42,6 +42,38 @@ fn a_file_without_a_whole_copy_is_no_part_of_what_was_done() {
     assert_eq!(there, files["reel/2.bin"]);
 }
 
+/// Names stand where everybody puts them first: behind the options, whole, bare, as patterns, or a directory's.
+#[test]
+fn names_on_the_command_line_are_recalled() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A reel");
+    empty_cache(&desk);
+    let there = |path: &str| std::fs::read(desk.path().join(path)).ok();
+    desk.done("recall --archive A --to out reel/0.bin 1.bin");
+    for name in ["reel/0.bin", "reel/1.bin"] {
+        assert_eq!(
+            there(&format!("out/{name}")).as_ref(),
+            files.get(name),
+            "{name}"
+        );
+    }
+    assert_eq!(there("out/reel/2.bin"), None);
+    desk.done("recall --archive A --to all reel");
+    for (name, contents) in &files {
+        assert_eq!(
+            there(&format!("all/{name}")).as_ref(),
+            Some(contents),
+            "{name}"
+        );
+    }
+    let none = desk.run("recall --archive A --to out 1.bin none.bin");
+    assert_eq!(none.code, 2, "{}", none.err);
+    assert!(none.err.contains("none.bin"), "{}", none.err);
+    let both = desk.run("recall --archive A --to out 1.bin --files-from list");
+    assert_eq!(both.code, 2, "{}", both.err);
+}
+
 /// A desk with a library of two drives and four cartridges, and an archive that it serves.
 pub fn desk() -> Desk {
     let desk = Desk::new();

@@ -9,7 +9,6 @@ use crate::commands::store::volumes_and_why;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
-use crate::names::read_names;
 use crate::output::say;
 use crate::units;
 use queue::Worked;
@@ -93,7 +92,7 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
         return Ok(every.map(|(file, _)| file).collect());
     }
     let hint = "--all-files recalls everything; `tapewise catalog find` lists what there is";
-    let (name, names) = read_names(args.files_from.as_deref(), args.null, hint)?;
+    let (name, names) = args.list(hint)?;
     let matching = args.matching.matching();
     let is_plain = matches!(matching.by, MatchBy::Auto | MatchBy::Path);
     let mut files = Vec::new();

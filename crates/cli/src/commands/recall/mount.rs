@@ -27,6 +27,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
         }
     };
     let wanted = Wanted {
+        names: args.names.clone(),
         files_from: args.files_from.clone(),
         all_files: args.all_files,
         null: args.null,

@@ -3,7 +3,6 @@
 use super::Say;
 use crate::commands::recall::Recall;
 use crate::error::CliError;
-use crate::names::read_names;
 use crate::units;
 use tapewise::batch::Listed;
 use tapewise_archive::deliver::InnerPath;
@@ -40,7 +39,7 @@ impl Choice {
             return Ok(Choice::All);
         }
         let hint = "--all-files recalls everything";
-        let (called, names) = read_names(args.files_from.as_deref(), args.null, hint)?;
+        let (called, names) = args.list(hint)?;
         if !args.ranges {
             return Ok(Choice::Names(called, names));
         }
