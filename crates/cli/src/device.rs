@@ -8,6 +8,7 @@ pub use in_use::host_holders;
 
 use crate::error::{CliError, Exit};
 use crate::output::say;
+use std::path::Path;
 use tapewise_emulator::LibraryError;
 use tapewise_scsi::device::{Address, DeviceError, Host};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
@@ -185,6 +186,14 @@ impl From<DeviceError> for CliError {
     fn from(error: DeviceError) -> CliError {
         match error {
             DeviceError::Transport(_) => CliError::failed(error),
+            DeviceError::NoDevice { ref name } => {
+                let hint = if Path::new(name).join("library.toml").is_file() {
+                    format!("the emulated library in that directory is called emulated:{name}")
+                } else {
+                    "`tapewise doctor` lists the devices of this host; emulated:DIR is an emulated library".to_owned()
+                };
+                CliError::input(error).hint(hint)
+            }
             _ => CliError::input(error),
         }
     }

@@ -299,3 +299,12 @@ fn a_drive_is_cleaned_and_without_a_cleaning_cartridge_it_is_said() {
         places
     );
 }
+
+#[test]
+fn the_directory_of_an_emulated_library_is_no_device_and_the_hint_says_its_name() {
+    let desk = Desk::new();
+    desk.done("emulate lib --drives 1 --robot ibm3584");
+    let ran = desk.run("library inventory lib");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("is called emulated:lib"), "{}", ran.err);
+}
