@@ -14,7 +14,7 @@ PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo test build check packages packages-verified python python-package capi targets programs unit \
-    documented reproduce reproduce-seeds verified bench mounts outside simulators simulate-faults fuzz guest-times \
+    documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist web \
     web-test clean
 
@@ -112,6 +112,9 @@ bench: target/simulators/installed ## how good and how fast orders are, beside t
 	$(CARGO) bench --quiet --package tapewise-formats --bench ltfs_index
 	$(CARGO) bench --quiet --package tapewise-archive --bench stream
 	$(CARGO) bench --quiet --package tapewise-sim --bench speed -- --python $(SIMULATORS)
+
+unseen: ## fits of drives whose laws no model of ours has, and what their orders are worth beside CTA's
+	$(CARGO) bench --quiet --package tapewise-fit --bench unseen
 
 mounts: ## every mount policy on ten scenarios at four loads beside a bound, as tables in target/mounts.md; hours
 	$(CARGO) run --quiet --release --package tapewise-sim --example mounts > target/mounts.md
