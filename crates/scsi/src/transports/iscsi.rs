@@ -14,8 +14,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// The library whose structures are those below; others of the name number them differently.
-const LIBRARY: &str = "libiscsi.so.7";
+/// The libraries whose structures are those below: libiscsi 1.17 to 1.19. Debian's 1.19 calls itself 7 and that of
+/// EL9 9. From 1.20 on, `struct scsi_task` is another one.
+const LIBRARIES: [&str; 3] = ["libiscsi.so.7", "libiscsi.so.8", "libiscsi.so.9"];
 /// How this program calls itself to a target.
 const INITIATOR: &CStr = c"iqn.2026-11.net.tapewise:initiator";
 const SESSION_NORMAL: c_int = 2;
@@ -155,10 +156,19 @@ struct Api {
 
 impl Api {
     fn load() -> Result<Api, libloading::Error> {
+        let [first, others @ ..] = LIBRARIES;
+        // The first name's error is the one that is told: Debian's package has that name.
+        let loaded = Api::load_from(first);
+        others.into_iter().fold(loaded, |found, name| {
+            found.or_else(|error| Api::load_from(name).map_err(|_| error))
+        })
+    }
+
+    fn load_from(name: &str) -> Result<Api, libloading::Error> {
         // SAFETY: libiscsi runs nothing when it is loaded or unloaded, and each type above is the
-        // function's declaration in `iscsi.h` and `scsi-lowlevel.h` of this version.
+        // function's declaration in `iscsi.h` and `scsi-lowlevel.h` of these versions.
         unsafe {
-            let library = Library::new(LIBRARY)?;
+            let library = Library::new(name)?;
             Ok(Api {
                 create_context: *library.get(b"iscsi_create_context")?,
                 destroy_context: *library.get(b"iscsi_destroy_context")?,
@@ -203,7 +213,9 @@ unsafe impl Send for Iscsi {}
 fn load(device: &str) -> Result<Api, TransportError> {
     Api::load().map_err(|error| TransportError::Path {
         device: device.to_owned(),
-        what: format!("iSCSI needs {LIBRARY} (Debian and Ubuntu: apt install libiscsi7): {error}"),
+        what: format!(
+            "iSCSI needs libiscsi 1.17 to 1.19 (`tapewise doctor` prints the command that installs it): {error}"
+        ),
     })
 }
 
