@@ -341,7 +341,7 @@ fn command_for_libiscsi(root: &Path) -> &'static str {
     } else if is_of("rhel") || is_of("fedora") {
         "sudo dnf install libiscsi"
     } else {
-        "install libiscsi 1.17, 1.18 or 1.19 (libiscsi.so.7, .8 or .9)"
+        "install libiscsi 1.17 to 1.20 (libiscsi.so.7 to libiscsi.so.11)"
     }
 }
 

@@ -167,7 +167,7 @@ fn the_command_for_libiscsi_is_that_of_the_distribution() {
             "dnf install libiscsi",
         ),
         ("ID=fedora\n", "dnf install libiscsi"),
-        ("ID=arch\n", "libiscsi.so.7, .8 or .9"),
+        ("ID=arch\n", "libiscsi 1.17 to 1.20"),
     ];
     for (os_release, command) in families {
         let machine = Machine::new();
