@@ -501,7 +501,7 @@ impl Transport for Iscsi {
             if let Ok(STATUS_CANCELLED | STATUS_ERROR) = carried {
                 self.is_alive = false;
             }
-            let data_in = if api.has_long_sense {
+            let data_in = if self.api.has_long_sense {
                 (*task.cast::<Task<LongSense>>()).data_in
             } else {
                 (*task).data_in
