@@ -8,7 +8,14 @@ name=tapewise-$version-source
 rm -rf "target/$name"
 mkdir -p "target/$name/.cargo"
 git archive HEAD | tar x -C "target/$name"
-(cd "target/$name" && cargo vendor --quiet --locked vendor > .cargo/config.toml)
+(cd "target/$name" && cargo vendor --quiet --locked vendor)
+cat > "target/$name/.cargo/config.toml" << 'END'
+[source.crates-io]
+replace-with = "vendored-sources"
+
+[source.vendored-sources]
+directory = "vendor"
+END
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C target -cf - "$name" \
     | gzip -n9 > "target/$name.tar.gz"
 rm -rf "target/$name"

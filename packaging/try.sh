@@ -57,7 +57,7 @@ step_iscsi() {
     for _ in $(seq 50); do grep -q drive addresses && break; sleep 0.2; done
     robot=$(awk '/robot/ { print $1 }' addresses) drive=$(awk '/drive/ { print $1 }' addresses)
     tapewise library inventory "$robot" | tee inventory.txt
-    tapewise library mount "$robot" "$(grep -oE '[A-Z0-9]{6}L[0-9]' inventory.txt | head -1)" && tapewise drive position "$drive"
+    tapewise library mount "$robot" "$(grep -oE 'TW[0-9]{4}$' inventory.txt | head -1)" && tapewise drive position "$drive"
     answer=$?
     kill -INT $target && wait $target
     return $answer
