@@ -38,7 +38,7 @@ step_archive() {
         && tapewise recall --archive archive --to back --all-files && cmp copy/clip back/source/clip
 }
 step_serve() {
-    tapewise serve --archive archive --listen 127.0.0.1:0 2> serve.txt & server=$!
+    tapewise serve --archive archive --listen 127.0.0.1:0 > serve.txt 2>&1 & server=$!
     for _ in $(seq 50); do grep -q 127.0.0.1: serve.txt && break; sleep 0.2; done
     cat serve.txt
     exec 3<> "/dev/tcp/127.0.0.1/$(grep -o '127.0.0.1:[0-9]*' serve.txt | head -1 | cut -d: -f2)" \
