@@ -118,7 +118,7 @@ Evidence
 
 Help
   config     Show the defaults that are set
-  help       Print the help of a verb, or a page of the reference
+  help       Print the help of a verb, or a page of the manual
 
 Options
 {options}

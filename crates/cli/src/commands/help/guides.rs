@@ -46,7 +46,7 @@ guides![
     "recall-from-an-ltfs-tape",
     "reproduce-the-papers",
     "robustness",
-    "serve",
+    "serve-recalls",
     "simulation-statistics",
     "size-a-library",
     "start",
