@@ -15,7 +15,7 @@ SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo test build check packages packages-verified python python-package capi targets programs unit \
     documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
-    guest-gigabyte doc book links dist web \
+    guest-gigabyte doc book links dist source semver web \
     web-test clean
 
 help: ## list these commands
@@ -158,6 +158,14 @@ links: $(PYTHON)/mypy ## every link between our pages leads somewhere
 
 dist: target/dist-tools/ready ## what is published: tarball, deb, rpm and checksums in target/dist
 	@PATH="$(CURDIR)/target/dist-tools/bin:$$PATH" packaging/dist.sh
+
+source: ## the sources with all crates they need, for machines without a network: target/tapewise-VERSION-source.tar.gz
+	@packaging/source.sh
+
+semver: ## changes of the libraries since the last tag that would break a caller; needs cargo-semver-checks
+	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null) \
+	    || { echo "no tag v* yet: there is no version to compare with"; exit 0; }; \
+	    $(CARGO) semver-checks --workspace --baseline-rev "$$tag"
 
 web: build ## the page for the browser: target/web/index.html, and target/web/tapewise.html in one file
 	@crates/web/build.sh

@@ -81,7 +81,7 @@ objcopy --strip-debug "$out/$library/lib/libtapewise.a"
 objcopy --strip-unneeded --remove-section=.note.gnu.build-id "$out/$library/lib/libtapewise.so.$version"
 runs_on_old_glibc "$out/$library/lib/libtapewise.so.$version"
 mkdir "$out/$library/doc"
-cp LICENSE-MIT LICENSE-APACHE docs/how-to/link-from-c.md crates/capi/examples/order.* "$stage/doc/THIRD-PARTY.txt" "$out/$library/doc/"
+cp LICENSE-MIT LICENSE-APACHE docs/how-to/link-from-c.md crates/capi/examples/{order.c,order.cpp,CMakeLists.txt} "$stage/doc/THIRD-PARTY.txt" "$out/$library/doc/"
 
 say "compiling the package for Python"
 CARGO_TARGET_DIR=$PWD/$compiled/python maturin build --quiet --locked --release --zig --compatibility manylinux_2_17 \

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
 # Installs target/dist in roots of other distributions, uses it as its user would, removes it, and prints a table.
-#   as root: packaging/try.sh ROOT...        (ROOT: what `debootstrap --variant=minbase bookworm ROOT` makes)
+#   as root: packaging/try.sh ROOT...        (ROOT: what `debootstrap --variant=minbase bookworm ROOT` makes;
+#                                             --include=make,gcc,libc6-dev,man-db,bash-completion,python3-venv,rpm tries all)
 # Nothing in a root needs the network. A cell is "ok", "-" (the root has no such program) or "FAILED"; then the
 # output follows the table.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 dist=$PWD/target/dist
-deb=$(ls "$dist"/tapewise_*_amd64.deb) tarball=$(ls "$dist"/tapewise-*-linux.tar.gz)
+deb=$(ls "$dist"/tapewise_*_amd64.deb) rpm=$(ls "$dist"/tapewise-*.x86_64.rpm) tarball=$(ls "$dist"/tapewise-*-linux.tar.gz)
 library=$(ls "$dist"/libtapewise-*.tar.gz) wheel=$(ls "$dist"/tapewise-*.whl)
 log=$(mktemp)
 failed=0
-columns=(install demo order recall archive man completion library wheel upgrade tarball remove)
+columns=(install doctor demo order recall archive serve iscsi man completion library wheel upgrade tarball remove rpm)
 
-step_install() { dpkg -i /try/tapewise.deb && tapewise --version && tapewise doctor > /dev/null; [ $? -le 3 ]; }
+step_install() { dpkg -i /try/tapewise.deb && tapewise --version && dpkg -V tapewise; }
+# What is missing must come with a command of this distribution.
+step_doctor() {
+    tapewise doctor | tee doctor.txt && tapewise doctor --report report.txt && grep "$(. /etc/os-release; echo "$PRETTY_NAME")" report.txt \
+        && grep -qE 'libiscsi is there|apt-get install libiscsi7|dnf install libiscsi' doctor.txt
+}
 step_demo() { tapewise demo | tee demo.txt && grep -q '200 delivered, none twice, none missing' demo.txt; }
 step_order() {
     tapewise order --ltfs-index volume.xml --profile lto8 --files-from names.txt -o ordered.txt \
@@ -30,6 +36,31 @@ step_archive() {
             --changer 'emulated:lib#changer' \
         && tapewise store --archive archive source && rm source/clip && rm -rf archive/cache/* \
         && tapewise recall --archive archive --to back --all-files && cmp copy/clip back/source/clip
+}
+step_serve() {
+    tapewise serve --archive archive --listen 127.0.0.1:0 > serve.txt 2>&1 & server=$!
+    for _ in $(seq 50); do grep -q 127.0.0.1: serve.txt && break; sleep 0.2; done
+    cat serve.txt
+    exec 3<> "/dev/tcp/127.0.0.1/$(grep -o '127.0.0.1:[0-9]*' serve.txt | head -1 | cut -d: -f2)" \
+        && printf 'GET /health HTTP/1.0\r\nHost: x\r\n\r\n' >&3 && head -1 <&3 | grep 200
+    answer=$?
+    kill -INT $server && wait $server
+    return $answer
+}
+# With libiscsi: a robot and a drive of ours as an iSCSI target. Without: what to install, in words.
+step_iscsi() {
+    if ! tapewise doctor | grep -q 'libiscsi is there'; then
+        tapewise library inventory iscsi://127.0.0.1/iqn.a:b/0 2>&1 | tee words.txt; grep -q 'tapewise doctor' words.txt
+        return
+    fi
+    tapewise emulate target --robot ibm3584 --drives 1 --cartridges 1 --iscsi 127.0.0.1:0 > addresses & target=$!
+    for _ in $(seq 50); do grep -q drive addresses && break; sleep 0.2; done
+    robot=$(awk '/robot/ { print $1 }' addresses) drive=$(awk '/drive/ { print $1 }' addresses)
+    tapewise library inventory "$robot" | tee inventory.txt
+    tapewise library mount "$robot" "$(grep -oE 'TW[0-9]{4}$' inventory.txt | head -1)" && tapewise drive position "$drive"
+    answer=$?
+    kill -INT $target && wait $target
+    return $answer
 }
 step_man() { [ -x /usr/bin/man ] || return 77; man -w tapewise && MANWIDTH=80 man tapewise-recall | grep -q 'EXIT STATUS' \
     && man 5 tapewise-formats > /dev/null && man 8 tapewise-site > /dev/null; }
@@ -54,10 +85,24 @@ step_upgrade() {
     dpkg -i /try/older.deb && dpkg -i /try/tapewise.deb && tapewise catalog check --archive archive \
         && [ "$(find archive -name catalogue.db)" ]
 }
-step_tarball() { tar xf /try/tarball.tar.gz && ./tapewise-*/bin/tapewise profile list | grep -q lto9; }
+# make is all that the tarball's demo finds.
+step_tarball() {
+    tar xf /try/tarball.tar.gz && ./tapewise-*/bin/tapewise profile list | grep -q lto9 || return
+    command -v make > /dev/null || return 77
+    mkdir only && ln -s "$(command -v make)" only/ && cd tapewise-* \
+        && PATH=$HOME/only make demo | grep '200 delivered, none twice, none missing'
+}
 step_remove() {
     dpkg -r tapewise && ! command -v tapewise && [ -z "$(find /usr /lib /etc -name '*tapewise*' ! -path '*/dpkg/*')" ] \
         && [ -e archive/catalogue.db ]
+}
+# Debian's rpm knows none of Debian's packages, so it cannot look for the C library.
+step_rpm() {
+    command -v rpm > /dev/null || return 77
+    rpm -qp --requires /try/tapewise.rpm | grep glibc
+    rpm -i --nodeps "/try/$([ -e /try/older.rpm ] && echo older || echo tapewise).rpm" && tapewise --version \
+        && rpm -U --nodeps --replacepkgs /try/tapewise.rpm && rpm -V --nodeps tapewise && tapewise catalog check --archive archive \
+        && rpm -e tapewise && [ -z "$(find /usr /lib /etc -name '*tapewise*' ! -path '*/dpkg/*' ! -type d)" ]
 }
 export -f $(declare -F | awk '{print $3}' | grep ^step_)
 
@@ -66,8 +111,9 @@ for root in "$@"; do
     name=$(. "$root/etc/os-release"; echo "$NAME $VERSION_ID")
     printf '%-22s' "$name"
     rm -rf "$root/try"; mkdir -p "$root/try/home"
-    cp "$deb" "$root/try/tapewise.deb"; cp "$wheel" "$root/try/"
+    cp "$deb" "$root/try/tapewise.deb"; cp "$rpm" "$root/try/tapewise.rpm"; cp "$wheel" "$root/try/"
     cp "$tarball" "$root/try/tarball.tar.gz"; cp "$library" "$root/try/library.tar.gz"
+    [ -z "${OLDER_RPM:-}" ] || cp "$OLDER_RPM" "$root/try/older.rpm"
     # The same files under a lower number, or the deb that OLDER names.
     if [ -n "${OLDER:-}" ]; then
         cp "$OLDER" "$root/try/older.deb"
@@ -94,5 +140,6 @@ for root in "$@"; do
     rm -rf "$root/try"
 done
 [ $failed = 0 ] || cat "$log"
+[ -z "${LOG:-}" ] || cp "$log" "$LOG"
 rm -f "$log"
 exit $failed

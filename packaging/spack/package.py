@@ -1,4 +1,4 @@
-"""The Spack recipe: builds the program with Cargo."""
+"""The Spack recipe: builds the program with Cargo, from a tarball that has all crates in it."""
 
 from spack.package import *
 
@@ -6,7 +6,8 @@ from spack.package import *
 class Tapewise(CargoPackage):
     """Reads from tape in the fastest order: measures drives, plans, recalls, archives, simulates."""
 
-    # Where the sources are published; see packaging/release.env.
+    # `make source` packs the tarball, and `spack checksum` or sha256sum tells its sum. Where it is published:
+    # url = "https://.../tapewise-0.1.0-source.tar.gz"
     # version("0.1.0", sha256="...")
 
     license("MIT OR Apache-2.0")
@@ -14,4 +15,9 @@ class Tapewise(CargoPackage):
     depends_on("rust@1.90:", type="build")
     depends_on("c", type="build")
 
+    # The program's crate. Cargo finds vendor/ through .cargo/config.toml of the directory above.
     build_directory = "crates/cli"
+
+    @property
+    def build_args(self):
+        return ["--locked", "--offline", "-j", str(make_jobs)]

@@ -33,7 +33,7 @@ mod writer;
 
 pub use compressed::{Expander, Frame, compress};
 pub use end::IsSafe;
-pub use label::{LABEL_NAME, Label, is_block_length, read_label};
+pub use label::{FORMAT, LABEL_NAME, Label, is_block_length, read_label};
 pub(crate) use member::RECORD_BYTES;
 pub use member::{Member, NoMember, Part, parts};
 pub use pack::Entry;

@@ -39,6 +39,7 @@ use settings::Settings;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use tapewise_archive::catalogue::KNOWN_SCHEMA;
+use tapewise_archive::volume::FORMAT as TAPE_FORMAT;
 use tapewise_formats::event_log::VERSION as EVENT_LOG;
 use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
 
@@ -66,10 +67,16 @@ const VERSION: &str = match option_env!("TAPEWISE_VERSION") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The version, and the versions of what the program reads and writes.
+/// The version, the versions of what the program reads and writes, and what was built in.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let features = if cfg!(feature = "page") {
+        "page"
+    } else {
+        "none"
+    };
     format!(
-        "{VERSION}\ncatalogue schema {KNOWN_SCHEMA}, plan {PLAN_FORMAT}/{PLAN_VERSION}, event log {EVENT_LOG}"
+        "{VERSION}\ncatalogue schema {KNOWN_SCHEMA}, tape format {TAPE_FORMAT}, plan {PLAN_FORMAT}/{PLAN_VERSION}, \
+         event log {EVENT_LOG}\nfeatures: {features}"
     )
 });
 
@@ -111,7 +118,7 @@ Evidence
 
 Help
   config     Show the defaults that are set
-  help       Print the help of a verb, or a page of the reference
+  help       Print the help of a verb, or a page of the manual
 
 Options
 {options}

@@ -10,8 +10,8 @@ use tapewise_run::{Item, Recorder};
 /// The name of the label's text in its archive.
 pub const LABEL_NAME: &str = "TAPEWISE-LABEL.txt";
 
-/// The version of the format that this writes and reads.
-const FORMAT: i64 = 1;
+/// The version of the tape format that this writes and reads.
+pub const FORMAT: i64 = 1;
 
 /// What a volume says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

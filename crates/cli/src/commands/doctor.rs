@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use tapewise_scsi::access::{Access, User, sure_bytes};
 use tapewise_scsi::commands::DeviceKind;
 use tapewise_scsi::device::{Found, Host};
+use tapewise_scsi::holders::Holder;
 use tapewise_scsi::transports::Iscsi;
 
 /// Report what this machine lacks to use its drives, and who uses them.
@@ -52,6 +53,9 @@ struct Finding {
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     to_do: Option<String>,
+    /// What a bug report has instead of `found` and `to_do`, if those hold names of this site.
+    #[serde(skip)]
+    nameless: Option<String>,
 }
 
 impl Finding {
@@ -61,6 +65,7 @@ impl Finding {
             state,
             found: found.into(),
             to_do: None,
+            nameless: None,
         }
     }
 
@@ -68,6 +73,26 @@ impl Finding {
         Finding {
             to_do: Some(to_do.into()),
             ..self
+        }
+    }
+
+    fn nameless(self, found: impl Into<String>) -> Finding {
+        Finding {
+            nameless: Some(found.into()),
+            ..self
+        }
+    }
+
+    /// The finding as a bug report has it.
+    fn without_names(self) -> Finding {
+        match self.nameless {
+            Some(found) => Finding {
+                found,
+                to_do: None,
+                nameless: None,
+                ..self
+            },
+            None => self,
         }
     }
 }
@@ -81,10 +106,11 @@ struct Document<'a> {
 /// Runs the verb.
 pub fn run(args: &Doctor) -> Result<ExitCode, CliError> {
     let mut findings = diagnose(Path::new("/")).map_err(CliError::failed)?;
-    findings.push(iscsi());
+    findings.push(iscsi(Path::new("/")));
     let is_missing = |finding: &&Finding| finding.state == State::Missing;
     let missing = findings.iter().filter(is_missing).count();
     if let Some(file) = &args.report {
+        let findings: Vec<Finding> = findings.into_iter().map(Finding::without_names).collect();
         let text = report::report(Path::new("/"), &findings, missing, args.archive.as_deref())?;
         output::write(Some(file), |out| {
             out.write_all(text.as_bytes()).map_err(CliError::failed)
@@ -224,9 +250,13 @@ fn permission(root: &Path, device: &Found, user: &User, about: &str) -> Finding 
     let found = format!(
         "{node} may not be read and written by this user: it is of group {group}, mode {kind}{mode:03o}"
     );
-    Finding::new(about, State::Missing, found).hint(format!(
-        "be a member of the group: sudo usermod -aG {group} $USER, and log in again"
-    ))
+    Finding::new(about, State::Missing, found)
+        .hint(format!(
+            "be a member of the group: sudo usermod -aG {group} $USER, and log in again"
+        ))
+        .nameless(format!(
+            "{node} may not be read and written by this user: mode {kind}{mode:03o}"
+        ))
 }
 
 /// What one command carries for sure.
@@ -253,7 +283,16 @@ fn used_by(host: &Host, device: &Found, about: &str) -> std::io::Result<Finding>
     let names: Vec<String> = holders.found.iter().map(ToString::to_string).collect();
     Ok(match (names.is_empty(), holders.unseen) {
         (false, _) => Finding::new(about, State::Note, format!("in use: {}", names.join("; ")))
-            .hint("tapewise refuses to touch it until it is given free"),
+            .hint("tapewise refuses to touch it until it is given free")
+            .nameless(format!(
+                "in use: {}",
+                holders
+                    .found
+                    .iter()
+                    .map(holder_kind)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            )),
         (true, 0) => Finding::new(about, State::Fine, "nobody on this machine uses it"),
         (true, unseen) => Finding::new(
             about,
@@ -267,13 +306,42 @@ fn used_by(host: &Host, device: &Found, about: &str) -> std::io::Result<Finding>
     })
 }
 
+/// What kind of holder it is, without names and paths.
+fn holder_kind(holder: &Holder) -> &'static str {
+    match holder {
+        Holder::Process { .. } => "a program has it open",
+        Holder::Ltfs { .. } => "LTFS is mounted from it",
+        Holder::Reservation { .. } => "it is reserved",
+    }
+}
+
 /// Only iscsi:// needs it.
-fn iscsi() -> Finding {
+fn iscsi(root: &Path) -> Finding {
     const ABOUT: &str = "iSCSI";
     match Iscsi::check_library() {
         Ok(()) => Finding::new(ABOUT, State::Fine, "libiscsi is there: iscsi:// works"),
-        Err(error) => Finding::new(ABOUT, State::Note, "iscsi:// does not work")
-            .hint(format!("{error}; without iscsi:// it is not needed")),
+        Err(_) => Finding::new(
+            ABOUT,
+            State::Note,
+            "libiscsi is not there: iscsi:// does not work",
+        )
+        .hint(format!(
+            "only iscsi:// needs it: {}",
+            command_for_libiscsi(root)
+        )),
+    }
+}
+
+/// The command that installs libiscsi on the distribution that lies in `root`.
+fn command_for_libiscsi(root: &Path) -> &'static str {
+    let families = report::os_release(root, "ID") + " " + &report::os_release(root, "ID_LIKE");
+    let is_of = |family: &str| families.split_whitespace().any(|name| name == family);
+    if is_of("debian") {
+        "sudo apt-get install libiscsi7"
+    } else if is_of("rhel") || is_of("fedora") {
+        "sudo dnf install libiscsi"
+    } else {
+        "install libiscsi 1.17 to 1.20 (libiscsi.so.7 to libiscsi.so.11)"
     }
 }
 

@@ -1,11 +1,14 @@
-//! `tapewise help TOPIC`: the help of a verb, or a page of the reference, from the program itself.
+//! `tapewise help TOPIC`: the help of a verb, or a page of the manual, from the program itself.
+
+mod guides;
 
 use crate::error::CliError;
 use crate::output;
 use clap::CommandFactory;
+use guides::GUIDES;
 use std::process::ExitCode;
 
-/// Print the help of a verb, or a page of the reference.
+/// Print the help of a verb, or a page of the manual.
 ///
 /// Without a topic, list all topics.
 #[derive(clap::Args, Debug)]
@@ -15,8 +18,8 @@ pub struct Help {
     topic: Vec<String>,
 }
 
-/// The pages, by the name of their topic.
-pub const PAGES: [(&str, &str); 24] = [
+/// The pages that are man pages too, by the name of their topic.
+pub const PAGES: [(&str, &str); 28] = [
     ("archive", include_str!("../../reference/archive.md")),
     ("audit-csv", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),
@@ -33,12 +36,14 @@ pub const PAGES: [(&str, &str); 24] = [
     ("event-log", include_str!("../../reference/event-log.md")),
     ("exit-codes", include_str!("../../reference/exit-codes.md")),
     ("formats", include_str!("../../reference/formats.md")),
+    ("install", include_str!("../../reference/install.md")),
     ("json", include_str!("../../reference/json.md")),
     (
         "locates-csv",
         include_str!("../../reference/locates-csv.md"),
     ),
     ("map-csv", include_str!("../../reference/map-csv.md")),
+    ("names", include_str!("../../reference/names.md")),
     ("pages", include_str!("../../reference/pages.md")),
     ("plan-json", include_str!("../../reference/plan-json.md")),
     ("profiles", include_str!("../../reference/profiles.md")),
@@ -59,6 +64,8 @@ pub const PAGES: [(&str, &str); 24] = [
         "tape-format",
         include_str!("../../reference/tape-format.md"),
     ),
+    ("targets", include_str!("../../reference/targets.md")),
+    ("upgrade", include_str!("../../reference/upgrade.md")),
 ];
 
 /// Runs the verb.
@@ -74,21 +81,24 @@ pub fn run(args: &Help) -> Result<ExitCode, CliError> {
 
 fn page(topic: &str) -> Option<&'static str> {
     let topic = topic.to_lowercase();
-    let found = PAGES.iter().find(|(name, _)| *name == topic);
+    let found = PAGES.iter().chain(GUIDES).find(|(name, _)| *name == topic);
     found.map(|(_, text)| *text)
 }
 
-/// The first line of a page, without its mark.
+/// The first heading of a page, without its mark.
 fn title(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches(['#', ' '])
+    let heading = text.lines().find(|line| line.starts_with("# "));
+    heading.unwrap_or_default().trim_start_matches(['#', ' '])
 }
 
 fn topics() -> String {
     let mut text = crate::Cli::command().render_long_help().to_string();
-    text.push_str("\nPages of the reference (tapewise help TOPIC)\n");
-    for (name, page) in PAGES {
-        text.push_str(&format!("  {name:<16} {}\n", title(page)));
+    let parts = [("Reference", PAGES.as_slice()), ("Guides", GUIDES)];
+    for (part, pages) in parts {
+        text.push_str(&format!("\n{part} (tapewise help TOPIC)\n"));
+        for (name, page) in pages {
+            text.push_str(&format!("  {name:<34} {}\n", title(page)));
+        }
     }
     text
 }
@@ -99,12 +109,8 @@ fn of_verb(verbs: &[String]) -> Result<String, CliError> {
     let mut at = command;
     for verb in verbs {
         let Some(next) = at.find_subcommand(verb).cloned() else {
-            let pages = PAGES.map(|(name, _)| name).join(", ");
-            return Err(
-                CliError::input(format!("no help on {}", verbs.join(" "))).hint(format!(
-                    "`tapewise help` lists the verbs; the pages are {pages}"
-                )),
-            );
+            return Err(CliError::input(format!("no help on {}", verbs.join(" ")))
+                .hint("`tapewise help` lists the verbs and the pages"));
         };
         at = next;
     }
@@ -115,12 +121,24 @@ fn of_verb(verbs: &[String]) -> Result<String, CliError> {
 mod tests {
     use super::*;
 
+    /// The names of the Markdown files below a directory of the sources.
+    fn files(directory: &str) -> Vec<String> {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+        let entries = std::fs::read_dir(&directory).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().path())
+            .filter_map(|path| Some(path.file_name()?.to_str()?.strip_suffix(".md")?.to_owned()))
+            .collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn every_page_has_a_title_and_every_file_of_the_reference_is_a_page() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
-        let files = std::fs::read_dir(directory).unwrap().count();
-        assert_eq!(files, PAGES.len());
-        for (name, text) in PAGES {
+    fn every_page_has_a_title_and_every_file_is_a_page() {
+        assert_eq!(files("reference").len(), PAGES.len());
+        let names: Vec<&str> = GUIDES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(files("guides"), names);
+        for (name, text) in PAGES.iter().chain(GUIDES) {
             assert!(!title(text).is_empty(), "{name}");
             let verb = crate::Cli::command().find_subcommand(name).is_some();
             assert!(

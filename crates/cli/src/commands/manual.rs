@@ -27,7 +27,7 @@ pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
     write_pages(&command, &args.into)?;
     for (topic, text) in PAGES {
         let name = format!("tapewise-{topic}");
-        let section = if topic == SITE { 8 } else { 5 };
+        let section = if OF_A_SITE.contains(&topic) { 8 } else { 5 };
         let text = reference::page(&name, section, text);
         write(&args.into, &name, section, text.as_bytes())?;
     }
@@ -42,8 +42,8 @@ pub fn run(args: &Manual) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page for those who run a machine.
-const SITE: &str = "site";
+/// The pages for those who run a machine.
+const OF_A_SITE: [&str; 3] = ["install", "site", "upgrade"];
 
 /// A page for a command, and one for each verb below it.
 fn write_pages(command: &Command, into: &Path) -> Result<(), CliError> {

@@ -85,5 +85,5 @@ fn the_reference_is_inside_the_program() {
     for words in ["requests-csv", "Files of `library bench`", "order "] {
         assert!(all.text().contains(words), "{words}: {}", all.text());
     }
-    desk.refused("help nothing", &["no help on nothing", "formats"]);
+    desk.refused("help nothing", &["no help on nothing", "tapewise help"]);
 }

@@ -14,8 +14,17 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// The library whose structures are those below; others of the name number them differently.
-const LIBRARY: &str = "libiscsi.so.7";
+/// libiscsi 1.17 to 1.20, by the names that distributions give it: Debian calls all of them 7, EL9 calls 1.19 9.
+const LIBRARIES: [&str; 5] = [
+    "libiscsi.so.7",
+    "libiscsi.so.8",
+    "libiscsi.so.9",
+    "libiscsi.so.10",
+    "libiscsi.so.11",
+];
+/// A function that came with 1.20. Since then a task's sense has one field more, and the name of the library does not
+/// tell.
+const SINCE_1_20: &[u8] = b"iscsi_force_reconnect";
 /// How this program calls itself to a target.
 const INITIATOR: &CStr = c"iqn.2026-11.net.tapewise:initiator";
 const SESSION_NORMAL: c_int = 2;
@@ -71,9 +80,9 @@ impl std::fmt::Debug for IscsiUrl {
     }
 }
 
-/// `struct scsi_task` of libiscsi as far as we read it.
+/// `struct scsi_task` of libiscsi as far as we read it. Which `Sense` it has depends on the library.
 #[repr(C)]
-struct Task {
+struct Task<Sense = ShortSense> {
     status: c_int,
     cdb_size: c_int,
     transfer_direction: c_int,
@@ -81,12 +90,13 @@ struct Task {
     cdb: [c_uchar; 16],
     residual_status: c_int,
     residual: usize,
-    sense: TaskSense,
+    sense: Sense,
     data_in: TaskData,
 }
 
+/// The sense in a task up to 1.19.
 #[repr(C)]
-struct TaskSense {
+struct ShortSense {
     error_type: c_uchar,
     key: c_int,
     code: c_int,
@@ -96,7 +106,15 @@ struct TaskSense {
     field_pointer: u16,
 }
 
+/// The sense in a task since 1.20.
 #[repr(C)]
+struct LongSense {
+    short: ShortSense,
+    information: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 struct TaskData {
     size: c_int,
     data: *const c_uchar,
@@ -149,16 +167,27 @@ struct Api {
     create_task: unsafe extern "C" fn(c_int, *mut c_uchar, c_int, c_int) -> *mut Task,
     free_task: unsafe extern "C" fn(*mut Task),
     add_data_in: unsafe extern "C" fn(*mut Task, c_int, *mut c_uchar) -> c_int,
+    /// Tasks have a [`LongSense`].
+    has_long_sense: bool,
     /// Keeps the functions where they are.
     _library: Library,
 }
 
 impl Api {
     fn load() -> Result<Api, libloading::Error> {
+        let [first, others @ ..] = LIBRARIES;
+        // The first name's error is the one that is told: Debian's package has that name.
+        let loaded = Api::load_from(first);
+        others.into_iter().fold(loaded, |found, name| {
+            found.or_else(|error| Api::load_from(name).map_err(|_| error))
+        })
+    }
+
+    fn load_from(name: &str) -> Result<Api, libloading::Error> {
         // SAFETY: libiscsi runs nothing when it is loaded or unloaded, and each type above is the
-        // function's declaration in `iscsi.h` and `scsi-lowlevel.h` of this version.
+        // function's declaration in `iscsi.h` and `scsi-lowlevel.h` of these versions.
         unsafe {
-            let library = Library::new(LIBRARY)?;
+            let library = Library::new(name)?;
             Ok(Api {
                 create_context: *library.get(b"iscsi_create_context")?,
                 destroy_context: *library.get(b"iscsi_destroy_context")?,
@@ -178,6 +207,7 @@ impl Api {
                 create_task: *library.get(b"scsi_create_task")?,
                 free_task: *library.get(b"scsi_free_scsi_task")?,
                 add_data_in: *library.get(b"scsi_task_add_data_in_buffer")?,
+                has_long_sense: library.get::<*const c_void>(SINCE_1_20).is_ok(),
                 _library: library,
             })
         }
@@ -203,7 +233,9 @@ unsafe impl Send for Iscsi {}
 fn load(device: &str) -> Result<Api, TransportError> {
     Api::load().map_err(|error| TransportError::Path {
         device: device.to_owned(),
-        what: format!("iSCSI needs {LIBRARY} (Debian and Ubuntu: apt install libiscsi7): {error}"),
+        what: format!(
+            "iSCSI needs libiscsi 1.17 to 1.20 (`tapewise doctor` prints the command that installs it): {error}"
+        ),
     })
 }
 
@@ -351,6 +383,7 @@ impl Iscsi {
         &self,
         status: c_int,
         task: &Task,
+        data_in: TaskData,
         length: usize,
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
@@ -374,7 +407,7 @@ impl Iscsi {
             _ => 0,
         };
         let sense = match Status::from(status) {
-            Status::CheckCondition => sense_of(task),
+            Status::CheckCondition => sense_of(data_in),
             _ => SenseBytes::none(),
         };
         Ok(Completion {
@@ -386,13 +419,13 @@ impl Iscsi {
 }
 
 /// The sense of a task that ended with CHECK CONDITION: its own data, after two bytes of length.
-fn sense_of(task: &Task) -> SenseBytes {
-    let size = usize::try_from(task.data_in.size).unwrap_or(0);
-    if task.data_in.data.is_null() || size < 2 {
+fn sense_of(data_in: TaskData) -> SenseBytes {
+    let size = usize::try_from(data_in.size).unwrap_or(0);
+    if data_in.data.is_null() || size < 2 {
         return SenseBytes::none();
     }
     // SAFETY: libiscsi guarantees this many bytes; the task that owns them is still alive.
-    let bytes = unsafe { std::slice::from_raw_parts(task.data_in.data, size) };
+    let bytes = unsafe { std::slice::from_raw_parts(data_in.data, size) };
     let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     SenseBytes::new(&bytes[2..size.min(2 + length)])
 }
@@ -468,8 +501,13 @@ impl Transport for Iscsi {
             if let Ok(STATUS_CANCELLED | STATUS_ERROR) = carried {
                 self.is_alive = false;
             }
-            let completion =
-                carried.and_then(|status| self.completion(status, &*task, length, timeout));
+            let data_in = if self.api.has_long_sense {
+                (*task.cast::<Task<LongSense>>()).data_in
+            } else {
+                (*task).data_in
+            };
+            let completion = carried
+                .and_then(|status| self.completion(status, &*task, data_in, length, timeout));
             (self.api.free_task)(task);
             completion
         }
@@ -541,5 +579,7 @@ mod tests {
         assert_eq!(std::mem::offset_of!(Task, residual), 40);
         assert_eq!(std::mem::offset_of!(Task, sense), 48);
         assert_eq!(std::mem::offset_of!(Task, data_in), 64);
+        assert_eq!(std::mem::offset_of!(Task<LongSense>, sense), 48);
+        assert_eq!(std::mem::offset_of!(Task<LongSense>, data_in), 72);
     }
 }

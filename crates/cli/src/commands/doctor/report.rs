@@ -40,12 +40,18 @@ fn first_line(root: &Path, path: &str) -> String {
 
 /// The distribution by the name that it gives itself.
 fn system(root: &Path) -> String {
+    match os_release(root, "PRETTY_NAME") {
+        name if name.is_empty() => "unknown".to_owned(),
+        name => name,
+    }
+}
+
+/// What the distribution says of itself under `key`; empty if it does not.
+pub fn os_release(root: &Path, key: &str) -> String {
     let text = fs::read_to_string(root.join("etc/os-release")).unwrap_or_default();
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
-    name.map_or("unknown", |name| name.trim_matches('"'))
-        .to_owned()
+    let value = |line: &str| line.strip_prefix(key)?.strip_prefix('=').map(str::to_owned);
+    let value = text.lines().find_map(value).unwrap_or_default();
+    value.trim_matches('"').to_owned()
 }
 
 fn machine(root: &Path) -> String {

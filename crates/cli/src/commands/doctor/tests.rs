@@ -123,8 +123,56 @@ fn a_program_that_has_the_drive_open_is_named_and_is_nothing_missing() {
         .find(|finding| finding.found.starts_with("in use"));
     let used = used.expect("a finding");
     assert!(used.found.contains("bacula-sd (process 77)"), "{used:?}");
+    assert_eq!(
+        used.clone().without_names().found,
+        "in use: a program has it open"
+    );
     let transfer = findings
         .iter()
         .any(|finding| finding.found.contains("512 KiB"));
     assert!(transfer, "{findings:?}");
+}
+
+#[test]
+fn a_report_has_neither_programs_nor_groups_nor_mount_points_of_the_site() {
+    let machine = Machine::with_drive(true);
+    let group = std::fs::metadata(machine.path("dev/sg3"))
+        .expect("a node")
+        .gid();
+    machine.file("etc/group", &format!("secretgroup:x:{group}:root\n"));
+    machine.file("proc/77/comm", "secretd\n");
+    create_dir_all(machine.path("proc/77/fd")).expect("a directory made");
+    symlink("/dev/nst0", machine.path("proc/77/fd/5")).expect("a link");
+    let findings = diagnose(machine.root.path()).expect("a diagnosis");
+    assert!(text(&findings, 1).contains("secretd"));
+    assert!(text(&findings, 1).contains("secretgroup"));
+    let findings: Vec<Finding> = findings.into_iter().map(Finding::without_names).collect();
+    let report = report::report(machine.root.path(), &findings, 1, None).expect("a report");
+    assert!(report.contains("in use: a program has it open"), "{report}");
+    assert!(!report.contains("secret"), "{report}");
+    let mounted = Holder::Ltfs {
+        mount_point: PathBuf::from("/secret"),
+        device: "secret".to_owned(),
+    };
+    assert!(!holder_kind(&mounted).contains("secret"));
+}
+
+#[test]
+fn the_command_for_libiscsi_is_that_of_the_distribution() {
+    let families = [
+        ("ID=debian\n", "apt-get install libiscsi7"),
+        ("ID=ubuntu\nID_LIKE=debian\n", "apt-get install libiscsi7"),
+        (
+            "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n",
+            "dnf install libiscsi",
+        ),
+        ("ID=fedora\n", "dnf install libiscsi"),
+        ("ID=arch\n", "libiscsi 1.17 to 1.20"),
+    ];
+    for (os_release, command) in families {
+        let machine = Machine::new();
+        machine.file("etc/os-release", os_release);
+        let found = command_for_libiscsi(machine.root.path());
+        assert!(found.contains(command), "{os_release}: {found}");
+    }
 }
