@@ -59,7 +59,7 @@ fi
 [ -f target/wasm/small.wasm ] || cp "$module" target/wasm/small.wasm
 rm -rf $out
 mkdir -p $out
-cp crates/web/page/* $out/
+cp crates/web/page/* crates/plot/parts/* $out/
 cp target/wasm/small.wasm $out/tapewise.wasm
 python3 crates/web/one_file.py $out > target/tapewise.html
 mv target/tapewise.html $out/

@@ -183,17 +183,29 @@ function sureness(best, about) {
   return `${bound} Positions: ${about.provenance}.${measured}`;
 }
 
-/** Buttons that save the order in a format. */
+/** Buttons that save the order in a format, and where a copy script finds the tape. */
 function saves(tape) {
-  const buttons = Object.entries(FORMATS).map(([format, title]) =>
-    element("button", { type: "button", onclick: () => save(tape, format) }, `Save ${title}`),
+  const place = (label, value) => {
+    const input = element("input", { value, spellcheck: "false", autocomplete: "off" });
+    return [input, element("label", {}, label, input)];
+  };
+  const [from, fromLabel] = place("Copy scripts: the tape is at", ".");
+  const [into, intoLabel] = place("and files go into", "recalled");
+  const buttons = Object.entries(FORMATS).map(([format, title]) => {
+    const onclick = () => save(tape, format, from.value, into.value);
+    return element("button", { type: "button", onclick }, `Save ${title}`);
+  });
+  return element(
+    "div",
+    {},
+    element("p", { class: "controls" }, ...buttons),
+    element("p", { class: "fields" }, fromLabel, intoLabel),
   );
-  return element("p", { class: "controls" }, ...buttons);
 }
 
-async function save(tape, format) {
+async function save(tape, format, from, into) {
   try {
-    const { name, text } = await engine.ask({ ask: "write", tape, order: "best", format, from: ".", into: "recalled" });
+    const { name, text } = await engine.ask({ ask: "write", tape, order: "best", format, from, into });
     download(name, text);
   } catch (error) {
     say(error.message, true);

@@ -119,9 +119,11 @@ fn here() -> &'static Path {
 fn assembled(folder: &Path) -> PathBuf {
     let parts = folder.join("parts");
     std::fs::create_dir(&parts).expect("a folder");
-    for entry in std::fs::read_dir(here().join("page")).expect("the page") {
-        let entry = entry.expect("a file");
-        std::fs::copy(entry.path(), parts.join(entry.file_name())).expect("copied");
+    for from in ["page", "../plot/parts"] {
+        for entry in std::fs::read_dir(here().join(from)).expect("the page's parts") {
+            let entry = entry.expect("a file");
+            std::fs::copy(entry.path(), parts.join(entry.file_name())).expect("copied");
+        }
     }
     std::fs::write(parts.join("tapewise.wasm"), b"").expect("written");
     let made = Command::new("python3")
@@ -309,7 +311,7 @@ fn what_is_hostile_is_refused_in_the_words_of_the_command_line() {
         json!(0)
     );
     assert!(
-        page.text(".clock").contains("1 files read"),
+        page.text(".clock").contains("1 file read"),
         "{}",
         page.text(".clock")
     );
@@ -370,7 +372,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
     page.wait(done);
 
     page.browser.open(&page.file.clone(), "#papers");
-    page.wait("document.querySelectorAll('#papers-view .chart').length === 4");
+    page.wait("document.querySelectorAll('#papers-view .chart').length === 5");
     looks(&mut page, axe.as_deref());
     page.wait("true");
     let inside = |url: &String| {

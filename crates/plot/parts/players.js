@@ -1,6 +1,6 @@
 // The head's path of two orders side by side, on one clock.
 
-import { duration, element, metres } from "./words.js";
+import { counted, duration, element, metres } from "./words.js";
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const KINDS = { m: "move", t: "through", r: "read" };
@@ -78,9 +78,9 @@ class Player {
     this.time = time;
     const step = until - 1;
     if (time >= this.end) {
-      this.clock.textContent = `done after ${duration(this.end)}: ${this.reads.at(-1)} files read`;
+      this.clock.textContent = `done after ${duration(this.end)}: ${counted(this.reads.at(-1), "file")} read`;
     } else if (step >= 0) {
-      this.clock.textContent = `${this.reads[step]} files read; ${DOING[kinds[step]]} ${files[file[step]]}`;
+      this.clock.textContent = `${counted(this.reads[step], "file")} read; ${DOING[kinds[step]]} ${files[file[step]]}`;
     }
   }
 
