@@ -18,7 +18,7 @@ const FORMATS = {
   csv: "CSV",
 };
 
-/** Files that were read: {file, name, recognised}. */
+/** Files that were read: {file, name, kind}. */
 let read = [];
 
 function say(text, isError = false) {
@@ -49,7 +49,8 @@ async function take(files) {
     at("stop").hidden = false;
     engine.onProgress = ({ offset }) => say(`reading ${file.name}: ${bytes(offset)} of ${bytes(file.size)} …`);
     try {
-      const { recognised } = await engine.ask({ ask: "read", file: number, name: file.name });
+      const { recognised, kind } = await engine.ask({ ask: "read", file: number, name: file.name });
+      read[number].kind = kind;
       at("read").append(element("li", {}, `${file.name}: ${recognised}`));
       say("");
     } catch (error) {
@@ -57,10 +58,17 @@ async function take(files) {
       if (error instanceof Stopped) say(`stopped: ${file.name} was not read`);
       else say(error.message, true);
       await restart();
-      break;
+      return busy(false);
     }
   }
   busy(false);
+  if (isComplete()) await plan();
+}
+
+/** Whether it is clear what is wanted. Of an index alone that would be every file, which nobody may have meant. */
+function isComplete() {
+  const has = (kind) => read.some((one) => one.kind === kind);
+  return has("requests") || (has("index") && has("names"));
 }
 
 async function clear() {
@@ -259,7 +267,6 @@ export async function begin() {
   at("example").addEventListener("click", async () => {
     await clear();
     await take(example());
-    plan();
   });
   at("clear").addEventListener("click", clear);
   // Whatever waits for an answer hears of it, and starts the engine again.
