@@ -12,7 +12,7 @@ say() { echo "web: $*"; }
 # What runs in whatever has the Rust.
 compile="cargo build --quiet --locked --profile web --target $target --package tapewise-web --target-dir target/wasm"
 # Every browser of the last years has these; the Rust compiler uses them already.
-shrink="wasm-opt -O3 --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
+shrink="wasm-opt -Oz --converge --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
     --enable-mutable-globals --enable-reference-types --enable-multivalue $module -o target/wasm/small.wasm"
 
 get_sid() {

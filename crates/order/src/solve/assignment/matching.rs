@@ -114,7 +114,8 @@ impl Matching {
             return;
         }
         let begin = self.arcs.len();
-        let room = run.arcs + more + more.max(4);
+        // Twice as much each time, or what a row leaves behind grows with the square of its arcs.
+        let room = 2 * (run.arcs + more);
         self.arcs
             .extend_from_within(run.begin as usize..(run.begin + run.arcs) as usize);
         let nothing = Arc {
