@@ -21,6 +21,12 @@ const FORMATS = {
 /** Files that were read: {file, name, kind}. */
 let read = [];
 
+/** What the reader asks for is done one after the other: a second file waits until the first is read. */
+let latest = Promise.resolve();
+const inTurn = (work) => {
+  latest = latest.catch(() => undefined).then(work);
+};
+
 function say(text, isError = false) {
   at("status").textContent = text;
   at("status").className = isError ? "error" : "status";
@@ -75,7 +81,6 @@ async function clear() {
   read = [];
   at("read").replaceChildren();
   at("result").hidden = true;
-  at("files").value = "";
   say("");
   await restart();
   busy(false);
@@ -261,14 +266,24 @@ export async function begin() {
   fillDrives((await engine.ask({ ask: "drives" })).drives);
   at("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    plan();
+    inTurn(plan);
   });
-  at("files").addEventListener("change", () => take(at("files").files));
-  at("example").addEventListener("click", async () => {
-    await clear();
-    await take(example());
+  at("files").addEventListener("change", () => {
+    const files = [...at("files").files];
+    // The same file can be chosen again.
+    at("files").value = "";
+    inTurn(() => take(files));
   });
-  at("clear").addEventListener("click", clear);
+  at("example").addEventListener("click", () =>
+    inTurn(async () => {
+      await clear();
+      await take(example());
+    }),
+  );
+  at("clear").addEventListener("click", () => {
+    engine.stop();
+    inTurn(clear);
+  });
   // Whatever waits for an answer hears of it, and starts the engine again.
   at("stop").addEventListener("click", () => engine.stop());
   const drop = at("drop");
@@ -276,7 +291,9 @@ export async function begin() {
     document.addEventListener(name, (event) => {
       event.preventDefault();
       drop.classList.toggle("over", name === "dragover");
-      if (name === "drop" && !at("plan-view").hidden) take(event.dataTransfer.files);
+      if (name !== "drop" || at("plan-view").hidden) return;
+      const files = [...event.dataTransfer.files];
+      inTurn(() => take(files));
     });
   }
   say("");
