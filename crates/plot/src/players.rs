@@ -3,6 +3,7 @@
 
 use crate::page::escaped;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use tapewise::{Found, Placed};
 use tapewise_order::Action;
 
@@ -35,6 +36,8 @@ pub struct HeadPath {
     pub wraps: Vec<u16>,
     /// The file that it serves, by its place in `files`.
     pub file: Vec<u32>,
+    /// How many files have been read, or begun, with each step: several if they share blocks.
+    pub read: Vec<u32>,
     /// Names of files.
     pub files: Vec<String>,
     /// Lowest and highest LPOS, number of wraps.
@@ -66,6 +69,15 @@ impl HeadPath {
                 .first()
                 .map_or(0, |&one| placed.owners[one as usize].0 as u32)
         };
+        let mut seen = BTreeSet::new();
+        let read = steps.iter().map(|step| {
+            if step.action == Action::Read {
+                let requests = &placed.problem.visits()[step.visit as usize].requests;
+                seen.extend(requests.iter().map(|&one| placed.owners[one as usize].0));
+            }
+            seen.len() as u32
+        });
+        let read = read.collect();
         let requests = placed.batch.requests.iter();
         HeadPath {
             begin_us,
@@ -86,6 +98,7 @@ impl HeadPath {
                 .flat_map(|step| [step.from.wrap, step.to.wrap])
                 .collect(),
             file: steps.iter().map(|step| request(step.visit)).collect(),
+            read,
             files: requests.map(|request| request.id.clone()).collect(),
             tape: (geometry.lpos_min, geometry.lpos_max, geometry.wraps),
             metres_per_lpos: geometry.metres_per_lpos,
@@ -128,6 +141,7 @@ mod tests {
                 lpos: vec![0, 10, 10, 20],
                 wraps: vec![0; 4],
                 file: vec![0, 0],
+                read: vec![0, 1],
                 files: vec![file.to_owned()],
                 tape: (0, 100, 4),
                 metres_per_lpos: None,
