@@ -363,3 +363,31 @@ impl Search {
         self.heap.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_grow_leave_no_more_behind_than_they_hold() {
+        let mut matching = Matching::new(2);
+        for column in 0..4_000u32 {
+            let arc = |row| {
+                (
+                    row,
+                    Arc {
+                        column,
+                        cost: i64::from(column),
+                    },
+                )
+            };
+            matching.add(&[arc(0), arc(1)]);
+        }
+        assert!(
+            matching.arcs.len() < 4 * 2 * 4_000,
+            "{}",
+            matching.arcs.len()
+        );
+        assert!(matching.arcs(1).iter().map(|arc| arc.column).eq(0..4_000));
+    }
+}
