@@ -16,7 +16,7 @@ const nameOf = (number) =>
 
 /** A file of an index as LTFS writes it, dates and all: about 700 bytes. */
 function entry(number) {
-  const length = 20_000_000 + ((number * 7919) % 2_000_000);
+  const length = 10_000_000 + ((number * 7919) % 2_000_000);
   const date = "2026-01-01T00:00:00.000000000Z";
   const times = ["creationtime", "changetime", "modifytime", "accesstime", "backuptime"].map(
     (name) => `<${name}>${date}</${name}>`,

@@ -10,6 +10,8 @@ from pathlib import Path
 # In the order in which they use each other.
 SCRIPTS = ("words", "chart", "link", "engine", "players", "example", "plan", "drives", "papers", "app")
 
+STYLES = ("style", "players")
+
 PARTS = """globalThis.tapewiseParts = {
   module: () => {
     const packed = Uint8Array.from(atob(document.getElementById("module").textContent), (c) => c.charCodeAt(0));
@@ -39,7 +41,7 @@ def one_file(directory: Path) -> str:
     """The whole page as one text."""
     page = (directory / "index.html").read_text()
     module = gzip.compress((directory / "tapewise.wasm").read_bytes(), compresslevel=9, mtime=0)
-    style = (directory / "style.css").read_text()
+    style = "".join((directory / f"{name}.css").read_text() for name in STYLES)
     scripts = "".join(scoped(name, (directory / f"{name}.js").read_text()) for name in SCRIPTS)
     script = f"\n{PARTS}{scripts}"
     # What is not exactly this text does not run.
@@ -48,7 +50,8 @@ def one_file(directory: Path) -> str:
         f"style-src {digest(style)}; img-src data:; form-action 'none'; base-uri 'none'"
     )
     page = re.sub(r'(Content-Security-Policy" content=")[^"]*', lambda m: m.group(1) + policy, page)
-    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>{style}</style>")
+    links = "\n".join(f'<link rel="stylesheet" href="{name}.css">' for name in STYLES)
+    page = page.replace(links, f"<style>{style}</style>")
     page = page.replace('<script type="module" src="app.js"></script>', "")
     data = f'<script type="text/plain" id="module">{base64.b64encode(module).decode()}</script>\n'
     data += f'<script type="text/plain" id="worker">\n{(directory / "worker.js").read_text()}</script>\n'

@@ -8,27 +8,27 @@ use tapewise::{Found, Origin, Placed};
 use tapewise_order::Algorithm;
 use tapewise_plot::{Drawn, NothingToDraw, Panel, head_paths};
 
-/// An order's path beside that of sorting, or beside the list's if the order is itself sorted.
+/// The order that another one is shown beside: sorting, or the list's if the other one is itself sorted.
 ///
 /// # Errors
 /// When there is nothing to compare with.
-pub fn beside_sorted(
-    placed: &Placed,
-    found: &Found,
-    search: &SearchArgs,
-) -> Result<String, CliError> {
+pub fn other(placed: &Placed, found: &Found, search: &SearchArgs) -> Result<Found, CliError> {
     let other = if found.origin == Origin::Algorithm(Algorithm::Sort) {
         Algorithm::Fifo
     } else {
         Algorithm::Sort
     };
-    let other = placed.order(other, &search.effort())?;
-    let panels = [&other, found].map(|found| Panel {
+    Ok(placed.order(other, &search.effort())?)
+}
+
+/// The paths of two orders of one batch beside each other.
+pub fn side_by_side(placed: &Placed, orders: [&Found; 2]) -> String {
+    let panels = orders.map(|found| Panel {
         title: format!("{}, as predicted", found.origin.title()),
         plan: &found.plan,
     });
     let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());
-    Ok(head_paths(&panels, &placed.problem.tape().geometry, &title))
+    head_paths(&panels, &placed.problem.tape().geometry, &title)
 }
 
 /// Writes each figure into the directory, and makes the directory if need be.

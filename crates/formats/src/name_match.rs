@@ -6,6 +6,7 @@
 //! the exact path first, and says which of them it needed. A name that could be several files is a question to the
 //! user: it is never decided here.
 
+mod glob;
 mod list;
 mod paths;
 

@@ -1,5 +1,6 @@
 //! Names as people have them, found among paths.
 
+use proptest::prelude::*;
 use tapewise_formats::list::Name;
 use tapewise_formats::name_match::{
     Found, Guess, How, MatchBy, Matched, Matching, Paths, match_list, with_slashes,
@@ -192,5 +193,77 @@ proptest::proptest! {
             proptest::prop_assert!(found.files.iter().all(|&at| at < paths.len()));
         }
         table.nearest(&name, 3);
+    }
+}
+
+/// Whether a pattern finds the one file.
+fn finds(pattern: &str, path: &str) -> bool {
+    let paths = Paths::new(vec![path.to_owned()]);
+    matches!(paths.at_pattern(pattern), Found::Files(How::Pattern, _))
+}
+
+/// Whether globset says that it does, which reads patterns for ripgrep.
+fn globset_finds(pattern: &str, path: &str) -> bool {
+    let mut glob = globset::GlobBuilder::new(pattern);
+    let glob = glob.literal_separator(true).backslash_escape(false).build();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let compared = if pattern.contains('/') { path } else { name };
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(compared))
+}
+
+const PARTS: [&str; 21] = [
+    "a",
+    "b",
+    "-",
+    "/",
+    "?",
+    "*",
+    "**",
+    "**/",
+    "/**",
+    "[ab]",
+    "[!a]",
+    "[a-c]",
+    "[]a]",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "{a,b}",
+    "{a*,**/b}",
+    "{,a}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn patterns_are_those_of_ripgrep(
+        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..7),
+        path in "[abc/\\-]{0,7}[abc\\-]",
+    ) {
+        let pattern = parts.concat();
+        // No name of a file ends with a slash.
+        if pattern.contains(['*', '?', '[', '{']) && !pattern.ends_with('/') {
+            let [ours, theirs] = [finds(&pattern, &path), globset_finds(&pattern, &path)];
+            prop_assert_eq!(ours, theirs, "{} and {}", pattern, path);
+        }
+    }
+}
+
+#[test]
+fn a_question_mark_is_one_character_of_any_script() {
+    let pattern = "?\u{e4}[\u{e0}-\u{fc}].mov";
+    assert!(finds(pattern, "\u{f6}\u{e4}\u{e9}.mov"));
+    assert!(!finds(pattern, "\u{f6}\u{e4}e.mov"));
+}
+
+#[test]
+fn no_pattern_takes_for_ever() {
+    assert!(!finds(&"*a".repeat(50), &"ab".repeat(2_000)));
+    assert!(finds(&"{a,a}".repeat(200), &"a".repeat(200)));
+    for long in ["{", "*", "{*,"] {
+        assert!(!finds(&long.repeat(100_000), "a"), "{long}");
     }
 }

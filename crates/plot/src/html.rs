@@ -2,6 +2,7 @@
 
 use crate::figure::Drawn;
 use crate::page::escaped;
+use crate::players::{self, Track};
 use crate::table::Table;
 use std::fmt::Write;
 
@@ -16,6 +17,8 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// Pictures, which can be zoomed.
     pub figures: Vec<Drawn>,
+    /// Orders that can be played, side by side in time.
+    pub tracks: Vec<Track>,
     /// The tables behind them.
     pub sheets: Vec<Sheet>,
     /// The program and its version.
@@ -70,6 +73,11 @@ impl Report {
                 format_args!("<figure class=\"zoom\">{}</figure>\n", inline(&figure.svg)),
             );
         }
+        let mut style = String::new();
+        if !self.tracks.is_empty() {
+            style = format!("{PLAYERS}{}", players::STYLE);
+            body.push_str(&players::section(&self.tracks, "Played side by side"));
+        }
         for sheet in &self.sheets {
             body.push_str(&sheet.table.html());
             add(
@@ -89,7 +97,7 @@ impl Report {
                 escaped(&self.made_by)
             ),
         );
-        document(&self.title, "", &body)
+        document(&self.title, &style, &body)
     }
 }
 
@@ -170,6 +178,12 @@ figure.zoom svg { width: 100%; display: block; }
   .wide, figure { overflow: visible; }
   .keys { display: none; }
 }
+";
+
+/// The colours of the part that plays orders, as the pictures have them.
+const PLAYERS: &str = "\
+:root { --read: #b35900; --through: #00735a; --move: #5b7fa6; --page: #fff; --line: #ccc; }
+#players h2 { border: 0; margin-top: 1em; padding: 0; }
 ";
 
 /// Keys that zoom, dragging while zoomed, and what a mark says while it is pointed at or touched.
@@ -260,6 +274,7 @@ mod tests {
             answer: "1h24 <b>instead</b> of 2h52".to_owned(),
             remarks: vec!["positions: A&B".to_owned()],
             figures: vec![figure.draw().expect("a figure")],
+            tracks: Vec::new(),
             sheets: vec![Sheet::new("orders", table)],
             made_by: "tapewise 0.1.0".to_owned(),
         }

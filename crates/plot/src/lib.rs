@@ -37,6 +37,7 @@ mod legs;
 pub mod page;
 mod panel;
 mod path;
+pub mod players;
 mod simulation;
 mod table;
 pub mod timeline;

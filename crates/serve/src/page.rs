@@ -5,7 +5,7 @@
 
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
-use crate::service::Service;
+use crate::service::{Service, Site};
 use crate::work::Doing;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
@@ -39,6 +39,23 @@ pub(crate) async fn script() -> Response {
     (kind, include_str!("live.js")).into_response()
 }
 
+/// `GET /plan`: the page that plans tapes, whose own policy in its text lets no request out.
+pub(crate) async fn planner(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    let Some(page) = service.site.planner else {
+        let detail = "This program was built without the page that plans tapes.";
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "No page to plan tapes",
+            detail,
+        ));
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
+    ];
+    Ok((headers, page).into_response())
+}
+
 /// What the page shows.
 struct Shown {
     load: Load,
@@ -66,7 +83,7 @@ pub(crate) async fn show(
             doing: service.work.doing(),
             now_ns: (service.now_ns)(),
         };
-        Ok(document(&service.site.name, live, &shown.body()))
+        Ok(document(&service.site, live, &shown.body()))
     });
     Ok(Html(page.await?))
 }
@@ -82,7 +99,7 @@ enum Live {
 }
 
 /// A whole page.
-fn document(site: &str, live: Live, body: &str) -> String {
+fn document(site: &Site, live: Live, body: &str) -> String {
     let refresh = match live {
         Live::Yes => {
             "<script src=\"/live.js\" defer></script>\
@@ -95,12 +112,16 @@ fn document(site: &str, live: Live, body: &str) -> String {
         Live::Stopped => "<a href=\"/\">Show what changes</a>",
         Live::Never => "",
     };
+    let plan = match (site.planner, live) {
+        (Some(_), Live::Yes | Live::Stopped) => " <a href=\"/plan\">Plan a tape</a>",
+        _ => "",
+    };
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{refresh}\
          <title>Recalls of {site}</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n\
-         <body><header><h1>Recalls of {site}</h1>{pause}</header>\n<main>\n{body}</main></body></html>\n",
-        site = escaped(site)
+         <body><header><h1>Recalls of {site}</h1>{pause}{plan}</header>\n<main>\n{body}</main></body></html>\n",
+        site = escaped(&site.name)
     )
 }
 
@@ -252,7 +273,7 @@ fn form(service: &Service, said: &str) -> String {
          <p><input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" required></p>\
          <p class=\"bad\" role=\"alert\">{said}</p><p><button>Show the recalls</button></p></form>\n"
     );
-    document(&service.site.name, Live::Never, &body)
+    document(&service.site, Live::Never, &body)
 }
 
 /// `POST /login`: keeps the token in a cookie that no script reads and no other site sends.

@@ -35,6 +35,8 @@ pub struct Site {
     pub name: String,
     /// The address under which clients know it, such as `https://tape.example.org`; none: as each client wrote it.
     pub url: Option<String>,
+    /// The page that plans tapes in the browser, in one file; none: the program was built without it.
+    pub planner: Option<&'static [u8]>,
 }
 
 /// What answers HTTP.

@@ -118,6 +118,7 @@ impl Desk {
         let site = Site {
             name: "EXAMPLE <SITE>".to_owned(),
             url: None,
+            planner: Some(b"<!doctype html><title>plan</title>"),
         };
         let work = Arc::new(Work::default());
         let service = Service::new(archive, token, site, limits, || NOW_S * NS, work);
@@ -525,6 +526,14 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     assert!(scripts[0].starts_with(" src=\"/live.js\""));
     let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str();
     assert!(policy.expect("text").starts_with("default-src 'none'"));
+    // So is the page that plans tapes, whose scripts its own policy names.
+    assert!(page.body.contains("<a href=\"/plan\">"), "{}", page.body);
+    assert_eq!(desk.send("GET", "/plan", &[], "").status, 303);
+    let planner = desk.send("GET", "/plan", &[("cookie", pair)], "");
+    assert_eq!(planner.body, "<!doctype html><title>plan</title>");
+    let policy = &planner.headers[header::CONTENT_SECURITY_POLICY];
+    assert_eq!(policy, "frame-ancestors 'none'");
+    assert_eq!(planner.headers[header::CACHE_CONTROL], "no-store");
 }
 
 #[test]

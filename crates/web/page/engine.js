@@ -27,6 +27,7 @@ export class Engine {
   /** Ends the worker in the middle of whatever it does: what was asked is rejected with `Stopped`. */
   stop() {
     this.#worker?.terminate();
+    this.#started = undefined;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(new Stopped());

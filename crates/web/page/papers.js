@@ -16,6 +16,9 @@ const STEPS = [4, 8, 16, 32, 64];
 /** READ costs the same for every batch: beyond this it would press all else together. */
 const MOST_DRAWN_S = 110;
 
+/** Files of a batch in CERN's results. */
+const RECALLED = [10, 20, 50, 100, 200, 500];
+
 async function ask(figure) {
   return (await engine.ask({ ask: "figure", figure })).lines;
 }
@@ -75,21 +78,15 @@ async function locateTimes({ from, cartridge }, box) {
   box.replaceChildren(chart({ title, across: "to segment, thousands", up: "seconds", lines }));
 }
 
-async function orders({ start, cartridge }, box, isLatest) {
-  const seen = new Map(LENGTHS.map((requests) => [requests, new Map()]));
+/** Batches of every length, more and more of them: `draw` gets the values seen by length and name, and how many. */
+async function batches(lengths, question, isLatest, draw) {
+  const seen = new Map(lengths.map((requests) => [requests, new Map()]));
   let made = 0;
   for (const until of STEPS) {
-    for (const requests of LENGTHS) {
+    for (const requests of lengths) {
       // What would take seconds is left at fewer batches, and its interval shows it.
       if (requests * until > 8000) continue;
-      const lines = await ask({
-        of: "hillyer_orders",
-        cartridge,
-        from_bot: start === "bot",
-        requests,
-        first: made,
-        batches: until - made,
-      });
+      const lines = await ask({ ...question, requests, first: made, batches: until - made });
       if (!isLatest()) return;
       for (const { name, places } of lines) {
         const before = name === "READ" ? [] : (seen.get(requests).get(name) ?? []);
@@ -97,27 +94,48 @@ async function orders({ start, cartridge }, box, isLatest) {
       }
     }
     made = until;
-    box.replaceChildren(orderChart(seen, made));
+    draw(seen, made);
   }
 }
 
-/** Means with intervals of what is known so far. */
-function orderChart(seen, made) {
-  const names = ["FIFO", "SORT", "SCAN", "WEAVE", "SLTF", "LOSS", "OPT", "READ"];
-  const lines = names.map((name) => {
+/** Lines of means with intervals, of what is known so far. */
+function means(names, seen, most = Infinity) {
+  return names.map((name) => {
     const [places, intervals] = [[], []];
     for (const [requests, orders] of seen) {
       const values = orders.get(name);
       if (!values?.length) continue;
       const [mean, half] = meanOf(values);
-      if (mean > MOST_DRAWN_S) continue;
+      if (mean > most) continue;
       places.push([requests, mean]);
       if (half) intervals.push([requests, mean - half, mean + half]);
     }
     return { name, places, intervals, dashed: name === "READ" };
   });
-  const title = `Mean time per locate by requests, up to ${made} batches of each length`;
-  return chart({ title, across: "requests of a batch", up: "seconds per locate", lines, doubling: true });
+}
+
+async function hillyerOrders({ start, cartridge }, box, isLatest) {
+  const question = { of: "hillyer_orders", cartridge, from_bot: start === "bot" };
+  const names = ["FIFO", "SORT", "SCAN", "WEAVE", "SLTF", "LOSS", "OPT", "READ"];
+  await batches(LENGTHS, question, isLatest, (seen, made) => {
+    const title = `Mean time per locate by requests, up to ${made} batches of each length`;
+    const lines = means(names, seen, MOST_DRAWN_S);
+    box.replaceChildren(
+      chart({ title, across: "requests of a batch", up: "seconds per locate", lines, doubling: true }),
+    );
+  });
+}
+
+async function cernOrders({ drive, files }, box, isLatest) {
+  const question = { of: "cern_orders", lto8: drive === "lto8", files: files * 1000 };
+  const names = ["RANDOM", "LINEAR", "SCAN", "SLTF", "CTA's, in windows", "tapewise best"];
+  await batches(RECALLED, question, isLatest, (seen, made) => {
+    const title = `Mean positioning time for each file, up to ${made} batches of each length`;
+    const lines = means(names, seen);
+    box.replaceChildren(
+      chart({ title, across: "files recalled", up: "seconds per file", lines, doubling: true }),
+    );
+  });
 }
 
 async function seeks({ from, track }, box) {
@@ -191,6 +209,29 @@ export async function begin() {
       },
       cartridge,
     ],
-    draw: orders,
+    draw: hillyerOrders,
+  });
+  await figure({
+    id: "cern",
+    sliders: [
+      {
+        name: "drive",
+        label: "Tape",
+        select: [
+          ["m8", "LTO-7 of type M8, as in the slides"],
+          ["lto8", "LTO-8"],
+        ],
+      },
+      {
+        name: "files",
+        label: "Files on the full tape",
+        min: 5,
+        max: 40,
+        step: 5,
+        value: 20,
+        words: (value) => `${value},000`,
+      },
+    ],
+    draw: cernOrders,
   });
 }

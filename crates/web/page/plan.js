@@ -18,8 +18,14 @@ const FORMATS = {
   csv: "CSV",
 };
 
-/** Files that were read: {file, name, recognised}. */
+/** Files that were read: {file, name, kind}. */
 let read = [];
+
+/** What the reader asks for is done one after the other: a second file waits until the first is read. */
+let latest = Promise.resolve();
+const inTurn = (work) => {
+  latest = latest.catch(() => undefined).then(work);
+};
 
 function say(text, isError = false) {
   at("status").textContent = text;
@@ -49,7 +55,8 @@ async function take(files) {
     at("stop").hidden = false;
     engine.onProgress = ({ offset }) => say(`reading ${file.name}: ${bytes(offset)} of ${bytes(file.size)} …`);
     try {
-      const { recognised } = await engine.ask({ ask: "read", file: number, name: file.name });
+      const { recognised, kind } = await engine.ask({ ask: "read", file: number, name: file.name });
+      read[number].kind = kind;
       at("read").append(element("li", {}, `${file.name}: ${recognised}`));
       say("");
     } catch (error) {
@@ -57,17 +64,23 @@ async function take(files) {
       if (error instanceof Stopped) say(`stopped: ${file.name} was not read`);
       else say(error.message, true);
       await restart();
-      break;
+      return busy(false);
     }
   }
   busy(false);
+  if (isComplete()) await plan();
+}
+
+/** Whether it is clear what is wanted. Of an index alone that would be every file, which nobody may have meant. */
+function isComplete() {
+  const has = (kind) => read.some((one) => one.kind === kind);
+  return has("requests") || (has("index") && has("names"));
 }
 
 async function clear() {
   read = [];
   at("read").replaceChildren();
   at("result").hidden = true;
-  at("files").value = "";
   say("");
   await restart();
   busy(false);
@@ -183,17 +196,29 @@ function sureness(best, about) {
   return `${bound} Positions: ${about.provenance}.${measured}`;
 }
 
-/** Buttons that save the order in a format. */
+/** Buttons that save the order in a format, and where a copy script finds the tape. */
 function saves(tape) {
-  const buttons = Object.entries(FORMATS).map(([format, title]) =>
-    element("button", { type: "button", onclick: () => save(tape, format) }, `Save ${title}`),
+  const place = (label, value) => {
+    const input = element("input", { value, spellcheck: "false", autocomplete: "off" });
+    return [input, element("label", {}, label, input)];
+  };
+  const [from, fromLabel] = place("Copy scripts: the tape is at", ".");
+  const [into, intoLabel] = place("and files go into", "recalled");
+  const buttons = Object.entries(FORMATS).map(([format, title]) => {
+    const onclick = () => save(tape, format, from.value, into.value);
+    return element("button", { type: "button", onclick }, `Save ${title}`);
+  });
+  return element(
+    "div",
+    {},
+    element("p", { class: "controls" }, ...buttons),
+    element("p", { class: "fields" }, fromLabel, intoLabel),
   );
-  return element("p", { class: "controls" }, ...buttons);
 }
 
-async function save(tape, format) {
+async function save(tape, format, from, into) {
   try {
-    const { name, text } = await engine.ask({ ask: "write", tape, order: "best", format, from: ".", into: "recalled" });
+    const { name, text } = await engine.ask({ ask: "write", tape, order: "best", format, from, into });
     download(name, text);
   } catch (error) {
     say(error.message, true);
@@ -241,15 +266,24 @@ export async function begin() {
   fillDrives((await engine.ask({ ask: "drives" })).drives);
   at("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    plan();
+    inTurn(plan);
   });
-  at("files").addEventListener("change", () => take(at("files").files));
-  at("example").addEventListener("click", async () => {
-    await clear();
-    await take(example());
-    plan();
+  at("files").addEventListener("change", () => {
+    const files = [...at("files").files];
+    // The same file can be chosen again.
+    at("files").value = "";
+    inTurn(() => take(files));
   });
-  at("clear").addEventListener("click", clear);
+  at("example").addEventListener("click", () =>
+    inTurn(async () => {
+      await clear();
+      await take(example());
+    }),
+  );
+  at("clear").addEventListener("click", () => {
+    engine.stop();
+    inTurn(clear);
+  });
   // Whatever waits for an answer hears of it, and starts the engine again.
   at("stop").addEventListener("click", () => engine.stop());
   const drop = at("drop");
@@ -257,7 +291,9 @@ export async function begin() {
     document.addEventListener(name, (event) => {
       event.preventDefault();
       drop.classList.toggle("over", name === "dragover");
-      if (name === "drop" && !at("plan-view").hidden) take(event.dataTransfer.files);
+      if (name !== "drop" || at("plan-view").hidden) return;
+      const files = [...event.dataTransfer.files];
+      inTurn(() => take(files));
     });
   }
   say("");

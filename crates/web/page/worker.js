@@ -6,6 +6,8 @@ const files = [];
 
 /** Bytes after which the page hears how far a file is read. */
 const STEP = 16e6;
+/** A module that stops when it has more memory than this did not get what it asked for: it can have 4 GB at most. */
+const FULL = 1.5e9;
 let engine;
 
 /** What the module may ask of the page: to read from a file that was chosen. */
@@ -47,8 +49,12 @@ self.onmessage = async ({ data }) => {
     try {
       answer = ask(data.question);
     } catch (error) {
-      // A module that ran out of memory or came to a stop cannot go on; the page starts another one.
-      answer = { is: "error", error: `the engine stopped: ${error.message}`, fatal: true };
+      // A module that came to a stop cannot go on; the page starts another one.
+      const why =
+        engine.memory.buffer.byteLength > FULL
+          ? "these files need more memory than a browser gives to a page. The command line has no such limit"
+          : `the engine stopped (${error.message}). Please report what you did`;
+      answer = { is: "error", error: why, fatal: true };
     }
     self.postMessage({ id: data.id, answer });
   }

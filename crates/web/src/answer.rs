@@ -1,6 +1,7 @@
 //! Answers to the page. Times are whole microseconds, distances along the tape in LPOS unless a field says metres.
 
 use serde::Serialize;
+use tapewise_plot::players::HeadPath;
 
 /// An answer, as the page reads it.
 #[derive(Debug, Serialize)]
@@ -30,7 +31,7 @@ pub enum Answer {
     /// An order.
     Order(Box<Order>),
     /// The head's path.
-    Path(Path),
+    Path(HeadPath),
     /// Turns of the tapes.
     Rota {
         /// By the time at which they begin.
@@ -173,27 +174,6 @@ pub struct Order {
     pub tape_m: Option<f64>,
     /// Changes of the wrap.
     pub wrap_changes: u64,
-}
-
-/// The head's path: columns of equal length.
-#[derive(Debug, Serialize)]
-pub struct Path {
-    /// When each step begins; one more than there are steps: the last is the end.
-    pub begin_us: Vec<i64>,
-    /// `m` moves, `t` reads through what nobody asked for, `r` reads.
-    pub kinds: String,
-    /// Where each step begins and ends along the tape: two for each step.
-    pub lpos: Vec<u32>,
-    /// Its first and last wrap: two for each step.
-    pub wraps: Vec<u16>,
-    /// The file that it serves, by its place in `files`.
-    pub file: Vec<u32>,
-    /// Names of files.
-    pub files: Vec<String>,
-    /// Lowest and highest LPOS, number of wraps.
-    pub tape: (u32, u32, u16),
-    /// Metres of tape for one unit of LPOS, if that is known.
-    pub metres_per_lpos: Option<f64>,
 }
 
 /// A tape's turn in a drive.

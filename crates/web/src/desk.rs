@@ -1,6 +1,6 @@
 //! What was dropped on the page, and every question about it.
 
-use crate::answer::{Answer, Drive, Order, Path, Tape, Turn};
+use crate::answer::{Answer, Drive, Order, Tape, Turn};
 use crate::ask::Question;
 use crate::papers;
 use crate::sizing::{self, Sizing};
@@ -21,6 +21,7 @@ use tapewise::model::{Micros, PositionSource, Profile, profile};
 use tapewise::order::{Action, Algorithm};
 use tapewise::tapes::{TapeTime, rota, share};
 use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, Placed, Placement};
+use tapewise_plot::players::HeadPath;
 
 /// Something that can be read from its beginning.
 pub type Reader = Box<dyn Read>;
@@ -82,7 +83,7 @@ impl Desk {
             Question::Order { tape, order, seed } => self.order(tape, &order, seed),
             Question::Path { tape, order } => {
                 let (tape, found) = self.found(tape, &order)?;
-                Ok(Answer::Path(path(&tape.placed, found)))
+                Ok(Answer::Path(HeadPath::new(&tape.placed, found)))
             }
             Question::Rota { drives } => Ok(self.rota(drives)),
             Question::Scenarios => Ok(sizing::starting()),
@@ -410,46 +411,4 @@ fn is_placed(profile: Profile) -> bool {
         batch.is_ok_and(|batch| cartridge.place(batch, &Placement::default()).is_ok())
     });
     placed.unwrap_or(false)
-}
-
-/// The steps of a plan, as columns.
-fn path(placed: &Placed, found: &Found) -> Path {
-    let steps = &found.plan.steps;
-    let geometry = &placed.problem.tape().geometry;
-    let mut begin_us: Vec<i64> = steps.iter().map(|step| step.begin.0).collect();
-    begin_us.push(found.total().0);
-    let request = |visit: u32| {
-        let requests = &placed.problem.visits()[visit as usize].requests;
-        requests
-            .first()
-            .map_or(0, |&one| placed.owners[one as usize].0 as u32)
-    };
-    Path {
-        begin_us,
-        kinds: steps
-            .iter()
-            .map(|step| match step.action {
-                Action::Locate | Action::Finish => 'm',
-                Action::ReadThrough => 't',
-                Action::Read => 'r',
-            })
-            .collect(),
-        lpos: steps
-            .iter()
-            .flat_map(|step| [step.from.lpos, step.to.lpos])
-            .collect(),
-        wraps: steps
-            .iter()
-            .flat_map(|step| [step.from.wrap, step.to.wrap])
-            .collect(),
-        file: steps.iter().map(|step| request(step.visit)).collect(),
-        files: placed
-            .batch
-            .requests
-            .iter()
-            .map(|request| request.id.clone())
-            .collect(),
-        tape: (geometry.lpos_min, geometry.lpos_max, geometry.wraps),
-        metres_per_lpos: geometry.metres_per_lpos,
-    }
 }

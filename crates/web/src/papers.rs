@@ -1,5 +1,7 @@
-//! Figures of three of the papers, computed for what the page's sliders say. `tapewise reproduce` computes all of them,
+//! Figures of four of the papers, computed for what the page's sliders say. `tapewise reproduce` computes all of them,
 //! with the papers' own numbers beside.
+
+mod cern;
 
 use crate::answer::Line;
 use serde::Deserialize;
@@ -34,6 +36,19 @@ pub enum Figure {
         /// Whether the head is at the beginning of tape, and not at a random place.
         from_bot: bool,
         /// Requests of a batch.
+        requests: usize,
+        /// First batch.
+        first: u64,
+        /// Batches.
+        batches: u64,
+    },
+    /// CERN 2018, results: positioning time for each file, one dot for each batch.
+    CernOrders {
+        /// Whether the tape is an LTO-8 cartridge, and not LTO-7 of type M8, on which the slides measured.
+        lto8: bool,
+        /// Files on the tape.
+        files: usize,
+        /// Files of a batch.
         requests: usize,
         /// First batch.
         first: u64,
@@ -81,6 +96,13 @@ pub fn figure(figure: &Figure) -> Fallible<Vec<Line>> {
             requests,
             first..first.saturating_add(batches),
         ),
+        Figure::CernOrders {
+            lto8,
+            files,
+            requests,
+            first,
+            batches,
+        } => cern::orders(lto8, files, requests, first..first.saturating_add(batches)),
         Figure::JohnsonMillerSeek { from, track } => seeks(from, track),
         Figure::GniewekResponse {
             robot_s,

@@ -2,6 +2,9 @@
 
 mod browser;
 mod desk;
+mod driven;
+mod firefox;
+mod one_file;
 mod page;
 mod papers;
 mod sizing;

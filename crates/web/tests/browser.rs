@@ -1,15 +1,12 @@
 //! A browser that is spoken to through a pipe (the DevTools protocol), so that the tests need no port and no driver.
 
+use crate::driven::{Driven, HANGS};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
-
-/// After this long without what is waited for, something hangs. It says nothing about how long anything takes.
-const HANGS: Duration = Duration::from_secs(120);
 
 /// A browser with one page.
 pub struct Browser {
@@ -123,8 +120,22 @@ impl Browser {
         self.events.drain(..).collect()
     }
 
-    /// What an expression of the page is worth; a promise's value if it is one.
-    pub fn value(&mut self, expression: &str) -> Value {
+    /// Makes the window this wide, in the light or the dark theme.
+    pub fn look(&mut self, width: u32, theme: &str) {
+        let size =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.ask("Emulation.setDeviceMetricsOverride", size);
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
+        self.ask("Emulation.setEmulatedMedia", features);
+    }
+}
+
+impl Driven for Browser {
+    fn go(&mut self, url: &str) {
+        self.ask("Page.navigate", json!({ "url": url }));
+    }
+
+    fn value(&mut self, expression: &str) -> Value {
         let params = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false
         });
@@ -134,44 +145,16 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Opens a file and waits until it is loaded.
-    pub fn open(&mut self, path: &Path, fragment: &str) {
-        let url = format!("file://{}{fragment}", path.display());
-        self.ask("Page.navigate", json!({ "url": url }));
-    }
-
-    /// Waits until an expression of the page is true; `meanwhile` sees what happens.
-    pub fn wait(&mut self, expression: &str, meanwhile: &mut dyn FnMut(&mut Browser)) {
-        let begun = Instant::now();
-        while self.value(expression) != json!(true) {
-            meanwhile(self);
-            if begun.elapsed() > HANGS {
-                let text = self.value("document.body.innerText");
-                panic!("never: {expression}; the page says: {text}");
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Chooses files in an input.
-    pub fn choose(&mut self, selector: &str, files: &[&Path]) {
+    fn choose(&mut self, selector: &str, file: &Path) {
         let root = self.ask("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
-        let found = self.ask(
-            "DOM.querySelector",
-            json!({"nodeId": root, "selector": selector}),
-        );
-        let files: Vec<String> = files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        self.ask(
-            "DOM.setFileInputFiles",
-            json!({"nodeId": found["nodeId"], "files": files}),
-        );
+        let query = json!({"nodeId": root, "selector": selector});
+        let found = self.ask("DOM.querySelector", query);
+        let files = json!([file.display().to_string()]);
+        let params = json!({"nodeId": found["nodeId"], "files": files});
+        self.ask("DOM.setFileInputFiles", params);
     }
 
-    /// Presses a key, as a person at the keyboard does.
-    pub fn press(&mut self, key: &str) {
+    fn press(&mut self, key: &str) {
         let (code, text) = match key {
             "Tab" => (9, ""),
             "Enter" => (13, "\r"),
@@ -187,27 +170,6 @@ impl Browser {
             }
             self.ask("Input.dispatchKeyEvent", params);
         }
-    }
-
-    /// Goes on with the Tab key until this element has the focus.
-    pub fn tab_to(&mut self, selector: &str) {
-        let there = format!("document.activeElement.matches({})", json!(selector));
-        for _ in 0..200 {
-            if self.value(&there) == json!(true) {
-                return;
-            }
-            self.press("Tab");
-        }
-        panic!("the keyboard does not reach {selector}");
-    }
-
-    /// Makes the window this wide, in the light or the dark theme.
-    pub fn look(&mut self, width: u32, theme: &str) {
-        let size =
-            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
-        self.ask("Emulation.setDeviceMetricsOverride", size);
-        let features = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
-        self.ask("Emulation.setEmulatedMedia", features);
     }
 }
 

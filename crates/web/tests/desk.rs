@@ -59,8 +59,8 @@ impl Page {
 fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
     let (mut page, read) = Page::with(&[
         ("A.xml", index("A", &["a1", "a2", "a3"], 4_000_000)),
-        ("B.xml", index("B", &["b1", "b2"], 9_000_000)),
-        ("list.txt", "a3\n/Volumes/B/b2\na1\n".to_owned()),
+        ("B.xml", index("B", &["b1", "b2", "b3"], 50)),
+        ("list.txt", "a3\n/Volumes/B/b2\na1\nb1\nb3\n".to_owned()),
     ]);
     let kinds: Vec<&str> = read
         .iter()
@@ -80,7 +80,7 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
             )
         })
         .collect();
-    assert_eq!(tapes, [("A", 2), ("B", 1)]);
+    assert_eq!(tapes, [("A", 2), ("B", 3)]);
     for tape in 0..2 {
         for order in ["fifo", "sort", "cta", "best"] {
             let found = page.ask(&json!({"ask": "order", "tape": tape, "order": order, "seed": 1}));
@@ -91,6 +91,9 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
         let steps = path["kinds"].as_str().unwrap().len();
         assert_eq!(path["begin_us"].as_array().unwrap().len(), steps + 1);
         assert_eq!(path["lpos"].as_array().unwrap().len(), 2 * steps);
+        // What shares blocks is read at once, and each file counts.
+        let read = path["read"].as_array().unwrap().last().cloned();
+        assert_eq!(read, Some(placed["tapes"][tape]["files"].clone()), "{path}");
     }
     let rota = page.ask(&json!({"ask": "rota", "drives": 2}));
     assert_eq!(rota["turns"].as_array().unwrap().len(), 2);

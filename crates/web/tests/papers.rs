@@ -50,6 +50,27 @@ fn orders_come_in_the_papers_sequence_and_batches_do_not_depend_on_how_they_are_
     );
 }
 
+/// The slides: LINEAR takes 2.5 to 3 times as long as SLTF; 42 s from file to file in logical order.
+#[test]
+fn positioning_on_lto_is_what_the_slides_say() {
+    let lines = lines(json!({
+        "of": "cern_orders", "lto8": false, "files": 20_000, "requests": 100, "first": 0, "batches": 16
+    }));
+    let mean = |name: &str| {
+        let places = &find(&lines, name).places;
+        places.iter().map(|place| place.1).sum::<f64>() / places.len() as f64
+    };
+    let [linear, sltf, best] = ["LINEAR", "SLTF", "tapewise best"].map(mean);
+    assert!((38.0..48.0).contains(&linear), "{linear}");
+    assert!((2.4..3.1).contains(&(linear / sltf)), "{linear} {sltf}");
+    assert!(best < sltf, "{best} {sltf}");
+    assert_eq!(find(&lines, "tapewise best").places.len(), 4);
+    let none = json!({
+        "of": "cern_orders", "lto8": true, "files": 5, "requests": 10, "first": 0, "batches": 1
+    });
+    assert!(figure(&serde_json::from_value(none).expect("a figure")).is_err());
+}
+
 #[test]
 fn the_formula_lies_by_the_papers_model() {
     let times = json!({"of": "gniewek_response", "robot_s": 5.0, "load_s": 11.0, "search_s": 13.0, "drives": 8});

@@ -401,7 +401,8 @@ impl<'a> World<'a> {
             sorted.clock,
             explain::verdict(&ours.row, ours.row.bound, &search)
         ))?;
-        self.put(PICTURE, plot::beside_sorted(batch, &ours.row, &search)?)?;
+        let other = plot::other(batch, &ours.row, &search)?;
+        self.put(PICTURE, plot::side_by_side(batch, [&other, &ours.row]))?;
         let (device, list, sums) = (self.device(), self.file(LIST), self.file(SUMS));
         line(format_args!(
             "picture of both plans, as predicted: {}\nevery move {}   again: tapewise demo --seed {}   ({:.0} s of your time)\n\

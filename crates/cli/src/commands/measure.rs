@@ -150,6 +150,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
                 remarks: Vec::new(),
                 figures: drawn()?,
                 sheets: vec![Sheet::new("measured", table), html::moves(log.events())],
+                tracks: Vec::new(),
                 made_by: html::MADE_BY.to_owned(),
             },
         )?;

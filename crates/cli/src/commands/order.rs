@@ -177,7 +177,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         };
         output::say(report.text());
         if args.html.is_some() {
-            page = Some(report.page(plot::beside_sorted(&placed, found, &args.search)?));
+            page = Some(report.page(&plot::other(&placed, found, &args.search)?));
         }
     } else {
         say(&format!("positions: {}", placed.provenance));
@@ -193,7 +193,8 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     let mut result = Vec::new();
     write_order(args, &placed, found, &mut result)?;
     if let Some(path) = &args.plot {
-        let svg = plot::beside_sorted(&placed, found, &args.search)?;
+        let other = plot::other(&placed, found, &args.search)?;
+        let svg = plot::side_by_side(&placed, [&other, found]);
         output::write(Some(path), |out| {
             out.write_all(svg.as_bytes()).map_err(CliError::failed)
         })?;

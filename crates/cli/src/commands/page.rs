@@ -22,11 +22,11 @@ pub struct Page {
     output: Option<PathBuf>,
 }
 
-/// The page, where the program was built with it: `make dist` does, after `make web`.
+/// The page, if the program was built with it: `make dist` does, after `make web`.
 #[cfg(feature = "page")]
-const PAGE: Option<&[u8]> = Some(include_bytes!(env!("TAPEWISE_PAGE")));
+pub const PAGE: Option<&[u8]> = Some(include_bytes!(env!("TAPEWISE_PAGE")));
 #[cfg(not(feature = "page"))]
-const PAGE: Option<&[u8]> = None;
+pub const PAGE: Option<&[u8]> = None;
 
 /// Runs the verb.
 pub fn run(args: &Page) -> Result<ExitCode, CliError> {

@@ -4,6 +4,7 @@
 //! catalogue says is wanted, whoever asked for it: the same work as that of `tapewise recall --archive`.
 
 use crate::archive::Archive;
+use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
@@ -28,8 +29,8 @@ use tapewise_serve::{Doing, Limits, Service, Site, Token, TokenError, Work, list
 /// Clients that speak the WLCG Tape REST API, such as gfal2, FTS and Rucio, stage files: tapewise recalls the files
 /// from tape into the archive's cache, in the fastest order, and keeps them there for the lifetime that the client
 /// asked for. Clients read staged files at /files/PATH. Requests survive a restart. Every client must send the token
-/// in the token file, which tapewise makes at the first start. The page at / shows what happens now, and /metrics is
-/// for Prometheus. Traffic is not encrypted: other machines should reach the service through a proxy with TLS.
+/// in the token file, which tapewise makes at the first start. The page at / shows what happens now, the one at /plan
+/// plans tapes as `tapewise page` does, and /metrics is for Prometheus. Traffic is not encrypted: other machines should reach the service through a proxy with TLS.
 #[derive(clap::Args, Debug)]
 pub struct Serve {
     /// The archive; `tapewise catalog init` makes one.
@@ -82,6 +83,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let site = Site {
         name: args.site.clone().unwrap_or_else(|| name_of(&args.archive)),
         url,
+        planner: PAGE,
     };
     let socket = TcpListener::bind(address)
         .and_then(|socket| Ok((socket.local_addr()?, socket)))

@@ -2,19 +2,21 @@
 
 use super::Report;
 use crate::html::MADE_BY;
-use crate::units;
+use crate::{plot, units};
 use tapewise::{Found, Placed};
 use tapewise_model::Micros;
 use tapewise_order::Action;
 use tapewise_plot::html::{Report as Page, Sheet};
+use tapewise_plot::players::Track;
 use tapewise_plot::{Drawn, Table};
 
 /// Rows of the order that the page shows; the CSV has all.
 const SHOWN: usize = 100;
 
 impl Report<'_> {
-    /// The page, with this picture of the head's path.
-    pub fn page(&self, head_path: String) -> Page {
+    /// The page, with the head's path in this order beside that in another one.
+    pub fn page(&self, other: &Found) -> Page {
+        let (placed, chosen) = (self.explanation.placed, self.explanation.chosen);
         let (before, after) = (self.lines_before(), self.lines_after());
         let lines = before.into_iter().chain(after);
         let others = self.tables().into_iter().enumerate();
@@ -30,8 +32,11 @@ impl Report<'_> {
                 .collect(),
             figures: vec![Drawn {
                 name: "head-path".to_owned(),
-                svg: head_path,
+                svg: plot::side_by_side(placed, [other, chosen]),
             }],
+            tracks: [other, chosen]
+                .map(|found| Track::new(placed, found))
+                .to_vec(),
             sheets: [Sheet::new("orders", self.table()), self.reads()]
                 .into_iter()
                 .chain(others)

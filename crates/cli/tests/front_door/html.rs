@@ -41,6 +41,7 @@ fn an_order_is_explained_on_a_page() {
         "positions: ",
         "bound: ",
         "number,request,begins_s",
+        "<section id=\"players\">",
     ] {
         assert!(page.contains(words), "{words}");
     }

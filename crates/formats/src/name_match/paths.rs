@@ -1,6 +1,6 @@
 //! The paths of a volume or an archive, looked up as people name them.
 
-use globset::GlobBuilder;
+use super::glob::Glob;
 use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
 
@@ -251,22 +251,11 @@ impl Paths {
         if !pattern.contains(['*', '?', '[', '{']) {
             return Found::Nothing;
         }
-        let glob = GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .build();
-        let Ok(glob) = glob else {
+        let Some(glob) = Glob::new(pattern) else {
             return Found::Nothing;
         };
-        let glob = glob.compile_matcher();
         let by_name = !pattern.contains('/');
-        let matches = |path: &&String| {
-            if by_name {
-                glob.is_match(last_part(path))
-            } else {
-                glob.is_match(path)
-            }
-        };
+        let matches = |path: &&String| glob.matches(if by_name { last_part(path) } else { path });
         let files = self.paths.iter().enumerate();
         let files = files.filter(|(_, path)| matches(path)).map(|(at, _)| at);
         all(files.collect(), How::Pattern)

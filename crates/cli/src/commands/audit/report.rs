@@ -169,6 +169,7 @@ pub fn page(found: &Findings, all: bool, picture: Option<String>) -> Page {
         remarks,
         figures: picture.map(named).into_iter().collect(),
         sheets,
+        tracks: Vec::new(),
         made_by: MADE_BY.to_owned(),
     }
 }

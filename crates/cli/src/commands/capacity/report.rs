@@ -47,6 +47,7 @@ pub fn page(found: &Capacity, price: Option<&Price>, all: bool, figures: Vec<Dra
             rows(found, price, all),
             super::table::csv(found, price),
         )],
+        tracks: Vec::new(),
         made_by: MADE_BY.to_owned(),
     }
 }

@@ -122,6 +122,7 @@ pub fn page(answers: &[Simulation], figures: Vec<Drawn>) -> Page {
         remarks,
         figures,
         sheets,
+        tracks: Vec::new(),
         made_by: MADE_BY.to_owned(),
     }
 }

@@ -114,7 +114,8 @@ impl Matching {
             return;
         }
         let begin = self.arcs.len();
-        let room = run.arcs + more + more.max(4);
+        // Twice as much each time, or what a row leaves behind grows with the square of its arcs.
+        let room = 2 * (run.arcs + more);
         self.arcs
             .extend_from_within(run.begin as usize..(run.begin + run.arcs) as usize);
         let nothing = Arc {
@@ -360,5 +361,33 @@ impl Search {
         self.settled.clear();
         self.ready.clear();
         self.heap.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_grow_leave_no_more_behind_than_they_hold() {
+        let mut matching = Matching::new(2);
+        for column in 0..4_000u32 {
+            let arc = |row| {
+                (
+                    row,
+                    Arc {
+                        column,
+                        cost: i64::from(column),
+                    },
+                )
+            };
+            matching.add(&[arc(0), arc(1)]);
+        }
+        assert!(
+            matching.arcs.len() < 4 * 2 * 4_000,
+            "{}",
+            matching.arcs.len()
+        );
+        assert!(matching.arcs(1).iter().map(|arc| arc.column).eq(0..4_000));
     }
 }

@@ -18,6 +18,7 @@ pub fn page(report: &DriveReport, summary: &str) -> Page {
             .into_iter()
             .chain([moves(report.events.iter())])
             .collect(),
+        tracks: Vec::new(),
         made_by: MADE_BY.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 // The head's path of two orders side by side, on one clock.
 
-import { duration, element, metres } from "./words.js";
+import { counted, duration, element, metres } from "./words.js";
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const KINDS = { m: "move", t: "through", r: "read" };
@@ -23,12 +23,6 @@ class Player {
     this.title = title;
     this.path = path;
     this.end = path.begin_us.at(-1);
-    this.reads = [];
-    let seen = new Set();
-    for (let step = 0; step < path.kinds.length; step += 1) {
-      if (path.kinds[step] === "r") seen.add(path.file[step]);
-      this.reads.push(seen.size);
-    }
     this.canvas = element("canvas", { role: "img", "aria-label": `Path of the head: ${title}, ${duration(this.end)}` });
     this.clock = element("p", { class: "clock" });
     this.box = element("div", {}, element("h3", {}, title), this.canvas, this.clock);
@@ -78,9 +72,9 @@ class Player {
     this.time = time;
     const step = until - 1;
     if (time >= this.end) {
-      this.clock.textContent = `done after ${duration(this.end)}: ${this.reads.at(-1)} files read`;
+      this.clock.textContent = `done after ${duration(this.end)}: ${counted(this.path.read.at(-1), "file")} read`;
     } else if (step >= 0) {
-      this.clock.textContent = `${this.reads[step]} files read; ${DOING[kinds[step]]} ${files[file[step]]}`;
+      this.clock.textContent = `${counted(this.path.read[step], "file")} read; ${DOING[kinds[step]]} ${files[file[step]]}`;
     }
   }
 
@@ -159,9 +153,11 @@ export function players(tracks) {
     element(
       "p",
       { class: "legend note" },
-      element("span", {}, element("i", { class: "read" }), "reading"),
-      element("span", {}, element("i", { class: "move" }), "moving"),
-      element("span", {}, element("i", { class: "through" }), "reading through a gap"),
+      // Lines break between them only if there is a blank.
+      ...Object.entries({ read: "reading", move: "moving", through: "reading through a gap" }).flatMap(([name, words]) => [
+        element("span", {}, element("i", { class: name }), words),
+        " ",
+      ]),
       `Across: along the tape${metresOf(tracks[0].path)}. Upwards: the wraps.`,
     ),
     element("div", { class: "players" }, ...shown.map((player) => player.box)),
