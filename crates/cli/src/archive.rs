@@ -158,9 +158,10 @@ impl Archive {
         }
         if !found.damaged.is_empty() {
             say(format_args!(
-                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again\n",
+                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again. `tapewise catalog check --archive {}` names them\n",
                 count(found.damaged.len(), "file"),
-                cache.display()
+                cache.display(),
+                self.directory().display()
             ));
         }
     }
