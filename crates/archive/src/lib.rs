@@ -11,6 +11,7 @@
 //! | [`ltfs`] | LTFS volumes, read from the tape without a mount |
 //! | [`catalogue`] | which file lies where: SQLite, behind a trait |
 //! | [`open`] | an archive in a directory, opened, and what a killed run left put right |
+//! | [`damage`] | files of the cache that are damaged or gone, found by whoever only looks |
 //! | [`settings`] | what its settings say |
 //! | [`reserve`] | room for the catalogue on a full disk |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
@@ -20,6 +21,7 @@
 
 pub mod cache;
 pub mod catalogue;
+pub mod damage;
 pub mod deliver;
 mod finishing;
 pub mod foreign;

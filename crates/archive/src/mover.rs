@@ -67,6 +67,7 @@ use tapewise_library::pool::{Blame, Pool, PoolError};
 use tapewise_model::Profile;
 use tapewise_order::Algorithm;
 use tapewise_run::{Log, RunError};
+use tapewise_scsi::{Attention, Condition};
 
 /// How volumes are written and what their drives are.
 #[derive(Clone, Debug)]
@@ -182,17 +183,33 @@ pub enum MoveError {
 }
 
 impl MoveError {
-    /// Whether the drive is to blame, so that another one may do the work.
-    fn is_of_the_drive(&self) -> bool {
-        let run = match self {
-            MoveError::Run { source, .. } => source,
-            MoveError::Volume {
+    /// The error of a drive that it is.
+    fn run_error(&self) -> Option<&RunError> {
+        match self {
+            MoveError::Run { source, .. }
+            | MoveError::Volume {
                 source: VolumeError::Run(source) | VolumeError::Abandoned { source, .. },
                 ..
-            } => source,
-            _ => return false,
-        };
-        Blame::of_run(run) == Blame::Drive
+            } => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Whether the drive is to blame, so that another one may do the work.
+    fn is_of_the_drive(&self) -> bool {
+        self.run_error()
+            .is_some_and(|run| Blame::of_run(run) == Blame::Drive)
+    }
+
+    /// What changed, where the drive has told of that instead of carrying a command out.
+    fn attention(&self) -> Option<Attention> {
+        match self.run_error()? {
+            RunError::Scsi(error) => match error.condition()? {
+                Condition::UnitAttention(attention) => Some(attention),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The error of the drive, where that is to blame; otherwise the same again.

@@ -240,3 +240,10 @@ impl Summer {
         self.0.into_iter().map(State::finish).collect()
     }
 }
+
+/// Whether contents have all of these sums.
+pub(crate) fn matches(mut contents: impl std::io::Read, known: &[Sum]) -> std::io::Result<bool> {
+    let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
+    std::io::copy(&mut contents, &mut summer)?;
+    Ok(summer.finish() == known)
+}

@@ -13,6 +13,7 @@ mod deliver_copy;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;
+mod mover_attentions;
 mod mover_doubts;
 mod mover_migrate;
 mod mover_others;

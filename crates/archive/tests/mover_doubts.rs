@@ -234,6 +234,28 @@ fn what_is_read_back_wrongly_while_a_segment_is_ended_is_not_written() {
 }
 
 #[test]
+fn one_wrong_bit_behind_the_end_of_a_volume_is_read_again_before_the_write_is_refused() {
+    let (mut site, wrong) = site(1);
+    let migrate = |site: &mut Site, name: &str, number| {
+        site.store_these(&[(name.to_owned(), contents(61, number))], 1);
+        site.mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+    };
+    migrate(&mut site, "first", 1);
+    let (id, before) = site.catalogue.volumes().expect("a catalogue")[0].clone();
+    migrate(&mut site, "second", 1);
+    let forgotten = site
+        .catalogue
+        .forget_volume(id, Loss::Accepted, site.now_ns());
+    forgotten.expect("forgotten");
+    // All that is behind the end as it was is in the cache.
+    wrong.reads[0].store(1, Ordering::Relaxed);
+    site.mover(|mover| mover.reuse(&before))
+        .expect("used again");
+    assert_eq!(wrong.reads[0].load(Ordering::Relaxed), 0, "a bit was wrong");
+}
+
+#[test]
 fn a_damaged_cached_file_that_lacks_a_copy_comes_from_tape_and_gets_that_copy_back() {
     for is_gone in [false, true] {
         for is_migrated_first in [false, true] {

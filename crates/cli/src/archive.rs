@@ -158,9 +158,10 @@ impl Archive {
         }
         if !found.damaged.is_empty() {
             say(format_args!(
-                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again\n",
+                "tapewise: {} in the cache without a copy on tape are damaged or gone: restore {} from elsewhere, or store them again. `tapewise catalog check --archive {}` names them\n",
                 count(found.damaged.len(), "file"),
-                cache.display()
+                cache.display(),
+                self.directory().display()
             ));
         }
     }
@@ -311,7 +312,7 @@ fn check_profile(name: &str) -> Result<(), CliError> {
 fn tell(notice: Notice) {
     match notice {
         Notice::TakenUp(taken_up) => say(format_args!(
-            "tapewise: continues an interrupted run: gave up {} that were not acknowledged, queued {} again\n",
+            "tapewise: continues an interrupted run: gave up {} of which nothing was acknowledged, queued {} again\n",
             count(taken_up.writes, "write"),
             count(taken_up.recalls as usize, "recall")
         )),

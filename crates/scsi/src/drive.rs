@@ -46,6 +46,8 @@ pub struct TapeDrive {
     locate_by: Option<LocateBy>,
     position_form: Option<PositionForm>,
     count: Count,
+    /// It was reset since it was last waited for, and reservations may have ended.
+    was_reset: bool,
     notices: Vec<Sense>,
 }
 
@@ -65,6 +67,7 @@ impl TapeDrive {
             locate_by: None,
             position_form: None,
             count: Count::default(),
+            was_reset: false,
             notices: Vec::new(),
         })
     }
@@ -118,16 +121,14 @@ impl TapeDrive {
             said.push(sense)
         });
         let done = done.and_then(|()| self.take_attentions(&mut said));
-        let was_reset = said
-            .iter()
-            .any(|sense| sense.condition() == Condition::UnitAttention(Attention::Reset));
-        let done = match was_reset {
+        said.iter().for_each(|sense| self.heard(sense));
+        let done = match self.was_reset {
             // A reset may end reservations.
             true => done.and_then(|()| self.reserve_again()),
             false => done,
         };
+        self.was_reset &= done.is_err();
         for sense in said {
-            self.heard(&sense);
             match sense.condition() {
                 // What one waits for is no news.
                 Condition::UnitAttention(Attention::MediumChanged | Attention::Reset) => {}
@@ -263,12 +264,12 @@ impl TapeDrive {
         Ok(())
     }
 
-    /// Prevents or allows that the cartridge is taken.
+    /// Prevents or allows that the cartridge is taken. A drive without this command lets it be taken at any time.
     ///
     /// # Errors
-    /// [`ScsiError`] as for every command.
+    /// [`ScsiError`] as for every command, except that a drive may not have it.
     pub fn prevent_removal(&mut self, prevent: bool) -> Result<(), ScsiError> {
-        self.perform(&PreventAllow { prevent })
+        self.if_supported(&PreventAllow { prevent }).map(drop)
     }
 
     /// Bytes to ask for while the length of the blocks is not known: what blocks usually have at
@@ -378,7 +379,6 @@ impl TapeDrive {
         })
     }
 
-    /// Sends a command that the drive may not have.
     /// Whether the cartridge can be written only once (WORM), by its memory (attribute 0408h, MEDIUM TYPE, SPC-5);
     /// none if the drive or the cartridge does not tell.
     ///
@@ -399,6 +399,7 @@ impl TapeDrive {
         }))
     }
 
+    /// Sends a command that the drive may not have.
     fn if_supported<C: Command>(&mut self, command: &C) -> Result<Option<C::Answer>, ScsiError> {
         match self.perform(command) {
             Ok(answer) => Ok(Some(answer)),
@@ -440,6 +441,7 @@ impl TapeDrive {
     /// What sense says of the position: a refused command moved nothing, another cartridge has other
     /// filemarks, and after anything else we do not know where we are.
     fn heard(&mut self, sense: &Sense) {
+        self.was_reset |= sense.condition() == Condition::UnitAttention(Attention::Reset);
         match sense.condition() {
             Condition::UnsupportedCommand
             | Condition::UnsupportedField

@@ -93,9 +93,7 @@ pub enum CacheError {
     )]
     ForkedCatalogue,
     /// The catalogue is a new one, or of another archive.
-    #[error(
-        "the cache belongs to another catalogue, and {files} files stand in it. Nothing was changed"
-    )]
+    #[error("the cache belongs to another catalogue (files in it: {files}). Nothing was changed")]
     OtherCatalogue {
         /// Files in the cache.
         files: usize,

@@ -7,7 +7,7 @@ use super::state::State;
 use super::tie::{self, NEW_TIE, TIE, Tied};
 use crate::catalogue::{CacheKey, CacheRecords, Cached, FileId, Tie};
 use crate::deliver::InnerPath;
-use crate::sums::Summer;
+use crate::sums::matches;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -156,11 +156,7 @@ pub(super) fn recover(
 /// Refuses a catalogue that is not the one to which the cache was tied last.
 fn refuse_another(tied: &Tied, catalogue: &Tie, files: usize) -> Result<(), CacheError> {
     if tied.tie.id != catalogue.id {
-        // A cache without files is anybody's.
-        return match files {
-            0 => Ok(()),
-            files => Err(CacheError::OtherCatalogue { files }),
-        };
+        return Err(CacheError::OtherCatalogue { files });
     }
     if tied.tie.generation > catalogue.generation {
         return Err(CacheError::OlderCatalogue {
@@ -202,14 +198,11 @@ pub(super) fn is_of(
 ) -> Result<bool, CacheError> {
     let known = records.sums_of(cached.file)?;
     let name = place(cached.key);
-    let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
-    let mut file = match disk.open(&name) {
+    let file = match disk.open(&name) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         opened => opened.map_err(io_error("opening", &name))?,
     };
-    std::io::copy(&mut file, &mut summer).map_err(io_error("reading", &name))?;
-    let found = summer.finish();
-    Ok(known.iter().all(|sum| found.contains(sum)))
+    matches(file, &known).map_err(io_error("reading", &name))
 }
 
 /// Looks for the file of every record, and into it where the catalogue was restored or made anew; the keys of those

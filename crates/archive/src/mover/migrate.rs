@@ -18,8 +18,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Fit, Trouble, Whereabouts, Work, WorkError};
-use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::TapeDrive;
+use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
+use tapewise_scsi::{Attention, ScsiError, TapeDrive};
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
@@ -27,6 +27,9 @@ const AT_ONCE: usize = 10_000;
 /// Segments that a further drive takes at least: for less it is quicker to write on with the first one than
 /// to mount another cartridge.
 const LEAST_SHARE_SEGMENTS: u64 = 4;
+
+/// Unit attentions without a closed segment between them after which a migration ends.
+const MOST_ATTENTIONS: u32 = 8;
 
 /// Lists what waits to be written, up to a number of files.
 pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError> + Sync + 'f;
@@ -58,6 +61,8 @@ struct State {
     /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
     /// asked again and again.
     is_all_claimed: bool,
+    /// Unit attentions since the last segment was closed.
+    attentions: u32,
     /// Why nothing more is begun.
     ended: Option<MoveError>,
 }
@@ -388,14 +393,21 @@ impl Writing<'_> {
     ) -> Result<(), MoveError> {
         let label = self.with.catalogue.volume(id)?.label;
         self.with.note_loads(id, drive)?;
+        let run = |source: ScsiError| MoveError::Run {
+            label: label.clone(),
+            source: source.into(),
+        };
+        drive.prevent_removal(true).map_err(run)?;
         let mut recorder = Recorder::new(drive, log, self.with.stop);
-        let filled = self.fill_from(id, waiting, &mut recorder);
-        match filled {
+        let filled = match self.fill_from(id, waiting, &mut recorder) {
             Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
-                self.lose(id, label, &source)
+                self.lose(id, label.clone(), &source)
             }
             filled => filled,
-        }
+        };
+        // What ended it matters more than that the cartridge could not be released afterwards.
+        let released = drive.prevent_removal(false).map_err(run);
+        filled.and(released)
     }
 
     fn fill_from(
@@ -437,6 +449,7 @@ impl Writing<'_> {
             state.done.files += closed.complete;
             state.done.bytes = state.done.bytes.saturating_add(closed.bytes);
             state.done.segments += 1;
+            state.attentions = 0;
             for job in &jobs[..closed.written] {
                 state.done.compressed.count(job);
             }
@@ -500,6 +513,21 @@ impl State {
         self.is_all_claimed = false;
     }
 
+    /// Whether a volume may be written on after the drive told of something that changed. What was under way does not
+    /// count, and the label is read again first.
+    fn may_go_on_after(&mut self, error: &MoveError, is_labelled: bool) -> bool {
+        let may = match error.attention() {
+            // Another cartridge that is blank would get the label of this one.
+            Some(Attention::MediumChanged) => is_labelled,
+            Some(Attention::Reset | Attention::ParametersChanged | Attention::FirmwareChanged) => {
+                true
+            }
+            _ => false,
+        };
+        self.attentions += u32::from(may);
+        may && self.attentions <= MOST_ATTENTIONS
+    }
+
     fn end(&mut self, error: MoveError) {
         self.ended.get_or_insert(error);
     }
@@ -536,6 +564,18 @@ impl Work for Writing<'_> {
             self.state().unclaim(volume);
             return Ok(());
         };
+        let is_labelled = matches!(
+            self.with.catalogue.volume(id),
+            Ok(volume) if volume.state != VolumeState::Empty
+        );
+        if self.state().may_go_on_after(&error, is_labelled) {
+            drive
+                .wait_until_ready(READY_LIMIT)
+                .map_err(RunError::from)?;
+            // Whoever takes the volume next reads its label and its end, most likely this drive.
+            self.state().unclaim(volume);
+            return Ok(());
+        }
         match error.of_drive() {
             // The files wait still: another drive takes them.
             Ok(source) => Err(Trouble::Run(source)),
@@ -579,7 +619,6 @@ pub(super) fn is_cleaning(label: &str) -> bool {
 
 /// Whether another volume may well take what this one did not.
 fn is_of_the_volume(error: &VolumeError) -> bool {
-    use tapewise_run::RunError;
     use tapewise_scsi::Condition::{DataProtect, Medium};
     let run = match error {
         VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,

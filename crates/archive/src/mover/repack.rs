@@ -42,17 +42,22 @@ impl Mover<'_> {
         let labels = std::slice::from_ref(label);
         let pace = self.pool.pace();
         let job = |_: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
+            drive.prevent_removal(true)?;
             let mut recorder = Recorder::new(drive, log, stop);
             let is_safe = |member: &Member| with.is_safe(member).unwrap_or(false);
             // A catalogue that was restored knows less than stands here, and has moved only that.
-            let at_end = match VolumeWriter::resume(&mut recorder, forgotten, &is_safe) {
-                Err(VolumeError::Run(error)) => return Err(error),
-                at_end => at_end,
-            };
+            let at_end = VolumeWriter::resume(&mut recorder, forgotten, &is_safe);
+            let is_drives = matches!(at_end, Err(VolumeError::Run(_)));
             let label = with.label_of(&volume);
             let relabelled =
                 at_end.and_then(|_| VolumeWriter::label(&mut recorder, &label, Blank::Overwritten));
-            Ok(relabelled.map(|_| ()))
+            let released = drive.prevent_removal(false);
+            match relabelled {
+                Err(VolumeError::Run(error)) if is_drives => Err(error),
+                relabelled => {
+                    Ok(relabelled.and(released.map_err(|error| VolumeError::Run(error.into()))))
+                }
+            }
         };
         let done = self.pool.work(labels, pace, self.log, stop, &job);
         let relabelled = match done.into_iter().next() {

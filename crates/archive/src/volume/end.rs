@@ -103,12 +103,27 @@ struct Tail {
     goes_on: bool,
 }
 
-/// Sees that nothing but an interrupted write of ours lies after the end, where the head is. The head is
-/// then anywhere, unless nothing lies there.
+/// Sees that nothing but an interrupted write of ours lies after the end, where the head is, and stays there. What is
+/// too much is read once more before it is refused: a bit may have been wrong on the way.
 ///
 /// # Errors
 /// [`VolumeError::Ahead`], those of the drive.
 pub(super) fn require_nothing_closed(
+    recorder: &mut Recorder<'_>,
+    end: (u64, usize),
+    is_safe: &IsSafe<'_>,
+) -> Result<(), VolumeError> {
+    match look_behind(recorder, end, is_safe) {
+        Err(VolumeError::Ahead { next_block, .. }) => {
+            recorder.locate(0, next_block)?;
+            look_behind(recorder, end, is_safe)
+        }
+        looked => looked,
+    }
+}
+
+/// Reads what lies after the end, where the head is, and goes back there.
+fn look_behind(
     recorder: &mut Recorder<'_>,
     (next_block, block_bytes): (u64, usize),
     is_safe: &IsSafe<'_>,

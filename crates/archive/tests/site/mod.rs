@@ -106,7 +106,10 @@ impl Site {
     pub fn reopen_cache(&mut self, high_bytes: u64, low_bytes: u64) {
         let path = self.directory.path().join("cache");
         // The lock goes with whoever has it, so another directory stands in while it is opened.
-        let aside = self.directory.path().join("aside");
+        let aside = self
+            .directory
+            .path()
+            .join(format!("aside-{high_bytes}-{low_bytes}"));
         self.cache = open_cache(
             &aside,
             &Arc::new(SqliteCatalogue::in_memory().expect("one")),

@@ -197,7 +197,7 @@ fn a_catalogue_of_another_archive_is_refused() {
     assert_eq!(refused.code, 3, "{}", refused.err);
     says(
         &refused,
-        &["the cache belongs to another catalogue, and 5 files stand in it"],
+        &["the cache belongs to another catalogue (files in it: 5)"],
     );
     all_are_in_the_cache(&desk, &files);
     desk.done("catalog reconcile --archive A");
@@ -218,4 +218,73 @@ fn a_cache_that_does_not_say_whose_it_is_keeps_what_no_record_knows() {
     let stored = desk.done("store --archive A");
     says(&stored, &["does not know 5 files in the cache"]);
     all_are_in_the_cache(&desk, &files);
+}
+
+#[test]
+fn a_catalogue_of_another_archive_is_refused_by_an_empty_cache_too() {
+    let desk = desk();
+    desk.done("store --archive A");
+    desk.done("catalog init B --drive emulated:lto8 --profile lto8");
+    let [right, kept, other] =
+        ["A/catalogue.db", "kept.db", "B/catalogue.db"].map(|name| desk.path().join(name));
+    std::fs::rename(&right, &kept).expect("kept");
+    std::fs::copy(other, &right).expect("copied");
+    let refused = desk.run("store --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    says(
+        &refused,
+        &["the cache belongs to another catalogue (files in it: 0)"],
+    );
+    std::fs::rename(&kept, &right).expect("put back");
+    desk.done("store --archive A");
+}
+
+#[test]
+fn a_file_that_is_damaged_in_the_cache_is_named() {
+    let desk = desk();
+    let files = stored_later(&desk, "reel");
+    let whole = desk.done("catalog check --archive A --contents");
+    assert!(
+        whole
+            .text()
+            .contains("5 files in the cache: all match their checksums"),
+        "{}",
+        whole.text()
+    );
+    let place = |name: &str| holding(&desk.path().join("A/cache"), &files[name]).remove(0);
+    let [rotten, short] = ["reel/2.bin", "reel/3.bin"].map(place);
+    let contents = &files["reel/2.bin"];
+    std::fs::write(&rotten, [&[!contents[0]], &contents[1..]].concat()).expect("written");
+    // Its length is right, and nobody has read it.
+    desk.done("catalog check --archive A");
+    std::fs::write(&short, &files["reel/3.bin"][1..]).expect("written");
+    let check = |option: &str, lines: usize| {
+        let ran = desk.run(&format!("catalog check --archive A {option}"));
+        assert_eq!(ran.code, 8, "{}", ran.err);
+        let told = ran.text();
+        assert_eq!(
+            told.lines()
+                .filter(|line| line.contains("in the cache it"))
+                .count(),
+            lines,
+            "{told}"
+        );
+        assert!(told.contains("reel/3.bin: in the cache it has "), "{told}");
+        assert!(
+            told.contains("no copy on tape is whole: store it again"),
+            "{told}"
+        );
+        told.contains("reel/2.bin: in the cache it has another checksum than when it was stored")
+    };
+    assert!(!check("", 1));
+    assert!(check("--contents", 2));
+    std::fs::write(&short, &files["reel/3.bin"]).expect("put back");
+    std::fs::write(&rotten, contents).expect("put back");
+    desk.done("store --archive A");
+    std::fs::remove_file(&short).expect("gone");
+    let gone = desk.run("catalog check --archive A --json");
+    assert_eq!(gone.code, 8, "{}", gone.err);
+    let told = gone.json();
+    assert_eq!(told["damaged"][0]["path"], "reel/3.bin", "{told}");
+    assert_eq!(told["damaged"][0]["on_tape"], true, "{told}");
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
+use tapewise_archive::damage::{Damaged, Look, Looked};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
 use tapewise_model::Micros;
@@ -268,12 +269,18 @@ fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<us
     Ok(found.lost.len())
 }
 
-/// Look for contradictions in the catalogue.
+/// Look for contradictions in the catalogue, and for files that are damaged in the cache.
+///
+/// Every file in the cache must be there in its length; with --contents all of it is read and compared with its
+/// checksum. A damaged file is named, and whether a copy on tape is whole. Nothing is changed.
 #[derive(clap::Args, Debug)]
 pub struct Check {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// Read the files in the cache, and compare their checksums.
+    #[arg(long)]
+    contents: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -292,12 +299,50 @@ pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     if findings.is_empty() {
         answer.line("the catalogue does not contradict itself")?;
     }
-    answer.end()?;
-    if findings.is_empty() {
-        Ok(ExitCode::SUCCESS)
+    let look = if args.contents {
+        Look::AtContents
     } else {
-        Ok(ExitCode::from(1))
+        Look::AtLengths
+    };
+    let looked = archive.look_at_cache(look)?;
+    say_looked(&looked, look, &mut answer)?;
+    answer.end()?;
+    Ok(match (findings.is_empty(), looked.damaged.is_empty()) {
+        (true, true) => ExitCode::SUCCESS,
+        (true, false) => ExitCode::from(Exit::Checksum as u8),
+        (false, _) => ExitCode::from(Exit::Failed as u8),
+    })
+}
+
+/// Says which files are damaged in the cache, and what to do about each.
+fn say_looked(looked: &Looked, look: Look, answer: &mut Answer) -> Result<(), CliError> {
+    answer.set("damaged", Vec::<Value>::new());
+    for Damaged {
+        path,
+        what,
+        is_on_tape,
+    } in &looked.damaged
+    {
+        let path = shown(path);
+        let help = if *is_on_tape {
+            "a copy on tape is whole, and a recall reads that"
+        } else {
+            "no copy on tape is whole: store it again"
+        };
+        answer.line(&format!("{path}: in the cache it {what}; {help}"))?;
+        let found = json!({ "path": path, "what": what, "on_tape": is_on_tape });
+        answer.push("damaged", found);
     }
+    answer.set("cached_files", looked.files);
+    let how = match look {
+        Look::AtLengths => "have their lengths",
+        Look::AtContents => "match their checksums",
+    };
+    let files = units::count(looked.files as usize, "file");
+    if looked.damaged.is_empty() && looked.files > 0 {
+        answer.line(&format!("{files} in the cache: all {how}"))?;
+    }
+    Ok(())
 }
 
 /// Write a copy of the catalogue. The file appears when it is complete.
