@@ -114,7 +114,7 @@ bench: target/simulators/installed ## how good and how fast orders are, beside t
 	$(CARGO) bench --quiet --package tapewise-sim --bench speed -- --python $(SIMULATORS)
 
 unseen: ## fits of drives whose laws no model of ours has, and what their orders are worth beside CTA's
-	$(CARGO) bench --quiet --package tapewise-fit --bench unseen
+	$(CARGO) bench --quiet --package tapewise --bench unseen
 
 mounts: ## every mount policy on ten scenarios at four loads beside a bound, as tables in target/mounts.md; hours
 	$(CARGO) run --quiet --release --package tapewise-sim --example mounts > target/mounts.md

@@ -52,7 +52,7 @@ const HOUSE: &[Rule] = &[
     pure("order", &["model"], &[]),
     pure("formats", &["model"], &[]),
     pure("fit", &["model", "formats"], &[]),
-    pure("tapewise", &["model", "order", "formats"], &[]),
+    pure("tapewise", &["model", "order", "formats"], &["fit"]),
     pure("sim", &["model", "order", "formats"], &[]),
     pure("plot", &["model", "order", "fit", "tapewise", "sim"], &[]),
     acting("scsi", &[], &[]),

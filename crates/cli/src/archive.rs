@@ -312,7 +312,7 @@ fn check_profile(name: &str) -> Result<(), CliError> {
 fn tell(notice: Notice) {
     match notice {
         Notice::TakenUp(taken_up) => say(format_args!(
-            "tapewise: continues an interrupted run: gave up {} of which nothing was acknowledged, queued {} again\n",
+            "tapewise: continues an interrupted run: gave up {} (nothing in it was acknowledged), queued {} again\n",
             count(taken_up.writes, "write"),
             count(taken_up.recalls as usize, "recall")
         )),

@@ -5,6 +5,8 @@
 //! fails takes no more, and its files go to another one. A file that no volume takes keeps nobody else
 //! waiting.
 
+mod state;
+
 use super::frames::Unsqueezed;
 use super::job::{Job, Parts};
 use super::migrated::Migrated;
@@ -14,12 +16,13 @@ use super::{MoveError, Mover};
 use crate::catalogue::{FileId, Loss, Migration, VolumeId};
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use state::{Claim, State};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Fit, Trouble, Whereabouts, Work, WorkError};
 use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
-use tapewise_scsi::{Attention, ScsiError, TapeDrive};
+use tapewise_scsi::{ScsiError, TapeDrive};
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
@@ -27,9 +30,6 @@ const AT_ONCE: usize = 10_000;
 /// Segments that a further drive takes at least: for less it is quicker to write on with the first one than
 /// to mount another cartridge.
 const LEAST_SHARE_SEGMENTS: u64 = 4;
-
-/// Unit attentions without a closed segment between them after which a migration ends.
-const MOST_ATTENTIONS: u32 = 8;
 
 /// Lists what waits to be written, up to a number of files.
 pub(super) type Waiting<'f> = dyn Fn(usize) -> Result<Vec<Migration>, MoveError> + Sync + 'f;
@@ -47,31 +47,6 @@ struct Writing<'a> {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
-struct State {
-    done: Migrated,
-    /// Files whose contents cannot be written.
-    refused: HashSet<FileId>,
-    /// Files that no volume takes.
-    homeless: HashSet<FileId>,
-    /// Bytes that a blank cartridge took until it was full, where a file did not fit it.
-    whole_cartridge: Option<u64>,
-    /// What is being written, by label.
-    claimed: HashMap<String, Claim>,
-    /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
-    /// asked again and again.
-    is_all_claimed: bool,
-    /// Unit attentions since the last segment was closed.
-    attentions: u32,
-    /// Why nothing more is begun.
-    ended: Option<MoveError>,
-}
-
-struct Claim {
-    volume: VolumeId,
-    waiting: Vec<Migration>,
-}
-
 /// Whether a drive can be given something.
 enum Choice {
     /// This volume.
@@ -82,33 +57,6 @@ enum Choice {
     Later,
     /// No volume takes any of it.
     Nobody,
-}
-
-impl State {
-    fn is_known(&self, file: FileId) -> bool {
-        self.refused.contains(&file) || self.homeless.contains(&file)
-    }
-
-    /// The volumes onto which copies are being written, with their numbers, by file.
-    fn claims(&self) -> HashMap<FileId, Vec<(u32, VolumeId)>> {
-        let mut claims: HashMap<FileId, Vec<(u32, VolumeId)>> = HashMap::new();
-        for claim in self.claimed.values() {
-            for one in &claim.waiting {
-                let number = one.missing.first().map(|missing| missing.number);
-                let of_file = claims.entry(one.file).or_default();
-                of_file.extend(number.map(|number| (number, claim.volume)));
-            }
-        }
-        claims
-    }
-
-    /// Whether what is written of a file next is as long as what a whole cartridge took: it may still fit
-    /// one, because its contents shrink better, but it would only fill up one that was begun.
-    fn is_too_long(&self, migration: &Migration, part_bytes: u64) -> bool {
-        let from = migration.missing.first().map_or(0, |missing| missing.from);
-        let next = (migration.bytes.saturating_sub(from)).min(part_bytes);
-        self.whole_cartridge.is_some_and(|bytes| next >= bytes)
-    }
 }
 
 impl Mover<'_> {
@@ -503,33 +451,6 @@ impl Writing<'_> {
         let lost = (label, why.to_string());
         self.state().done.volumes_lost.push(lost);
         Ok(())
-    }
-}
-
-impl State {
-    /// What was claimed and not written waits again.
-    fn unclaim(&mut self, label: &str) {
-        self.claimed.remove(label);
-        self.is_all_claimed = false;
-    }
-
-    /// Whether a volume may be written on after the drive told of something that changed. What was under way does not
-    /// count, and the label is read again first.
-    fn may_go_on_after(&mut self, error: &MoveError, is_labelled: bool) -> bool {
-        let may = match error.attention() {
-            // Another cartridge that is blank would get the label of this one.
-            Some(Attention::MediumChanged) => is_labelled,
-            Some(Attention::Reset | Attention::ParametersChanged | Attention::FirmwareChanged) => {
-                true
-            }
-            _ => false,
-        };
-        self.attentions += u32::from(may);
-        may && self.attentions <= MOST_ATTENTIONS
-    }
-
-    fn end(&mut self, error: MoveError) {
-        self.ended.get_or_insert(error);
     }
 }
 

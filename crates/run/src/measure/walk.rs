@@ -60,7 +60,7 @@ impl Stop {
             // The wraps next to it, two up and two down.
             4 | 5 => {
                 let step = random.below(4) + 1;
-                ((u64::from(self.wrap) + wraps + step + u64::from(step > 2) - 3) % wraps) as u16
+                ((u64::from(self.wrap) + 3 * wraps + step + u64::from(step > 2) - 3) % wraps) as u16
             }
             _ => any_wrap(subject, random),
         };
