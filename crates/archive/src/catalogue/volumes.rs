@@ -135,6 +135,9 @@ pub trait Volumes: Send + Sync {
     /// All volumes, by label.
     fn volumes(&self) -> Result<Vec<(VolumeId, Volume)>>;
 
+    /// Gives a volume that nothing was written on yet the identity that its label will have.
+    fn set_volume_uuid(&self, id: VolumeId, uuid: &str) -> Result<()>;
+
     /// Says what may still be done with a volume.
     fn set_volume_state(&self, id: VolumeId, state: crate::record::VolumeState) -> Result<()>;
 

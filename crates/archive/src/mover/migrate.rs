@@ -364,7 +364,7 @@ impl Writing<'_> {
         waiting: Vec<Migration>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), MoveError> {
-        let mut writer = self.with.open_volume(id, recorder)?;
+        let mut writer = self.with.open_volume(id, self.new_uuid, recorder)?;
         let mut waiting = waiting.into_iter();
         let mut next = self.prepare(&mut waiting)?;
         loop {

@@ -14,9 +14,13 @@ pub(super) const LABEL_END: u64 = 2;
 
 impl DriveContext<'_> {
     /// Labels a volume that has nothing on it yet, or goes to the end of one that has.
+    ///
+    /// No two cartridges get one identity: one that was labelled for this volume before, and came back under another
+    /// barcode, still has the old one. So every label has a new one, and the catalogue knows it first.
     pub fn open_volume(
         &self,
         id: VolumeId,
+        new_uuid: &dyn Fn() -> String,
         recorder: &mut Recorder<'_>,
     ) -> Result<VolumeWriter, MoveError> {
         let volume = self.catalogue.volume(id)?;
@@ -26,6 +30,9 @@ impl DriveContext<'_> {
         let writer = match (resumed, volume.state) {
             // Killed between the catalogue's word and the label, or right after the label.
             (Err(VolumeError::NoLabel { .. }), VolumeState::Empty) => {
+                let uuid = new_uuid();
+                self.catalogue.set_volume_uuid(id, &uuid)?;
+                let volume = Volume { uuid, ..volume };
                 VolumeWriter::label(recorder, &self.label_of(&volume), Blank::Required)
             }
             (resumed, _) => resumed,

@@ -170,6 +170,16 @@ impl Volumes for SqliteCatalogue {
         })
     }
 
+    fn set_volume_uuid(&self, id: VolumeId, uuid: &str) -> Result<()> {
+        let sql = "UPDATE volume SET uuid = ?2 WHERE id = ?1 AND state = 'empty'";
+        self.write(
+            |transaction| match run(transaction, sql, params![id, uuid])? {
+                0 => Err(CatalogueError::NoVolume(id)),
+                _ => Ok(()),
+            },
+        )
+    }
+
     fn set_volume_state(&self, id: VolumeId, state: VolumeState) -> Result<()> {
         let sql = "UPDATE volume SET state = ?2 WHERE id = ?1";
         self.write(
