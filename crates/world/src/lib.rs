@@ -43,8 +43,8 @@
 //! **The event log** is in memory. Writing to it fails, does less than was asked for, or finds the disk full; a power
 //! cut takes the end of what the process wrote, for nobody syncs it.
 //!
-//! **Not modelled.** `archive.toml` and the file `reserve` are real files, and nothing goes wrong with them. Disks that say they have synced and have not. Two drives at work in the same
-//! instant. Files of zero bytes.
+//! **Not modelled.** `archive.toml` and the file `reserve` are real files, and nothing goes wrong with them. Disks that
+//! say they have synced and have not. Two drives at work in the same instant. Files of zero bytes.
 //!
 //! # The oracle
 //!

@@ -2,8 +2,7 @@
 //!
 //! Nobody syncs it. A power cut leaves what other processes had written, and some of the beginning of the rest.
 
-use crate::fate::Kind;
-use crate::fate::{Fates, Wrong};
+use crate::fate::{Fates, Kind, Wrong};
 use crate::files::Choose;
 use std::io::{self, Cursor, ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
