@@ -1,5 +1,6 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
+mod acceptance;
 mod archive;
 mod batch;
 mod commands;

@@ -6,7 +6,7 @@
 mod answers;
 mod error;
 mod hidden;
-mod judge;
+pub(crate) mod judge;
 mod report;
 mod sample;
 mod walk;

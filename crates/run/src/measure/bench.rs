@@ -116,11 +116,6 @@ impl<'b, 'r> Bench<'b, 'r> {
         Random::new(self.seed, self.step as u64)
     }
 
-    /// Whether the suite ends at a time.
-    pub fn has_limit(&self) -> bool {
-        self.until.is_some()
-    }
-
     /// Whether there is time for another sample.
     pub fn has_time(&self) -> bool {
         self.until.is_none_or(|until| self.recorder.clock() < until)
