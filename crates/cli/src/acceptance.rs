@@ -25,7 +25,8 @@ pub fn log_of(report: &Path) -> PathBuf {
 
 /// A report on disk; `None` where there is none.
 pub fn read(path: &Path) -> Result<Option<AcceptanceReport>, CliError> {
-    let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
+    let bad =
+        |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -67,7 +68,7 @@ pub fn save(path: &Path, report: &AcceptanceReport) -> Result<(), CliError> {
 }
 
 /// What will be measured, and what will not.
-pub fn plan(report: &AcceptanceReport) -> Table {
+pub fn plan(report: &AcceptanceReport, left: Micros) -> Table {
     let mut table = Table::new("", &["part", "samples", "predicted"]);
     let mut total = Micros::ZERO;
     for part in &report.parts {
@@ -80,8 +81,9 @@ pub fn plan(report: &AcceptanceReport) -> Table {
         ]);
     }
     table.note(format!(
-        "predicted: {} of the {} given",
+        "predicted: {} of the {} that are left of {}",
         units::about(total),
+        units::about(left),
         units::about(report.budget_us)
     ));
     for part in &report.left_out {
@@ -210,13 +212,14 @@ fn difference(change: &Change) -> String {
     format!("{} {}", signed(change.difference()), change.now.unit)
 }
 
-/// A number with three digits that count, or none behind a point where it has more.
+/// A number with about three digits that count; less than half a thousandth is none.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),
         middle if middle >= 10.0 => format!("{value:.1}"),
-        small if small >= 0.005 || small == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.0e}"),
+        small if small >= 0.05 => format!("{value:.2}"),
+        least if least >= 0.0005 => format!("{value:.3}"),
+        _ => "0".to_owned(),
     }
 }
 
@@ -236,7 +239,10 @@ fn measured(report: &AcceptanceReport) -> Table {
         Some(profile) => format!("Measured, beside profile {profile}"),
         None => "Measured".to_owned(),
     };
-    let mut table = Table::new(by, &["quantity", "unit", "mean", "+-", "n", "profile", "sd"]);
+    let mut table = Table::new(
+        by,
+        &["quantity", "unit", "mean", "+-", "n", "profile", "sd"],
+    );
     let risk = RISK / report.measures.len().max(1) as f64;
     for measure in &report.measures {
         table.row([
@@ -261,7 +267,12 @@ fn measured(report: &AcceptanceReport) -> Table {
 fn changes(compared: &Comparison) -> Table {
     let columns = ["quantity", "unit", "then", "now", "change", "+-", "verdict"];
     let mut table = Table::new("Beside the former report", &columns);
-    let order = [Verdict::Worse, Verdict::Better, Verdict::Alike, Verdict::Unjudged];
+    let order = [
+        Verdict::Worse,
+        Verdict::Better,
+        Verdict::Alike,
+        Verdict::Unjudged,
+    ];
     for verdict in order {
         for change in compared.with(verdict) {
             table.row([
@@ -422,7 +433,10 @@ pub fn same(
     path: &Path,
 ) -> Result<AcceptanceReport, CliError> {
     let differs = [
-        ("another device", begun.device != asked.device || begun.kind != asked.kind),
+        (
+            "another device",
+            begun.device != asked.device || begun.kind != asked.kind,
+        ),
         ("another profile", begun.profile != asked.profile),
         ("another --seed", begun.seed != asked.seed),
         ("other --hours", begun.budget_us != asked.budget_us),
@@ -442,7 +456,10 @@ pub fn same(
 /// Time of the device in all sessions of a log.
 pub fn spent(log: &EventLog) -> Micros {
     let session = |session: &Session| {
-        let ends = session.events.iter().map(|event| event.at_us + event.took_us);
+        let ends = session
+            .events
+            .iter()
+            .map(|event| event.at_us + event.took_us);
         ends.fold(Micros::ZERO, Micros::max)
     };
     log.sessions.iter().map(session).sum()

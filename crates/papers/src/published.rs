@@ -125,10 +125,7 @@ pub fn published() -> Result<Vec<Published>, PaperError> {
     Ok(all)
 }
 
-fn of_1998(
-    name: String,
-    values: impl IntoIterator<Item = (Quantity, Option<f64>)>,
-) -> Published {
+fn of_1998(name: String, values: impl IntoIterator<Item = (Quantity, Option<f64>)>) -> Published {
     let values = values.into_iter();
     let known = values.filter_map(|(quantity, value)| Some((quantity, value?.to_string())));
     Published {
@@ -148,13 +145,25 @@ fn of_nersc(paper: &Nersc, mounts_per_hour: String) -> Published {
     };
     let values = [
         (Quantity::Mount, range(paper.mount_s[0], paper.mount_s[1])),
-        (Quantity::Unmount, range(paper.unmount_s[0], paper.unmount_s[1])),
+        (
+            Quantity::Unmount,
+            range(paper.unmount_s[0], paper.unmount_s[1]),
+        ),
         (Quantity::Write, rates(|rates| rates.noncompressible[0])),
         (Quantity::Read, rates(|rates| rates.noncompressible[1])),
-        (Quantity::WriteCompressible, rates(|rates| rates.compressible[0])),
-        (Quantity::ReadCompressible, rates(|rates| rates.compressible[1])),
+        (
+            Quantity::WriteCompressible,
+            rates(|rates| rates.compressible[0]),
+        ),
+        (
+            Quantity::ReadCompressible,
+            rates(|rates| rates.compressible[1]),
+        ),
         (Quantity::MountsPerHour, mounts_per_hour),
-        (Quantity::Inventory, format!("below {}", paper.inventory_s_per_frame_max)),
+        (
+            Quantity::Inventory,
+            format!("below {}", paper.inventory_s_per_frame_max),
+        ),
     ];
     Published {
         of: "LTO-1 in an IBM 3584, 2001".to_owned(),
@@ -170,7 +179,10 @@ mod tests {
     fn the_papers_numbers_come_as_they_are_printed() {
         let all = published().expect("the papers");
         let of = |name: &str, quantity| {
-            let found = all.iter().find(|one| one.of.contains(name)).expect("a drive");
+            let found = all
+                .iter()
+                .find(|one| one.of.contains(name))
+                .expect("a drive");
             found.values.get(&quantity).map(String::as_str)
         };
         assert_eq!(of("LTO-1", Quantity::Mount), Some("25 to 30"));

@@ -10,23 +10,93 @@ use tapewise_run::accept::{AcceptanceReport, Kind};
 const DRIVE: [(Quantity, &str, &str, &str); 10] = [
     (Quantity::Mount, "mount, s", "mount", "mount"),
     (Quantity::Unmount, "unmount, s", "mount", "unmount, rewound"),
-    (Quantity::Startup, "startup of a locate, s", "seek-opposite", "startup of a locate"),
-    (Quantity::Full, "locate over the whole tape, s", "seek-bot", "locate over the whole tape"),
-    (Quantity::Crossover, "locate beats reading on from, MB", "short-seek", "reading on is slower than a locate from"),
-    (Quantity::Delay, "delay between reads without loss, ms", "delay", "delay between reads that costs nothing"),
-    (Quantity::Write, "write incompressible data, MB/s", "data-path", "write, incompressible data"),
-    (Quantity::Read, "read incompressible data, MB/s", "data-path", "read, incompressible data"),
-    (Quantity::WriteCompressible, "write compressible data, MB/s", "data-path", "write, compressible data"),
-    (Quantity::ReadCompressible, "read compressible data, MB/s", "data-path", "read, compressible data"),
+    (
+        Quantity::Startup,
+        "startup of a locate, s",
+        "seek-opposite",
+        "startup of a locate",
+    ),
+    (
+        Quantity::Full,
+        "locate over the whole tape, s",
+        "seek-bot",
+        "locate over the whole tape",
+    ),
+    (
+        Quantity::Crossover,
+        "locate beats reading on from, MB",
+        "short-seek",
+        "reading on is slower than a locate from",
+    ),
+    (
+        Quantity::Delay,
+        "delay between reads without loss, ms",
+        "delay",
+        "delay between reads that costs nothing",
+    ),
+    (
+        Quantity::Write,
+        "write incompressible data, MB/s",
+        "data-path",
+        "write, incompressible data",
+    ),
+    (
+        Quantity::Read,
+        "read incompressible data, MB/s",
+        "data-path",
+        "read, incompressible data",
+    ),
+    (
+        Quantity::WriteCompressible,
+        "write compressible data, MB/s",
+        "data-path",
+        "write, compressible data",
+    ),
+    (
+        Quantity::ReadCompressible,
+        "read compressible data, MB/s",
+        "data-path",
+        "read, compressible data",
+    ),
 ];
 
 const LIBRARY: [(Quantity, &str, &str, &str); 6] = [
-    (Quantity::Inventory, "inventory, s", "inventory", "inventory of the whole library"),
-    (Quantity::Mount, "slot to ready, s", "stress-1", "mount, from the request until ready"),
-    (Quantity::Unmount, "ready to slot, s", "stress-1", "dismount, from the request until in its slot"),
-    (Quantity::Fetch, "robot, slot to drive, s", "stress-1", "robot, slot to drive"),
-    (Quantity::Return, "robot, drive to slot, s", "stress-1", "robot, drive to slot"),
-    (Quantity::MountsPerHour, "mounts an hour, two at once", "stress-2", "mounts an hour"),
+    (
+        Quantity::Inventory,
+        "inventory, s",
+        "inventory",
+        "inventory of the whole library",
+    ),
+    (
+        Quantity::Mount,
+        "slot to ready, s",
+        "stress-1",
+        "mount, from the request until ready",
+    ),
+    (
+        Quantity::Unmount,
+        "ready to slot, s",
+        "stress-1",
+        "dismount, from the request until in its slot",
+    ),
+    (
+        Quantity::Fetch,
+        "robot, slot to drive, s",
+        "stress-1",
+        "robot, slot to drive",
+    ),
+    (
+        Quantity::Return,
+        "robot, drive to slot, s",
+        "stress-1",
+        "robot, drive to slot",
+    ),
+    (
+        Quantity::MountsPerHour,
+        "mounts an hour, two at once",
+        "stress-2",
+        "mounts an hour",
+    ),
 ];
 
 /// The report and the papers, a column each. Other hardware of another time: it shows what to expect of the kind of number.

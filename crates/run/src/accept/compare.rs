@@ -60,25 +60,36 @@ impl Change {
 impl Comparison {
     /// The changes with this verdict.
     pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Change> {
-        self.changes.iter().filter(move |change| change.verdict == verdict)
+        self.changes
+            .iter()
+            .filter(move |change| change.verdict == verdict)
     }
 }
 
 /// Compares what was measured then and now.
 pub fn compare(former: &[Measure], now: &[Measure]) -> Comparison {
-    let is_same = |a: &Measure, b: &Measure| (&a.part, &a.what, &a.unit) == (&b.part, &b.what, &b.unit);
+    let is_same =
+        |a: &Measure, b: &Measure| (&a.part, &a.what, &a.unit) == (&b.part, &b.what, &b.unit);
     let alone = |these: &[Measure], others: &[Measure]| -> Vec<String> {
-        let alone = these.iter().filter(|one| !others.iter().any(|other| is_same(one, other)));
+        let alone = these
+            .iter()
+            .filter(|one| !others.iter().any(|other| is_same(one, other)));
         alone.map(|one| one.what.clone()).collect()
     };
     let pairs: Vec<(&Measure, &Measure)> = now
         .iter()
         .filter_map(|now| Some((former.iter().find(|former| is_same(former, now))?, now)))
         .collect();
-    let judged = pairs.iter().filter(|(former, now)| former.n.min(now.n) > 1).count();
+    let judged = pairs
+        .iter()
+        .filter(|(former, now)| former.n.min(now.n) > 1)
+        .count();
     let risk = RISK / judged.max(1) as f64;
     Comparison {
-        changes: pairs.into_iter().map(|(former, now)| change(former, now, risk)).collect(),
+        changes: pairs
+            .into_iter()
+            .map(|(former, now)| change(former, now, risk))
+            .collect(),
         only_former: alone(former, now),
         only_now: alone(now, former),
     }
@@ -146,8 +157,14 @@ mod tests {
     /// Wikipedia), p = 0.0084.
     #[test]
     fn the_interval_is_that_of_welch() {
-        let a = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4];
-        let b = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 19.9];
+        let a = [
+            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7,
+            21.4,
+        ];
+        let b = [
+            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5,
+            19.9,
+        ];
         let [a, b] = [a, b].map(|values| times("x", &values));
         let half = |risk| welch(&a, &b, risk).expect("an interval");
         let difference = b.mean - a.mean;
@@ -155,10 +172,17 @@ mod tests {
         let (mut low, mut high) = (1e-6, 0.5);
         for _ in 0..60 {
             let middle = f64::midpoint(low, high);
-            if half(middle) > difference { low = middle } else { high = middle }
+            if half(middle) > difference {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         let degrees = 27.0..29.0;
-        let p = tapewise_model::student_t_tails(difference / (half(0.05) / student_t_quantile(0.975, 28.0)), 28.0);
+        let p = tapewise_model::student_t_tails(
+            difference / (half(0.05) / student_t_quantile(0.975, 28.0)),
+            28.0,
+        );
         assert!((low - p).abs() < 2e-3, "{low} {p}");
         assert!(degrees.contains(&28.0));
     }
@@ -167,7 +191,10 @@ mod tests {
     fn a_time_that_grows_is_worse_and_a_rate_that_grows_is_better() {
         let (few, more) = ([10.0, 10.1, 9.9, 10.0], [12.0, 12.1, 11.9, 12.0]);
         assert_eq!(verdict(times("x", &few), times("x", &more)), Verdict::Worse);
-        assert_eq!(verdict(times("x", &more), times("x", &few)), Verdict::Better);
+        assert_eq!(
+            verdict(times("x", &more), times("x", &few)),
+            Verdict::Better
+        );
         assert_eq!(verdict(rates(&few), rates(&more)), Verdict::Better);
         assert_eq!(verdict(rates(&more), rates(&few)), Verdict::Worse);
         assert_eq!(verdict(rates(&more), rates(&more)), Verdict::Alike);
@@ -175,18 +202,34 @@ mod tests {
 
     #[test]
     fn the_same_difference_is_a_change_among_even_times_and_chance_among_uneven_ones() {
-        let even = |shift: f64| times("x", &[50.0 + shift, 50.1 + shift, 49.9 + shift, 50.0 + shift]);
-        let uneven = |shift: f64| times("x", &[20.0 + shift, 80.0 + shift, 35.0 + shift, 65.0 + shift]);
+        let even = |shift: f64| {
+            times(
+                "x",
+                &[50.0 + shift, 50.1 + shift, 49.9 + shift, 50.0 + shift],
+            )
+        };
+        let uneven = |shift: f64| {
+            times(
+                "x",
+                &[20.0 + shift, 80.0 + shift, 35.0 + shift, 65.0 + shift],
+            )
+        };
         assert_eq!(verdict(even(0.0), even(2.0)), Verdict::Worse);
         assert_eq!(verdict(uneven(0.0), uneven(2.0)), Verdict::Alike);
     }
 
     #[test]
     fn what_was_measured_once_is_not_judged_and_what_one_report_has_is_named() {
-        assert_eq!(verdict(times("x", &[1.0]), times("x", &[2.0, 2.0])), Verdict::Unjudged);
+        assert_eq!(
+            verdict(times("x", &[1.0]), times("x", &[2.0, 2.0])),
+            Verdict::Unjudged
+        );
         let compared = compare(&[times("gone", &[1.0])], &[times("new", &[1.0])]);
         assert_eq!(compared.changes, []);
-        assert_eq!((compared.only_former, compared.only_now), (vec!["gone".to_owned()], vec!["new".to_owned()]));
+        assert_eq!(
+            (compared.only_former, compared.only_now),
+            (vec!["gone".to_owned()], vec!["new".to_owned()])
+        );
     }
 
     #[test]
@@ -203,14 +246,20 @@ mod tests {
         let mut report = || -> Vec<Measure> {
             let quantity = |at: i32, random: &mut Random| {
                 let count = 4 + at as usize % 20;
-                let values: Vec<f64> = (0..count).map(|_| 60.0 + f64::from(at) * random.normal()).collect();
+                let values: Vec<f64> = (0..count)
+                    .map(|_| 60.0 + f64::from(at) * random.normal())
+                    .collect();
                 times(&format!("q{at}"), &values)
             };
             (1..=30).map(|at| quantity(at, &mut random)).collect()
         };
         let alarms = (0..1_000).filter(|_| {
             let compared = compare(&report(), &report());
-            compared.with(Verdict::Worse).chain(compared.with(Verdict::Better)).next().is_some()
+            compared
+                .with(Verdict::Worse)
+                .chain(compared.with(Verdict::Better))
+                .next()
+                .is_some()
         });
         let alarms = alarms.count();
         assert!(alarms <= 20, "{alarms} of 1,000");

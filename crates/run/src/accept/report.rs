@@ -166,7 +166,10 @@ impl AcceptanceReport {
         for event in events.iter().filter(|event| event.outcome == Outcome::Done) {
             let purpose = event.purpose.as_deref().and_then(Purpose::parse);
             if let Some(purpose) = purpose.filter(|purpose| !purpose.prepares) {
-                samples.entry(purpose.step).or_default().insert(purpose.sample);
+                samples
+                    .entry(purpose.step)
+                    .or_default()
+                    .insert(purpose.sample);
             }
         }
         for part in &mut self.parts {
@@ -203,7 +206,8 @@ impl WrittenCartridge {
             tells_place: subject.tells_place,
             wrap_ends: ends.map(|ends| {
                 let ends = ends.iter();
-                ends.map(|end| (end.partition, end.wrap, end.block)).collect()
+                ends.map(|end| (end.partition, end.wrap, end.block))
+                    .collect()
             }),
         }
     }
@@ -213,8 +217,7 @@ impl WrittenCartridge {
     /// # Errors
     /// [`RunError::Unsuitable`] where the table of wrap ends contradicts the profile.
     pub fn subject(&self, profile: &Profile) -> Result<Subject, RunError> {
-        let mut subject =
-            Subject::new(profile, self.blocks, self.block_bytes, self.byte_scale);
+        let mut subject = Subject::new(profile, self.blocks, self.block_bytes, self.byte_scale);
         subject.tells_place = self.tells_place;
         subject.lies_in(self.partition);
         if let Some(ends) = &self.wrap_ends {

@@ -101,9 +101,9 @@ pub(super) fn data_paths(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), 
     Ok(())
 }
 
-/// The sizes of file tried, in MB on the tape: each four times the one before, up to a minute of writing.
+/// The sizes of file tried, in MB on the tape: each eight times the one before, up to a minute of writing.
 pub(super) fn file_sizes_mb(subject: &Subject) -> Vec<u64> {
-    let sizes = (0..7).map(|power| 1_u64 << (2 * power));
+    let sizes = (0..5).map(|power| 1_u64 << (3 * power));
     let longest = subject.blocks_of_s(MARKED_STRETCH_S, 1);
     let longest_mb = longest.saturating_mul(subject.byte_scale) / 1_000_000;
     let block_mb = subject.byte_scale / 1_000_000;

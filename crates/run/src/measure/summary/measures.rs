@@ -93,16 +93,29 @@ pub fn measures(events: &[Event], subject: &Subject) -> Vec<Measure> {
         let events = events.filter(|event| event.action == action);
         events.map(|event| event.took_us.as_secs_f64()).collect()
     };
-    found.add(Step::Mount, "mount", TIME, &times(Step::Mount, Action::Mount));
+    found.add(
+        Step::Mount,
+        "mount",
+        TIME,
+        &times(Step::Mount, Action::Mount),
+    );
     found.expect(value(&handling.mount_s));
     let unmounts = times(Step::Mount, Action::Unmount);
     found.add(Step::Mount, "unmount, rewound", TIME, &unmounts);
     found.expect(value(&handling.unmount_s));
     let predicted = less_predicted(events, subject);
     for (step, what, expected) in [
-        (Step::SeekBot, "locate from the beginning of tape", value(&handling.search_mean_s)),
+        (
+            Step::SeekBot,
+            "locate from the beginning of tape",
+            value(&handling.search_mean_s),
+        ),
         (Step::SeekOpposite, "locate to an opposite track", None),
-        (Step::SeekMid, "locate between any places", value(&handling.file_to_file_s)),
+        (
+            Step::SeekMid,
+            "locate between any places",
+            value(&handling.file_to_file_s),
+        ),
         (Step::Walk, "locate of a walk, most of them short", None),
     ] {
         let seconds: Vec<f64> = log.seeks(step).map(|seek| seek.seconds).collect();
@@ -124,7 +137,9 @@ pub fn measures(events: &[Event], subject: &Subject) -> Vec<Measure> {
     found.add(Step::Midtape, "first locate after it", TIME, &first);
     let reads = log.of_step(Step::Stream).flatten();
     let reads = reads.filter(|event| event.action == Action::Read && event.bytes > 0);
-    let rates: Vec<f64> = reads.map(|read| log.mb(read) / read.took_us.as_secs_f64()).collect();
+    let rates: Vec<f64> = reads
+        .map(|read| log.mb(read) / read.took_us.as_secs_f64())
+        .collect();
     found.add(Step::Stream, "read at a stretch", RATE, &rates);
     found.expect(rate);
     found.once(&summary);
@@ -155,7 +170,10 @@ fn less_predicted(events: &[Event], subject: &Subject) -> BTreeMap<Step, Vec<f64
         let of = |spot: Option<_>| place(&spot?, map);
         if let (Some(from), Some(to)) = (of(event.from), of(event.to)) {
             let error = event.took_us - model.locate(&from, &to);
-            errors.entry(purpose.step).or_default().push(error.as_secs_f64());
+            errors
+                .entry(purpose.step)
+                .or_default()
+                .push(error.as_secs_f64());
         }
     }
     errors
@@ -195,12 +213,20 @@ impl Found {
         };
         let incompressible = |&kind: &usize| rate.filter(|_| kind == 0);
         self.both_ways(Step::DataPath, by(paths), name, incompressible);
-        let files = log.of_step(Step::FileSize).filter_map(|events| {
-            Some((events.first()?.parameter?, of_files(events, log)?))
-        });
-        self.both_ways(Step::FileSize, by(files), |mb| format!("files of {mb} MB"), |_| None);
+        let files = log
+            .of_step(Step::FileSize)
+            .filter_map(|events| Some((events.first()?.parameter?, of_files(events, log)?)));
+        self.both_ways(
+            Step::FileSize,
+            by(files),
+            |mb| format!("files of {mb} MB"),
+            |_| None,
+        );
         let blocks = log.of_step(Step::BlockSize).filter_map(|events| {
-            Some((events.first()?.parameter?, rates(&Written::of(events, subject)?)))
+            Some((
+                events.first()?.parameter?,
+                rates(&Written::of(events, subject)?),
+            ))
         });
         let name = |bytes: &i64| format!("blocks of {} KiB", bytes / 1024);
         self.both_ways(Step::BlockSize, by(blocks), name, |_| None);
@@ -230,10 +256,30 @@ impl Found {
         let compression = summary.compression.as_ref();
         let long = summary.long_seek;
         for (step, what, kind, value) in [
-            (Step::SeekOpposite, "startup of a locate", TIME, long.map(|long| long.startup_s)),
-            (Step::SeekBot, "locate over the whole tape", TIME, long.map(|long| long.full_s)),
-            (Step::ShortSeek, "reading on is slower than a locate from", ("MB", Better::Lower), crossover),
-            (Step::Delay, "delay between reads that costs nothing", ("ms", Better::Higher), delay),
+            (
+                Step::SeekOpposite,
+                "startup of a locate",
+                TIME,
+                long.map(|long| long.startup_s),
+            ),
+            (
+                Step::SeekBot,
+                "locate over the whole tape",
+                TIME,
+                long.map(|long| long.full_s),
+            ),
+            (
+                Step::ShortSeek,
+                "reading on is slower than a locate from",
+                ("MB", Better::Lower),
+                crossover,
+            ),
+            (
+                Step::Delay,
+                "delay between reads that costs nothing",
+                ("ms", Better::Higher),
+                delay,
+            ),
             (Step::LargeRead, "restart after a pause", TIME, restart),
             (
                 Step::Compression,

@@ -29,7 +29,7 @@ use tapewise_run::measure::{Subject, Suite, fill};
 use tapewise_run::{Recorder, RunError, optional};
 
 /// The share of the budget in which a blank cartridge is filled.
-const FILL_SHARE: f64 = 1.0 / 3.0;
+const FILL_SHARE: f64 = 0.2;
 
 /// Length of the blocks that a blank cartridge is filled with.
 const BLOCK_BYTES: u64 = 262_144;
@@ -37,21 +37,30 @@ const BLOCK_BYTES: u64 = 262_144;
 /// Runs it.
 pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliError> {
     if path == Path::new("-") {
-        let what = "-o -: an acceptance that is stopped goes on from its report, so it needs a file";
+        let what =
+            "-o -: an acceptance that is stopped goes on from its report, so it needs a file";
         return Err(CliError::input(what));
     }
     if let Some(kind) = device::new_kind(name) {
-        let what = format!("{name} is a new drive in every command, so nothing could go on where it stopped");
+        let what = format!(
+            "{name} is a new drive in every command, so nothing could go on where it stopped"
+        );
         let hint = format!("tapewise emulate lib --drive {kind} --scale 20000, then emulated:lib");
         return Err(CliError::input(what).hint(hint));
     }
     let way = way(name)?;
     let former = args.before.as_deref();
-    let former = former.map(|path| acceptance::former(path, Kind::Drive)).transpose()?;
+    let former = former
+        .map(|path| acceptance::former(path, Kind::Drive))
+        .transpose()?;
     let begun = acceptance::read(path)?;
     let log_path = acceptance::log_of(path);
     if begun.is_none() && log_path.exists() {
-        let what = format!("{} is there, but not its report {}", log_path.display(), path.display());
+        let what = format!(
+            "{} is there, but not its report {}",
+            log_path.display(),
+            path.display()
+        );
         return Err(CliError::input(what).hint("give another -o, or remove the log"));
     }
     let stop = interrupt::stop_on_interrupt()?;
@@ -63,8 +72,11 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
     let mode = optional(drive.mode(0x3f), &mut heed)?;
     let density = mode.and_then(|mode| Some(mode.block?.density));
     let chosen = choose(args.profile.as_deref(), density, &mut drive)?.ok_or_else(|| {
-        CliError::input(format!("no profile is known for a {}", drive.identity().product))
-            .hint("name one with --profile; `tapewise profile list` shows them")
+        CliError::input(format!(
+            "no profile is known for a {}",
+            drive.identity().product
+        ))
+        .hint("name one with --profile; `tapewise profile list` shows them")
     })?;
     let profile = chosen.profile;
     let new = AcceptanceReport {
@@ -146,7 +158,8 @@ fn read_log(path: &Path) -> Result<EventLog, CliError> {
     if !path.exists() {
         return Ok(EventLog::default());
     }
-    let bad = |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
+    let bad =
+        |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
     let file = File::open(path).map_err(|error| bad(&error))?;
     read_events(BufReader::new(file)).map_err(|error| bad(&error))
 }
@@ -230,13 +243,17 @@ impl Work<'_> {
         }
         recorder.rewind()?;
         let there = recorder.end_of_data()?.block.unwrap_or(0);
-        if self.args.write && (there == 0 || self.report.stage == Stage::Filling) {
-            self.report.stage = Stage::Filling;
-            acceptance::save(self.path, self.report)?;
-            self.fill(recorder)?;
-        } else if self.args.write && !self.args.overwrite {
+        let may_fill = there == 0 || self.report.stage == Stage::Filling || self.args.overwrite;
+        if self.args.write && may_fill {
+            if self.report.stage == Stage::Filling || self.holds_little(there, recorder)? {
+                self.report.stage = Stage::Filling;
+                acceptance::save(self.path, self.report)?;
+                self.fill(recorder)?;
+            }
+        } else if self.args.write {
             let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
-            let hint = "without --write it is measured as it is; --overwrite says that the data may go";
+            let hint =
+                "without --write it is measured as it is; --overwrite says that the data may go";
             return Err(CliError::with(Exit::Refused, what).hint(hint));
         }
         let subject = Subject::explore(recorder, self.profile, self.scale)?;
@@ -250,32 +267,59 @@ impl Work<'_> {
         self.report.cartridge = Some(WrittenCartridge::of(&subject));
         self.report.stage = Stage::Reading;
         acceptance::save(self.path, self.report)?;
-        say(table_to_say(&acceptance::plan(self.report)));
+        say(table_to_say(&acceptance::plan(self.report, left)));
         Ok(subject)
     }
 
-    /// Fills as much of the cartridge as takes a share of the budget.
-    fn fill(&self, recorder: &mut Recorder<'_>) -> Result<(), CliError> {
+    /// Bytes that the host writes to fill the cartridge, as many as take a share of the budget, and whether it is full
+    /// then.
+    fn to_fill(&self) -> (u64, bool) {
         let drive = Subject::new(self.profile, 0, 1, self.scale);
         let seconds = self.report.budget_us.as_secs_f64() * FILL_SHARE;
         let most = Subject::most_blocks(self.profile, self.scale);
-        let bytes = drive.blocks_of_s(seconds, 1).min(most);
+        let bytes = drive.blocks_of_s(seconds, 1);
+        (bytes.min(most), bytes >= most)
+    }
+
+    /// Whether a cartridge whose data may go holds less than a fill would give: an earlier acceptance leaves hardly
+    /// anything.
+    fn holds_little(&self, blocks: u64, recorder: &mut Recorder<'_>) -> Result<bool, CliError> {
+        match Subject::explore(recorder, self.profile, self.scale) {
+            Ok(subject) => {
+                let bytes = subject.blocks.saturating_mul(subject.block_bytes);
+                Ok(bytes < self.to_fill().0)
+            }
+            Err(RunError::Unsuitable(_)) => Ok(true),
+            Err(_) if blocks == 0 => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Fills the cartridge, or a part of it.
+    fn fill(&self, recorder: &mut Recorder<'_>) -> Result<(), CliError> {
+        let (bytes, is_full) = self.to_fill();
         // Places are told apart on thousands of blocks.
         let block = (bytes / 10_000).clamp(1, BLOCK_BYTES);
         let blocks = bytes.div_ceil(block);
-        let taken = if bytes == most {
+        let taken = if is_full {
             "is filled"
         } else {
             "is filled in part: positions are measured on that part only, and more --hours fill more"
         };
         say(format_args!("the cartridge {taken}\n"));
         let meter = Meter::new();
-        let filled = fill(recorder, block as usize, blocks, self.report.seed, &mut |now| {
-            meter.show(State {
-                bytes: Some(now.blocks * block),
-                ..State::counted("block", now.blocks, Some(blocks)).doing("write")
-            });
-        })?;
+        let filled = fill(
+            recorder,
+            block as usize,
+            blocks,
+            self.report.seed,
+            &mut |now| {
+                meter.show(State {
+                    bytes: Some(now.blocks * block),
+                    ..State::counted("block", now.blocks, Some(blocks)).doing("write")
+                });
+            },
+        )?;
         drop(meter);
         say(format_args!(
             "filled with {} blocks in {} of drive time\n",
