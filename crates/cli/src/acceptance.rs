@@ -5,15 +5,16 @@ mod papers;
 
 use crate::error::CliError;
 use crate::html::{self, MADE_BY};
-use crate::{output, units};
+use crate::{device, output, units};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use tapewise_formats::event_log::{EventLog, Session};
+use tapewise_formats::event_log::{EventLog, Session, read_events};
 use tapewise_model::Micros;
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Table};
 use tapewise_run::accept::{
-    AcceptanceReport, Change, Comparison, Ended, Kind, RISK, Stage, VERSION, Verdict, compare,
-    half_width,
+    AcceptanceReport, Change, Comparison, Ended, Kind, RISK, Stage, VERSION, Verdict, half_width,
 };
 use tapewise_run::check::Way;
 use tapewise_run::measure::summary::Measure;
@@ -96,8 +97,6 @@ pub fn plan(report: &AcceptanceReport, left: Micros) -> Table {
 pub struct Finished<'a> {
     pub report: &'a AcceptanceReport,
     pub former: Option<&'a AcceptanceReport>,
-    /// What else there is to know.
-    pub remarks: Vec<String>,
     pub figures: Vec<Drawn>,
     pub sheets: Vec<Sheet>,
 }
@@ -106,12 +105,9 @@ impl Finished<'_> {
     /// Prints it, writes the page, and fails where something got worse.
     pub fn show(self, page: Option<&Path>) -> Result<(), CliError> {
         let report = self.report;
-        let compared = self
-            .former
-            .map(|former| compare(&former.measures, &report.measures));
+        let compared = self.former.map(|former| report.beside(former));
         let answer = answer(report, compared.as_ref());
-        let mut remarks = self.remarks;
-        remarks.extend(remarks_of(report, self.former, compared.as_ref()));
+        let remarks = remarks_of(report, self.former);
         let measured = measured(report);
         let changed = compared.as_ref().map(changes);
         let mut text = format!("{answer}\n");
@@ -335,11 +331,7 @@ fn parts(report: &AcceptanceReport) -> Table {
 }
 
 /// What a reader must know before he believes the numbers.
-fn remarks_of(
-    report: &AcceptanceReport,
-    former: Option<&AcceptanceReport>,
-    compared: Option<&Comparison>,
-) -> Vec<String> {
+fn remarks_of(report: &AcceptanceReport, former: Option<&AcceptanceReport>) -> Vec<String> {
     let mut remarks = vec![format!(
         "Time: {} of the {} given, seed {}.",
         units::about(report.took_us),
@@ -379,9 +371,7 @@ fn remarks_of(
     for failure in &report.failures {
         remarks.push(format!("Failed: {failure}."));
     }
-    if let (Some(former), Some(_)) = (former, compared) {
-        remarks.extend(beside(report, former));
-    }
+    remarks.extend(former.into_iter().flat_map(|former| beside(report, former)));
     remarks
 }
 
@@ -463,4 +453,50 @@ pub fn spent(log: &EventLog) -> Micros {
         ends.fold(Micros::ZERO, Micros::max)
     };
     log.sessions.iter().map(session).sum()
+}
+
+/// A report has to be a file: it is what a stopped acceptance goes on from.
+pub fn is_file(path: &Path) -> Result<(), CliError> {
+    if path == Path::new("-") {
+        let what = "-o -: an acceptance that was stopped goes on from its report, so the report needs a file";
+        return Err(CliError::input(what));
+    }
+    Ok(())
+}
+
+/// The report that was begun; a log without its report is somebody else's.
+pub fn begun(path: &Path) -> Result<Option<AcceptanceReport>, CliError> {
+    let begun = read(path)?;
+    let log = log_of(path);
+    if begun.is_none() && log.exists() {
+        let what = format!(
+            "{} is there, but not its report {}",
+            log.display(),
+            path.display()
+        );
+        return Err(CliError::input(what).hint("give another -o, or remove the log"));
+    }
+    Ok(begun)
+}
+
+/// The event log of a report; empty where there is none.
+pub fn read_log(report: &Path) -> Result<EventLog, CliError> {
+    let path = log_of(report);
+    if !path.exists() {
+        return Ok(EventLog::default());
+    }
+    let bad =
+        |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
+    let file = File::open(&path).map_err(|error| bad(&error))?;
+    read_events(BufReader::new(file)).map_err(|error| bad(&error))
+}
+
+/// How a device was reached, as a report says it.
+pub fn way_of(way: device::Way) -> Way {
+    match way {
+        device::Way::Sg | device::Way::St => Way::Sg,
+        device::Way::Iscsi => Way::Iscsi,
+        device::Way::Replay => Way::Replay,
+        device::Way::Emulated => Way::Emulated,
+    }
 }

@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod acceptance;
 pub mod bench;
 pub mod errand;
 pub mod pool;

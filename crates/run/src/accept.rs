@@ -4,7 +4,7 @@
 mod compare;
 mod report;
 
-pub use compare::{Change, Comparison, RISK, Verdict, compare, half_width};
+pub use compare::{Change, Comparison, RISK, Verdict, half_width};
 pub use report::{
     AcceptanceReport, Ended, Kind, LeftOutPart, Part, Stage, VERSION, WrittenCartridge,
 };

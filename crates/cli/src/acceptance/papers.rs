@@ -71,13 +71,13 @@ const LIBRARY: [(Quantity, &str, &str, &str); 6] = [
         Quantity::Mount,
         "slot to ready, s",
         "stress-1",
-        "mount, from the request until ready",
+        "mount, robot and drive, stress-1",
     ),
     (
         Quantity::Unmount,
         "ready to slot, s",
         "stress-1",
-        "dismount, from the request until in its slot",
+        "dismount, drive and robot, stress-1",
     ),
     (
         Quantity::Fetch,

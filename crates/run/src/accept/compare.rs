@@ -1,12 +1,15 @@
 //! Two reports side by side: what changed, by how much, and whether chance explains it.
 //!
-//! Two means differ by chance alone. Welch's interval for the difference says by how much they may; where it does not
-//! hold 0, the quantity has changed. With many quantities some interval misses 0 by chance, so each is as wide as
+//! Two means differ by chance alone. An interval for the difference says by how much they may; where it does not
+//! hold 0, the quantity has changed. Where both reports have the same samples (one seed, one plan, as many blocks on the
+//! cartridge), each sample is set beside itself, and where it leads on the tape makes no noise: the paired interval.
+//! Elsewhere it is Welch's. With many quantities some interval misses 0 by chance, so each is as wide as
 //! Bonferroni asks for: the risk that one of all is wrong is [`RISK`]. No percentage is fixed: a mount that always takes the
 //! same time shows a change of a tenth of a second, a locate between any places one of seconds.
 //!
 //! What was measured once has no spread, and is shown but not judged. A quantity that one report only has is named.
 
+use super::report::AcceptanceReport;
 use crate::measure::summary::{Better, Measure};
 use tapewise_model::student_t_quantile;
 
@@ -66,8 +69,34 @@ impl Comparison {
     }
 }
 
-/// Compares what was measured then and now.
-pub fn compare(former: &[Measure], now: &[Measure]) -> Comparison {
+impl AcceptanceReport {
+    /// Compares with a former report.
+    pub fn beside(&self, former: &AcceptanceReport) -> Comparison {
+        compare(
+            &former.measures,
+            &self.measures,
+            self.has_samples_of(former),
+        )
+    }
+
+    /// Whether each sample was taken at the same place in both.
+    fn has_samples_of(&self, former: &AcceptanceReport) -> bool {
+        let samples = |report: &AcceptanceReport| {
+            let parts = report.parts.iter();
+            let parts: Vec<_> = parts
+                .map(|part| (part.name.clone(), part.planned))
+                .collect();
+            let cartridge = report.cartridge.as_ref();
+            let blocks =
+                cartridge.map(|it| (it.partition, it.blocks, it.block_bytes, it.byte_scale));
+            (report.seed, blocks, parts)
+        };
+        self.cartridge.is_some() && samples(self) == samples(former)
+    }
+}
+
+/// Compares what was measured then and now; `paired` where the samples are the same.
+fn compare(former: &[Measure], now: &[Measure], paired: bool) -> Comparison {
     let is_same =
         |a: &Measure, b: &Measure| (&a.part, &a.what, &a.unit) == (&b.part, &b.what, &b.unit);
     let alone = |these: &[Measure], others: &[Measure]| -> Vec<String> {
@@ -88,15 +117,19 @@ pub fn compare(former: &[Measure], now: &[Measure]) -> Comparison {
     Comparison {
         changes: pairs
             .into_iter()
-            .map(|(former, now)| change(former, now, risk))
+            .map(|(former, now)| change(former, now, risk, paired))
             .collect(),
         only_former: alone(former, now),
         only_now: alone(now, former),
     }
 }
 
-fn change(former: &Measure, now: &Measure, risk: f64) -> Change {
-    let half_width = welch(former, now, risk);
+fn change(former: &Measure, now: &Measure, risk: f64, paired: bool) -> Change {
+    let half_width = if paired && former.n == now.n {
+        of_pairs(former, now, risk)
+    } else {
+        welch(former, now, risk)
+    };
     let difference = now.mean - former.mean;
     let verdict = match half_width {
         None => Verdict::Unjudged,
@@ -110,6 +143,16 @@ fn change(former: &Measure, now: &Measure, risk: f64) -> Change {
         half_width,
         verdict,
     }
+}
+
+/// Half the width of the interval for the mean of the differences, sample by sample.
+fn of_pairs(former: &Measure, now: &Measure, risk: f64) -> Option<f64> {
+    let pairs = former.values.iter().zip(&now.values);
+    let differences: Vec<f64> = pairs.map(|(then, now)| now - then).collect();
+    let kind = (now.unit.as_str(), now.better);
+    let mut of = Measure::of(&now.part, &*now.what, kind, &differences)?;
+    of.sd = of.sd.max(resolution(now));
+    half_width(&of, risk)
 }
 
 /// Half the width of Welch's interval for the difference of two means.
@@ -128,10 +171,14 @@ pub fn half_width(measure: &Measure, risk: f64) -> Option<f64> {
 /// Times are logged in whole microseconds: what never differs is still no surer than that.
 const RESOLUTION: f64 = 1e-6;
 
+fn resolution(measure: &Measure) -> f64 {
+    RESOLUTION * measure.mean.abs().max(1.0)
+}
+
 /// The variance of a mean, and its degrees of freedom; `None` for what was measured once.
 fn variance_of_mean(measure: &Measure) -> Option<(f64, f64)> {
     let n = measure.n as f64;
-    let sd = measure.sd.max(RESOLUTION * measure.mean.abs().max(1.0));
+    let sd = measure.sd.max(resolution(measure));
     (measure.n > 1).then(|| (sd * sd / n, n - 1.0))
 }
 
@@ -150,41 +197,45 @@ mod tests {
     }
 
     fn verdict(former: Measure, now: Measure) -> Verdict {
-        compare(&[former], &[now]).changes[0].verdict
+        compare(&[former], &[now], false).changes[0].verdict
     }
 
-    /// Means 20.82 and 22.98 of 15 values each: t = -2.84 at 27.9 degrees (the second example of Welch's test in
-    /// Wikipedia), p = 0.0084.
+    /// Oracle: Welch's test by hand. Variances of the means 0.5 and 2, with 3 and 7 degrees: (0.5 + 2)^2 / (0.25 / 3 +
+    /// 4 / 7) = 9.5454 degrees; the quantile of t there at 97.5 % is 2.2427 by the tables between 9 (2.262) and 10 (2.228).
     #[test]
     fn the_interval_is_that_of_welch() {
-        let a = [
-            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7,
-            21.4,
-        ];
-        let b = [
-            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5,
-            19.9,
-        ];
-        let [a, b] = [a, b].map(|values| times("x", &values));
-        let half = |risk| welch(&a, &b, risk).expect("an interval");
-        let difference = b.mean - a.mean;
-        // The interval touches 0 where the risk is the test's p.
-        let (mut low, mut high) = (1e-6, 0.5);
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if half(middle) > difference {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
-        let degrees = 27.0..29.0;
-        let p = tapewise_model::student_t_tails(
-            difference / (half(0.05) / student_t_quantile(0.975, 28.0)),
-            28.0,
+        let of = |n: usize, variance: f64| Measure {
+            n,
+            sd: (variance * n as f64).sqrt(),
+            ..times("x", &[1.0, 1.0])
+        };
+        let half = welch(&of(4, 0.5), &of(8, 2.0), 0.05).expect("an interval");
+        assert!((half - 2.2427 * 2.5_f64.sqrt()).abs() < 0.005, "{half}");
+    }
+
+    /// Locates to the same places: what differs from place to place is no noise.
+    #[test]
+    fn the_same_samples_are_set_beside_themselves() {
+        let then = [20.0, 80.0, 35.0, 65.0, 50.0, 44.0];
+        let noise = [0.1, -0.1, 0.05, 0.0, -0.05, 0.1];
+        let now: Vec<f64> = then
+            .iter()
+            .zip(noise)
+            .map(|(then, noise)| then + 1.0 + noise)
+            .collect();
+        let (then, now) = ([times("x", &then)], [times("x", &now)]);
+        assert_eq!(
+            compare(&then, &now, false).changes[0].verdict,
+            Verdict::Alike
         );
-        assert!((low - p).abs() < 2e-3, "{low} {p}");
-        assert!(degrees.contains(&28.0));
+        let paired = compare(&then, &now, true);
+        assert_eq!(paired.changes[0].verdict, Verdict::Worse);
+        // The differences have a standard deviation of 0.08165 and five degrees: 4.032 at 99 %.
+        let half = paired.changes[0].half_width.expect("an interval");
+        assert!(
+            (half - 4.032 * 0.08165 / 6.0_f64.sqrt()).abs() < 1e-3,
+            "{half}"
+        );
     }
 
     #[test]
@@ -224,7 +275,7 @@ mod tests {
             verdict(times("x", &[1.0]), times("x", &[2.0, 2.0])),
             Verdict::Unjudged
         );
-        let compared = compare(&[times("gone", &[1.0])], &[times("new", &[1.0])]);
+        let compared = compare(&[times("gone", &[1.0])], &[times("new", &[1.0])], false);
         assert_eq!(compared.changes, []);
         assert_eq!(
             (compared.only_former, compared.only_now),
@@ -254,7 +305,7 @@ mod tests {
             (1..=30).map(|at| quantity(at, &mut random)).collect()
         };
         let alarms = (0..1_000).filter(|_| {
-            let compared = compare(&report(), &report());
+            let compared = compare(&report(), &report(), false);
             compared
                 .with(Verdict::Worse)
                 .chain(compared.with(Verdict::Better))

@@ -1,5 +1,6 @@
 //! What a log says of a drive, quantity by quantity, each with its spread: what two reports are compared by.
 
+use super::super::bench::latest;
 use super::super::step::{Purpose, Step};
 use super::super::subject::Subject;
 use super::super::writing::DATA_PATHS;
@@ -29,13 +30,11 @@ pub struct Measure {
     pub mean: f64,
     /// Standard deviation, with n - 1; 0 where it was measured once.
     pub sd: f64,
-    /// The least.
-    pub min: f64,
-    /// The greatest.
-    pub max: f64,
     /// What the profile says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<f64>,
+    /// The values, in the order of the samples.
+    pub values: Vec<f64>,
 }
 
 /// Which way a quantity gets better.
@@ -65,9 +64,8 @@ impl Measure {
             n: stat.n,
             mean: stat.mean,
             sd: stat.sd,
-            min: stat.min,
-            max: stat.max,
             profile: None,
+            values: values.to_vec(),
         })
     }
 }
@@ -81,8 +79,7 @@ const RATE: (&str, Better) = ("MB/s", Better::Higher);
 /// Locates between any places differ by where they go. The same less what the profile predicts for each hardly do, so
 /// that a change shows in few of them.
 pub fn measures(events: &[Event], subject: &Subject) -> Vec<Measure> {
-    let done = || events.iter().filter(|event| event.outcome == Outcome::Done);
-    let log = Samples::of(done(), subject);
+    let log = Samples::of(events, subject);
     let summary = Summary::of(events, subject);
     let mut found = Found::default();
     let handling = &subject.profile.handling;
@@ -126,9 +123,7 @@ pub fn measures(events: &[Event], subject: &Subject) -> Vec<Measure> {
             found.expect(Some(0.0));
         }
     }
-    let rewinds = summary.moves.rewinds.iter();
-    let rewinds = rewinds.filter(|rewind| rewind.from.is_some_and(|from| from.block != Some(0)));
-    let rewinds: Vec<f64> = rewinds.map(|rewind| rewind.seconds).collect();
+    let rewinds = times(Step::SeekBot, Action::Rewind);
     found.add(Step::SeekBot, "rewind", TIME, &rewinds);
     found.expect(value(&handling.rewind_mean_s));
     let away = times(Step::Midtape, Action::Unmount);
@@ -160,7 +155,7 @@ fn less_predicted(events: &[Event], subject: &Subject) -> BTreeMap<Step, Vec<f64
     // Nominal geometry is off by more than a drive is, except where there is one track.
     let is_sure = subject.wrap_ends.is_some() || !subject.is_serpentine();
     let map = subject.map.as_ref().filter(|_| is_sure);
-    for event in events {
+    for event in latest(events) {
         let purpose = event.purpose.as_deref().and_then(Purpose::parse);
         let is_locate = event.action == Action::Locate && event.outcome == Outcome::Done;
         let Some(purpose) = purpose.filter(|it| is_locate && !it.prepares && !it.step.writes())

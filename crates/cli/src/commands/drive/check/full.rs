@@ -15,11 +15,10 @@ use crate::interrupt;
 use crate::log_file;
 use crate::output::{say, table_to_say};
 use crate::progress::{Meter, State};
-use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufWriter;
 use std::path::Path;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{EventLog, EventWriter, Header, read_events};
+use tapewise_formats::event_log::{EventLog, EventWriter, Header};
 use tapewise_model::{Micros, Profile};
 use tapewise_run::accept::{AcceptanceReport, Kind, Stage, VERSION, WrittenCartridge};
 use tapewise_run::check::DriveName;
@@ -36,11 +35,7 @@ const BLOCK_BYTES: u64 = 262_144;
 
 /// Runs it.
 pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliError> {
-    if path == Path::new("-") {
-        let what =
-            "-o -: an acceptance that is stopped goes on from its report, so it needs a file";
-        return Err(CliError::input(what));
-    }
+    acceptance::is_file(path)?;
     if let Some(kind) = device::new_kind(name) {
         let what = format!(
             "{name} is a new drive in every command, so nothing could go on where it stopped"
@@ -53,16 +48,8 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
     let former = former
         .map(|path| acceptance::former(path, Kind::Drive))
         .transpose()?;
-    let begun = acceptance::read(path)?;
+    let begun = acceptance::begun(path)?;
     let log_path = acceptance::log_of(path);
-    if begun.is_none() && log_path.exists() {
-        let what = format!(
-            "{} is there, but not its report {}",
-            log_path.display(),
-            path.display()
-        );
-        return Err(CliError::input(what).hint("give another -o, or remove the log"));
-    }
     let stop = interrupt::stop_on_interrupt()?;
     let mut devices = Devices::default();
     let mut drive = devices.tape_alone(name)?;
@@ -101,7 +88,7 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         Some(begun) => acceptance::same(begun, &new, path)?,
         None => new,
     };
-    let past = read_log(&log_path)?;
+    let past = acceptance::read_log(path)?;
     if report.stage != Stage::Done {
         let header = Header {
             seed: Some(report.seed),
@@ -129,13 +116,13 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         if report.cartridge.is_none() {
             worked?;
         } else {
-            let log = read_log(&log_path)?;
+            let log = acceptance::read_log(path)?;
             note(&mut report, &log, &profile)?;
             acceptance::save(path, &report)?;
             worked.map_err(|error| go_on_later(error, path))?;
         }
     }
-    let log = read_log(&log_path)?;
+    let log = acceptance::read_log(path)?;
     let figures = match &report.cartridge {
         Some(cartridge) => {
             let subject = cartridge.subject(&profile)?;
@@ -147,21 +134,10 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
     let finished = Finished {
         report: &report,
         former: former.as_ref(),
-        remarks: Vec::new(),
         figures,
         sheets: vec![html::moves(log.events())],
     };
     finished.show(args.html.as_deref())
-}
-
-fn read_log(path: &Path) -> Result<EventLog, CliError> {
-    if !path.exists() {
-        return Ok(EventLog::default());
-    }
-    let bad =
-        |error: &dyn std::fmt::Display| CliError::input(format!("{}: {error}", path.display()));
-    let file = File::open(path).map_err(|error| bad(&error))?;
-    read_events(BufReader::new(file)).map_err(|error| bad(&error))
 }
 
 /// Notes what the log says by now.
