@@ -1,5 +1,7 @@
 """The Spack recipe: builds the program with Cargo, from a tarball that has all crates in it."""
 
+from spack_repo.builtin.build_systems.cargo import CargoPackage
+
 from spack.package import *
 
 
@@ -18,6 +20,4 @@ class Tapewise(CargoPackage):
     # The program's crate. Cargo finds vendor/ through .cargo/config.toml of the directory above.
     build_directory = "crates/cli"
 
-    @property
-    def build_args(self):
-        return ["--locked", "--offline", "-j", str(make_jobs)]
+    build_args = ["--locked", "--offline"]

@@ -73,9 +73,12 @@ pub struct Wish {
 /// Does something with an effort whose clock runs out when the flag goes up.
 pub fn with_effort<T>(wish: Wish, stop: &AtomicBool, work: impl FnOnce(&Effort) -> T) -> T {
     let begin = Instant::now();
-    let clock = || match stop.load(Ordering::Relaxed) {
-        true => Micros(FOREVER.0 * 2),
-        false => Micros(begin.elapsed().as_micros() as i64),
+    let clock = || {
+        if stop.load(Ordering::Relaxed) {
+            Micros(FOREVER.0 * 2)
+        } else {
+            Micros(begin.elapsed().as_micros() as i64)
+        }
     };
     let budget = wish.budget_s.map_or(FOREVER, Micros::from_secs_f64);
     work(&Effort {
