@@ -1,16 +1,13 @@
 //! Event logs on disk, appended to, and what stands at their top.
 
 use std::fs::File;
-use std::io::{Result, Seek, SeekFrom, prelude::*};
+use std::io::Result;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{Device, Header};
+use tapewise_formats::event_log::{Device, Header, whole_lines_bytes};
 use tapewise_run::Log;
 use tapewise_scsi::Identity;
-
-/// Bytes looked at once, from the end on.
-const STEP: u64 = 64 << 10;
 
 /// A header that says that this program writes.
 pub fn header() -> Header {
@@ -60,19 +57,7 @@ fn append_with_mode(path: &Path, mode: u32) -> Result<File> {
         .append(true)
         .mode(mode)
         .open(path)?;
-    let mut end = log.metadata()?.len();
-    let mut bytes = Vec::new();
-    while end > 0 {
-        let from = end.saturating_sub(STEP);
-        bytes.resize((end - from) as usize, 0);
-        log.seek(SeekFrom::Start(from))?;
-        log.read_exact(&mut bytes)?;
-        if let Some(at) = bytes.iter().rposition(|&byte| byte == b'\n') {
-            end = from + at as u64 + 1;
-            break;
-        }
-        end = from;
-    }
+    let end = whole_lines_bytes(&mut log)?;
     log.set_len(end)?;
     Ok(log)
 }
@@ -80,12 +65,13 @@ fn append_with_mode(path: &Path, mode: u32) -> Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn half_a_line_is_cut_off_and_whole_ones_stay() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("log");
-        let long = "x".repeat(3 * STEP as usize);
+        let long = "x".repeat(200_000);
         for (before, kept) in [
             (String::new(), String::new()),
             ("{}\n".to_owned(), "{}\n".to_owned()),

@@ -6,7 +6,7 @@
 //! log. docs/reference/event-log.md is the contract.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,6 +18,9 @@ use crate::number::excerpt;
 
 /// The version of the format that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
+
+/// Bytes of a log that are looked at once, from its end on.
+const STEP_BYTES: u64 = 64 << 10;
 
 /// The key of a header line, whose value is the version.
 const MARK: &str = "tapewise_events";
@@ -392,6 +395,27 @@ pub fn read_events(input: impl BufRead) -> Result<EventLog, EventLogError> {
         sessions,
         notices: reader.finish(),
     })
+}
+
+/// The length of a log up to the end of its last whole line: half of one is what a killed program leaves, and whoever
+/// goes on with the log cuts it off.
+///
+/// # Errors
+/// What the log says.
+pub fn whole_lines_bytes(log: &mut (impl Read + Seek)) -> std::io::Result<u64> {
+    let mut end = log.seek(SeekFrom::End(0))?;
+    let mut bytes = Vec::new();
+    while end > 0 {
+        let from = end.saturating_sub(STEP_BYTES);
+        bytes.resize((end - from) as usize, 0);
+        log.seek(SeekFrom::Start(from))?;
+        log.read_exact(&mut bytes)?;
+        if let Some(at) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(from + at as u64 + 1);
+        }
+        end = from;
+    }
+    Ok(0)
 }
 
 /// Writes a session: its header, then event by event, each line flushed.

@@ -108,9 +108,10 @@ impl Event {
     pub fn draw(seed: u64, number: u64) -> Event {
         let mut random = Random::new(seed, 1_000 + number);
         let what = draw_what(&mut random);
+        let plan = draw_plan(what, &mut random);
         Event {
             what,
-            plan: draw_plan(what, &mut random),
+            plan: with_log(plan, &mut Random::new(seed, 1_000_000 + number)),
             seed: seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             hours: random.below(200),
         }
@@ -221,4 +222,17 @@ fn draw_plan(what: What, random: &mut Random) -> Plan {
         _ => {}
     }
     plan
+}
+
+/// Where nothing else goes wrong, the event log does now and then.
+fn with_log(plan: Plan, random: &mut Random) -> Plan {
+    if plan != Plan::default() || random.below(12) > 0 {
+        return plan;
+    }
+    let all = [Wrong::Error, Wrong::Full, Wrong::Short, Wrong::Interrupted];
+    let wrong = all[random.below(all.len() as u64) as usize];
+    Plan {
+        wrong: Some((Kind::Log, spread(random, 300.0) - 1, wrong)),
+        ..plan
+    }
 }

@@ -33,6 +33,8 @@ pub enum Kind {
     Source,
     /// Something is done in a destination: a file or directory made, written, synced, named or removed.
     Destination,
+    /// Something is appended to the event log.
+    Log,
 }
 
 impl Kind {
@@ -50,6 +52,7 @@ impl Kind {
             Kind::TapeWrite => "tape, write",
             Kind::Source => "source, read",
             Kind::Destination => "destination, any step",
+            Kind::Log => "event log, write",
         }
     }
 }
@@ -177,10 +180,11 @@ impl Fates {
         if state.is_dead {
             return Err(Dead);
         }
-        // Reads may happen on another thread, and leave nothing behind.
+        // Reads may happen on another thread, and leave nothing behind. Nothing that counts comes between an event in the
+        // log and the next step.
         if !matches!(
             kind,
-            Kind::Read | Kind::Lookup | Kind::TapeRead | Kind::Source
+            Kind::Read | Kind::Lookup | Kind::TapeRead | Kind::Source | Kind::Log
         ) {
             if let Some((steps, end)) = state.plan.ends
                 && state.steps >= steps
@@ -201,7 +205,8 @@ impl Fates {
         let Some((of, at, wrong)) = state.plan.wrong else {
             return Ok(None);
         };
-        let on_one_disk = |kind| matches!(kind, Kind::Write | Kind::Database | Kind::Name);
+        let on_one_disk =
+            |kind| matches!(kind, Kind::Write | Kind::Database | Kind::Name | Kind::Log);
         let is_same_disk = of == kind || (on_one_disk(of) && on_one_disk(kind));
         let lasts = wrong == Wrong::Full && is_same_disk;
         let is_it = (of == kind && at == number) || (lasts && state.counts.get(&of) > Some(&at));

@@ -40,9 +40,11 @@
 //!
 //! **Others' tapes.** LTFS volumes of some generations, one of whose indexes cannot be read.
 //!
-//! **Not modelled.** `archive.toml`, the file `reserve` and the event log are real files, and nothing goes wrong with
-//! them. Disks that say they have synced and have not. Two drives at work in the same
-//! instant. Files of zero bytes.
+//! **The event log** is in memory. Writing to it fails, does less than was asked for, or finds the disk full; a power
+//! cut takes the end of what the process wrote, for nobody syncs it.
+//!
+//! **Not modelled.** `archive.toml` and the file `reserve` are real files, and nothing goes wrong with them. Disks that
+//! say they have synced and have not. Two drives at work in the same instant. Files of zero bytes.
 //!
 //! # The oracle
 //!
@@ -57,6 +59,7 @@
 //! 4. A volume of LTFS that is read by an older index than its newest one says so.
 //! 5. A refusal has its reason: none for an old catalogue where none was restored, none for a reserved drive that
 //!    nobody has.
+//! 6. The event log can be read, whatever ended the processes that wrote it.
 //!
 //! At the end people put right what people can put right, and every file is recalled and compared.
 
@@ -65,6 +68,7 @@ mod devices;
 mod events;
 mod fate;
 mod files;
+mod log;
 mod oracle;
 mod others;
 mod run;

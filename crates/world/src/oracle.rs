@@ -53,6 +53,8 @@ pub struct Version {
     pub contents: Vec<u8>,
     /// XXH3 of them.
     pub sum: u64,
+    /// The clock's time when it was stored, which operators change.
+    pub stored_ns: i64,
     /// What became of it.
     pub fate: Fate,
     /// Where it was after the last event.
@@ -68,11 +70,12 @@ pub struct Oracle {
 
 impl Oracle {
     /// A file that is about to be stored.
-    pub fn expect(&mut self, path: &str, contents: Vec<u8>) -> usize {
+    pub fn expect(&mut self, path: &str, contents: Vec<u8>, stored_ns: i64) -> usize {
         self.versions.push(Version {
             path: path.to_owned(),
             sum: xxh3_64(&contents),
             contents,
+            stored_ns,
             fate: Fate::Unsure,
             places: BTreeSet::new(),
         });
@@ -84,6 +87,35 @@ impl Oracle {
         let path = self.versions[number].path.clone();
         for version in &mut self.versions[..number] {
             if version.path == path {
+                version.fate = Fate::Past;
+            }
+        }
+        self.versions[number].fate = Fate::Wanted;
+    }
+
+    /// The version that counts instead of the last one, if the catalogue has it: one of a history that was restored
+    /// away, by a clock that was later. Of two histories only the clock tells which version is the later one.
+    pub fn of_another_history(&self, path: &str, sum: u64, restored: &[usize]) -> Option<usize> {
+        let last = self.number_of(path)?;
+        let last_ns = self.versions[last].stored_ns;
+        let is_it = |number: usize, version: &Version| {
+            let between = restored.iter().any(|&at| number < at && at <= last);
+            version.path == path && version.sum == sum && between && version.stored_ns >= last_ns
+        };
+        (0..last)
+            .rev()
+            .find(|&number| is_it(number, &self.versions[number]))
+    }
+
+    /// An earlier version counts again.
+    pub fn counts_again(&mut self, number: usize) {
+        let path = self.versions[number].path.clone();
+        for version in self
+            .versions
+            .iter_mut()
+            .filter(|version| version.path == path)
+        {
+            if version.fate == Fate::Wanted {
                 version.fate = Fate::Past;
             }
         }
@@ -143,6 +175,12 @@ impl ByTape {
     /// What changes when a tape is written.
     pub fn seen(&self, label: &str) -> Option<u64> {
         self.0.get(label).map(|tape| tape.seen)
+    }
+
+    /// Sums of the files of which a tape has something, be it a part.
+    pub fn sums_on(&self, label: &str) -> Vec<u64> {
+        let held = self.0.get(label).into_iter().flat_map(|tape| &tape.holds);
+        held.map(|held| held.file).collect()
     }
 
     /// The labels of the tapes that have all of a version, alone or together.

@@ -105,6 +105,8 @@ struct Life {
     tampered: BTreeSet<String>,
     /// Sums of files of which an operator destroyed a copy that the catalogue relies on.
     harmed: BTreeSet<u64>,
+    /// How many versions there were whenever a copy from before was restored.
+    restored: Vec<usize>,
     swapped: Option<Swapped>,
     other_holds: bool,
     /// Directories of deliveries.
@@ -153,6 +155,7 @@ impl Life {
             stale: None,
             tampered: BTreeSet::new(),
             harmed: BTreeSet::new(),
+            restored: Vec::new(),
             swapped: None,
             other_holds: false,
             delivered: 0,
@@ -276,7 +279,7 @@ impl Life {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
             });
-            numbers.push(self.oracle.expect(&path, contents));
+            numbers.push(self.oracle.expect(&path, contents, self.world.now_ns()));
         }
         let mut is_acknowledged = false;
         let acknowledged = &mut is_acknowledged;

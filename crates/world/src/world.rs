@@ -4,9 +4,10 @@ use crate::destinations::Destinations;
 use crate::devices::{self, Path as Way};
 use crate::fate::{End, Fates, Plan};
 use crate::files::{MemoryDisk, Tree};
+use crate::log::LogDisk;
 use crate::oracle::{ByTape, on_tape};
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +19,7 @@ use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::store::StoreError;
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec, LibraryUnit};
 use tapewise_formats::event::Event;
+use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Pace, Pool, PoolError};
 use tapewise_model::{Micros, Profile, Random, profile};
 use tapewise_scsi::device::Host;
@@ -102,6 +104,8 @@ pub struct World {
     pub fates: Arc<Fates>,
     /// The cache's disk.
     pub disk: MemoryDisk,
+    /// The event log.
+    pub log: LogDisk,
     /// Where recalled files go.
     pub destinations: Arc<Destinations>,
     /// Drives and robot.
@@ -247,6 +251,7 @@ impl World {
         fs::create_dir(root.join("backups"))?;
         Ok(World {
             disk: MemoryDisk::new(Arc::clone(&fates), 8 << 20),
+            log: LogDisk::new(Arc::clone(&fates)),
             destinations: Arc::new(Destinations::new(Arc::clone(&fates))),
             fates,
             library,
@@ -318,6 +323,7 @@ impl World {
         work: impl FnOnce(&mut Process<'_>) -> Result<T, Trouble>,
     ) -> Result<Result<T, Trouble>, End> {
         self.fates.begin(plan);
+        self.log.begin();
         let done = self.process(seed, opening, work);
         match self.fates.end() {
             None => Ok(done),
@@ -373,6 +379,7 @@ impl World {
         if of_cache > 0 {
             self.fates.note("cache, power cut", LOST);
         }
+        self.log.cut_power(&mut choose);
     }
 
     /// The catalogue as it stands, for whoever looks on.
@@ -575,7 +582,9 @@ impl Process<'_> {
     ) -> Result<T, Trouble> {
         let mut pool = self.world.pool(self.turns)?;
         let settings = self.settings()?;
-        let (mut log, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
+        let stop = AtomicBool::new(false);
+        let file = BufWriter::new(self.world.log.append()?);
+        let mut log = EventWriter::new(file, &Header::new("tapewise"))?;
         let world = self.world;
         let now_ns = || world.now_ns();
         let new_uuid = || {

@@ -19,7 +19,7 @@ fn nothing_is_lost_in_a_few_lives() {
 fn lives_that_once_ended_badly_do_not_again() {
     for seed in [
         184, 301, 433, 506, 619, 852, 881, 888, 970, 1076, 1284, 1434, 1493, 2949, 3197, 3330,
-        4044, 4352,
+        4044, 4352, 6503, 6619, 6671,
     ] {
         assert_eq!(live(seed, &life(seed, 40)).1, Ok(()), "seed {seed}");
     }

@@ -128,17 +128,7 @@ fn look_behind(
     (next_block, block_bytes): (u64, usize),
     is_safe: &IsSafe<'_>,
 ) -> Result<(), VolumeError> {
-    let mut tail = Tail {
-        block_bytes,
-        next_block,
-        reader: TarReader::new(0),
-        members: Vec::new(),
-        trouble: None,
-        foreign: None,
-        items: 0,
-        is_closed: false,
-        goes_on: false,
-    };
+    let mut tail = Tail::new(next_block, block_bytes);
     let most = (RUN_BYTES / block_bytes as u64).max(1);
     // The first block tells already whether there is anything.
     let mut count = 1;
@@ -163,6 +153,20 @@ fn look_behind(
 }
 
 impl Tail {
+    fn new(next_block: u64, block_bytes: usize) -> Tail {
+        Tail {
+            block_bytes,
+            next_block,
+            reader: TarReader::new(0),
+            members: Vec::new(),
+            trouble: None,
+            foreign: None,
+            items: 0,
+            is_closed: false,
+            goes_on: false,
+        }
+    }
+
     fn item(&mut self, block: u64, item: Item<'_>) {
         self.goes_on = self.is_closed;
         self.items += 1;
@@ -225,9 +229,42 @@ impl Tail {
     }
 }
 
-/// Whether a block begins as the first one of a segment does.
+/// Whether a block begins as the first one of a segment does. One of zeros is the end of a segment whose first file was
+/// damaged in the cache, so that nothing of it was kept.
 fn begins_as_ours(block: &[u8]) -> bool {
-    block
+    let begins = block
         .first_chunk::<RECORD_BYTES>()
-        .is_some_and(|record| is_header(record) && record.starts_with(FIRST_HEADER))
+        .is_some_and(|record| is_header(record) && record.starts_with(FIRST_HEADER));
+    begins || block.iter().all(|&byte| byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is too much of what lies after the end.
+    fn found(blocks: &[&[u8]], is_closed: bool) -> Option<String> {
+        let mut tail = Tail::new(16, 2048);
+        let mut block = 16;
+        for bytes in blocks {
+            tail.item(block, Item::Block(bytes));
+            block += 1;
+        }
+        if is_closed {
+            tail.item(block, Item::Filemark);
+        }
+        tail.is_too_much(true, &|_| false)
+    }
+
+    #[test]
+    fn the_end_of_a_segment_without_a_file_is_written_over() {
+        assert_eq!(found(&[&[0; 2048]], false), None);
+        assert_eq!(found(&[&[0; 2048]], true), None);
+    }
+
+    #[test]
+    fn what_another_program_wrote_is_not() {
+        assert!(found(&[&[7; 2048]], false).is_some());
+        assert!(found(&[&[0; 512]], false).is_some());
+    }
 }

@@ -1,7 +1,7 @@
 //! What a process refused, whether it had reason to, and the documented way on.
 
 use super::{Judged, Life, PATIENCE, sum_of, terms};
-use crate::fate::{Kind, Plan, Wrong};
+use crate::fate::{Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
 use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
@@ -77,9 +77,7 @@ impl Life {
             Some((_, _, Wrong::Rewound | Wrong::Unloaded | Wrong::Reserved))
         );
         match refusal {
-            // What lies after the end was read wrongly once: the next run reads it again.
-            Refusal::Ahead if matches!(plan.wrong, Some((Kind::TapeRead, ..))) => Ok(()),
-            Refusal::Ahead if !self.harmed.is_empty() => {
+            Refusal::Ahead if self.names_harmed(&trouble.to_string()) => {
                 // What was written and not committed may be all that is left of a file that was damaged in the cache.
                 self.stale.get_or_insert("a cached file was damaged");
                 self.go_on(seed)
@@ -105,6 +103,13 @@ impl Life {
             }
             Refusal::Other => Ok(()),
         }
+    }
+
+    /// Whether a message names a file of which an operator damaged a copy.
+    fn names_harmed(&self, message: &str) -> bool {
+        let mut versions = self.oracle.versions.iter();
+        versions
+            .any(|version| self.harmed.contains(&version.sum) && message.contains(&version.path))
     }
 
     /// A killed rebuild leaves a cartridge in its drive that the catalogue does not know. It stays there until somebody

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 impl Life {
     /// The oracle looks at everything.
     pub(super) fn look(&mut self, after: Option<What>) -> Judged {
+        self.world.log.look()?;
         let is_operators = after.is_some_and(|what| what.is_operators());
         let mut files: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for (name, bytes, _) in self.world.disk.tree().files() {
@@ -103,9 +104,13 @@ impl Life {
                 let unsure = versions.position(|version| {
                     version.path == path && version.fate == Fate::Unsure && Some(version.sum) == sum
                 });
-                match unsure {
-                    Some(number) => self.oracle.acknowledged(number),
-                    None => {
+                let restored = &self.restored;
+                let other =
+                    sum.and_then(|sum| self.oracle.of_another_history(&path, sum, restored));
+                match (unsure, other) {
+                    (Some(number), _) => self.oracle.acknowledged(number),
+                    (None, Some(number)) => self.oracle.counts_again(number),
+                    (None, None) => {
                         return Err(format!(
                             "{path}: the catalogue has another version than was acknowledged last"
                         ));
@@ -148,11 +153,17 @@ impl Life {
             .iter()
             .filter(|copy| copy.state == CopyState::Whole)
         {
+            let labels = copy.segments.iter().map(|(volume, _)| {
+                let volume = catalogue.volume(*volume);
+                volume.map(|volume| volume.label).map_err(failed)
+            });
+            let labels: Vec<String> = labels.collect::<Result<_, _>>()?;
+            // Of a file in parts nothing counts where one of them is gone.
+            let is_tampered = labels.iter().any(|label| self.tampered.contains(label));
             let mut is_here = true;
-            for (volume, _) in &copy.segments {
-                let label = catalogue.volume(*volume).map_err(failed)?.label;
+            for label in labels {
                 is_here &= version.places.contains(&label);
-                if !is_here && !self.tampered.contains(&label) {
+                if !is_here && !is_tampered {
                     return Err(format!(
                         "{path}: the catalogue has a copy on {label}, and it is not there, but in {:?}",
                         version.places

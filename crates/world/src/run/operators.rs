@@ -11,6 +11,16 @@ use tapewise_model::Random;
 impl Life {
     /// What operators do, with nothing of ours running.
     pub(super) fn operate(&mut self, what: What, random: &mut Random) -> io::Result<()> {
+        if matches!(
+            what,
+            What::RestoreDirectory
+                | What::RestoreCatalogue
+                | What::RestoreBackup
+                | What::LoseCatalogue { .. }
+                | What::LoseDirectory
+        ) {
+            self.restored.push(self.oracle.versions.len());
+        }
         match what {
             What::Snapshot => self.snapshots.push(self.world.snapshot()?),
             What::RestoreDirectory | What::RestoreCatalogue => {
@@ -116,6 +126,8 @@ impl Life {
 
     /// Another program begins a tape of its own on a cartridge.
     pub(super) fn overwrite(&mut self, label: &str) -> io::Result<()> {
+        self.harmed
+            .extend(self.world.look_at_tapes()?.sums_on(label));
         let directory = self.world.place("library/cartridges").join(label);
         let mut medium = Medium::open(&directory).map_err(io::Error::other)?;
         medium.format(&[]).map_err(io::Error::other)?;
