@@ -241,13 +241,17 @@ fn begins_as_ours(block: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tapewise_run::Buffer;
 
     /// What is too much of what lies after the end.
     fn found(blocks: &[&[u8]], is_closed: bool) -> Option<String> {
         let mut tail = Tail::new(16, 2048);
         let mut block = 16;
         for bytes in blocks {
-            tail.item(block, Item::Block(bytes));
+            let mut buffer = Buffer::new(bytes.len());
+            buffer.room().copy_from_slice(bytes);
+            buffer.fill(bytes.len());
+            tail.item(block, Item::Block(&mut buffer));
             block += 1;
         }
         if is_closed {
