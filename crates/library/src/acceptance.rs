@@ -1,14 +1,11 @@
 //! What the log of a stress says, quantity by quantity, for a report of acceptance.
 //!
-//! A run that was stopped and taken up again has several sessions, each with a clock of its own.
+//! Each round of a part is a session with a clock of its own.
 
 use std::collections::HashMap;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_model::Micros;
 use tapewise_run::measure::summary::{Better, Measure, TIME};
-
-/// Windows in which mounts are counted, so that mounts an hour have a spread.
-const WINDOWS: usize = 10;
 
 /// The quantities of a part, from its sessions in order. Times that failed are left out.
 pub fn measures(part: &str, sessions: &[&[Event]]) -> Vec<Measure> {
@@ -20,15 +17,16 @@ pub fn measures(part: &str, sessions: &[&[Event]]) -> Vec<Measure> {
         let events = done().filter(|event| event.action == action);
         events.map(|event| event.took_us.as_secs_f64()).collect()
     };
+    // One cycle's wait at the robot makes the next one's: only the means of sessions are independent.
     let from_to = |first: Action, last: Action| -> Vec<f64> {
         let sessions = sessions.iter();
-        sessions
-            .flat_map(|session| pairs(session, first, last))
-            .collect()
+        let means = sessions.filter_map(|session| mean(&pairs(session, first, last)));
+        means.collect()
     };
+    let rates: Vec<f64> = sessions.iter().filter_map(|one| per_hour(one)).collect();
     let rate = ("1/h", Better::Higher);
     [
-        Measure::of(part, "mounts an hour", rate, &per_hour(sessions)),
+        Measure::of(part, "mounts an hour", rate, &rates),
         Measure::of(
             part,
             "mount, robot and drive",
@@ -57,8 +55,7 @@ pub fn measures(part: &str, sessions: &[&[Event]]) -> Vec<Measure> {
 
 /// How long a session lasted.
 pub fn took(session: &[Event]) -> Micros {
-    let ends = session.iter().map(|event| event.at_us + event.took_us);
-    ends.fold(Micros::ZERO, Micros::max)
+    session.iter().map(end).fold(Micros::ZERO, Micros::max)
 }
 
 /// Seconds from when a cartridge's first action begins until its last one ends, waiting between them included.
@@ -77,32 +74,29 @@ fn pairs(session: &[Event], first: Action, last: Action) -> Vec<f64> {
         } else if event.action == last
             && let Some(began) = began.remove(cartridge)
         {
-            pairs.push((event.at_us + event.took_us - began).as_secs_f64());
+            pairs.push((end(event) - began).as_secs_f64());
         }
     }
     pairs
 }
 
-/// Mounts an hour in each of the windows.
-fn per_hour(sessions: &[&[Event]]) -> Vec<f64> {
-    let total: Micros = sessions.iter().map(|session| took(session)).sum();
-    if total <= Micros::ZERO {
-        return Vec::new();
-    }
-    let window = total.as_secs_f64() / WINDOWS as f64;
-    let mut counts = [0_u32; WINDOWS];
-    let mut before = Micros::ZERO;
-    for session in sessions {
-        let mounts = session.iter().filter(|event| event.action == Action::Mount);
-        for mount in mounts.filter(|event| event.outcome == Outcome::Done) {
-            let at = before + mount.at_us + mount.took_us;
-            let at = (at.as_secs_f64() / window) as usize;
-            counts[at.min(WINDOWS - 1)] += 1;
-        }
-        before = before + took(session);
-    }
-    let rates = counts.map(|count| f64::from(count) * 3600.0 / window);
-    rates.to_vec()
+/// Mounts an hour in a session: from when the first cartridge is back until the last one is fetched, while all cycles are
+/// on their way. None in one that is too short.
+fn per_hour(session: &[Event]) -> Option<f64> {
+    let of = |action: Action| session.iter().filter(move |event| event.action == action);
+    let from = of(Action::Return).map(end).min()?;
+    let until = of(Action::Fetch).map(|event| event.at_us).max()?;
+    let mounts = of(Action::Mount).filter(|event| event.outcome == Outcome::Done);
+    let mounts = mounts.filter(|event| from < end(event) && end(event) <= until);
+    (from < until).then(|| mounts.count() as f64 * 3600.0 / (until - from).as_secs_f64())
+}
+
+fn end(event: &Event) -> Micros {
+    event.at_us + event.took_us
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 #[cfg(test)]
@@ -140,6 +134,7 @@ mod tests {
             vec![whole.as_slice()],
             vec![half.as_slice(), half.as_slice()],
         ] {
+            let rounds = sessions.len();
             let found = measures("stress-1", &sessions);
             let of = |what: &str| {
                 let found = found.iter().find(|one| one.what.starts_with(what));
@@ -147,9 +142,12 @@ mod tests {
             };
             assert_eq!(
                 (of("mounts an hour").mean, of("mounts an hour").n),
-                (60.0, WINDOWS)
+                (60.0, rounds)
             );
-            assert_eq!((of("mount, robot").mean, of("mount, robot").n), (30.0, 20));
+            assert_eq!(
+                (of("mount, robot").mean, of("mount, robot").n),
+                (30.0, rounds)
+            );
             assert_eq!(of("dismount").mean, 30.0);
             assert_eq!(of("robot, slot").mean, 10.0);
         }

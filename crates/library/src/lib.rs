@@ -37,3 +37,4 @@ pub mod pool;
 pub mod stress;
 #[cfg(test)]
 mod testing;
+mod turns;

@@ -12,6 +12,7 @@ mod sample;
 mod walk;
 
 pub use error::CheckError;
+pub use hidden::pseudonym;
 pub use judge::Chosen;
 pub use report::{
     Answer, Cartridge, DriveName, DriveReport, Ended, Errors, Judged, Opcode, VERSION, Way,

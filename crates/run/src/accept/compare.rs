@@ -86,10 +86,7 @@ impl AcceptanceReport {
             let parts: Vec<_> = parts
                 .map(|part| (part.name.clone(), part.planned))
                 .collect();
-            let cartridge = report.cartridge.as_ref();
-            let blocks =
-                cartridge.map(|it| (it.partition, it.blocks, it.block_bytes, it.byte_scale));
-            (report.seed, blocks, parts)
+            (report.places(), parts)
         };
         self.cartridge.is_some() && samples(self) == samples(former)
     }

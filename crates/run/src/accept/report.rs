@@ -34,6 +34,8 @@ pub struct AcceptanceReport {
     pub budget_us: Micros,
     /// Whether the cartridge may be written.
     pub writes: bool,
+    /// A pseudonym of the cartridge, where the drive tells its serial number or barcode; none for a library.
+    pub medium: Option<String>,
     /// How far it is.
     pub stage: Stage,
     /// The cartridge as it was found or filled; none before that, or for a library.
@@ -146,6 +148,33 @@ impl AcceptanceReport {
             why: why.to_string(),
         });
         self.left_out = left_out.collect();
+    }
+
+    /// Notes the plan of a former report on the same terms, so that each of its samples is measured again at its place.
+    /// False where the terms, the cartridge's blocks or the budget differ.
+    pub fn plan_as(&mut self, former: &AcceptanceReport) -> bool {
+        let terms = |report: &AcceptanceReport| {
+            let profile = report.profile.clone();
+            (profile, report.budget_us, report.writes, report.places())
+        };
+        let is_same = terms(self) == terms(former);
+        if is_same {
+            let parts = former.parts.iter().map(|part| Part {
+                samples: 0,
+                ended: Ended::NotYet,
+                ..part.clone()
+            });
+            self.parts = parts.collect();
+            self.left_out.clone_from(&former.left_out);
+        }
+        is_same
+    }
+
+    /// What decides where samples are taken, beside their number: the seed, and partition, blocks, length of a block and
+    /// scale of the cartridge.
+    pub(super) fn places(&self) -> (u64, Option<(u8, u64, u64, u64)>) {
+        let of = |it: &WrittenCartridge| (it.partition, it.blocks, it.block_bytes, it.byte_scale);
+        (self.seed, self.cartridge.as_ref().map(of))
     }
 
     /// The plan that was noted; `None` where a part is none of a drive's.

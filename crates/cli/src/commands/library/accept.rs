@@ -14,9 +14,10 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_formats::event::{Event, Outcome};
+use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventLog, EventWriter, Header};
 use tapewise_library::acceptance::{measures, took};
+use tapewise_library::pool::Pace;
 use tapewise_library::stress::{SlottedCartridge, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::{Drawn, Figure};
@@ -62,6 +63,10 @@ pub struct Accept {
 /// Inventories that are timed.
 const INVENTORIES: u32 = 3;
 
+/// Rounds of each stress. Cycles that meet at the robot once go on meeting there, so that rates within a round are alike;
+/// from round to round they differ.
+const ROUNDS: f64 = 10.0;
+
 /// Cycles at once at most, as NERSC had drives.
 const MOST_AT_ONCE: usize = 4;
 
@@ -86,7 +91,7 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
         .transpose()?;
     let begun = acceptance::begun(path)?;
     let stop = stop_on_interrupt()?;
-    let mut devices = Devices::default();
+    let mut devices = Devices::apart();
     let mut changer = devices.changer(&args.device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     if begun
@@ -112,6 +117,7 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
         seed: args.seed,
         budget_us: Micros::from_secs_f64(args.hours * 3600.0),
         writes: false,
+        medium: None,
         stage: Stage::Reading,
         cartridge: None,
         parts: parts(most),
@@ -136,6 +142,7 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
             changer: &mut changer,
             drives: &mut drives,
             cartridges: &cartridges,
+            pace: devices.pace(),
             stop: &stop,
             report: &mut report,
         };
@@ -211,7 +218,7 @@ fn bring_back(args: &Accept, devices: &mut Devices, changer: &mut Changer) -> Re
 }
 
 /// A log of one part.
-struct Tagged<'a, L: Log> {
+struct Tagged<'a, L> {
     log: &'a mut L,
     part: &'a str,
 }
@@ -231,6 +238,7 @@ struct Work<'a> {
     changer: &'a mut Changer,
     drives: &'a mut [Tested],
     cartridges: &'a [SlottedCartridge],
+    pace: Pace,
     stop: &'a AtomicBool,
     report: &'a mut AcceptanceReport,
 }
@@ -274,22 +282,49 @@ impl Work<'_> {
         self.end(0)
     }
 
-    /// Cycles without a pause, for what is left of the part's share.
+    /// Cycles without a pause in several rounds, for what is left of the part's share.
     fn stress(&mut self, at_once: usize, share: Micros) -> Result<(), CliError> {
         let name = stress_name(at_once);
-        let past = acceptance::read_log(self.path)?;
-        let sessions = of_part(&past, &name);
-        let spent: Micros = sessions.iter().map(|session| took(session)).sum();
-        let left = (share - spent).as_secs_f64().max(0.0);
-        // Another session goes on with other cartridges.
-        let seed = self
-            .report
-            .seed
-            .wrapping_add((sessions.len() * 1_000 + at_once) as u64);
+        let meter = Meter::new();
+        loop {
+            let past = acceptance::read_log(self.path)?;
+            let sessions = of_part(&past, &name);
+            let spent: Micros = sessions.iter().map(|session| took(session)).sum();
+            let left = (share - spent).as_secs_f64();
+            let round = share.as_secs_f64() / ROUNDS;
+            // A last round that is hardly one would say nothing.
+            if left < round / 2.0 {
+                drop(meter);
+                return self.end(at_once);
+            }
+            // Another round goes on with other cartridges.
+            let number = (sessions.len() * 1_000 + at_once) as u64;
+            let terms = Terms {
+                in_flight: at_once,
+                limit: Duration::try_from_secs_f64(round).map_err(CliError::input)?,
+                seed: self.report.seed.wrapping_add(number),
+            };
+            let watch = |event: &Event| {
+                let at_s = (spent + event.at_us + event.took_us).as_secs_f64();
+                meter.show(State {
+                    share: Some((at_s / share.as_secs_f64()).min(1.0)),
+                    ..State::counted("part", at_once as u64, None).after(event)
+                });
+            };
+            self.round(&name, terms, &watch)?;
+        }
+    }
+
+    fn round(
+        &mut self,
+        part: &str,
+        terms: Terms,
+        watch: &(dyn Fn(&Event) + Sync),
+    ) -> Result<(), CliError> {
         let path = acceptance::log_of(self.path);
         let bad = |error| CliError::failed(format!("{}: {error}", path.display()));
         let header = Header {
-            seed: Some(seed),
+            seed: Some(terms.seed),
             emulated: self.report.way == tapewise_run::check::Way::Emulated,
             ..log_file::header_of(self.changer.identity())
         };
@@ -297,35 +332,21 @@ impl Work<'_> {
         let mut log = EventWriter::new(BufWriter::new(log), &header).map_err(bad)?;
         let mut log = Tagged {
             log: &mut log,
-            part: &name,
-        };
-        let meter = Meter::new();
-        let watch = |event: &Event| {
-            let at_s = (event.at_us + event.took_us).as_secs_f64();
-            meter.show(State {
-                share: Some((at_s / left.max(1e-6)).min(1.0)),
-                ..State::counted("part", at_once as u64, None).after(event)
-            });
+            part,
         };
         let mut log = Watched {
             log: &mut log,
-            watch: &watch,
-        };
-        let limit = Duration::try_from_secs_f64(left).map_err(CliError::input)?;
-        let terms = Terms {
-            in_flight: at_once,
-            limit,
-            seed,
+            watch,
         };
         let tally = stress(
             self.changer,
             self.drives,
             self.cartridges,
             terms,
+            self.pace,
             &mut log,
             self.stop,
         )?;
-        drop(meter);
         let lost = tally
             .left
             .iter()
@@ -337,7 +358,7 @@ impl Work<'_> {
             return Err(CliError::with(Exit::Interrupted, what)
                 .hint("the same command goes on where it stopped"));
         }
-        self.end(at_once)
+        Ok(())
     }
 
     fn end(&mut self, part: usize) -> Result<(), CliError> {
@@ -375,9 +396,12 @@ fn note(report: &mut AcceptanceReport, log: &EventLog) {
             part.samples = done as u32;
             continue;
         }
-        let found = measures(&part.name, &of_part(log, &part.name));
-        part.samples = found.get(1).map_or(0, |measure| measure.n as u32);
-        report.measures.extend(found);
+        let sessions = of_part(log, &part.name);
+        let events = sessions.iter().flat_map(|session| session.iter());
+        let is_mount =
+            |event: &&Event| event.action == Action::Mount && event.outcome == Outcome::Done;
+        part.samples = events.filter(is_mount).count() as u32;
+        report.measures.extend(measures(&part.name, &sessions));
     }
     report
         .failures

@@ -21,11 +21,12 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventLog, EventWriter, Header};
 use tapewise_model::{Micros, Profile};
 use tapewise_run::accept::{AcceptanceReport, Kind, Stage, VERSION, WrittenCartridge};
-use tapewise_run::check::DriveName;
+use tapewise_run::check::{DriveName, pseudonym};
 use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::{Summary, measures};
 use tapewise_run::measure::{Subject, Suite, fill};
-use tapewise_run::{Recorder, RunError, optional};
+use tapewise_run::{CartridgeFacts, Recorder, RunError, optional};
+use tapewise_scsi::TapeDrive;
 
 /// The share of the budget in which a blank cartridge is filled.
 const FILL_SHARE: f64 = 0.2;
@@ -76,6 +77,7 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         seed: args.seed.unwrap_or(1),
         budget_us: Micros::from_secs_f64(hours * 3600.0),
         writes: args.write,
+        medium: medium(&mut drive)?,
         stage: Stage::Reading,
         cartridge: None,
         parts: Vec::new(),
@@ -84,8 +86,13 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         measures: Vec::new(),
         failures: Vec::new(),
     };
+    let is_new = begun.is_none();
     let mut report = match begun {
-        Some(begun) => acceptance::same(begun, &new, path)?,
+        Some(begun) => {
+            let begun = acceptance::same(begun, &new, path)?;
+            is_its_cartridge(&begun, new.medium.as_deref(), args.overwrite)?;
+            begun
+        }
         None => new,
     };
     let past = acceptance::read_log(path)?;
@@ -106,6 +113,7 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
             profile: &profile,
             scale: scale.unwrap_or(1),
             path,
+            former: former.as_ref(),
             events: past.events().cloned().collect(),
             spent: acceptance::spent(&past),
             report: &mut report,
@@ -114,6 +122,10 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         drop(recorder);
         drop(writer);
         if report.cartridge.is_none() {
+            if is_new && report.stage == Stage::Reading {
+                // It was refused before anything was measured, so nothing is left of it.
+                std::fs::remove_file(&log_path).map_err(bad)?;
+            }
             worked?;
         } else {
             let log = acceptance::read_log(path)?;
@@ -138,6 +150,34 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         sheets: vec![html::moves(log.events())],
     };
     finished.show(args.html.as_deref())
+}
+
+/// A pseudonym of the cartridge in the drive, where the drive tells who that is.
+fn medium(drive: &mut TapeDrive) -> Result<Option<String>, CliError> {
+    let facts = CartridgeFacts::ask(drive, &mut heed)?;
+    let name = facts.serial_number.or(facts.barcode);
+    Ok(name.map(|name| pseudonym("cartridge", &name)))
+}
+
+/// Refuses to go on with another cartridge; one that is written on may only be the one that it began with.
+fn is_its_cartridge(
+    begun: &AcceptanceReport,
+    medium: Option<&str>,
+    overwrite: bool,
+) -> Result<(), CliError> {
+    let refused = |what: &str, hint: &str| Err(CliError::with(Exit::Refused, what).hint(hint));
+    match (begun.medium.as_deref(), medium) {
+        (Some(then), Some(now)) if then != now => refused(
+            "another cartridge is in the drive than when this acceptance began",
+            "put in the cartridge it began with, or give another -o",
+        ),
+        (Some(_), Some(_)) => Ok(()),
+        _ if overwrite || !matches!(begun.stage, Stage::Filling | Stage::Writing) => Ok(()),
+        _ => refused(
+            "the drive does not tell which cartridge this is, and going on writes over it",
+            "if this is the cartridge it began with, add --overwrite",
+        ),
+    }
 }
 
 /// Notes what the log says by now.
@@ -167,6 +207,8 @@ struct Work<'a> {
     profile: &'a Profile,
     scale: u64,
     path: &'a Path,
+    /// A former report to compare with.
+    former: Option<&'a AcceptanceReport>,
     /// What was measured before, and how long that took.
     events: Vec<Event>,
     spent: Micros,
@@ -234,13 +276,19 @@ impl Work<'_> {
         }
         let subject = Subject::explore(recorder, self.profile, self.scale)?;
         let left = self.left(recorder);
-        let suite = Suite::acceptance(&subject, self.args.write, left, self.report.seed);
-        if suite.steps.is_empty() {
+        self.report.cartridge = Some(WrittenCartridge::of(&subject));
+        let is_planned = self
+            .former
+            .is_some_and(|former| self.report.plan_as(former));
+        if !is_planned {
+            let suite = Suite::acceptance(&subject, self.args.write, left, self.report.seed);
+            self.report.plan(&suite);
+        }
+        if self.report.parts.is_empty() {
+            self.report.cartridge = None;
             let what = "no part fits into so little time";
             return Err(CliError::input(what).hint("give more --hours"));
         }
-        self.report.plan(&suite);
-        self.report.cartridge = Some(WrittenCartridge::of(&subject));
         self.report.stage = Stage::Reading;
         acceptance::save(self.path, self.report)?;
         say(table_to_say(&acceptance::plan(self.report, left)));
