@@ -74,7 +74,7 @@ pub fn plan(report: &AcceptanceReport, left: Micros) -> Table {
     let mut total = Micros::ZERO;
     for part in &report.parts {
         let predicted = Micros(part.each_us.0.saturating_mul(i64::from(part.planned)));
-        total = total + predicted;
+        total += predicted;
         table.row([
             part.name.clone(),
             part.planned.to_string(),

@@ -178,7 +178,7 @@ impl Suite {
                 break;
             };
             *count += more;
-            left = left - takes;
+            left -= takes;
         }
         for (planned, samples) in full.into_iter().zip(counts) {
             match samples {

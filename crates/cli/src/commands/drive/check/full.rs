@@ -389,7 +389,7 @@ impl Work<'_> {
         let meter = Meter::new();
         let ran: Result<_, RunError> =
             suite.run(recorder, subject, None, &self.events, &mut |mut now| {
-                now.left = now.left + later;
+                now.left += later;
                 meter.show(state(now));
             });
         drop(meter);
