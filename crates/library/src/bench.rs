@@ -54,7 +54,7 @@ pub fn bench(
     stop: &AtomicBool,
 ) -> Result<Tally, RunError> {
     check(drives.len(), shelved, pattern)?;
-    let began = begin_together(changer, drives);
+    let began = begin_together(changer, drives.iter_mut().map(|tested| &mut tested.drive));
     let hall = Hall {
         shelved,
         robot: Mutex::new(Robot { changer, began }),

@@ -200,7 +200,7 @@ pub fn stress(
             cartridges.len()
         )));
     }
-    let began = begin_together(changer, drives);
+    let began = begin_together(changer, drives.iter_mut().map(|tested| &mut tested.drive));
     let hall = Hall {
         cartridges,
         terms,

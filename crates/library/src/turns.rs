@@ -1,12 +1,11 @@
 //! Several jobs at once on the devices of one library: threads on real clocks, turns on virtual ones.
 
 use crate::pool::Pace;
-use crate::stress::Tested;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_model::Micros;
 use tapewise_run::RunError;
-use tapewise_scsi::Changer;
+use tapewise_scsi::{Changer, TapeDrive};
 
 /// A job that goes from step to step, and meets the others at the robot.
 pub(crate) trait Job: Send {
@@ -64,11 +63,15 @@ fn take_turns<J: Job>(mut jobs: Vec<J>) -> Result<(), RunError> {
 
 /// Lets every device wait for the one whose time is latest, which is given: from there on, devices that run apart tell
 /// the same time whenever they meet.
-pub(crate) fn begin_together(changer: &mut Changer, drives: &mut [Tested]) -> Duration {
-    let latest = drives.iter().map(|tested| tested.drive.now());
+pub(crate) fn begin_together<'d>(
+    changer: &mut Changer,
+    drives: impl Iterator<Item = &'d mut TapeDrive>,
+) -> Duration {
+    let drives: Vec<&mut TapeDrive> = drives.collect();
+    let latest = drives.iter().map(|drive| drive.now());
     let latest = latest.fold(changer.now(), Duration::max);
     changer.wait(latest.saturating_sub(changer.now()));
-    for Tested { drive, .. } in drives {
+    for drive in drives {
         drive.wait(latest.saturating_sub(drive.now()));
     }
     latest
