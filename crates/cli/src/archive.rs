@@ -23,7 +23,7 @@ use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
-use tapewise_library::pool::{Pace, Person, Pool, PoolError};
+use tapewise_library::pool::{Person, Pool, PoolError};
 use tapewise_run::READY_LIMIT;
 use tapewise_scsi::ScsiError;
 
@@ -295,11 +295,7 @@ impl Archive {
             None
         };
         let mut pool = Pool::new(drives, robots, person, listener)?;
-        pool.set_pace(if devices.share_a_clock() {
-            Pace::Turns
-        } else {
-            Pace::Threads
-        });
+        pool.set_pace(devices.pace());
         Ok(pool)
     }
 }

@@ -10,6 +10,7 @@ use crate::error::{CliError, Exit};
 use crate::output::say;
 use std::path::Path;
 use tapewise_emulator::LibraryError;
+use tapewise_library::pool::Pace;
 use tapewise_scsi::device::{Address, DeviceError, Host};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
@@ -107,9 +108,13 @@ impl Devices {
         scale.map_err(|error| error.of(name))
     }
 
-    /// Whether time passes only by what commands take, on a clock that all devices share.
-    pub fn share_a_clock(&self) -> bool {
-        self.libraries.share_a_clock()
+    /// How the work of several drives is spread over time: in turns where time passes only by what commands take.
+    pub fn pace(&self) -> Pace {
+        if self.libraries.share_a_clock() {
+            Pace::Turns
+        } else {
+            Pace::Threads
+        }
     }
 
     fn transport(

@@ -1,5 +1,6 @@
 //! tapewise: order reads from tape so that they finish soonest.
 
+mod acceptance;
 mod archive;
 mod batch;
 mod commands;
@@ -279,13 +280,14 @@ mod tests {
     }
 
     /// Verbs without --json: what they print is a file, a page or a demonstration, and no result; a service answers.
-    const NO_JSON: [&str; 12] = [
+    const NO_JSON: [&str; 13] = [
         "convert",
         "demo",
         "drive check",
         "drive map",
         "emulate",
         "help",
+        "library accept",
         "library bench pattern",
         "library bench prepare",
         "manual",

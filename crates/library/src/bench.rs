@@ -24,12 +24,12 @@ pub use hall::{Shelved, Tally, number_of, purpose};
 
 use crate::pool::Pace;
 use crate::stress::Tested;
+use crate::turns::{self, begin_together, into_inner};
 use hall::{Hall, Record, Robot};
 use queue::Queue;
 use session::Session;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use tapewise_formats::bench_csv::Retrieval;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::Changer;
@@ -54,8 +54,7 @@ pub fn bench(
     stop: &AtomicBool,
 ) -> Result<Tally, RunError> {
     check(drives.len(), shelved, pattern)?;
-    begin_together(changer, drives);
-    let began = changer.now();
+    let began = begin_together(changer, drives.iter_mut().map(|tested| &mut tested.drive));
     let hall = Hall {
         shelved,
         robot: Mutex::new(Robot { changer, began }),
@@ -67,11 +66,7 @@ pub fn bench(
         stop,
     };
     let sessions = drives.iter_mut().map(|tested| Session::new(&hall, tested));
-    let sessions: Vec<Session> = sessions.collect();
-    match pace {
-        Pace::Threads => side_by_side(sessions)?,
-        Pace::Turns | Pace::Seeded(_) => take_turns(sessions)?,
-    }
+    turns::work_off(sessions.collect(), pace)?;
     let Hall { robot, record, .. } = hall;
     let changer = into_inner(robot).changer;
     let mut tally = into_inner(record).tally;
@@ -85,10 +80,6 @@ pub fn bench(
     let left = shelved.iter().filter(|one| !in_its_slot(one));
     tally.left = left.map(|one| one.stocked.label.clone()).collect();
     Ok(tally)
-}
-
-fn into_inner<T>(shared: Mutex<T>) -> T {
-    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn check(drives: usize, shelved: &[Shelved], pattern: &[Retrieval]) -> Result<(), RunError> {
@@ -108,53 +99,5 @@ fn check(drives: usize, shelved: &[Shelved], pattern: &[Retrieval]) -> Result<()
             shelved.len()
         )),
         None => Ok(()),
-    }
-}
-
-/// Lets every device wait for the one whose time is latest: from there on, devices that run apart tell
-/// the same time whenever they meet.
-fn begin_together(changer: &mut Changer, drives: &mut [Tested]) {
-    let latest = drives.iter().map(|tested| tested.drive.now());
-    let latest = latest.fold(changer.now(), Duration::max);
-    changer.wait(latest.saturating_sub(changer.now()));
-    for Tested { drive, .. } in drives {
-        drive.wait(latest.saturating_sub(drive.now()));
-    }
-}
-
-/// A thread for each drive.
-fn side_by_side(mut sessions: Vec<Session>) -> Result<(), RunError> {
-    std::thread::scope(|scope| {
-        let work = |session| {
-            let thread = std::thread::Builder::new();
-            thread.spawn_scoped(scope, move || Session::work_off(session))
-        };
-        let threads: Vec<_> = sessions.iter_mut().map(work).collect();
-        let ended = threads
-            .into_iter()
-            .map(|thread| match thread.map(|thread| thread.join()) {
-                Ok(Ok(done)) => done,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(error) => {
-                    let what = format!("no thread can be started for a drive: {error}");
-                    Err(RunError::Unsuitable(what))
-                }
-            });
-        // All are waited for before an error is told.
-        let ended: Vec<Result<(), RunError>> = ended.collect();
-        ended.into_iter().collect()
-    })
-}
-
-/// The drive whose time is earliest takes the next step; of several the one that is idle for longest.
-fn take_turns(mut sessions: Vec<Session>) -> Result<(), RunError> {
-    loop {
-        let places = 0..sessions.len();
-        let Some(next) = places.min_by_key(|&place| sessions[place].turn()) else {
-            return Ok(());
-        };
-        if !sessions[next].step()? {
-            sessions.remove(next);
-        }
     }
 }

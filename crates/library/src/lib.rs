@@ -30,9 +30,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod acceptance;
 pub mod bench;
 pub mod errand;
 pub mod pool;
 pub mod stress;
 #[cfg(test)]
 mod testing;
+mod turns;

@@ -5,18 +5,19 @@
 //! load, an unload and a return. One robot carries one cartridge at a time; drives load and unload by
 //! themselves meanwhile. Nothing is read or written.
 //!
-//! One loop asks all drives in turn and sends the robot, so that the same seed gives the same moves on
-//! a virtual clock. A drive that gets ready while the robot moves is noticed when the robot has
-//! answered: with several cycles in flight, times are too long by up to a move.
+//! Each cycle in flight goes through these steps by itself and meets the others at the robot. Where clocks are real
+//! each has a thread. Emulated devices that run [apart](Pace::Turns) are sent commands in the order of their times: the
+//! cycle whose time is earliest takes its next step, whole, and the same seed gives the same moves.
 
-use crate::pool::is_cleaner;
+use crate::pool::{Pace, is_cleaner};
+use crate::turns::{self, Job, begin_together, duration, into_inner, lock, micros};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_model::{Micros, Random};
 use tapewise_run::{Log, RunError};
-use tapewise_scsi::commands::LoadUnload;
-use tapewise_scsi::{Changer, Command, Condition, Inventory, NotReady, ScsiError, TapeDrive};
+use tapewise_scsi::{Changer, Inventory, ScsiError, TapeDrive};
 
 /// A drive under test.
 pub struct Tested {
@@ -125,84 +126,57 @@ impl Tally {
     }
 }
 
-/// What a cycle is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// The robot is to bring it.
-    Fetch,
-    Loading,
-    Unloading,
-    /// The robot is to take it back.
-    Return,
-    /// It is back in its slot.
-    Done,
-}
-
-/// What a drive says of its cartridge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
-    /// It can be read.
-    Ready,
-    /// The robot may take it, or has not put it in yet.
-    Out,
-    /// It is on its way in or out.
-    Between,
-    Failed(String),
-}
-
-impl Seen {
-    fn of(asked: Result<(), ScsiError>) -> Seen {
-        let Err(error) = asked else {
-            return Seen::Ready;
-        };
-        match error.condition() {
-            Some(Condition::NotReady(NotReady::NeedsLoad | NotReady::NoMedium)) => Seen::Out,
-            // Another cartridge is what a unit attention tells here.
-            Some(Condition::NotReady(NotReady::BecomingReady) | Condition::UnitAttention(_)) => {
-                Seen::Between
-            }
-            _ => Seen::Failed(error.to_string()),
-        }
-    }
-}
-
 /// One cartridge on its way to a drive and back.
-#[derive(Clone, Copy, Debug)]
-struct Cycle {
-    drive: usize,
+struct Cycle<'a> {
+    tested: &'a mut Tested,
     cartridge: usize,
-    step: Step,
+    /// The next step: fetch, mount, unmount, return; none when it is back.
+    next: Option<Action>,
     /// When mount or unmount was asked for.
-    asked: Duration,
-    /// When this step began.
-    since: Duration,
+    asked: Micros,
+    /// Tries of this step that failed.
     failed: u32,
 }
 
-/// A step that was not done is tried so often.
+/// A move of the robot that was not made is tried so often.
 const TRIES: u32 = 3;
 
-/// A cartridge that a drive has not loaded or unloaded after so long has failed.
-const STEP_LIMIT: Duration = Duration::from_secs(900);
+/// A cartridge that a drive has not loaded after so long has failed.
+const LOAD_LIMIT: Duration = Duration::from_secs(900);
 
-/// How often the drives are asked.
-const POLL: Duration = Duration::from_millis(200);
-
-/// The test while it runs.
-struct Bench<'a> {
-    changer: &'a mut Changer,
-    drives: &'a mut [Tested],
+/// What the cycles share.
+struct Hall<'a> {
     cartridges: &'a [SlottedCartridge],
-    log: &'a mut dyn Log,
+    terms: Terms,
+    stop: &'a AtomicBool,
+    /// All devices' clocks when the test began.
     began: Duration,
-    free_drives: Vec<usize>,
-    free_cartridges: Vec<usize>,
+    robot: Mutex<&'a mut Changer>,
+    free: Mutex<Free<'a>>,
+    record: Mutex<Record<'a>>,
+}
+
+/// What a cycle can begin with.
+struct Free<'a> {
+    drives: Vec<&'a mut Tested>,
+    cartridges: Vec<usize>,
     random: Random,
+}
+
+struct Record<'a> {
+    log: &'a mut (dyn Log + Send),
     tally: Tally,
 }
 
+/// One cycle after the other.
+struct Lane<'h, 'a> {
+    hall: &'h Hall<'a>,
+    cycle: Option<Cycle<'a>>,
+    now: Micros,
+}
+
 /// Mounts and dismounts random cartridges until the time is over or `stop` is set; then what is on its
-/// way is brought back.
+/// way is brought back. At [`Pace::Turns`] the devices must run apart.
 ///
 /// # Errors
 /// [`RunError::Unsuitable`] without drives or cartridges for so many cycles, [`RunError::Log`], and
@@ -213,7 +187,8 @@ pub fn stress(
     drives: &mut [Tested],
     cartridges: &[SlottedCartridge],
     terms: Terms,
-    log: &mut dyn Log,
+    pace: Pace,
+    log: &mut (dyn Log + Send),
     stop: &AtomicBool,
 ) -> Result<Tally, RunError> {
     let most = drives.len().min(cartridges.len());
@@ -225,217 +200,199 @@ pub fn stress(
             cartridges.len()
         )));
     }
-    let began = changer.now();
-    let mut bench = Bench {
-        began,
-        free_drives: (0..drives.len()).collect(),
-        free_cartridges: (0..cartridges.len()).collect(),
-        random: Random::new(terms.seed, 0),
-        tally: Tally::default(),
-        changer,
-        drives,
+    let began = begin_together(changer, drives.iter_mut().map(|tested| &mut tested.drive));
+    let hall = Hall {
         cartridges,
-        log,
+        terms,
+        stop,
+        began,
+        robot: Mutex::new(changer),
+        free: Mutex::new(Free {
+            drives: drives.iter_mut().collect(),
+            cartridges: (0..cartridges.len()).collect(),
+            random: Random::new(terms.seed, 0),
+        }),
+        record: Mutex::new(Record {
+            log,
+            tally: Tally::default(),
+        }),
     };
-    bench.run(terms, stop)?;
-    bench.tally.took = bench.clock(bench.changer.now());
-    let inventory = bench.changer.inventory()?;
-    bench.tally.left = cartridges
-        .iter()
-        .filter(|cartridge| {
-            let slot = inventory.element(cartridge.slot);
-            slot.and_then(|slot| slot.volume_tag.as_ref()) != Some(&cartridge.label)
-        })
-        .map(|cartridge| cartridge.label.clone())
-        .collect();
-    Ok(bench.tally)
+    let lanes = (0..terms.in_flight).map(|_| Lane::new(&hall));
+    turns::work_off(lanes.collect(), pace)?;
+    let Hall { robot, record, .. } = hall;
+    let changer = into_inner(robot);
+    let mut tally = into_inner(record).tally;
+    tally.interrupted = stop.load(Ordering::Relaxed);
+    let inventory = changer.inventory()?;
+    let in_its_slot = |one: &&SlottedCartridge| {
+        let slot = inventory.element(one.slot);
+        slot.and_then(|slot| slot.volume_tag.as_ref()) == Some(&one.label)
+    };
+    let left = cartridges.iter().filter(|one| !in_its_slot(one));
+    tally.left = left.map(|one| one.label.clone()).collect();
+    Ok(tally)
 }
 
-impl Bench<'_> {
-    fn run(&mut self, terms: Terms, stop: &AtomicBool) -> Result<(), RunError> {
-        let mut cycles: Vec<Cycle> = Vec::new();
-        loop {
-            self.tally.interrupted = stop.load(Ordering::Relaxed);
-            let is_over = self.changer.now().saturating_sub(self.began) >= terms.limit;
-            while cycles.len() < terms.in_flight && !is_over && !self.tally.interrupted {
-                let Some(cycle) = self.begin() else {
-                    break;
-                };
-                cycles.push(cycle);
-            }
-            if cycles.is_empty() {
-                return Ok(());
-            }
-            let mut is_moving = false;
-            for cycle in &mut cycles {
-                is_moving |= self.look(cycle)?;
-            }
-            // First come, first served.
-            let wants_robot = |cycle: &&mut Cycle| matches!(cycle.step, Step::Fetch | Step::Return);
-            let next = cycles.iter_mut().filter(wants_robot);
-            if let Some(cycle) = next.min_by_key(|cycle| cycle.since) {
-                is_moving = true;
-                self.carry(cycle)?;
-            }
-            cycles.retain(|cycle| self.goes_on(cycle));
-            if !is_moving {
-                self.changer.wait(POLL);
-            }
+impl Job for Lane<'_, '_> {
+    fn turn(&self) -> (Micros, Micros) {
+        (self.now, self.now)
+    }
+
+    fn step(&mut self) -> Result<bool, RunError> {
+        let on_its_way = match self.cycle.take() {
+            Some(cycle) => self.hall.unless_back(cycle),
+            None => None,
+        };
+        let Some(mut cycle) = on_its_way.or_else(|| self.begin()) else {
+            return Ok(false);
+        };
+        let Some(action) = cycle.next else {
+            return Ok(false);
+        };
+        let began = self.hall.time(&cycle.tested.drive);
+        let (began, done) = match action {
+            Action::Fetch | Action::Return => self.hall.carry(&mut cycle, action),
+            Action::Mount => (began, cycle.tested.drive.wait_until_loaded(LOAD_LIMIT)),
+            _ => (began, cycle.tested.drive.unload()),
+        };
+        self.now = self.hall.time(&cycle.tested.drive);
+        let took = (began, self.now);
+        self.hall.note(&cycle, action, took, done.as_ref().err())?;
+        if action == Action::Mount {
+            cycle.asked = self.now;
+        }
+        cycle.failed = done.as_ref().map_or(cycle.failed + 1, |()| 0);
+        cycle.next = match (action, done) {
+            (Action::Fetch, Ok(())) => Some(Action::Mount),
+            (Action::Mount, Ok(())) => Some(Action::Unmount),
+            (Action::Return, Ok(())) => None,
+            // The drive and its cartridge are left as they are.
+            (Action::Fetch | Action::Return, Err(_)) if cycle.failed >= TRIES => return Ok(true),
+            (Action::Fetch, Err(_)) => Some(Action::Fetch),
+            // What a drive has not loaded or unloaded the robot is to take, if the drive lets it.
+            _ => Some(Action::Return),
+        };
+        self.cycle = Some(cycle);
+        Ok(true)
+    }
+}
+
+impl<'h, 'a> Lane<'h, 'a> {
+    fn new(hall: &'h Hall<'a>) -> Lane<'h, 'a> {
+        Lane {
+            hall,
+            cycle: None,
+            now: Micros::ZERO,
         }
     }
 
-    /// A random cartridge for a random drive; none when failures have left none.
-    fn begin(&mut self) -> Option<Cycle> {
-        if self.free_drives.is_empty() || self.free_cartridges.is_empty() {
+    /// A random cartridge for a random drive; none when the time is over, or failures have left none.
+    fn begin(&mut self) -> Option<Cycle<'a>> {
+        let is_over = duration(self.now) >= self.hall.terms.limit;
+        if is_over || self.hall.stop.load(Ordering::Relaxed) {
             return None;
         }
-        let drive = self.random.below(self.free_drives.len() as u64) as usize;
-        let cartridge = self.random.below(self.free_cartridges.len() as u64) as usize;
-        let now = self.changer.now();
+        let (tested, cartridge) = lock(&self.hall.free).draw()?;
+        let idle = self.now - self.hall.time(&tested.drive);
+        tested.drive.wait(duration(idle));
         Some(Cycle {
-            drive: self.free_drives.swap_remove(drive),
-            cartridge: self.free_cartridges.swap_remove(cartridge),
-            step: Step::Fetch,
-            asked: now,
-            since: now,
+            asked: self.hall.time(&tested.drive),
+            tested,
+            cartridge,
+            next: Some(Action::Fetch),
             failed: 0,
         })
     }
+}
 
-    /// Whether the cycle is still on its way. One that is done frees its drive and cartridge; one that
-    /// has failed too often keeps them.
-    fn goes_on(&mut self, cycle: &Cycle) -> bool {
-        if cycle.step == Step::Done {
-            self.free_drives.push(cycle.drive);
-            self.free_cartridges.push(cycle.cartridge);
+impl<'a> Free<'a> {
+    fn draw(&mut self) -> Option<(&'a mut Tested, usize)> {
+        if self.drives.is_empty() || self.cartridges.is_empty() {
+            return None;
         }
-        cycle.step != Step::Done && cycle.failed < TRIES
+        let drive = self.random.below(self.drives.len() as u64) as usize;
+        let cartridge = self.random.below(self.cartridges.len() as u64) as usize;
+        Some((
+            self.drives.swap_remove(drive),
+            self.cartridges.swap_remove(cartridge),
+        ))
+    }
+}
+
+impl<'a> Hall<'a> {
+    /// Time since the test began.
+    fn time(&self, drive: &TapeDrive) -> Micros {
+        micros(drive.now().saturating_sub(self.began))
     }
 
-    /// Asks the drive whether it has loaded or unloaded. True when the cycle has got on.
-    fn look(&mut self, cycle: &mut Cycle) -> Result<bool, RunError> {
-        let action = match cycle.step {
-            Step::Loading => Action::Mount,
-            Step::Unloading => Action::Unmount,
-            Step::Fetch | Step::Return | Step::Done => return Ok(false),
-        };
-        let drive = &mut self.drives[cycle.drive].drive;
-        let seen = Seen::of(drive.wait_until_ready(Duration::ZERO));
-        let is_late = self.changer.now().saturating_sub(cycle.since) > STEP_LIMIT;
-        match (action, seen) {
-            (Action::Mount, Seen::Ready) => {
-                self.note(cycle, action, cycle.since, None)?;
-                self.tally.mounts.push(self.clock_since(cycle.asked));
-                self.unload(cycle)?;
-            }
-            (Action::Unmount, Seen::Out) => {
-                self.note(cycle, action, cycle.since, None)?;
-                cycle.step = Step::Return;
-                cycle.since = self.changer.now();
-            }
-            (_, Seen::Failed(said)) => self.give_up(cycle, action, said)?,
-            (_, seen) if is_late => {
-                let said = format!("{seen:?} for {} s", STEP_LIMIT.as_secs());
-                self.give_up(cycle, action, said)?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// A drive has failed: the robot is to take the cartridge, if the drive lets it.
-    fn give_up(&mut self, cycle: &mut Cycle, action: Action, said: String) -> Result<(), RunError> {
-        self.fail(cycle, action, said)?;
-        cycle.step = Step::Return;
-        cycle.since = self.changer.now();
-        Ok(())
-    }
-
-    fn unload(&mut self, cycle: &mut Cycle) -> Result<(), RunError> {
-        let now = self.changer.now();
-        (cycle.asked, cycle.since, cycle.step) = (now, now, Step::Unloading);
-        let command = LoadUnload {
-            immediate: true,
-            ..LoadUnload::UNLOAD
-        };
-        let drive = &mut self.drives[cycle.drive].drive;
-        match command.send(drive.transport()) {
-            Ok(()) => Ok(()),
-            Err(error) => self.give_up(cycle, Action::Unmount, error.to_string()),
-        }
-    }
-
-    /// Sends the robot.
-    fn carry(&mut self, cycle: &mut Cycle) -> Result<(), RunError> {
+    /// Sends the robot, when it is free. Gives when it set out.
+    fn carry(&self, cycle: &mut Cycle, action: Action) -> (Micros, Result<(), ScsiError>) {
         let slot = self.cartridges[cycle.cartridge].slot;
-        let drive = self.drives[cycle.drive].element;
-        let (action, from, to) = match cycle.step {
-            Step::Return => (Action::Return, drive, slot),
-            _ => (Action::Fetch, slot, drive),
+        let Tested { drive, element } = &mut *cycle.tested;
+        let (from, to) = match action {
+            Action::Return => (*element, slot),
+            _ => (slot, *element),
         };
-        let began = self.changer.now();
-        if let Err(error) = self.changer.move_medium(from, to) {
-            return self.fail(cycle, action, error.to_string());
+        let mut robot = lock(&self.robot);
+        // Who comes first waits for the other; on a real clock holding the robot was the wait.
+        let (robot_now, drive_now) = (robot.now(), drive.now());
+        drive.wait(robot_now.saturating_sub(drive_now));
+        robot.wait(drive_now.saturating_sub(robot_now));
+        let at = self.time(drive);
+        let moved = robot.move_medium(from, to);
+        drive.wait(robot.now().saturating_sub(drive.now()));
+        (at, moved)
+    }
+
+    /// The cycle, unless its cartridge is back: then its drive and its cartridge are free. Where cycles take turns, this
+    /// is done at their time.
+    fn unless_back(&self, cycle: Cycle<'a>) -> Option<Cycle<'a>> {
+        if cycle.next.is_some() {
+            return Some(cycle);
         }
-        self.note(cycle, action, began, None)?;
-        cycle.failed = 0;
-        cycle.since = self.changer.now();
-        cycle.step = match action {
-            Action::Return => {
-                self.tally.unmounts.push(self.clock_since(cycle.asked));
-                Step::Done
-            }
-            _ => Step::Loading,
-        };
-        Ok(())
+        let mut free = lock(&self.free);
+        free.drives.push(cycle.tested);
+        free.cartridges.push(cycle.cartridge);
+        None
     }
 
-    fn fail(&mut self, cycle: &mut Cycle, action: Action, said: String) -> Result<(), RunError> {
-        cycle.failed += 1;
-        self.note(cycle, action, cycle.since, Some(said.clone()))?;
-        self.tally.failures.push(Failure {
-            at: self.clock(self.changer.now()),
-            action,
-            label: self.cartridges[cycle.cartridge].label.clone(),
-            element: self.drives[cycle.drive].element,
-            said,
-        });
-        Ok(())
-    }
-
-    fn clock(&self, now: Duration) -> Micros {
-        micros(now.saturating_sub(self.began))
-    }
-
-    fn clock_since(&self, then: Duration) -> Micros {
-        micros(self.changer.now().saturating_sub(then))
-    }
-
+    /// A step has ended: into the log and the tally.
     fn note(
-        &mut self,
+        &self,
         cycle: &Cycle,
         action: Action,
-        began: Duration,
-        failed: Option<String>,
+        (began, ended): (Micros, Micros),
+        failed: Option<&ScsiError>,
     ) -> Result<(), RunError> {
         let cartridge = &self.cartridges[cycle.cartridge];
         let is_robots = matches!(action, Action::Fetch | Action::Return);
-        let identity = self.drives[cycle.drive].drive.identity();
+        let said = failed.map(ToString::to_string);
         let event = Event {
-            device: identity.serial.clone(),
+            device: cycle.tested.drive.identity().serial.clone(),
             cartridge: Some(cartridge.label.clone()),
             slot: is_robots.then_some(cartridge.slot),
             outcome: match failed {
                 None => Outcome::Done,
                 Some(_) => Outcome::Failed,
             },
-            sense: failed,
-            ..Event::new(action, self.clock(began), self.clock_since(began))
+            sense: said.clone(),
+            ..Event::new(action, began, ended - began)
         };
-        self.log.event(&event).map_err(RunError::Log)
+        let mut record = lock(&self.record);
+        let tally = &mut record.tally;
+        tally.took = tally.took.max(ended);
+        match (said, action) {
+            (Some(said), action) => tally.failures.push(Failure {
+                at: ended,
+                action,
+                label: cartridge.label.clone(),
+                element: cycle.tested.element,
+                said,
+            }),
+            (None, Action::Mount) => tally.mounts.push(ended - cycle.asked),
+            (None, Action::Return) => tally.unmounts.push(ended - cycle.asked),
+            _ => {}
+        }
+        record.log.event(&event).map_err(RunError::Log)
     }
-}
-
-fn micros(duration: Duration) -> Micros {
-    Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
 }

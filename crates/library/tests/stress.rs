@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::Pace;
 use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_run::{Log, RunError};
@@ -17,7 +18,7 @@ fn run(
     in_flight: usize,
     seed: u64,
     faults: Faults,
-    log: &mut dyn Log,
+    log: &mut (dyn Log + Send),
     stop: &AtomicBool,
 ) -> Result<Tally, RunError> {
     let directory = tempfile::tempdir().unwrap();
@@ -26,7 +27,9 @@ fn run(
         ..LibrarySpec::with_robot("ibm3584", "lto1", DRIVES, 281, CARTRIDGES, 1)
     };
     let path = directory.path().join("library");
-    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let library = Library::create(&path, &spec, Clock::virtual_time())
+        .unwrap()
+        .apart();
     let mut changer = Changer::open(Box::new(library.transport_to_changer().unwrap())).unwrap();
     changer.wait_until_ready(Duration::from_secs(1)).unwrap();
     let address = |element| library.elements().address(element);
@@ -49,7 +52,15 @@ fn run(
         limit: Duration::from_secs(2 * 3600),
         seed,
     };
-    stress(&mut changer, &mut drives, &cartridges, terms, log, stop)
+    stress(
+        &mut changer,
+        &mut drives,
+        &cartridges,
+        terms,
+        Pace::Turns,
+        log,
+        stop,
+    )
 }
 
 fn clean(in_flight: usize, seed: u64) -> (Tally, Vec<Event>) {
@@ -96,11 +107,23 @@ fn one_cycle_takes_what_the_library_and_the_drive_of_the_paper_take() {
 
 #[test]
 fn more_cycles_in_flight_give_more_mounts_until_the_robot_is_busy_all_the_time() {
-    let rate = |in_flight| clean(in_flight, 1).0.per_hour();
-    let (one, two, four) = (rate(1), rate(2), rate(4));
-    assert!(one < two && two < four, "{one} {two} {four}");
-    // Fetch and return are 27.5 - 20 and 29.5 - 18 s in the mean.
-    assert!(four < 3600.0 / 19.0 * 1.02, "{four}");
+    let [(one, log), (two, _), (four, busy)] = [1, 2, 4].map(|in_flight| clean(in_flight, 1));
+    let [one_rate, two_rate, four_rate] = [&one, &two, &four].map(Tally::per_hour);
+    assert!(one_rate < two_rate && two_rate < four_rate);
+    // Two cycles keep out of each other's way, or meet at the robot every time, where each waits for the other's return.
+    let moves_s = |log: &[Event], wanted: &[Action]| -> f64 {
+        let moves = log.iter().filter(|event| wanted.contains(&event.action));
+        moves.map(|event| event.took_us.as_secs_f64()).sum()
+    };
+    let return_s = moves_s(&log, &[Action::Return]) / one.unmounts.len() as f64;
+    let meeting = 2.0 * 3600.0 / (3600.0 / one_rate + return_s);
+    assert!(
+        two_rate > 0.96 * meeting && two_rate < 2.02 * one_rate,
+        "{two_rate}"
+    );
+    // Four keep it busy; drives load and unload while it moves.
+    let share = moves_s(&busy, &[Action::Fetch, Action::Return]) / four.took.as_secs_f64();
+    assert!((0.96..=1.0).contains(&share), "{share}");
 }
 
 #[test]

@@ -187,6 +187,13 @@ impl Paper {
         facts.map_err(|e| PaperError::from(format!("claims.toml, {}: {e}", self.paper)))
     }
 
+    /// The published value of a claim.
+    pub fn value(&self, id: &str) -> Result<f64, PaperError> {
+        let found = self.claims.iter().find(|claim| claim.id == id);
+        let missing = || PaperError::from(format!("claims.toml has no claim {id}"));
+        found.map(|claim| claim.value).ok_or_else(missing)
+    }
+
     /// The tolerance of a claim that counts: what each of the counted values must lie within.
     pub fn tolerance(&self, id: &str) -> Result<f64, PaperError> {
         let found = self.claims.iter().find(|claim| claim.id == id);

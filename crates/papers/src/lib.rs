@@ -19,10 +19,12 @@ mod hillyer;
 mod johnson_miller;
 mod nersc;
 pub mod page;
+mod published;
 
 pub use claims::{Bound, Compared, Kind, Report, Verdict};
 use claims::{Computed, Ours, Paper};
 pub use error::PaperError;
+pub use published::{Published, Quantity, published};
 
 /// A paper that can be computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

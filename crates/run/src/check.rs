@@ -6,12 +6,13 @@
 mod answers;
 mod error;
 mod hidden;
-mod judge;
+pub(crate) mod judge;
 mod report;
 mod sample;
 mod walk;
 
 pub use error::CheckError;
+pub use hidden::pseudonym;
 pub use judge::Chosen;
 pub use report::{
     Answer, Cartridge, DriveName, DriveReport, Ended, Errors, Judged, Opcode, VERSION, Way,

@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod accept;
 mod buffer;
 mod carry_out;
 pub mod check;

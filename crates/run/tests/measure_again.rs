@@ -5,8 +5,8 @@ use crate::common;
 
 use common::{NEVER, drive};
 use tapewise_formats::event::Event;
-use tapewise_model::profile;
-use tapewise_run::measure::{QUICK, Step, Subject, Suite, fill};
+use tapewise_model::{Micros, profile};
+use tapewise_run::measure::{LeftOut, QUICK, Step, Subject, Suite, fill};
 use tapewise_run::{Odometer, Recorder};
 
 const STEPS: [Step; 3] = [Step::Mount, Step::SeekBot, Step::SeekMid];
@@ -57,6 +57,45 @@ fn a_quick_suite_is_predicted_to_keep_its_time() {
             .iter()
             .any(|planned| planned.step == Step::SeekBot)
     );
+}
+
+/// Whatever the budget, an acceptance keeps to it, and names what there is no time for; what a recall is made of comes
+/// first, and more hours buy more samples of it.
+#[test]
+fn an_acceptance_spends_its_budget_on_what_teaches_most() {
+    for name in ["lto8", "ibm3590", "dlt4000", "dat-4mm"] {
+        let profile = profile::find(name).expect("a profile");
+        let subject = Subject::new(&profile, 300_000, 262_144, 1);
+        let mut walked = 0;
+        for hours in [0.3, 1.0, 4.0, 24.0] {
+            let limit = Micros::from_secs_f64(hours * 3600.0);
+            let suite = Suite::acceptance(&subject, true, limit, 1);
+            assert!(suite.total() <= limit, "{name} {hours}");
+            let samples = |step| {
+                let planned = suite.steps.iter().find(|planned| planned.step == step);
+                planned.map_or(0, |planned| planned.samples)
+            };
+            assert!(samples(Step::Mount) >= 4, "{name} {hours}");
+            assert!(samples(Step::Walk) >= walked, "{name} {hours}");
+            walked = samples(Step::Walk);
+            for step in [Step::DataPath, Step::FileSize, Step::Delay, Step::Walk] {
+                let is_named = suite.left_out.contains(&(step, LeftOut::NoTime));
+                let named = is_named || suite.left_out.contains(&(step, LeftOut::NoCompression));
+                assert!((samples(step) > 0) != named, "{name} {hours} {step}");
+            }
+        }
+        assert!(walked > 24, "{name}: {walked}");
+        let limit = Micros::from_secs_f64(4.0 * 3600.0);
+        let reads_only = Suite::acceptance(&subject, false, limit, 1);
+        assert!(
+            reads_only
+                .steps
+                .iter()
+                .all(|planned| !planned.step.writes())
+        );
+        let left_out = (Step::DataPath, LeftOut::NoWriting);
+        assert!(reads_only.left_out.contains(&left_out), "{name}");
+    }
 }
 
 #[test]

@@ -63,6 +63,7 @@
 //!
 //! At the end people put right what people can put right, and every file is recalled and compared.
 
+mod configuration;
 mod destinations;
 mod devices;
 mod events;

@@ -19,7 +19,11 @@ pub struct Help {
 }
 
 /// The pages that are man pages too, by the name of their topic.
-pub const PAGES: [(&str, &str); 28] = [
+pub const PAGES: [(&str, &str); 29] = [
+    (
+        "acceptance-report",
+        include_str!("../../reference/acceptance-report.md"),
+    ),
     ("archive", include_str!("../../reference/archive.md")),
     ("audit-csv", include_str!("../../reference/audit.md")),
     ("bench-csv", include_str!("../../reference/bench-csv.md")),

@@ -1,5 +1,6 @@
 //! `tapewise library`: a robot with its slots.
 
+mod accept;
 mod bench;
 mod clean;
 mod inventory;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 /// Show a library, move its cartridges, clean drives, and test how fast it is.
 ///
-/// `stress` mounts and dismounts cartridges for days. `bench` measures how soon random retrievals are
+/// `accept` runs the tests of a new library. `stress` mounts and dismounts cartridges for days. `bench` measures how soon random retrievals are
 /// answered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
@@ -29,6 +30,7 @@ enum Action {
     Import(moves::Import),
     Export(moves::Export),
     Clean(clean::Clean),
+    Accept(accept::Accept),
     Stress(stress::Stress),
     Bench(bench::Bench),
 }
@@ -42,6 +44,7 @@ pub fn run(args: &Library) -> Result<ExitCode, CliError> {
         Action::Import(args) => moves::import(args)?,
         Action::Export(args) => moves::export(args)?,
         Action::Clean(args) => clean::run(args)?,
+        Action::Accept(args) => accept::run(args)?,
         Action::Stress(args) => stress::run(args)?,
         Action::Bench(args) => bench::run(args)?,
     }

@@ -241,7 +241,7 @@ fn measure(
 }
 
 /// How far the suite has come, by drive time.
-fn state(now: Progress) -> State {
+pub fn state(now: Progress) -> State {
     State {
         share: Some(now.took.as_secs_f64() / (now.took + now.left).as_secs_f64().max(1e-6)),
         left: Some(Left::predicted(now.left)),

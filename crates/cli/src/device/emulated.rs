@@ -62,7 +62,7 @@ impl Libraries {
         scale(&library.spec()).map(Some)
     }
 
-    /// As [`super::Devices::share_a_clock`].
+    /// Whether time passes only by what commands take, on a clock that all devices share.
     pub fn share_a_clock(&self) -> bool {
         let mut open = self.open.iter();
         open.any(|(_, library)| library.spec().clock_scale.is_none())

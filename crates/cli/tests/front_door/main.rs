@@ -3,6 +3,7 @@
 //! `snapshots/` holds whole sessions as contracts; after a change that is meant, print them again with
 //! `TRYCMD=overwrite cargo test -p tapewise-cli --test front_door snapshots`. No test asserts a time of ours.
 
+mod acceptance;
 mod any_drive;
 mod archive;
 mod audit;

@@ -2,11 +2,10 @@
 
 use super::queue::Queue;
 use crate::stress::Failure;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_formats::bench_csv::Stocked;
-use tapewise_model::Micros;
 use tapewise_run::Log;
 use tapewise_scsi::Changer;
 
@@ -49,14 +48,6 @@ pub(super) struct Robot<'a> {
 pub(super) struct Record<'a> {
     pub(super) log: &'a mut (dyn Log + Send),
     pub(super) tally: Tally,
-}
-
-pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(super) fn micros(duration: Duration) -> Micros {
-    Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// What the events of a retrieval say that they were for: `request 17`.

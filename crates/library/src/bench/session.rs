@@ -1,8 +1,9 @@
 //! One drive's part of the benchmark: a request from the queue, step by step, then the next one.
 
-use super::hall::{Hall, Shelved, lock, micros, purpose};
+use super::hall::{Hall, Shelved, purpose};
 use super::queue::Next;
 use crate::stress::{Failure, Tested};
+use crate::turns::{self, duration, lock, micros};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tapewise_formats::bench_csv::Retrieval;
@@ -41,6 +42,19 @@ struct Job {
     failed: u32,
 }
 
+impl turns::Job for Session<'_, '_> {
+    fn turn(&self) -> (Micros, Micros) {
+        (self.now(), self.idle_since)
+    }
+
+    fn step(&mut self) -> Result<bool, RunError> {
+        match self.job {
+            Some(job) => self.go_on(job),
+            None => Ok(self.begin()),
+        }
+    }
+}
+
 impl<'h, 'a> Session<'h, 'a> {
     /// A drive without a cartridge, when the pattern begins.
     pub fn new(hall: &'h Hall<'a>, tested: &'h mut Tested) -> Session<'h, 'a> {
@@ -58,25 +72,6 @@ impl<'h, 'a> Session<'h, 'a> {
     /// Time since the pattern began, on the drive's clock.
     fn now(&self) -> Micros {
         micros(self.tested.drive.now().saturating_sub(self.began))
-    }
-
-    /// Who is first, where drives take turns.
-    pub fn turn(&self) -> (Micros, Micros) {
-        (self.now(), self.idle_since)
-    }
-
-    /// Works until there is nothing left to be done.
-    pub fn work_off(&mut self) -> Result<(), RunError> {
-        while self.step()? {}
-        Ok(())
-    }
-
-    /// Takes the next step, and waits for its end. False when this drive has nothing left to do.
-    pub fn step(&mut self) -> Result<bool, RunError> {
-        match self.job {
-            Some(job) => self.go_on(job),
-            None => Ok(self.begin()),
-        }
     }
 
     /// Takes a request, or waits until there may be one.
@@ -254,11 +249,6 @@ fn read(
 
 fn said(error: ScsiError) -> String {
     error.to_string()
-}
-
-/// A time that is not negative; a negative one is none.
-fn duration(time: Micros) -> Duration {
-    Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::claims::Ours;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Faults, Library, LibrarySpec};
+use tapewise_library::pool::Pace;
 use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
@@ -64,7 +65,7 @@ impl Bench {
         };
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("library");
-        let library = Library::create(&path, &spec, Clock::virtual_time())?;
+        let library = Library::create(&path, &spec, Clock::virtual_time())?.apart();
         let mut changer = Changer::open(Box::new(library.transport_to_changer()?))?;
         changer.wait_until_ready(READY_LIMIT)?;
         let mut drives = Vec::new();
@@ -98,7 +99,13 @@ impl Bench {
         } = self;
         let never = AtomicBool::new(false);
         Ok(stress(
-            changer, drives, cartridges, terms, &mut NoLog, &never,
+            changer,
+            drives,
+            cartridges,
+            terms,
+            Pace::Turns,
+            &mut NoLog,
+            &never,
         )?)
     }
 }
@@ -146,10 +153,6 @@ fn mounting(facts: &Facts, seed: u64, full: bool, ours: &mut Ours) -> Result<Tab
     let tally = Bench::new(seed, faults)?.stress(CLAIMED, others, seed)?;
     table.row(row("2, faults", &tally));
     table.note(without_waiting(facts));
-    table.note(
-        "the emulated robot answers a move before a drive is asked: with several cycles times are too \
-         long by up to a move",
-    );
     table.note(format!(
         "faults: one move of the robot in {:.0} fails and is repeated; the paper met none",
         1.0 / FAULTY

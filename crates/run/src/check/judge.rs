@@ -87,7 +87,7 @@ fn summary(kind: &str, errors_s: Vec<f64>) -> Option<Errors> {
 }
 
 /// The place as the drive told it; a wrap that it cannot say is taken from its table of wrap ends.
-fn place(spot: &Spot, map: Option<&BlockMap>) -> Option<Position> {
+pub(crate) fn place(spot: &Spot, map: Option<&BlockMap>) -> Option<Position> {
     let mapped = || map?.position(spot.partition, spot.block?).ok();
     let Some(lpos) = spot.lpos else {
         return mapped();

@@ -66,7 +66,7 @@ pub enum Ended {
 }
 
 /// Which drive, without its name.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriveName {
     /// As INQUIRY says.
@@ -159,7 +159,7 @@ pub struct Errors {
 
 impl DriveName {
     /// The drive's name, its serial number as a pseudonym.
-    pub(super) fn of(identity: &Identity) -> DriveName {
+    pub fn of(identity: &Identity) -> DriveName {
         let serial = identity.serial.as_deref();
         DriveName {
             vendor: identity.vendor.clone(),

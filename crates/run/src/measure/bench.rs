@@ -116,11 +116,6 @@ impl<'b, 'r> Bench<'b, 'r> {
         Random::new(self.seed, self.step as u64)
     }
 
-    /// Whether the suite ends at a time.
-    pub fn has_limit(&self) -> bool {
-        self.until.is_some()
-    }
-
     /// Whether there is time for another sample.
     pub fn has_time(&self) -> bool {
         self.until.is_none_or(|until| self.recorder.clock() < until)
@@ -188,24 +183,42 @@ const FEW: u32 = 3;
 fn past(log: &[Event]) -> HashMap<(Step, u32), Vec<Event>> {
     let mut samples: HashMap<(Step, u32), Vec<Event>> = HashMap::new();
     let mut last = None;
-    for event in log {
+    for event in latest(log) {
         let Some(purpose) = event.purpose.as_deref().and_then(Purpose::parse) else {
             continue;
         };
         let key = (purpose.step, purpose.sample);
-        // A sample that was measured again counts as it was the last time.
-        if last != Some(key) {
-            samples.insert(key, Vec::new());
-            last = Some(key);
-        }
+        last = Some(key);
+        let events = samples.entry(key).or_default();
         if !purpose.prepares && event.outcome == Outcome::Done {
-            samples.entry(key).or_default().push(event.clone());
+            events.push(event.clone());
         }
     }
     if let Some(key) = last {
         samples.remove(&key);
     }
     samples
+}
+
+/// The events of a log without those of samples that were measured again: such a sample counts as it was the last time.
+pub(super) fn latest<'e>(log: impl IntoIterator<Item = &'e Event>) -> Vec<&'e Event> {
+    let mut last = None;
+    let mut run = 0_usize;
+    let mut runs: HashMap<(Step, u32), usize> = HashMap::new();
+    let mut events = Vec::new();
+    for event in log {
+        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+        let key = purpose.map(|purpose| (purpose.step, purpose.sample));
+        // A suite that is taken up again looks at the cartridge first, which is of no sample.
+        run += usize::from(key != last);
+        last = key;
+        if let Some(key) = key {
+            runs.insert(key, run);
+        }
+        events.push((key, run, event));
+    }
+    events.retain(|(key, run, _)| key.is_none_or(|key| runs.get(&key) == Some(run)));
+    events.into_iter().map(|(_, _, event)| event).collect()
 }
 
 /// Reads blocks that nobody wants.
@@ -227,5 +240,33 @@ pub(super) fn to_beginning(recorder: &mut Recorder<'_>) -> Result<(), RunError> 
         Ok(())
     } else {
         recorder.rewind().map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_that_was_measured_again_counts_as_it_was_the_last_time() {
+        let event = |purpose: Option<&str>, took| Event {
+            purpose: purpose.map(str::to_owned),
+            ..Event::new(Action::Locate, Micros::ZERO, Micros(took))
+        };
+        // Stopped in the middle of sample 1; then the cartridge is looked at, and sample 1 measured again.
+        let log = [
+            event(Some("walk 0"), 1),
+            event(Some("walk 1 prepare"), 2),
+            event(Some("walk 1"), 3),
+            event(None, 4),
+            event(Some("walk 1 prepare"), 5),
+            event(Some("walk 1"), 6),
+            event(Some("walk 2"), 7),
+        ];
+        let kept: Vec<i64> = latest(&log).iter().map(|event| event.took_us.0).collect();
+        assert_eq!(kept, [1, 4, 5, 6, 7]);
+        let past = past(&log);
+        assert_eq!(past.len(), 2, "the last one may be half a sample");
+        assert_eq!(past[&(Step::Walk, 1)].len(), 1);
     }
 }

@@ -38,12 +38,18 @@ pub enum Step {
     Compression,
     /// A walk of moves of every kind, for a fit.
     Walk,
+    /// Writing and reading data that compresses well, somewhat and not at all, over and over.
+    DataPath,
+    /// Writing and reading files of one size, each with its filemark.
+    FileSize,
 }
 
 impl Step {
     /// All steps in the order in which they are done: what writes first, for the others need a
     /// full cartridge; then what begins at the beginning of tape; what takes longest last.
-    pub const ALL: [Step; 16] = [
+    pub const ALL: [Step; 18] = [
+        Step::DataPath,
+        Step::FileSize,
         Step::BlockSize,
         Step::Compression,
         Step::Mount,
@@ -64,7 +70,10 @@ impl Step {
 
     /// Whether it writes, from the beginning of tape: what was there is gone.
     pub fn writes(self) -> bool {
-        matches!(self, Step::BlockSize | Step::Compression)
+        matches!(
+            self,
+            Step::DataPath | Step::FileSize | Step::BlockSize | Step::Compression
+        )
     }
 
     /// The name on the command line and in the event log.
@@ -86,6 +95,8 @@ impl Step {
             Step::BlockSize => "block-size",
             Step::Compression => "compression",
             Step::Walk => "walk",
+            Step::DataPath => "data-path",
+            Step::FileSize => "file-size",
         }
     }
 }

@@ -63,16 +63,27 @@ impl Subject {
         let block_bytes = first_block_bytes(recorder, partition, blocks)?;
         let mut subject = Subject::new(profile, blocks, block_bytes, byte_scale);
         subject.tells_place = tells_place(recorder);
-        if partition > 0 {
-            subject.partition = partition;
-            // How the wraps are shared out between partitions is told by the drive's table alone.
-            subject.map = None;
-        }
+        subject.lies_in(partition);
         if let Some(table) = current_table(recorder, partition, blocks)? {
-            subject.map = Some(subject.map_of(&table)?);
-            subject.wrap_ends = Some(table);
+            subject.has_table(table)?;
         }
         Ok(subject)
+    }
+
+    /// Says in which partition the blocks are. How the wraps are shared out between partitions is told by the drive's
+    /// table alone.
+    pub(crate) fn lies_in(&mut self, partition: u8) {
+        if partition > 0 {
+            self.partition = partition;
+            self.map = None;
+        }
+    }
+
+    /// Says where the drive's wraps end.
+    pub(crate) fn has_table(&mut self, table: Vec<EndOfWrap>) -> Result<(), RunError> {
+        self.map = Some(self.map_of(&table)?);
+        self.wrap_ends = Some(table);
+        Ok(())
     }
 
     /// The cartridge in the drive as it will be: blocks of this length are yet to be written.

@@ -48,6 +48,10 @@ pub enum LeftOut {
     NoTime,
     /// The drive does not say where on the tape it is.
     NoPlaces,
+    /// The drive has no compression.
+    NoCompression,
+    /// It writes, and nobody said that the cartridge may be written.
+    NoWriting,
 }
 
 impl fmt::Display for LeftOut {
@@ -55,6 +59,8 @@ impl fmt::Display for LeftOut {
         f.write_str(match self {
             LeftOut::NoTime => "there is no time for it",
             LeftOut::NoPlaces => "the drive does not say where on the tape it is",
+            LeftOut::NoCompression => "the drive has no compression",
+            LeftOut::NoWriting => "it writes, and --write is not given",
         })
     }
 }
@@ -83,7 +89,7 @@ impl Suite {
         };
         let steps = Step::ALL.into_iter().filter(|&step| is_wanted(step));
         let steps = steps.filter(|&step| !step.writes() && (step != Step::Robot || has_robot));
-        let needs_places = |&step: &Step| matches!(step, Step::Positions | Step::Landing);
+        let needs_places = |step: &Step| matches!(step, Step::Positions | Step::Landing);
         let (placeless, steps): (Vec<Step>, Vec<Step>) =
             steps.partition(|step| needs_places(step) && !subject.tells_place);
         let mut suite = Suite::of(steps.into_iter(), subject, limit, seed);
@@ -106,14 +112,109 @@ impl Suite {
         suite
     }
 
+    /// Everything that is worth knowing of a new drive, within `limit`: what reads, and, where the cartridge may be
+    /// written, what writes. [`Suite::apart`] parts the two.
+    ///
+    /// What has one sample as a rule is measured several times, so that it has a spread.
+    pub fn acceptance(subject: &Subject, writes: bool, limit: Micros, seed: u64) -> Suite {
+        let why_not = |step: &Step| match step {
+            step if step.writes() && !writes => Some(LeftOut::NoWriting),
+            Step::DataPath | Step::Compression if !compresses(subject) => {
+                Some(LeftOut::NoCompression)
+            }
+            _ => None,
+        };
+        let wanted = Step::ALL.into_iter().filter(|&step| worth(step) > 0.0);
+        let wanted = wanted.filter(|step| *step != Step::SeekOpposite || subject.is_serpentine());
+        let (left_out, steps): (Vec<Step>, Vec<Step>) =
+            wanted.partition(|step| why_not(step).is_some());
+        let mut suite = Suite::of(steps.into_iter(), subject, Some(limit), seed);
+        for planned in &mut suite.steps {
+            match planned.step {
+                Step::BlockSize => planned.samples *= ROUNDS,
+                Step::Mount => planned.samples *= 3,
+                _ => {}
+            }
+        }
+        let left_out = left_out.into_iter();
+        suite.left_out = left_out
+            .filter_map(|step| Some((step, why_not(&step)?)))
+            .collect();
+        suite.spend(limit);
+        suite
+    }
+
+    /// Spends the time on the samples that teach most for what they take.
+    ///
+    /// The first samples of a step, the fewest that have a spread, teach half of what it is worth; of the rest a mean
+    /// of n teaches what is missing less one over the root of n, as its error falls.
+    fn spend(&mut self, limit: Micros) {
+        let full = std::mem::take(&mut self.steps);
+        let mut counts = vec![0_u32; full.len()];
+        let mut left = limit;
+        // The next samples of a step: how many, what they take, and what they teach for each second.
+        let next = |planned: &Planned, count: u32| {
+            let first = fewest(planned.step).min(planned.samples).max(1);
+            let more = if count == 0 { first } else { 1 };
+            let missing = |count: u32| 0.5 * (f64::from(first) / f64::from(count)).sqrt();
+            let taught = match count {
+                0 => 0.5,
+                count => missing(count) - missing(count + 1),
+            };
+            let takes = Micros(planned.each.0.saturating_mul(i64::from(more)));
+            (
+                more,
+                takes,
+                worth(planned.step) * taught / takes.as_secs_f64().max(1e-6),
+            )
+        };
+        loop {
+            let open = full.iter().zip(&mut counts);
+            let open = open.filter(|(planned, count)| **count < planned.samples);
+            let open = open.map(|(planned, count)| (next(planned, *count), count));
+            let open = open.filter(|((_, takes, _), _)| *takes <= left);
+            let best = open.max_by(|(a, _), (b, _)| a.2.total_cmp(&b.2));
+            let Some(((more, takes, _), count)) = best else {
+                break;
+            };
+            *count += more;
+            left -= takes;
+        }
+        for (planned, samples) in full.into_iter().zip(counts) {
+            match samples {
+                0 => self.left_out.push((planned.step, LeftOut::NoTime)),
+                samples => self.steps.push(Planned { samples, ..planned }),
+            }
+        }
+    }
+
+    /// A suite of these steps, as one was planned before.
+    pub fn again(steps: Vec<Planned>, seed: u64) -> Suite {
+        Suite {
+            steps,
+            left_out: Vec::new(),
+            limit: None,
+            seed,
+        }
+    }
+
+    /// The steps that read, and those that write.
+    pub fn apart(mut self) -> (Suite, Suite) {
+        let steps = std::mem::take(&mut self.steps);
+        let (writes, reads) = steps.into_iter().partition(|planned| planned.step.writes());
+        let writing = Suite::again(writes, self.seed);
+        self.steps = reads;
+        (self, writing)
+    }
+
     /// The steps that write, for a cartridge whose data may go. `subject` is a cartridge of blocks as
     /// long as those it will be filled with.
     pub fn writing(subject: &Subject, wanted: Option<&[Step]>, quick: bool, seed: u64) -> Suite {
-        let compresses = subject.profile.features.compression.as_ref();
-        let compresses = compresses.is_none_or(|compresses| compresses.value);
-        let is_wanted = |step: &Step| match wanted {
-            Some(wanted) => wanted.contains(step),
-            None => *step != Step::Compression || (compresses && !quick),
+        let is_wanted = |step: &Step| match (wanted, step) {
+            (Some(wanted), step) => wanted.contains(step),
+            (None, Step::DataPath | Step::FileSize) => false,
+            (None, Step::Compression) => compresses(subject) && !quick,
+            (None, _) => true,
         };
         let steps = Step::ALL.into_iter().filter(|step| step.writes());
         Suite::of(steps.filter(is_wanted), subject, None, seed)
@@ -131,6 +232,24 @@ impl Suite {
             limit,
             seed,
         }
+    }
+
+    /// Whether it is for a fit: nothing but a walk, which goes on for as long as there is time.
+    fn only_walks(&self) -> bool {
+        self.limit.is_some() && self.steps.iter().all(|planned| planned.step == Step::Walk)
+    }
+
+    /// What a walk in the log took: one for a fit that is taken up again goes on for the rest of its time.
+    fn walked(&self, log: &[Event]) -> Micros {
+        let is_of_walk = |event: &&Event| {
+            let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+            purpose.is_some_and(|purpose| purpose.step == Step::Walk)
+        };
+        if !self.only_walks() {
+            return Micros::ZERO;
+        }
+        let events = log.iter().filter(is_of_walk);
+        events.map(|event| event.took_us).sum()
     }
 
     /// What the whole suite is predicted to take.
@@ -190,7 +309,7 @@ impl Suite {
     ) -> Result<Vec<Step>, RunError> {
         let until = self
             .limit
-            .map(|limit| recorder.clock() + limit - walked(log));
+            .map(|limit| recorder.clock() + limit - self.walked(log));
         let mut later = self.total();
         let mut cut_short = Vec::new();
         let mut bench = Bench::new(recorder, subject, self.seed, log, until, progress);
@@ -202,9 +321,9 @@ impl Suite {
                 each: planned.each,
                 later,
             });
-            run_step(&mut bench, planned, robot.as_mut())?;
-            // A walk has no end of its own.
-            if !bench.has_time() && bench.done() < planned.samples && planned.step != Step::Walk {
+            let samples = (!self.only_walks()).then_some(planned.samples);
+            run_step(&mut bench, planned.step, samples, robot.as_mut())?;
+            if !bench.has_time() && samples.is_some_and(|samples| bench.done() < samples) {
                 cut_short.push(planned.step);
             }
         }
@@ -212,16 +331,26 @@ impl Suite {
     }
 }
 
-/// What a walk in the log took: one that is taken up again goes on for the rest of its time.
-fn walked(log: &[Event]) -> Micros {
-    let is_of_walk = |event: &&Event| {
-        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
-        purpose.is_some_and(|purpose| purpose.step == Step::Walk)
-    };
-    log.iter()
-        .filter(is_of_walk)
-        .map(|event| event.took_us)
-        .sum()
+/// Rounds of an acceptance through what is usually measured once: fewer have hardly a spread.
+const ROUNDS: u32 = 4;
+
+/// What a step is worth in an acceptance, beside the others: a recall is mounts, locates and reads, and most locates of a
+/// good order are short. Where blocks lie is the cartridge's affair, and no part of it.
+fn worth(step: Step) -> f64 {
+    match step {
+        Step::Walk => 4.0,
+        Step::Mount | Step::SeekBot | Step::SeekMid | Step::DataPath => 2.0,
+        Step::SeekOpposite | Step::Stream | Step::Midtape | Step::FileSize => 1.0,
+        Step::ShortSeek | Step::Delay | Step::LargeRead | Step::BlockSize | Step::Compression => {
+            0.5
+        }
+        Step::Robot | Step::Positions | Step::Landing | Step::KeyPoints => 0.0,
+    }
+}
+
+fn compresses(subject: &Subject) -> bool {
+    let compression = subject.profile.features.compression.as_ref();
+    compression.is_none_or(|compression| compression.value)
 }
 
 /// Steps that are measured when nothing else is said: quick ones leave out those that need hours.
@@ -241,7 +370,11 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
 /// The fewest samples of a step that are still worth something: a mean and a spread, as a rule.
 fn fewest(step: Step) -> u32 {
     match step {
-        Step::Delay | Step::LargeRead | Step::KeyPoints => u32::MAX,
+        Step::Delay | Step::LargeRead | Step::KeyPoints | Step::Compression => u32::MAX,
+        // All rounds of an acceptance: what is cut short has no spread.
+        Step::DataPath => ROUNDS * writing::DATA_PATHS.len() as u32,
+        Step::FileSize | Step::BlockSize => u32::MAX,
+        Step::Walk => 24,
         // Distances grow until seeking pays, and that takes about so many.
         Step::ShortSeek => 24,
         // Rates hardly differ from place to place.
@@ -281,9 +414,17 @@ fn planned(step: Step, subject: &Subject) -> Planned {
         Step::Walk => (WALK_SAMPLES, Micros(seek.0 / 2)),
         Step::BlockSize => {
             let sizes = writing::block_sizes(subject).len() as u32;
-            (sizes, second(2.0 * writing::STRETCH_S) + expected.rewind)
+            (sizes, second(2.0 * writing::STRETCH_S) + near)
         }
         Step::Compression => (writing::COMPRESSION_SAMPLES, corpus_time(subject)),
+        Step::DataPath => {
+            let kinds = writing::DATA_PATHS.len() as u32;
+            (2 * ROUNDS * kinds, second(2.0 * writing::STRETCH_S) + near)
+        }
+        Step::FileSize => {
+            let sizes = writing::file_sizes_mb(subject).len() as u32;
+            (ROUNDS * sizes, second(2.0 * writing::STRETCH_S) + near)
+        }
     };
     Planned {
         step,
@@ -308,11 +449,12 @@ fn corpus_time(subject: &Subject) -> Micros {
 
 fn run_step(
     bench: &mut Bench<'_, '_>,
-    planned: &Planned,
+    step: Step,
+    wanted: Option<u32>,
     robot: Option<&mut Robot<'_>>,
 ) -> Result<(), RunError> {
-    let samples = planned.samples;
-    match planned.step {
+    let samples = wanted.unwrap_or(u32::MAX);
+    match step {
         Step::Mount => seeks::mount(bench, samples),
         Step::Robot => match robot {
             Some(robot) => robot::ways(bench, robot, samples),
@@ -329,8 +471,10 @@ fn run_step(
         Step::Positions => seeks::positions(bench, samples),
         Step::Landing => seeks::landing(bench, samples),
         Step::KeyPoints => key_points::measure(bench).map(|_| ()),
-        Step::Walk => walk::walk(bench, samples),
-        Step::BlockSize => writing::by_block_size(bench),
+        Step::Walk => walk::walk(bench, wanted),
+        Step::BlockSize => writing::by_block_size(bench, samples),
+        Step::DataPath => writing::data_paths(bench, samples),
+        Step::FileSize => writing::by_file_size(bench, samples),
         Step::Compression => writing::compression(bench, samples),
     }
 }

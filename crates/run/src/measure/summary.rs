@@ -7,6 +7,7 @@ mod crossover;
 mod curves;
 mod delay;
 mod falls;
+mod measures;
 mod moves;
 mod stat;
 mod writing;
@@ -15,10 +16,12 @@ pub use crossover::Crossover;
 pub use curves::Curve;
 pub use delay::{DelayTolerance, RESTART_S, Restart};
 pub use falls::Falls;
+pub use measures::{Better, Measure, TIME, measures};
 pub use moves::{Move, Moves, Way};
 pub use stat::{Line, Stat};
 pub use writing::{BlockRate, Compressed, Compression};
 
+use super::bench::latest;
 use super::seeks::CLOSE_WRAPS;
 use super::step::{Purpose, Step};
 use super::subject::Subject;
@@ -95,10 +98,7 @@ pub struct LongSeek {
 impl Summary {
     /// What these events say. Times that failed are left out.
     pub fn of<'e>(events: impl IntoIterator<Item = &'e Event>, subject: &Subject) -> Summary {
-        let done = events
-            .into_iter()
-            .filter(|event| event.outcome == Outcome::Done);
-        let log = Samples::of(done, subject);
+        let log = Samples::of(events, subject);
         let mut summary = Summary {
             mount_s: log.stat(Step::Mount, Action::Mount),
             unmount_s: log.stat(Step::Mount, Action::Unmount),
@@ -131,7 +131,9 @@ struct Samples<'e, 's> {
 }
 
 impl<'e, 's> Samples<'e, 's> {
-    fn of(events: impl Iterator<Item = &'e Event>, subject: &'s Subject) -> Samples<'e, 's> {
+    fn of(events: impl IntoIterator<Item = &'e Event>, subject: &'s Subject) -> Samples<'e, 's> {
+        let events = latest(events).into_iter();
+        let events = events.filter(|event| event.outcome == Outcome::Done);
         let mut samples: BTreeMap<(Step, u32), Vec<&Event>> = BTreeMap::new();
         let (mut rewinds, mut positions) = (Vec::new(), BTreeSet::new());
         for event in events {

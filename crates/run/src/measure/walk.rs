@@ -13,12 +13,12 @@ use super::subject::Subject;
 use crate::error::RunError;
 use tapewise_model::Random;
 
-/// Walks for as long as there is time, or so many samples where nobody gave a time.
-pub(super) fn walk(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+/// Walks for so many samples, or for as long as there is time where no number is given.
+pub(super) fn walk(bench: &mut Bench<'_, '_>, samples: Option<u32>) -> Result<(), RunError> {
     let (partition, subject) = (bench.subject.partition, bench.subject);
     let mut random = bench.random();
     let mut at = Stop::anywhere(subject, &mut random);
-    while bench.has_time() && (bench.has_limit() || bench.done() < samples) {
+    while bench.has_time() && samples.is_none_or(|samples| bench.done() < samples) {
         at = at.next(subject, &mut random);
         let block = at.block(subject);
         bench.sample(

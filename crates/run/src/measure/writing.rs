@@ -1,8 +1,9 @@
 //! What only writing tells: the rate by size of block, and what the drive's own compression gains
-//! (Johnson & Miller 1998, sections 5.2 and 5.6).
+//! (Johnson & Miller 1998, sections 5.2 and 5.6); the rate by kind of data and by size of file
+//! (Cholia & Meyer 2001).
 //!
-//! Both steps write from the beginning of tape, so what was there is gone. They come before the
-//! cartridge is filled for the steps that read.
+//! All steps write from the beginning of tape, so what was there is gone. `measure` does them before
+//! the cartridge is filled for the steps that read, an acceptance after it has read.
 
 use super::bench::{Bench, read};
 use super::corpus::{self, Data};
@@ -24,9 +25,11 @@ pub(super) const STRETCH_S: f64 = 20.0;
 /// Parts of a stretch that are read before the clock counts: the tape is then running.
 const RUN_UP: u64 = 10;
 
-pub(super) fn by_block_size(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
+/// All sizes in turn, and again, until there are so many samples.
+pub(super) fn by_block_size(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
     let subject = bench.subject;
-    for recorded in block_sizes(subject) {
+    let sizes = block_sizes(subject).into_iter().cycle();
+    for recorded in sizes.take(samples as usize) {
         if !bench.has_time() {
             break;
         }
@@ -67,6 +70,93 @@ pub(super) fn compression(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
             |recorder| begin(recorder, sample > 0),
             |recorder| write_and_read(recorder, &blocks, written, stretch),
         )?;
+    }
+    Ok(())
+}
+
+/// Kinds of the corpus that go through the data path, and their names: 1, about 2, and above 6 to one by gzip.
+pub(super) const DATA_PATHS: [(u32, &str); 3] =
+    [(0, "incompressible"), (2, "mixed"), (6, "compressible")];
+
+/// The three kinds of data in turn, with compression on; the `parameter` is gzip's ratio as in [`compression`].
+/// Every round has data of its own, so that what differs from round to round counts as noise.
+pub(super) fn data_paths(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let subject = bench.subject;
+    let block_bytes = corpus_block_bytes(subject);
+    let stretch = subject.blocks_of_s(STRETCH_S, block_bytes as u64);
+    for sample in 0..samples as usize {
+        if !bench.has_time() {
+            break;
+        }
+        let (kind, _) = DATA_PATHS[sample % DATA_PATHS.len()];
+        let round = (sample / DATA_PATHS.len()) as u64;
+        let seed = bench.seed().wrapping_add(round);
+        let Data { blocks, gzip_ratio } = corpus::data(kind, block_bytes, seed)?;
+        bench.sample(
+            Some((gzip_ratio * PER_UNIT).round() as i64),
+            |recorder| begin(recorder, true),
+            |recorder| write_and_read(recorder, &blocks, stretch, stretch),
+        )?;
+    }
+    Ok(())
+}
+
+/// The sizes of file tried, in MB on the tape: each eight times the one before, up to a minute of writing.
+pub(super) fn file_sizes_mb(subject: &Subject) -> Vec<u64> {
+    let sizes = (0..5).map(|power| 1_u64 << (3 * power));
+    let longest = subject.blocks_of_s(MARKED_STRETCH_S, 1);
+    let longest_mb = longest.saturating_mul(subject.byte_scale) / 1_000_000;
+    let block_mb = subject.byte_scale / 1_000_000;
+    sizes
+        .filter(|&mb| mb == 1 || mb <= longest_mb)
+        .filter(|&mb| mb > block_mb)
+        .collect()
+}
+
+/// Length of the blocks of files on the tape, that of Cholia & Meyer.
+const FILE_BLOCK_BYTES: u64 = 256 * 1024;
+
+/// Files of a sample at most: a filemark that is waited for takes seconds.
+const MOST_FILES: u64 = 8;
+
+/// Files of each size in turn, each with its filemark, written without compression and read again; the `parameter` is
+/// the size in MB.
+pub(super) fn by_file_size(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
+    let subject = bench.subject;
+    let host = (FILE_BLOCK_BYTES / subject.byte_scale).max(1);
+    let stretch = subject.blocks_of_s(STRETCH_S, host);
+    let sizes = file_sizes_mb(subject).into_iter().cycle();
+    for mb in sizes.take(samples as usize) {
+        if !bench.has_time() {
+            break;
+        }
+        let data = noise(host as usize, 1, bench.seed());
+        let blocks = (mb * 1_000_000 / host.saturating_mul(subject.byte_scale)).max(1);
+        let files = (stretch / blocks).clamp(1, MOST_FILES);
+        bench.sample(
+            Some(mb as i64),
+            |recorder| begin(recorder, false),
+            |recorder| write_and_read_files(recorder, &data[0], files, blocks),
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes files of so many blocks, each with a filemark that is waited for; goes back and reads them.
+fn write_and_read_files(
+    recorder: &mut Recorder<'_>,
+    data: &[u8],
+    files: u64,
+    blocks: u64,
+) -> Result<(), RunError> {
+    for _ in 0..files {
+        recorder.write_blocks(blocks, &|_| data)?;
+        recorder.write_filemark()?;
+    }
+    recorder.forget_head();
+    recorder.rewind()?;
+    for _ in 0..files {
+        read(recorder, blocks + 1)?;
     }
     Ok(())
 }

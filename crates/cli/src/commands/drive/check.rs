@@ -1,5 +1,6 @@
 //! `tapewise drive check`: what a drive says and does in ten minutes, as a report to send in.
 
+mod full;
 mod page;
 mod verified;
 
@@ -22,6 +23,10 @@ use tapewise_scsi::TapeDrive;
 /// the time runs out. The report compares the times with the profile's predictions. If a locate fails,
 /// tapewise records it and goes on; after three failures in a row it ends. Names and serial numbers are
 /// removed from the report. Ctrl-C ends the check without a report. At the end the tape is rewound.
+///
+/// With --full, tapewise runs the tests of a new drive (Johnson and Miller 1998, NERSC 2001) for as many hours as you
+/// give: mounts, locates, rates, delays; and with --write data that compresses and does not, files and blocks of all
+/// sizes. It reads first and writes last.
 #[derive(clap::Args, Debug)]
 pub struct Check {
     /// The drive, with a cartridge that has data on it.
@@ -48,8 +53,27 @@ pub struct Check {
     /// The profile to compare with, instead of the one for this drive.
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
+    /// Measure everything worth knowing of a new drive, not only ten minutes of locates. The report has another format
+    /// then. Run the same command again to go on after Ctrl-C or a kill.
+    #[arg(long, requires = "hours", conflicts_with_all = ["quick", "minutes"])]
+    full: bool,
+    /// With --full: measure as much as fits into this much drive time: hours, or a time such as 90m.
+    #[arg(long, value_name = "HOURS", requires = "full", value_parser = quantity::hours)]
+    hours: Option<f64>,
+    /// With --full: compare with this former report. Exit with 1 if something got worse.
+    #[arg(long, value_name = "FORMER", requires = "full")]
+    before: Option<PathBuf>,
+    /// With --full: measure writing too, and fill a blank cartridge.
+    #[arg(long, requires = "full")]
+    write: bool,
+    /// With --write: write even if there is data on the cartridge. That data is lost.
+    #[arg(long, requires = "write")]
+    overwrite: bool,
+    /// With --full: seed that chooses the places to measure [default: 1].
+    #[arg(long, requires = "full", value_parser = quantity::count::<u64>)]
+    seed: Option<u64>,
     /// Print the README's table of verified drives from the reports in a folder. No drive is used.
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["device", "quick", "profile"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["device", "quick", "profile", "full"])]
     table: Option<PathBuf>,
 }
 
@@ -65,6 +89,9 @@ pub fn run(args: &Check) -> Result<(), CliError> {
     let (Some(name), Some(path)) = (&args.device, &args.output) else {
         return Err(CliError::input("neither DEVICE nor --table"));
     };
+    if let Some(hours) = args.hours {
+        return full::run(args, name, path, hours);
+    }
     let way = way(name)?;
     let mut drive = device::tape_for_use(name)?;
     let ready = drive.wait_until_ready(super::READY_LIMIT);

@@ -9,6 +9,8 @@ macro_rules! guides {
 }
 
 guides![
+    "accept-a-drive",
+    "accept-a-library",
     "add-a-profile",
     "bench-a-library",
     "bounds",

@@ -124,7 +124,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         return Err(CliError::with(Exit::Refused, what).hint(hint));
     }
     let stop = stop_on_interrupt()?;
-    let mut devices = Devices::default();
+    let mut devices = Devices::apart();
     let mut changer = devices.changer(&args.device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
@@ -169,6 +169,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         &mut drives,
         &cartridges,
         terms,
+        devices.pace(),
         &mut log,
         &stop,
     )?;

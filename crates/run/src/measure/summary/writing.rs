@@ -3,10 +3,11 @@
 use super::super::subject::Subject;
 use super::super::writing::PER_UNIT;
 use super::stat::Line;
+use std::collections::BTreeMap;
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Geometry;
 
-/// The rates with blocks of one size.
+/// The mean rates with blocks of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockRate {
     /// Length of a block on the tape.
@@ -25,13 +26,21 @@ impl BlockRate {
         samples: impl Iterator<Item = &'a [&'e Event]>,
         subject: &Subject,
     ) -> Vec<BlockRate> {
-        let rates = samples.filter_map(|events| {
-            let written = Written::of(events, subject)?;
-            Some(BlockRate {
-                block_bytes: u64::try_from(events.first()?.parameter?).ok()?,
-                write_mb_s: written.write_mb_s,
-                read_mb_s: written.read_mb_s,
-            })
+        let mut sizes: BTreeMap<u64, Vec<Written>> = BTreeMap::new();
+        for events in samples {
+            let parameter = events.first().and_then(|event| event.parameter);
+            let bytes = parameter.and_then(|bytes| u64::try_from(bytes).ok());
+            if let (Some(bytes), Some(written)) = (bytes, Written::of(events, subject)) {
+                sizes.entry(bytes).or_default().push(written);
+            }
+        }
+        let mean = |all: &[Written], rate: fn(&Written) -> f64| {
+            all.iter().map(rate).sum::<f64>() / all.len() as f64
+        };
+        let rates = sizes.iter().map(|(&block_bytes, all)| BlockRate {
+            block_bytes,
+            write_mb_s: mean(all, |written| written.write_mb_s),
+            read_mb_s: mean(all, |written| written.read_mb_s),
         });
         rates.collect()
     }
@@ -110,15 +119,15 @@ impl Compression {
 }
 
 /// What a sample says that wrote and read back.
-struct Written {
-    write_mb_s: f64,
-    read_mb_s: f64,
+pub(super) struct Written {
+    pub write_mb_s: f64,
+    pub read_mb_s: f64,
     /// Bytes for each LPOS unit where the drive told its place, else bytes on the whole tape.
     per_tape: f64,
 }
 
 impl Written {
-    fn of(events: &[&Event], subject: &Subject) -> Option<Written> {
+    pub fn of(events: &[&Event], subject: &Subject) -> Option<Written> {
         let find = |action: Action| events.iter().rev().find(|event| event.action == action);
         let (write, flush) = (find(Action::Write)?, find(Action::WriteFilemarks)?);
         // The last read counts: the one before it gets the tape running.

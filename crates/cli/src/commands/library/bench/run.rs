@@ -17,7 +17,6 @@ use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::bench::measured::Measured;
 use tapewise_library::bench::{Shelved, Tally, bench};
-use tapewise_library::pool::Pace;
 use tapewise_library::stress::SlottedCartridge;
 use tapewise_run::Log;
 use tapewise_scsi::Inventory;
@@ -114,17 +113,12 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         units::count(shelved.len(), "cartridge"),
         units::count(drives.len(), "drive")
     ));
-    let pace = if devices.share_a_clock() {
-        Pace::Turns
-    } else {
-        Pace::Threads
-    };
     let tally = bench(
         &mut changer,
         &mut drives,
         &shelved,
         &pattern,
-        pace,
+        devices.pace(),
         &mut log,
         &stop,
     )?;
