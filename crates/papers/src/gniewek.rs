@@ -110,6 +110,7 @@ pub fn gated(paper: &Paper, seed: u64, full: bool) -> Result<Ours, PaperError> {
     let mut ours = Ours::default();
     model::utilisations(&bench, &mut ours)?;
     model::means(&bench, &mut ours)?;
+    sequence::claim(&bench, &mut ours)?;
     Ok(ours)
 }
 
@@ -118,7 +119,7 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
     let facts: Facts = paper.facts_as()?;
     let bench = Bench::new(&facts, seed, if full { FULL_RUNS } else { RUNS })?;
     let mut ours = Ours::default();
-    let (shapes, mut figures) = distribution::tables(&bench)?;
+    let (shapes, mut figures) = distribution::tables(&bench, &mut ours)?;
     let (tuning, figure_2) = tuning::table(&bench)?;
     figures.insert(0, figure_2);
     let mut tables = vec![
@@ -128,6 +129,7 @@ pub fn compute(paper: &Paper, seed: u64, full: bool) -> Result<Computed, PaperEr
         model::means(&bench, &mut ours)?,
         model::software(&bench)?,
     ];
+    sequence::claim(&bench, &mut ours)?;
     tables.extend(shapes);
     tables.push(drives::added(&bench)?);
     tables.push(drives::chosen(&bench)?);

@@ -59,6 +59,7 @@ pub fn gated(paper: &Paper, seed: u64) -> Result<Ours, PaperError> {
     let facts: Facts = paper.facts_as()?;
     let mut ours = Ours::default();
     sizing::tables(&mut ours);
+    library::gated(seed, &mut ours)?;
     drive::gated(&facts, seed, &mut ours)?;
     Ok(ours)
 }

@@ -165,8 +165,7 @@ impl Distribution {
 /// What a way takes: drawn from a distribution, or longer the farther it is.
 ///
 /// `{ near = 5, far = 21 }` is a straight line from the nearest place to the farthest: a search from
-/// the beginning of tape, or the way of a robot to its slots. With `passes = 16` it is a search from the middle of a
-/// tape that is written to and fro so many times: which place it is among all that is written then says little of how far it is.
+/// the beginning of tape, or the way of a robot to its slots.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Raw")]
 pub enum Way {
@@ -179,28 +178,48 @@ pub enum Way {
         /// At the greatest distance.
         far: f64,
     },
-    /// From the middle of a serpentine tape, by the place among all that is written.
-    FromMiddle {
-        /// In the middle.
-        near: f64,
-        /// At either end.
-        far: f64,
-        /// How many times the tape is passed from one end to the other to write it all.
-        passes: u32,
-    },
+    /// Along a serpentine tape that is loaded in its middle.
+    FromMiddle(FromMiddle),
 }
 
-/// Where along the tape a place lies that is this share of all that is written, as a share of the tape's length. A
-/// tape that was just loaded stands in the middle.
-fn along(place: f64, passes: u32) -> f64 {
-    if place == 0.0 {
-        return 0.5;
+/// A serpentine tape that is loaded in its middle: which place it is among all that is written says little of how far
+/// it is.
+///
+/// Wraps go from the middle to an end and back, first on one half of the tape, then on the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FromMiddle {
+    /// Seconds of any search, however short its way.
+    pub start_s: f64,
+    /// Speed of the tape in a search, in metres a second.
+    pub speed_m_s: f64,
+    /// Length of the tape in metres.
+    pub tape_m: f64,
+    /// Wraps, each half a tape long; an even number.
+    pub wraps: u32,
+}
+
+impl FromMiddle {
+    /// How far a place is from the middle, in metres, negative on the second half of the tape; the place is given as a
+    /// share of all that is written.
+    pub fn metres(&self, place: f64) -> f64 {
+        let written = place * f64::from(self.wraps);
+        let wrap = written.floor().min(f64::from(self.wraps - 1));
+        let done = written - wrap;
+        let is_outward = wrap % 2.0 == 0.0;
+        let share = if is_outward { done } else { 1.0 - done };
+        let is_second_half = wrap >= f64::from(self.wraps / 2);
+        let side = if is_second_half { -1.0 } else { 1.0 };
+        side * share * self.tape_m / 2.0
     }
-    let passed = place * f64::from(passes);
-    let whole = passed.floor();
-    let is_forward = whole % 2.0 == 0.0;
-    let done = passed - whole;
-    if is_forward { done } else { 1.0 - done }
+
+    fn seconds(&self, from: f64, to: f64) -> f64 {
+        self.start_s + (self.metres(to) - self.metres(from)).abs() / self.speed_m_s
+    }
+
+    /// From the middle to places that are equally likely.
+    fn mean(&self) -> f64 {
+        self.start_s + self.tape_m / 4.0 / self.speed_m_s
+    }
 }
 
 impl Way {
@@ -210,7 +229,7 @@ impl Way {
         match self {
             Way::Any(distribution) => distribution.time(random),
             Way::Line { near, far } => Micros::from_secs_f64(near + (far - near) * distance),
-            Way::FromMiddle { .. } => self.search(0.0, distance, random),
+            Way::FromMiddle(tape) => Micros::from_secs_f64(tape.seconds(0.0, distance)),
         }
     }
 
@@ -218,10 +237,7 @@ impl Way {
     #[inline]
     pub fn search(&self, from: f64, to: f64, random: &mut Random) -> Micros {
         match self {
-            Way::FromMiddle { near, far, passes } => {
-                let halves = 2.0 * (along(to, *passes) - along(from, *passes)).abs();
-                Micros::from_secs_f64(near + (far - near) * halves)
-            }
+            Way::FromMiddle(tape) => Micros::from_secs_f64(tape.seconds(from, to)),
             _ => self.time((to - from).abs(), random),
         }
     }
@@ -230,7 +246,8 @@ impl Way {
     pub fn least(&self) -> f64 {
         match self {
             Way::Any(distribution) => distribution.least(),
-            Way::Line { near, far } | Way::FromMiddle { near, far, .. } => near.min(*far),
+            Way::Line { near, far } => near.min(*far),
+            Way::FromMiddle(tape) => tape.start_s,
         }
     }
 
@@ -239,7 +256,7 @@ impl Way {
         match self {
             Way::Any(distribution) => distribution.mean(),
             Way::Line { near, far } => near + (far - near) * mean_distance,
-            Way::FromMiddle { near, far, .. } => (near + far) / 2.0,
+            Way::FromMiddle(tape) => tape.mean(),
         }
     }
 }
@@ -258,7 +275,10 @@ struct Table {
     shift: Option<f64>,
     near: Option<f64>,
     far: Option<f64>,
-    passes: Option<u32>,
+    start_s: Option<f64>,
+    speed_m_s: Option<f64>,
+    tape_m: Option<f64>,
+    wraps: Option<u32>,
 }
 
 impl<'de> Deserialize<'de> for Raw {
@@ -309,6 +329,9 @@ impl Table {
             ("shift", self.shift),
             ("near", self.near),
             ("far", self.far),
+            ("start_s", self.start_s),
+            ("speed_m_s", self.speed_m_s),
+            ("tape_m", self.tape_m),
         ];
         let listed = self.values.iter().flatten().map(|&v| ("values", Some(v)));
         for (key, value) in named.into_iter().chain(listed) {
@@ -321,11 +344,62 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Whether any key of a search along a tape is given.
+    fn is_tape(&self) -> bool {
+        self.start_s.is_some()
+            || self.speed_m_s.is_some()
+            || self.tape_m.is_some()
+            || self.wraps.is_some()
+    }
+
+    fn middle(&self) -> Result<FromMiddle, String> {
+        self.check()?;
+        let Table {
+            start_s: Some(start_s),
+            speed_m_s: Some(speed_m_s),
+            tape_m: Some(tape_m),
+            wraps: Some(wraps),
+            mean: None,
+            cv: None,
+            least: None,
+            most: None,
+            values: None,
+            shift: None,
+            near: None,
+            far: None,
+        } = *self
+        else {
+            return Err(
+                "`start_s`, `speed_m_s`, `tape_m` and `wraps` go together, with nothing else"
+                    .to_owned(),
+            );
+        };
+        if speed_m_s == 0.0 {
+            return Err("`speed_m_s` is 0; it must be more".to_owned());
+        }
+        if wraps < 2 || !wraps.is_multiple_of(2) {
+            return Err(format!(
+                "`wraps` is {wraps}; it must be an even number: each half of the tape has as many"
+            ));
+        }
+        Ok(FromMiddle {
+            start_s,
+            speed_m_s,
+            tape_m,
+            wraps,
+        })
+    }
+}
+
 impl TryFrom<Raw> for Distribution {
     type Error = String;
 
     fn try_from(Raw(table): Raw) -> Result<Distribution, String> {
         table.check()?;
+        if table.is_tape() {
+            return Err("a search along a tape is no distribution".to_owned());
+        }
         let shift = table.shift.unwrap_or(0.0);
         let distribution = match table {
             Table {
@@ -336,7 +410,6 @@ impl TryFrom<Raw> for Distribution {
                 values: None,
                 near: None,
                 far: None,
-                passes: None,
                 ..
             } => {
                 let cv = cv.ok_or(
@@ -361,7 +434,6 @@ impl TryFrom<Raw> for Distribution {
                 values: None,
                 near: None,
                 far: None,
-                passes: None,
                 ..
             } => {
                 if least > most {
@@ -380,7 +452,6 @@ impl TryFrom<Raw> for Distribution {
                 values: Some(values),
                 near: None,
                 far: None,
-                passes: None,
                 ..
             } if !values.is_empty() => Distribution {
                 shift: 0.0,
@@ -404,6 +475,9 @@ impl TryFrom<Raw> for Way {
     type Error = String;
 
     fn try_from(raw: Raw) -> Result<Way, String> {
+        if raw.0.is_tape() {
+            return raw.0.middle().map(Way::FromMiddle);
+        }
         match raw.0 {
             Table {
                 near: Some(near),
@@ -414,22 +488,17 @@ impl TryFrom<Raw> for Way {
                 most: None,
                 values: None,
                 shift: None,
-                passes,
+                ..
             } => {
                 raw.0.check()?;
-                Ok(match passes {
-                    None => Way::Line { near, far },
-                    Some(0) => return Err("`passes` is 0; it must be 1 or more".to_owned()),
-                    Some(passes) => Way::FromMiddle { near, far, passes },
-                })
+                Ok(Way::Line { near, far })
             }
             Table {
                 near: None,
                 far: None,
-                passes: None,
                 ..
             } => Distribution::try_from(raw).map(Way::Any),
-            _ => Err("`near` and `far` go together, with nothing else but `passes`".to_owned()),
+            _ => Err("`near` and `far` go together, with nothing else".to_owned()),
         }
     }
 }

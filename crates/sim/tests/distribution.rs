@@ -87,32 +87,59 @@ fn what_cannot_be_is_refused_with_its_key() {
     assert!(error.contains("go together"), "{error}");
 }
 
-/// Four passes to and fro: the middle and both ends are met again and again.
+/// Two wraps on either half: the middle and both ends are met again and again.
 #[test]
 fn a_search_from_the_middle_goes_by_the_distance_along_the_tape() {
-    let way: WayHolder =
-        toml::from_str("x = { near = 5, far = 21, passes = 4 }").expect("a way from the middle");
+    let text = "x = { start_s = 5, speed_m_s = 5, tape_m = 160, wraps = 4 }";
+    let way: WayHolder = toml::from_str(text).expect("a way from the middle");
     let mut random = Random::new(1, 0);
     let mut search_s = |from, to| way.x.search(from, to, &mut random).as_secs_f64();
-    // A quarter is one pass: the first half of it ends in the middle, the whole at an end.
+    // A quarter of what is written is a wrap: out to one end, back to the middle, out to the other end and back.
     for (to, seconds) in [
-        (0.125, 5.0),
+        (0.0, 5.0),
+        (0.125, 13.0),
         (0.25, 21.0),
-        (0.1875, 13.0),
-        (0.375, 5.0),
-        (0.3125, 13.0),
+        (0.375, 13.0),
+        (0.5, 5.0),
+        (0.75, 21.0),
+        (1.0, 5.0),
     ] {
         assert!((search_s(0.0, to) - seconds).abs() < 1e-6, "{to}");
+        assert!((search_s(to, 0.0) - seconds).abs() < 1e-6, "{to}");
     }
-    // From one place to another, and from end to end.
-    assert!((search_s(0.1875, 0.3125) - 5.0).abs() < 1e-6);
-    assert!((search_s(0.25, 0.5) - 37.0).abs() < 1e-6);
+    // Wraps beside each other, and from end to end: 160 m.
+    assert!((search_s(0.125, 0.375) - 5.0).abs() < 1e-6);
+    assert!((search_s(0.25, 0.75) - 37.0).abs() < 1e-6);
     assert_eq!(way.x.mean(0.3), 13.0);
-    let none: Result<WayHolder, _> = toml::from_str("x = { near = 5, far = 21, passes = 0 }");
-    assert!(
-        none.err()
-            .expect("no pass")
-            .to_string()
-            .contains("`passes` is 0")
-    );
+    assert_eq!(way.x.least(), 5.0);
+}
+
+#[test]
+fn what_is_no_tape_is_refused() {
+    for (text, reason) in [
+        ("{ start_s = 5, tape_m = 160, wraps = 4 }", "go together"),
+        (
+            "{ start_s = 5, speed_m_s = 5, tape_m = 160, wraps = 4, far = 9 }",
+            "go together",
+        ),
+        (
+            "{ start_s = 5, speed_m_s = 0, tape_m = 160, wraps = 4 }",
+            "`speed_m_s` is 0",
+        ),
+        (
+            "{ start_s = 5, speed_m_s = 5, tape_m = 160, wraps = 3 }",
+            "even number",
+        ),
+        (
+            "{ start_s = -5, speed_m_s = 5, tape_m = 160, wraps = 4 }",
+            "`start_s` is -5",
+        ),
+    ] {
+        let way: Result<WayHolder, _> = toml::from_str(&format!("x = {text}"));
+        let error = way.err().expect(text).to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+    let error = parse("{ start_s = 5, speed_m_s = 5, tape_m = 160, wraps = 4 }")
+        .expect_err("no distribution");
+    assert!(error.contains("no distribution"), "{error}");
 }

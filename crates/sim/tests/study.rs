@@ -131,6 +131,7 @@ fn sums_of_the_longest_times_are_exact() {
             parts,
             library: 0,
             cartridge: 0,
+            place: 0.0,
             drive: Some(0),
             priority: 0,
             cleaning_meanwhile: Micros::ZERO,

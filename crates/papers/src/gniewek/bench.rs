@@ -181,7 +181,16 @@ impl Runs {
 
     /// What `look` finds in each run, request by request.
     pub fn each<T: Send>(&self, look: impl Fn(&Run) -> T + Sync) -> Result<Vec<T>, PaperError> {
-        let numbers = (0..self.study.replications).into_par_iter();
+        self.first(self.study.replications, look)
+    }
+
+    /// The same of so many runs, the first ones.
+    pub fn first<T: Send>(
+        &self,
+        runs: u64,
+        look: impl Fn(&Run) -> T + Sync,
+    ) -> Result<Vec<T>, PaperError> {
+        let numbers = (0..runs.min(self.study.replications)).into_par_iter();
         numbers.map(|number| Ok(look(&self.run(number)?))).collect()
     }
 }
@@ -220,7 +229,8 @@ impl Band {
 impl fmt::Display for Band {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Band { low, median, high } = self;
-        write!(f, "{median:.1} ({low:.1} to {high:.1})")
+        let digits = f.precision().unwrap_or(1);
+        write!(f, "{median:.digits$} ({low:.digits$} to {high:.digits$})")
     }
 }
 

@@ -262,6 +262,7 @@ mod tests {
             parts: Parts::default(),
             library: 0,
             cartridge: 0,
+            place: 0.5,
             drive: None,
             priority: 0,
             cleaning_meanwhile: Micros::ZERO,

@@ -31,10 +31,12 @@ pub fn tables(
 }
 
 /// Rates of Table 1 that are gated: claim, path, whether the data compresses, and whether it is read.
-const RATES: [(&str, &str, bool, bool); 3] = [
+const RATES: [(&str, &str, bool, bool); 5] = [
     ("tar-read-compressible", TAR, true, true),
     ("tar-read-noncompressible", TAR, false, true),
     ("scrub-write-compressible", SCRUB, true, false),
+    ("migrate-compressible", MIGRATE, true, false),
+    ("stage-noncompressible", MIGRATE, false, true),
 ];
 
 /// Paths as Table 1 calls them.
@@ -54,15 +56,23 @@ fn claim_rates(path: &str, compressible: bool, rates: [f64; 2], ours: &mut Ours)
 
 /// What the gated claims rest on.
 pub fn gated(facts: &Facts, seed: u64, ours: &mut Ours) -> Result<(), PaperError> {
-    for (path, compressible) in [(TAR, true), (TAR, false), (SCRUB, true)] {
-        let rates = rates(way(facts, path, compressible), seed)?;
+    for (path, compressible) in [
+        (TAR, true),
+        (TAR, false),
+        (SCRUB, true),
+        (MIGRATE, true),
+        (MIGRATE, false),
+    ] {
+        let rates = rates_of(facts, path, compressible, seed)?;
         claim_rates(path, compressible, rates, ours);
     }
     let spaced = Way {
         interval: facts.hpss.blocks_between_tapemarks,
         ..Way::plain(facts)
     };
-    claim_filemarks(rates(spaced, seed)?, streaming(facts, seed)?, ours);
+    let streaming = streaming(facts, seed)?;
+    claim_filemarks(rates(spaced, seed)?, streaming, ours);
+    claim_files(facts, streaming, seed, ours)?;
     claim_fsf(seek_times(facts, seed)?[1], ours);
     Ok(())
 }
@@ -70,6 +80,41 @@ pub fn gated(facts: &Facts, seed: u64, ours: &mut Ours) -> Result<(), PaperError
 fn claim_filemarks(spaced: [f64; 2], streaming: [f64; 2], ours: &mut Ours) {
     let how = "written to an emulated LTO-1, of what it writes without filemarks";
     ours.set("filemarks-a-gigabyte", spaced[0] / streaming[0], how);
+}
+
+/// Files of the size that the paper advises, a gigabyte of them.
+fn claim_files(
+    facts: &Facts,
+    streaming: [f64; 2],
+    seed: u64,
+    ours: &mut Ours,
+) -> Result<(), PaperError> {
+    let plain = Way::plain(facts);
+    let files = Way {
+        interval: SEEK_FILE_BYTES / plain.block_bytes as u64,
+        ..plain
+    };
+    let share = rates(files, seed)?[0] / streaming[0];
+    ours.set(
+        "files-of-100-megabytes",
+        share,
+        "written to an emulated LTO-1, a filemark behind each",
+    );
+    Ok(())
+}
+
+/// A file by one of the paths of Table 1: MB/s written and read.
+fn rates_of(
+    facts: &Facts,
+    path: &str,
+    compressible: bool,
+    seed: u64,
+) -> Result<[f64; 2], PaperError> {
+    let way = way(facts, path, compressible);
+    match path {
+        MIGRATE => super::migrate::rates(way, &way.blocks(seed), seed),
+        _ => rates(way, seed),
+    }
 }
 
 fn claim_fsf(forward_s: f64, ours: &mut Ours) {
@@ -189,11 +234,7 @@ fn table_1(facts: &Facts, seed: u64, claims: &mut Ours) -> Result<Table, PaperEr
             ("noncompressible", theirs.noncompressible, false),
         ];
         for (name, theirs, compressible) in data {
-            let way = way(facts, path, compressible);
-            let ours = match path {
-                MIGRATE => super::migrate::rates(way, &way.blocks(seed), seed)?,
-                _ => rates(way, seed)?,
-            };
+            let ours = rates_of(facts, path, compressible, seed)?;
             claim_rates(path, compressible, ours, claims);
             let mut cells = vec![path.to_owned(), name.to_owned()];
             for (theirs, ours) in theirs.into_iter().zip(ours) {
@@ -244,26 +285,21 @@ fn curves(
         .chain([facts.hpss.blocks_between_tapemarks])
         .collect();
     let mut by_interval = Vec::new();
-    let mut by_size = Vec::new();
     for &blocks in &steps {
         let interval = Way {
             interval: blocks,
             ..way
         };
         by_interval.push((mb(blocks), rates(interval, seed)?));
-        let size = Way {
-            file_bytes: blocks * block_bytes as u64,
-            ..way
-        };
-        by_size.push((mb(blocks), rates(size, seed)?));
     }
     if let Some((_, spaced)) = by_interval.last() {
         claim_filemarks(*spaced, streaming, ours);
     }
+    claim_files(facts, streaming, seed, ours)?;
     let mut figure = Figure::new(
         "nersc-filemarks",
-        "Writing an emulated LTO-1: rate by the distance of filemarks, and by the size of one file",
-        "MB between filemarks, or of the file",
+        "Writing an emulated LTO-1: rate by the distance of filemarks, or the size of files one after the other",
+        "MB between filemarks, or of each file",
         "MB/s",
     )
     .doubling();
@@ -273,21 +309,11 @@ fn curves(
             .map(|(mb, rate)| (*mb, rate[0]))
             .collect::<Vec<_>>()
     };
-    figure = figure.line("filemarks at this distance", points(&by_interval));
-    figure = figure.line("one file of this size", points(&by_size));
-    let tables = vec![
-        curve(
-            "Rate by MB between filemarks, 1 GB in blocks of 256 KB",
-            &by_interval,
-            streaming,
-        ),
-        curve(
-            "Rate of one file from the beginning of tape, by its size",
-            &by_size,
-            streaming,
-        ),
-    ];
-    Ok((tables, vec![figure.draw()?]))
+    figure = figure.line("a filemark behind each", points(&by_interval));
+    let title =
+        "Rate by MB between filemarks, or of files one after the other, 1 GB in blocks of 256 KB";
+    let table = curve(title, &by_interval, streaming);
+    Ok((vec![table], vec![figure.draw()?]))
 }
 
 fn curve(title: &str, points: &[(f64, [f64; 2])], streaming: [f64; 2]) -> Table {

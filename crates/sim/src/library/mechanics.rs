@@ -142,7 +142,7 @@ impl Mechanics {
     /// The time to rewind.
     pub(super) fn rewind(&self, head: &Head, random: &mut Random) -> Micros {
         match &self.motion {
-            Motion::Stated { rewind, .. } => rewind.time(head.place, random),
+            Motion::Stated { rewind, .. } => rewind.search(head.place, 0.0, random),
             Motion::Modelled(model) => {
                 let from = model.tape.model.point(&head.position);
                 model.tape.model.rewind(&from)

@@ -19,6 +19,8 @@ pub struct Answer {
     pub library: u16,
     /// Cartridge, within its library.
     pub cartridge: u32,
+    /// Where on the cartridge, as a share of the tape.
+    pub place: f64,
     /// Drive, within its library; none where disk answered.
     pub drive: Option<u16>,
     /// How urgent it was.

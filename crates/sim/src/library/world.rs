@@ -58,8 +58,6 @@ pub(super) struct Pending {
     pub answer: Answer,
     /// Over all libraries.
     pub cartridge: CartridgeId,
-    /// As a share of the whole tape.
-    pub place: f64,
     pub size_mb: f64,
     /// Since when it waits, where no drive keeps its time.
     pub since: Micros,
@@ -373,13 +371,13 @@ impl<'a> World<'a> {
                 parts: Parts::default(),
                 library: wanted.library,
                 cartridge: wanted.cartridge,
+                place: wanted.place * filled,
                 drive: None,
                 priority: wanted.priority,
                 cleaning_meanwhile: Micros::ZERO,
                 failures_meanwhile: Micros::ZERO,
             },
             cartridge,
-            place: wanted.place * filled,
             size_mb: wanted.size_mb,
             since: self.now(),
             joined: Parts::default(),
@@ -397,7 +395,7 @@ impl<'a> World<'a> {
                 RequestId(self.pending.len() as u32 - 1)
             }
         };
-        let on_disk = wanted.on_disk || self.disk.finds(cartridge, request.place);
+        let on_disk = wanted.on_disk || self.disk.finds(cartridge, request.answer.place);
         if let Some(cache) = self.site.scenario.cache.as_ref().filter(|_| on_disk) {
             let takes = cache.answer_s.time(&mut self.service);
             self.agenda.after(takes, Event::Answered(slot));
@@ -492,7 +490,8 @@ impl<'a> World<'a> {
         let takes = software.answer_s.time(&mut self.service);
         let pending = &mut self.pending[request];
         pending.since = now;
-        let (cartridge, place, size_mb) = (pending.cartridge, pending.place, pending.size_mb);
+        let (cartridge, place, size_mb) =
+            (pending.cartridge, pending.answer.place, pending.size_mb);
         self.disk.keep(cartridge, place, size_mb);
         self.agenda.after(takes, Event::Answered(request));
     }

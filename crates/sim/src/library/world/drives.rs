@@ -229,7 +229,7 @@ impl<'a> World<'a> {
         self.targets.extend(drive.batch.iter().map(|&request| {
             let pending = &pending[request];
             Target {
-                place: pending.place,
+                place: pending.answer.place,
                 size_mb: pending.size_mb,
             }
         }));
