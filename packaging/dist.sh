@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything that is published, into target/dist: tarball, deb, rpm, wheel, C library, line tables, bill of
 # materials, checksums.
-# The same commit gives the same bytes, in whatever folder. Called by `make dist`, which has put the tools on the PATH.
+# The same commit gives the same bytes, in whatever folder, but for the line tables. Called by `make dist`, which has put the tools on the PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . packaging/release.env

@@ -74,7 +74,7 @@ pub struct Measure {
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
     /// Draw the measurements into this directory, one SVG each.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run")]
     plot: Option<PathBuf>,
     /// Write what was measured as one page for a browser.
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
