@@ -17,7 +17,7 @@ use tapewise_sim::{Scenario, ScenarioError, SimulationError, StudyError};
 /// Which scenario, and how much of it.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ScenarioArgs {
-    /// Scenario file (docs/reference/scenario.md); `-` is standard input.
+    /// Scenario file (`tapewise help scenario`); `-` is standard input.
     #[arg(value_name = "SCENARIO")]
     pub file: PathBuf,
     /// Set a value of the scenario, in all its cases: `--set drives=6`, `--set policy.window_s=60`.
@@ -112,7 +112,7 @@ impl ScenarioArgs {
 pub fn refused(error: ScenarioError) -> CliError {
     let hint = match &error {
         ScenarioError::Toml { .. } | ScenarioError::Value { .. } => {
-            "docs/reference/scenario.md lists every key with its unit"
+            "`tapewise help scenario` lists every key with its unit"
         }
         ScenarioError::Profile { .. } => "`tapewise profile list` shows what there is",
         ScenarioError::Cases { .. } | ScenarioError::Unstable(_) => {
@@ -212,7 +212,7 @@ fn read(path: &Path) -> Result<String, CliError> {
     })?;
     if text.trim().is_empty() {
         return Err(bad(&"empty")
-            .hint("scenarios/gniewek-1999.toml is one to begin with; docs/reference/scenario.md"));
+            .hint("scenarios/gniewek-1999.toml is one to begin with; `tapewise help scenario` explains it"));
     }
     Ok(text)
 }

@@ -63,7 +63,7 @@ pub struct Capacity {
     /// Where the result goes [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON instead of tables (docs/reference/simulation-json.md).
+    /// Print JSON instead of tables (`tapewise help simulation-json`).
     #[arg(long)]
     json: bool,
 }

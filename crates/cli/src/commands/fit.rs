@@ -217,7 +217,7 @@ fn refused(error: &FitRefusal, origins: &[String], by_blocks: bool) -> CliError 
             "only moves on volumes that could be placed count; give the logs of a longer time"
         }
         FitRefusal::Fit(_) => {
-            "is --base the profile of this drive and cartridge? docs/how-to/fit-a-profile.md says what a log needs"
+            "is --base the profile of this drive and cartridge? `tapewise help fit-a-profile` says what a log needs"
         }
         FitRefusal::NoBlockSize => {
             "add --block-size BYTES: what a block takes on the tape, after compression"

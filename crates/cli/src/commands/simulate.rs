@@ -57,7 +57,7 @@ pub struct Simulate {
     /// Where the result goes [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print JSON instead of tables (docs/reference/simulation-json.md).
+    /// Print JSON instead of tables (`tapewise help simulation-json`).
     #[arg(long, conflicts_with = "shard")]
     json: bool,
 }

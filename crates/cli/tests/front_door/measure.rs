@@ -201,7 +201,10 @@ fn a_step_that_cannot_be_done_is_refused_or_said() {
     desk.refused(&format!("{measure} block-size"), &["--write"]);
     desk.refused(&format!("{measure} robot"), &["--changer"]);
     // A picture of nothing that was measured.
-    desk.refused(&format!("{measure} mount --dry-run --plot pictures"), &["--plot"]);
+    desk.refused(
+        &format!("{measure} mount --dry-run --plot pictures"),
+        &["--plot"],
+    );
     let ran = desk.done(&format!("{measure} mount,positions --map A.map --dry-run"));
     let said = "positions is left out: the drive does not say where on the tape it is";
     assert!(ran.err.contains(said), "{}", ran.err);

@@ -133,8 +133,7 @@ impl Logs {
         terms: LogTerms,
         close: &mut dyn FnMut(Mount),
     ) -> Result<(), CliError> {
-        let hint =
-            "docs/reference/audit.md shows what is read; --log-format says otherwise what a log is";
+        let hint = "`tapewise help audit-csv` shows what is read; --log-format says otherwise what a log is";
         let bad = |error| CliError::input(error).hint(hint);
         let mut csv = AuditCsv::open(input).map_err(bad)?;
         if !csv.unknown().is_empty() {

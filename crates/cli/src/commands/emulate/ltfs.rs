@@ -203,7 +203,7 @@ fn write_indexes(
     let own = next_index(recorder, 0, 'a', head);
     for (partition, place, previous) in [(1, data, None), (0, own, Some(data))] {
         let text = index_at(text, place, previous)
-            .ok_or_else(|| CliError::input("the index does not say where it lies"))?;
+            .ok_or_else(|| CliError::input("the index has no <location>, so it was not taken from a tape: `--ltfs` needs one that LTFS wrote"))?;
         let end = recorder.end_of_data(partition);
         gap(end, place.start_block, partition, recorder)?;
         for block in text.as_bytes().chunks(volume.block_bytes as usize) {

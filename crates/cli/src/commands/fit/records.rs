@@ -26,7 +26,7 @@ pub fn read(paths: &[PathBuf], format: LogFormat) -> Result<(Records, Vec<String
             let error = refused(error);
             let error = match kind.filter(|_| format == LogFormat::Auto) {
                 Some(kind) => error.hint(format!(
-                    "it was read as {}; --log-format says otherwise. docs/how-to/fit-a-profile.md shows what is read",
+                    "it was read as {}; --log-format says otherwise. `tapewise help fit-a-profile` shows what is read",
                     kind.name()
                 )),
                 None => error,

@@ -45,7 +45,7 @@ pub fn run(args: &Validate) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     Err(CliError::input(faults.join("\ntapewise: "))
-        .hint("docs/reference/profiles.md says what each field means"))
+        .hint("`tapewise help profiles` says what each field means"))
 }
 
 fn check(source: &Source) -> Result<String, Fault> {
