@@ -166,7 +166,8 @@ h3 { margin: 1.6em 0 .3em; font-size: 1em; }
 a { color: var(--link); }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 3px 14px 3px 0; vertical-align: top; }
-th { border-bottom: 1px solid var(--edge); font-weight: 600; }
+th, tr:has(th) td { border-bottom: 1px solid var(--edge); }
+th { font-weight: 600; }
 tr + tr td { border-top: 1px solid var(--line); }
 .n { text-align: right; white-space: nowrap; }
 .wide, figure { overflow-x: auto; margin: .4em 0; }
@@ -233,7 +234,7 @@ for (const figure of document.querySelectorAll("figure.zoom")) {
   for (const [sign, name, press] of [
     ["+", "zoom in", () => zoom(0.5, 0.5, 0.5)],
     ["\u2212", "zoom out", () => zoom(2, 0.5, 0.5)],
-    ["1:1", "show all (1:1)", () => show(whole)],
+    ["all", "show all", () => show(whole)],
   ]) {
     const key = keys.appendChild(document.createElement("button"));
     key.textContent = sign;
@@ -330,7 +331,7 @@ mod tests {
         for part in [
             "<figure class=\"zoom\" tabindex=\"0\"><svg",
             "<h2>Tables</h2>\n<h3>Orders &amp; more</h3>\n<div class=\"wide\" tabindex=\"0\">",
-            "<td></td></tr>",
+            "</th><td class=\"n\"></td></tr>",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
