@@ -106,7 +106,10 @@ impl Html {
         }
         self.add(format_args!("</table>\n<h3>Figures</h3>\n"));
         for figure in &report.figures {
-            self.add(format_args!("<figure>{}</figure>\n", figure.svg));
+            self.add(format_args!(
+                "<figure tabindex=\"0\">{}</figure>\n",
+                figure.svg
+            ));
         }
         if report.figures.is_empty() {
             self.add(format_args!("<p>None is drawn of this paper.</p>\n"));
@@ -165,32 +168,36 @@ fn seeds(report: &Report) -> String {
     }
 }
 
-/// What this page has beside the style of all pages: claims, and figures that are scrolled on a phone.
+/// What this page has beside the style of all pages: claims, one below the other on a phone.
 const STYLE: &str = "\
-.how { color: #555; font-size: 13px; }
+.how { color: var(--soft); font-size: 13px; }
 .short { font-style: italic; font-size: 14px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 12px; font-size: 14px; }
 dd { margin: 0; }
 b.evidence { color: #00684a; }
 b.fitted { color: #8a4b00; }
 b.arithmetic { color: #00527f; }
-b.report { color: #555; }
+b.report { color: var(--soft); }
 b.fails { color: #b00020; }
-figure svg { min-width: 640px; }
+@media screen and (prefers-color-scheme: dark) {
+  b.evidence { color: #4fd1ae; }
+  b.fitted { color: #f0a04b; }
+  b.arithmetic { color: #6cb6ff; }
+  b.fails { color: #ff8f8f; }
+}
 .claims { width: 100%; }
 @media (max-width: 760px) {
   .claims thead { display: none; }
-  .claims tr { display: block; border-top: 1px solid #999; padding: 8px 0; }
+  .claims tr { display: block; border-top: 1px solid var(--edge); padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }
   .claims td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; }
   .claims td { text-align: left; white-space: normal; }
-  .claims td::before { content: attr(data-of); color: #555; }
+  .claims td::before { content: attr(data-of); color: var(--soft); }
   .claims td[data-of=claim] { display: block; overflow-wrap: anywhere; }
   .claims td[data-of=claim]::before { content: none; }
 }
 @media print {
   .claims tr { break-inside: avoid; }
-  figure svg { min-width: 0; }
 }
 ";
 
@@ -232,7 +239,7 @@ mod tests {
         let page = html(&[report]);
         for part in [
             "Nobody &amp; Co 1900",
-            "<h4>a &lt; b</h4>",
+            "<h3>a &lt; b</h3>",
             "x &amp; y</td><td class=\"n\">1.5</td>",
             "<svg width",
             "FAILS on seed 2",

@@ -70,13 +70,19 @@ impl Report {
         for figure in &self.figures {
             add(
                 &mut body,
-                format_args!("<figure class=\"zoom\">{}</figure>\n", inline(&figure.svg)),
+                format_args!(
+                    "<figure class=\"zoom\" tabindex=\"0\">{}</figure>\n",
+                    inline(&figure.svg)
+                ),
             );
         }
         let mut style = String::new();
         if !self.tracks.is_empty() {
             style = format!("{PLAYERS}{}", players::STYLE);
             body.push_str(&players::section(&self.tracks, "Played side by side"));
+        }
+        if !self.sheets.is_empty() {
+            body.push_str("<h2>Tables</h2>\n");
         }
         for sheet in &self.sheets {
             body.push_str(&sheet.table.html());
@@ -106,7 +112,7 @@ pub fn document(title: &str, style: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+         <title>{}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escaped(title)
     )
 }
@@ -144,34 +150,46 @@ fn percent_encoded(text: &str) -> String {
     encoded
 }
 
+/// Light and dark by the reader's setting, except on paper. A picture in the dark is its own negative with the hues
+/// turned back, so that its white is the page. On a
+/// phone it keeps its own size, in which its words can be read, and scrolls.
 const STYLE: &str = "\
-:root { color-scheme: light; }
-body { font: 16px/1.45 system-ui, sans-serif; color: #222; background: #fff; max-width: 1200px; margin: 0 auto; padding: 16px; }
+:root { color-scheme: light dark; --page: #fff; --ink: #222; --soft: #555; --edge: #999; --line: #e4e4e4; --key: #f6f6f6; --link: #0b5cad; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --page: #171717; --ink: #ddd; --soft: #a8a8a8; --edge: #777; --line: #383838; --key: #2a2a2a; --link: #6cb6ff; }
+  figure svg { filter: invert(.91) hue-rotate(180deg); }
+}
+body { font: 16px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 1200px; margin: 0 auto; padding: 16px; }
 h1 { line-height: 1.2; overflow-wrap: anywhere; }
-h2 { margin-top: 2.2em; border-top: 2px solid #222; padding-top: .6em; line-height: 1.25; }
-h4 { margin: 1.6em 0 .3em; font-size: 1em; }
+h2 { margin-top: 2.2em; border-top: 2px solid var(--ink); padding-top: .6em; line-height: 1.25; }
+h3 { margin: 1.6em 0 .3em; font-size: 1em; }
+a { color: var(--link); }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 3px 14px 3px 0; vertical-align: top; }
-th { border-bottom: 1px solid #999; font-weight: 600; }
-tr + tr td { border-top: 1px solid #e4e4e4; }
+th, tr:has(th) td { border-bottom: 1px solid var(--edge); }
+th { font-weight: 600; }
+tr + tr td { border-top: 1px solid var(--line); }
 .n { text-align: right; white-space: nowrap; }
 .wide, figure { overflow-x: auto; margin: .4em 0; }
 .wide td, .wide th { white-space: nowrap; }
 .wide td:first-child { white-space: normal; min-width: 6em; }
 p { margin: .4em 0; overflow-wrap: anywhere; }
-.note, small { color: #555; font-size: 13px; }
+.note, small { color: var(--soft); font-size: 13px; }
 .made { margin-top: 2.5em; }
 figure svg { max-width: 100%; height: auto; }
-figure.zoom { position: relative; margin: 1.2em 0; overflow: hidden; }
-figure.zoom svg { width: 100%; display: block; }
-.keys { text-align: right; }
-.keys button { font: inherit; min-width: 2.4em; min-height: 2.2em; border: 1px solid #999; border-radius: 4px; background: #f6f6f6; }
-.tip { position: fixed; z-index: 1; max-width: 22em; padding: 3px 8px; background: #222; color: #fff; font-size: 13px; border-radius: 4px; pointer-events: none; }
+figure.zoom { margin: .2em 0 1.2em; }
+figure.zoom svg { display: block; }
+@media print, (min-width: 761px) { figure.zoom svg { width: 100%; } }
+@media screen and (max-width: 760px) { figure svg { max-width: none !important; } }
+.keys { text-align: right; margin-top: 1.2em; }
+.keys button { font: inherit; min-width: 2.4em; min-height: 2.2em; color: inherit; border: 1px solid var(--edge); border-radius: 4px; background: var(--key); }
+.tip { position: fixed; z-index: 1; max-width: 22em; padding: 3px 8px; background: var(--ink); color: var(--page); font-size: 13px; border-radius: 4px; pointer-events: none; }
 @media (max-width: 760px) {
   h1 { font-size: 1.35em; }
   h2 { font-size: 1.2em; }
 }
 @media print {
+  :root { color-scheme: light; }
   body { font-size: 10pt; max-width: none; padding: 0; }
   table { font-size: 8pt; }
   figure { break-inside: avoid; }
@@ -182,13 +200,14 @@ figure.zoom svg { width: 100%; display: block; }
 
 /// The colours of the part that plays orders, as the pictures have them.
 const PLAYERS: &str = "\
-:root { --read: #b35900; --through: #00735a; --move: #5b7fa6; --page: #fff; --line: #ccc; }
+:root { --read: #b35900; --through: #00735a; --move: #5b7fa6; }
+@media screen and (prefers-color-scheme: dark) { :root { --read: #f0a04b; --through: #3fc7a3; --move: #7f9fc4; } }
 #players h2 { border: 0; margin-top: 1em; padding: 0; }
 ";
 
 /// Keys that zoom, dragging while zoomed, and what a mark says while it is pointed at or touched.
 const ZOOM: &str = r#"
-const tip = document.body.appendChild(document.createElement("div"));
+const tip = document.querySelector("main").appendChild(document.createElement("div"));
 tip.className = "tip";
 tip.hidden = true;
 for (const figure of document.querySelectorAll("figure.zoom")) {
@@ -209,12 +228,13 @@ for (const figure of document.querySelectorAll("figure.zoom")) {
     const box = svg.getBoundingClientRect();
     return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
   };
-  const keys = figure.insertBefore(document.createElement("div"), svg);
+  const keys = document.createElement("div");
+  figure.before(keys);
   keys.className = "keys";
   for (const [sign, name, press] of [
     ["+", "zoom in", () => zoom(0.5, 0.5, 0.5)],
     ["\u2212", "zoom out", () => zoom(2, 0.5, 0.5)],
-    ["1:1", "show all", () => show(whole)],
+    ["all", "show all", () => show(whole)],
   ]) {
     const key = keys.appendChild(document.createElement("button"));
     key.textContent = sign;
@@ -283,7 +303,7 @@ mod tests {
     #[test]
     fn the_answer_comes_first_and_every_text_is_escaped() {
         let page = report().html();
-        let body = page.split("<body>\n").nth(1).expect("a body");
+        let body = page.split("<main>\n").nth(1).expect("a body");
         assert!(body.starts_with("<h1>1h24 &lt;b&gt;instead&lt;/b&gt; of 2h52</h1>\n"));
         for part in [
             "<title>tapewise order &lt;/title&gt;</title>",
@@ -303,6 +323,25 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.contains("max-width: 100%; height: auto;"));
+    }
+
+    #[test]
+    fn what_scrolls_takes_the_keyboard_and_the_dark_theme_is_for_screens_only() {
+        let page = report().html();
+        for part in [
+            "<figure class=\"zoom\" tabindex=\"0\"><svg",
+            "<h2>Tables</h2>\n<h3>Orders &amp; more</h3>\n<div class=\"wide\" tabindex=\"0\">",
+            "</th><td class=\"n\"></td></tr>",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        let dark = page.matches("prefers-color-scheme: dark").count();
+        assert!(dark > 0);
+        assert_eq!(
+            page.matches("@media screen and (prefers-color-scheme: dark)")
+                .count(),
+            dark
+        );
     }
 
     #[test]

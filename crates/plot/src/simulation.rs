@@ -162,7 +162,7 @@ fn percentiles(simulations: &[Simulation]) -> Result<Vec<Drawn>, SimulationPictu
         } else {
             "percentiles".to_owned()
         };
-        let title = "Responses that are not longer";
+        let title = "Share of responses within a given time";
         let mut figure = Figure::new(name, title, "response, s", "% of responses");
         for (case, simulated) in group {
             let mut places = Vec::new();

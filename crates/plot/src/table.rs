@@ -55,16 +55,20 @@ impl Table {
                     Some(true) => " class=\"n\"",
                     _ => "",
                 };
+                // A heading without words would be announced with every cell below it.
+                let of = if cell.is_empty() { "td" } else { of };
                 format!("<{of}{class}>{}</{of}>", escaped(cell))
             };
             row.iter().enumerate().map(cell).collect()
         };
         let mut html = String::new();
         if !self.title.is_empty() {
-            html.push_str(&format!("<h4>{}</h4>\n", escaped(&self.title)));
+            html.push_str(&format!("<h3>{}</h3>\n", escaped(&self.title)));
         }
         let head = cells(&self.columns, "th");
-        html.push_str(&format!("<div class=\"wide\"><table>\n<tr>{head}</tr>\n"));
+        html.push_str(&format!(
+            "<div class=\"wide\" tabindex=\"0\"><table>\n<tr>{head}</tr>\n"
+        ));
         for row in &self.rows {
             html.push_str(&format!("<tr>{}</tr>\n", cells(row, "td")));
         }
@@ -195,7 +199,7 @@ mod tests {
         );
         assert_eq!(
             table.html(),
-            "<h4>Times &amp; more</h4>\n<div class=\"wide\"><table>\n<tr><th>what</th><th class=\"n\">s</th></tr>\n\
+            "<h3>Times &amp; more</h3>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>what</th><th class=\"n\">s</th></tr>\n\
              <tr><td>locate</td><td class=\"n\">9.5</td></tr>\n<tr><td>rewind</td><td class=\"n\">81.0</td></tr>\n\
              </table></div>\n<p class=\"note\">measured</p>\n"
         );

@@ -7,7 +7,7 @@ use crate::simulate::LIBRARY;
 /// The page `page.html`: whole, with the answer first, pictures, and tables to save; and nothing from outside.
 fn page(desk: &Desk, answer: &str, sheets: &[&str]) -> String {
     let page = desk.read("page.html");
-    let body = page.split("<body>\n").nth(1).expect("a body");
+    let body = page.split("<main>\n").nth(1).expect("a body");
     let first = body.lines().next().expect("a line");
     assert!(
         first.starts_with("<h1>") && first.contains(answer),
@@ -17,7 +17,10 @@ fn page(desk: &Desk, answer: &str, sheets: &[&str]) -> String {
     for outside in ["http", "src=", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
-    assert!(page.contains("<figure class=\"zoom\"><svg"), "no picture");
+    assert!(
+        page.contains("<figure class=\"zoom\" tabindex=\"0\"><svg"),
+        "no picture"
+    );
     assert!(page.contains("<title>"), "nothing to point at");
     for sheet in sheets {
         let link = format!("download=\"{sheet}.csv\" href=\"data:text/csv;charset=utf-8,");
