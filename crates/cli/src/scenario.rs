@@ -20,8 +20,8 @@ pub struct ScenarioArgs {
     /// Scenario file (`tapewise help scenario`); `-` is standard input.
     #[arg(value_name = "SCENARIO")]
     pub file: PathBuf,
-    /// Set a value of the scenario, in all its cases: `--set drives=6`, `--set policy.window_s=60`.
-    /// `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
+    /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`,
+    /// `--set policy.window_s=60`. `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
     /// arrivals.per_hour and policy.window_s. If there are several, use `library.0.drive.1.count`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
@@ -70,15 +70,15 @@ impl ScenarioArgs {
         let text = read(&self.file)?;
         // First as it stands: what is wrong in it has a line there.
         let mut cases = Scenario::cases(&text).map_err(|error| refused(error).of(&name))?;
-        if !self.set.is_empty() {
-            cases = Scenario::cases_with(&text, &self.set).map_err(not_set)?;
-        }
         for wanted in &self.case {
             if !cases.iter().any(|scenario| scenario.name == *wanted) {
                 let there: Vec<&str> = cases.iter().map(|s| s.name.as_str()).collect();
                 let hint = format!("there are: {}", there.join(", "));
                 return Err(CliError::input(format!("{name}: no case `{wanted}`")).hint(hint));
             }
+        }
+        if !self.set.is_empty() {
+            cases = Scenario::cases_with(&text, &self.set, &self.case).map_err(not_set)?;
         }
         cases.retain(|scenario| self.case.is_empty() || self.case.contains(&scenario.name));
         for scenario in &mut cases {

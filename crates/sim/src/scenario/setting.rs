@@ -80,22 +80,33 @@ impl FromStr for Setting {
 }
 
 impl Scenario {
-    /// [Reads](Scenario::cases) a scenario with values set in what its cases have in common and in each of them.
+    /// [Reads](Scenario::cases) a scenario with values set in what its cases have in common and in each of those that
+    /// are wanted; all are if none is named.
     ///
     /// # Errors
     /// [`SettingError`]: a key that does not lead to one place; a scenario that cannot be.
-    pub fn cases_with(text: &str, settings: &[Setting]) -> Result<Vec<Scenario>, SettingError> {
-        Ok(Scenario::cases(&changed(text, settings)?)?)
+    pub fn cases_with(
+        text: &str,
+        settings: &[Setting],
+        wanted: &[String],
+    ) -> Result<Vec<Scenario>, SettingError> {
+        Ok(Scenario::cases(&changed(text, settings, wanted)?)?)
     }
 }
 
-/// The text with values set, in what its cases have in common and in each of them.
-fn changed(text: &str, settings: &[Setting]) -> Result<String, SettingError> {
+/// The text with values set, in what its cases have in common and in each of those that are wanted; the others, which may
+/// not have such a key, are left out.
+fn changed(text: &str, settings: &[Setting], wanted: &[String]) -> Result<String, SettingError> {
     let mut table: Table = text.parse()?;
     let mut cases = match table.remove("case") {
         Some(Value::Array(cases)) => cases,
         _ => Vec::new(),
     };
+    let is_wanted = |case: &Value| {
+        let name = case.get("name").and_then(Value::as_str);
+        wanted.is_empty() || wanted.iter().any(|wanted| Some(wanted.as_str()) == name)
+    };
+    cases.retain(is_wanted);
     let mut common = Value::Table(table);
     for setting in settings {
         let path = setting.path(&common)?;
@@ -195,7 +206,7 @@ mod tests {
 
     fn set(settings: &[&str]) -> Result<Table, String> {
         let settings: Vec<Setting> = settings.iter().map(|s| s.parse().expect("one")).collect();
-        let text = changed(TEXT, &settings).map_err(|error| error.to_string())?;
+        let text = changed(TEXT, &settings, &[]).map_err(|error| error.to_string())?;
         Ok(text.parse().expect("TOML"))
     }
 

@@ -22,6 +22,7 @@ guides![
     "fit-from-site-logs",
     "fitting",
     "fitting-without-positions",
+    "four-persons",
     "fuzzing",
     "glossary",
     "gniewek-1999",
