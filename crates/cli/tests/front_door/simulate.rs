@@ -123,7 +123,7 @@ fn a_value_set_on_the_command_line_is_as_if_it_stood_in_the_file() {
     let nersc = tapewise_house::root().join("scenarios/nersc-2001.toml");
     desk.put("nersc.toml", std::fs::read(nersc).expect("a scenario"));
     desk.refused("simulate nersc.toml --set rate=60", &["mount stress"]);
-    desk.done("capacity nersc.toml --case files --target 'p95 < 10min' --set rate=20");
+    desk.done("capacity nersc.toml --case files --target p95<10min --set rate=20");
     let unknown = desk.run("simulate small.toml --set library.drive.cuont=4");
     assert_eq!(unknown.code, 2);
     assert!(
