@@ -91,6 +91,18 @@ fn a_new_drive_is_accepted_within_its_budget() {
     // Finished: the same command measures nothing, and shows it again.
     let again = desk.done(&full("lib", ""));
     assert_eq!(again.text(), ran.text());
+    // Killed after its last sample, before the report had what the log has: it is noted then.
+    let whole = desk.read("lib.json");
+    let mut cut: Value = serde_json::from_str(&whole).expect("JSON");
+    for part in cut["parts"].as_array_mut().expect("parts") {
+        part["samples"] = 0.into();
+    }
+    cut["measures"] = serde_json::json!([]);
+    cut["took_us"] = 0.into();
+    desk.put("lib.json", cut.to_string());
+    let again = desk.done(&full("lib", ""));
+    assert_eq!(again.text(), ran.text());
+    assert_eq!(desk.read("lib.json"), whole);
 }
 
 #[test]

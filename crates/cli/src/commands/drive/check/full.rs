@@ -128,13 +128,18 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
             }
             worked?;
         } else {
-            let log = acceptance::read_log(path)?;
-            note(&mut report, &log, &profile)?;
+            note(&mut report, &acceptance::read_log(path)?, &profile)?;
             acceptance::save(path, &report)?;
             worked.map_err(|error| go_on_later(error, path))?;
         }
     }
     let log = acceptance::read_log(path)?;
+    let saved = report.clone();
+    note(&mut report, &log, &profile)?;
+    if report != saved {
+        // It was killed after its last sample, before that was noted.
+        acceptance::save(path, &report)?;
+    }
     let figures = match &report.cartridge {
         Some(cartridge) => {
             let subject = cartridge.subject(&profile)?;
