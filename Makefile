@@ -16,7 +16,7 @@ SIMULATORS := target/simulators/bin/python
 .PHONY: help demo test build check packages packages-verified python python-package capi targets programs unit \
     documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist source semver web \
-    web-test page clean
+    web-test page other-systems windows clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -24,7 +24,7 @@ help: ## list these commands
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-test: check packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
+test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.
 	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented
 
@@ -81,6 +81,12 @@ unit: targets ## unit, property and front-door tests
 page:
 	@[ ! -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] && [ ! -x target/sid/usr/bin/wasm-opt ] \
 	    || crates/web/build.sh
+
+other-systems: ## does the program compile for Windows and macOS? Gets what rustup needs for it
+	@CARGO="$(CARGO)" packaging/other-systems.sh
+
+windows: ## the same commands with the programs for Linux and, under wine, for Windows: output compared
+	@CARGO="$(CARGO)" packaging/other-systems.sh run
 
 documented: ## the examples in the documentation of the crates
 	$(CARGO) test --workspace --quiet --doc

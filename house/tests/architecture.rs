@@ -60,7 +60,7 @@ const HOUSE: &[Rule] = &[
     acting("run", &["model", "order", "formats", "plot", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
     acting("archive", &["model", "order", "formats", "tapewise", "scsi", "run", "library"], &["emulator"]),
-    acting("serve", &["model", "archive"], &[]),
+    acting("serve", &["model", "formats", "archive"], &[]),
     acting(
         "papers",
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],
@@ -112,13 +112,16 @@ fn manifest(name: &str) -> toml::Table {
     toml::from_str(&text).expect("a manifest in TOML")
 }
 
-/// The crates that a manifest names in some section.
+/// The crates that a manifest names in some section, for every system or for some only.
 fn dependencies(manifest: &toml::Table, section: &str) -> Vec<String> {
-    let table = manifest.get(section).and_then(toml::Value::as_table);
-    table
+    let of = |table: &toml::Table| table.get(section).and_then(toml::Value::as_table).cloned();
+    let systems = manifest.get("target").and_then(toml::Value::as_table);
+    let of_some = systems.into_iter().flat_map(toml::Table::values);
+    let of_some = of_some.filter_map(toml::Value::as_table).filter_map(of);
+    of(manifest)
         .into_iter()
-        .flat_map(toml::Table::keys)
-        .cloned()
+        .chain(of_some)
+        .flat_map(|table| table.into_iter().map(|(name, _)| name))
         .collect()
 }
 

@@ -57,7 +57,7 @@ pub use delivery::Delivery;
 pub use destination::{Destination, Presence};
 pub use expected::Expected;
 pub use metadata::{Metadata, NotKept};
-pub use path::{BadPath, InnerPath, misleads, shown};
+pub use path::{BadPath, InnerPath, shown};
 pub use watch::{Step, Watch};
 
 use crate::sums::Sum;

@@ -1,7 +1,7 @@
 //! An archive for a verb: its devices opened, and what was found in it said.
 
 use crate::device::{Devices, byte_scale_on_paper};
-use crate::error::{CliError, Exit, TIE_DRIVES};
+use crate::error::{CliError, Exit};
 use crate::log_file::Watched;
 use crate::now::now_ns;
 use crate::output::say;
@@ -23,9 +23,8 @@ use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
-use tapewise_library::pool::{Person, Pool, PoolError};
+use tapewise_library::pool::{Person, Pool};
 use tapewise_run::READY_LIMIT;
-use tapewise_scsi::ScsiError;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
 pub struct Archive(Opened);
@@ -377,32 +376,6 @@ impl From<CacheError> for CliError {
             | CacheError::OtherCatalogue { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::failed(error),
         }
-    }
-}
-
-impl From<PoolError> for CliError {
-    fn from(error: PoolError) -> CliError {
-        let exit = match &error {
-            PoolError::NoDrives
-            | PoolError::Twice { .. }
-            | PoolError::NoSuchVolume { .. }
-            | PoolError::NotInLibrary { .. } => Exit::Input,
-            PoolError::Elsewhere { .. }
-            | PoolError::InUse { .. }
-            | PoolError::AllBusy { .. }
-            | PoolError::Reserved { .. } => Exit::Busy,
-            PoolError::WrongCartridge { .. } | PoolError::WrongLabel { .. } => Exit::Refused,
-            PoolError::NoCleaner { .. }
-            | PoolError::NotGiven { .. }
-            | PoolError::NobodyThere { .. } => Exit::NotReady,
-            PoolError::Stopped { .. } => Exit::Interrupted,
-            PoolError::Library {
-                source: ScsiError::NoDriveSerials,
-                ..
-            } => return CliError::with(Exit::Refused, error).hint(TIE_DRIVES),
-            _ => Exit::Hardware,
-        };
-        CliError::with(exit, error)
     }
 }
 

@@ -2,10 +2,13 @@
 
 pub mod audit;
 pub mod capacity;
+#[cfg(target_os = "linux")]
 pub mod catalog;
 pub mod config;
 pub mod convert;
+#[cfg(target_os = "linux")]
 pub mod demo;
+#[cfg(target_os = "linux")]
 pub mod doctor;
 pub mod drive;
 pub mod emulate;
@@ -17,9 +20,12 @@ pub mod measure;
 pub mod order;
 pub mod page;
 pub mod profile;
+#[cfg(target_os = "linux")]
 pub mod recall;
 pub mod reproduce;
 pub mod sense;
+#[cfg(target_os = "linux")]
 pub mod serve;
 pub mod simulate;
+#[cfg(target_os = "linux")]
 pub mod store;

@@ -3,6 +3,7 @@
 mod front;
 
 use std::fmt;
+use tapewise_library::pool::PoolError;
 use tapewise_run::RunError;
 use tapewise_scsi::ScsiError;
 use tapewise_scsi::question::AskError;
@@ -183,6 +184,32 @@ impl From<AskError> for CliError {
             AskError::Scsi(error) => error.into(),
             _ => CliError::with(Exit::Refused, error),
         }
+    }
+}
+
+impl From<PoolError> for CliError {
+    fn from(error: PoolError) -> CliError {
+        let exit = match &error {
+            PoolError::NoDrives
+            | PoolError::Twice { .. }
+            | PoolError::NoSuchVolume { .. }
+            | PoolError::NotInLibrary { .. } => Exit::Input,
+            PoolError::Elsewhere { .. }
+            | PoolError::InUse { .. }
+            | PoolError::AllBusy { .. }
+            | PoolError::Reserved { .. } => Exit::Busy,
+            PoolError::WrongCartridge { .. } | PoolError::WrongLabel { .. } => Exit::Refused,
+            PoolError::NoCleaner { .. }
+            | PoolError::NotGiven { .. }
+            | PoolError::NobodyThere { .. } => Exit::NotReady,
+            PoolError::Stopped { .. } => Exit::Interrupted,
+            PoolError::Library {
+                source: ScsiError::NoDriveSerials,
+                ..
+            } => return CliError::with(Exit::Refused, error).hint(TIE_DRIVES),
+            _ => Exit::Hardware,
+        };
+        CliError::with(exit, error)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Result;
+#[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tapewise_formats::event::Event;
@@ -51,12 +52,11 @@ pub fn append_private(path: &Path) -> Result<File> {
 }
 
 fn append_with_mode(path: &Path, mode: u32) -> Result<File> {
-    let mut log = File::options()
-        .create(true)
-        .read(true)
-        .append(true)
-        .mode(mode)
-        .open(path)?;
+    let mut options = File::options();
+    options.create(true).read(true).append(true);
+    #[cfg(unix)]
+    options.mode(mode);
+    let mut log = options.open(path)?;
     let end = whole_lines_bytes(&mut log)?;
     log.set_len(end)?;
     Ok(log)

@@ -1,12 +1,25 @@
 //! tapewise: order reads from tape so that they finish soonest.
+//!
+//! Everything that plans works on any system; the archive, and drives that are no emulations, are Linux's.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_variables,
+        reason = "verbs that are Linux's share parts with the others"
+    )
+)]
 
 mod acceptance;
+#[cfg(target_os = "linux")]
 mod archive;
 mod batch;
 mod commands;
 mod device;
 mod error;
 mod explain;
+#[cfg(target_os = "linux")]
 mod gather;
 mod goal;
 mod html;
@@ -39,8 +52,6 @@ use progress::Form;
 use settings::Settings;
 use std::process::ExitCode;
 use std::sync::LazyLock;
-use tapewise_archive::catalogue::KNOWN_SCHEMA;
-use tapewise_archive::volume::FORMAT as TAPE_FORMAT;
 use tapewise_formats::event_log::VERSION as EVENT_LOG;
 use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
 
@@ -51,7 +62,7 @@ use tapewise_formats::plan_json::{PLAN_FORMAT, PLAN_VERSION};
     version = VERSION,
     long_version = LONG_VERSION.as_str(),
     max_term_width = 100,
-    help_template = HELP,
+    help_template = help(),
     disable_help_subcommand = true
 )]
 struct Cli {
@@ -76,10 +87,22 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
         "none"
     };
     format!(
-        "{VERSION}\ncatalogue schema {KNOWN_SCHEMA}, tape format {TAPE_FORMAT}, plan {PLAN_FORMAT}/{PLAN_VERSION}, \
-         event log {EVENT_LOG}\nfeatures: {features}"
+        "{VERSION}\n{}plan {PLAN_FORMAT}/{PLAN_VERSION}, event log {EVENT_LOG}\nfeatures: {features}",
+        archive_versions()
     )
 });
+
+#[cfg(target_os = "linux")]
+fn archive_versions() -> String {
+    use tapewise_archive::{catalogue::KNOWN_SCHEMA, volume::FORMAT};
+    format!("catalogue schema {KNOWN_SCHEMA}, tape format {FORMAT}, ")
+}
+
+/// The archive is Linux's.
+#[cfg(not(target_os = "linux"))]
+fn archive_versions() -> String {
+    String::new()
+}
 
 /// The verbs in groups, which clap cannot do by itself; a test keeps it true.
 const HELP: &str = "\
@@ -128,13 +151,34 @@ Options
 output, and everything else goes to standard error.
 ";
 
+/// The verbs that are there on Linux only.
+const LINUX_ONLY: [&str; 6] = ["recall", "store", "catalog", "serve", "demo", "doctor"];
+
+/// The help of what this system has.
+fn help() -> String {
+    if cfg!(target_os = "linux") {
+        return HELP.to_owned();
+    }
+    let is_here = |line: &&str| {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        word != "Archive" && !LINUX_ONLY.contains(&word)
+    };
+    let here: Vec<&str> = HELP.lines().filter(is_here).collect();
+    let rest = LINUX_ONLY.join(", ");
+    format!("{}\n\nOn Linux there are also {rest}.\n", here.join("\n"))
+}
+
 #[derive(Subcommand, Debug)]
 enum Verb {
     Order(Box<commands::order::OrderArgs>),
     Convert(commands::convert::Convert),
+    #[cfg(target_os = "linux")]
     Recall(Box<commands::recall::Recall>),
+    #[cfg(target_os = "linux")]
     Store(commands::store::Store),
+    #[cfg(target_os = "linux")]
     Catalog(commands::catalog::Catalog),
+    #[cfg(target_os = "linux")]
     Serve(commands::serve::Serve),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
@@ -146,8 +190,10 @@ enum Verb {
     Page(commands::page::Page),
     Reproduce(commands::reproduce::Reproduce),
     Audit(commands::audit::Audit),
+    #[cfg(target_os = "linux")]
     Demo(commands::demo::Demo),
     Emulate(commands::emulate::Emulate),
+    #[cfg(target_os = "linux")]
     Doctor(commands::doctor::Doctor),
     Sense(commands::sense::SenseArgs),
     Config(commands::config::Config),
@@ -205,9 +251,13 @@ fn run(cli: &Cli) -> Result<ExitCode, CliError> {
     match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Recall(args) => commands::recall::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Store(args) => commands::store::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Catalog(args) => commands::catalog::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Serve(args) => commands::serve::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
@@ -219,8 +269,10 @@ fn run(cli: &Cli) -> Result<ExitCode, CliError> {
         Verb::Page(args) => commands::page::run(args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Audit(args) => commands::audit::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Demo(args) => commands::demo::run(args),
         Verb::Emulate(args) => commands::emulate::run(args),
+        #[cfg(target_os = "linux")]
         Verb::Doctor(args) => commands::doctor::run(args),
         Verb::Sense(args) => commands::sense::run(args),
         Verb::Config(args) => commands::config::run(args),
@@ -235,6 +287,12 @@ fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     if missing.is_some_and(|missing| missing.contains("--profile <")) {
         output::say(format_args!("hint: {}\n", profiles::likely()));
+    }
+    let verb = error.get(ContextKind::InvalidSubcommand);
+    if verb.is_some_and(|verb| LINUX_ONLY.contains(&verb.to_string().as_str())) {
+        output::say(format_args!(
+            "hint: this verb works with drives and files as Linux has them, and is there on Linux only\n"
+        ));
     }
     ExitCode::from(error.exit_code() as u8)
 }

@@ -4,8 +4,11 @@ use crate::error::CliError;
 use crate::progress;
 use crate::terminal::{for_terminal, harmless, without_secrets, write_error};
 use std::fmt::Display;
-use std::fs::{File, Permissions};
+use std::fs::File;
+#[cfg(unix)]
+use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tapewise_formats::list::Separator;
@@ -49,14 +52,14 @@ pub fn write(
             directory.display()
         )));
     }
-    let mode = there.map_or(Permissions::from_mode(0o666), |there| there.permissions());
-    let mut file = tempfile::Builder::new()
-        .prefix(".tapewise-")
-        .permissions(mode.clone())
-        .tempfile_in(directory)
-        .map_err(|e| bad(&e))?;
+    let mode = there.map(|there| there.permissions());
+    let mut new = tempfile::Builder::new();
+    new.prefix(".tapewise-");
+    #[cfg(unix)]
+    new.permissions(mode.clone().unwrap_or(Permissions::from_mode(0o666)));
+    let mut file = new.tempfile_in(directory).map_err(|e| bad(&e))?;
     file.write_all(&text).map_err(|e| bad(&e))?;
-    if resolved.is_ok() {
+    if let Some(mode) = mode {
         file.as_file().set_permissions(mode).map_err(|e| bad(&e))?;
     }
     file.as_file().sync_all().map_err(|e| bad(&e))?;

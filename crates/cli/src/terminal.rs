@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use tapewise_archive::deliver::misleads;
+use tapewise_formats::misleading::misleads;
 
 /// Writes on standard error as it is, except passwords; that nobody listens is no error.
 pub fn write_error(text: &str) {

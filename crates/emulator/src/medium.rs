@@ -5,6 +5,7 @@
 //! first and described in the index afterwards, so whatever happens in between leaves a readable
 //! prefix: see [`partition`].
 
+mod at;
 mod memory;
 mod partition;
 

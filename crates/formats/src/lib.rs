@@ -92,6 +92,7 @@ pub mod ltfs_volume_out;
 pub mod ltfs_xattr;
 pub mod map_file;
 pub mod mhl;
+pub mod misleading;
 pub mod name_match;
 pub mod notice;
 pub mod plan_json;

@@ -1,11 +1,12 @@
 //! What stands on cartridges, and lists of sums.
 
-use tapewise_archive::deliver::{InnerPath, misleads, shown};
+use tapewise_archive::deliver::{InnerPath, shown};
 use tapewise_archive::ltfs::label::Coherency;
 use tapewise_archive::ltfs::wanted::ByteRange;
 use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::sums::read_sums;
 use tapewise_archive::volume::{Found, Label, scan_blocks};
+use tapewise_formats::misleading::misleads;
 
 /// Settings that are read are written as they were read.
 pub(crate) fn archive_settings(bytes: &[u8]) {

@@ -6,6 +6,7 @@
 
 mod drive;
 mod library;
+#[cfg(target_os = "linux")]
 mod migrate;
 mod sizing;
 mod way;

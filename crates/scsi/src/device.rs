@@ -4,7 +4,9 @@
 
 use crate::commands::DeviceKind;
 use crate::transport::{Transport, TransportError};
-use crate::transports::{Iscsi, IscsiUrl, Replay, ReplayError, Sg, St};
+#[cfg(target_os = "linux")]
+use crate::transports::{Iscsi, Sg, St};
+use crate::transports::{IscsiUrl, Replay, ReplayError};
 use std::path::{Path, PathBuf};
 
 /// A host's `/sys`, `/dev` and `/proc`.
@@ -83,6 +85,12 @@ pub enum DeviceError {
         /// The node of the same drive that does not.
         instead: String,
     },
+    /// A real drive, on a system that we do not reach drives on.
+    #[error("{name}: tapewise reaches drives on Linux only")]
+    OtherSystem {
+        /// What the user called the device.
+        name: String,
+    },
     /// It cannot be opened.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -116,10 +124,19 @@ impl Host {
     pub fn open(&self, name: &str) -> Result<Opened, DeviceError> {
         let (address, notice) = self.resolve(name)?;
         let transport: Box<dyn Transport> = match address {
+            #[cfg(target_os = "linux")]
             Address::Sg(path) => Box::new(Sg::open(&path)?),
+            #[cfg(target_os = "linux")]
             Address::St(path) => Box::new(St::open(&path)?),
+            #[cfg(target_os = "linux")]
             Address::Iscsi(url) => Box::new(Iscsi::open(&url)?),
             Address::Replay(path) => Box::new(Replay::open(&path)?),
+            #[cfg(not(target_os = "linux"))]
+            _ => {
+                return Err(DeviceError::OtherSystem {
+                    name: name.to_owned(),
+                });
+            }
         };
         Ok(Opened { transport, notice })
     }

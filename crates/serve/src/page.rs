@@ -252,7 +252,7 @@ fn escaped(text: &str) -> String {
                 // A string takes what is written to it.
                 let _ = write!(safe, "&#{};", u32::from(character));
             }
-            character if tapewise_archive::deliver::misleads(character) => {
+            character if tapewise_formats::misleading::misleads(character) => {
                 safe.extend(character.escape_default());
             }
             character => safe.push(character),

@@ -1,6 +1,7 @@
 //! A path that cannot leave the directory below which it is used.
 
 use std::fmt;
+use tapewise_formats::misleading::misleads;
 
 /// A relative path whose parts are plain names, as bytes: names on tapes are not always UTF-8.
 ///
@@ -77,15 +78,6 @@ impl fmt::Debug for InnerPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InnerPath({})", self.0.escape_ascii())
     }
-}
-
-/// Whether a character makes a terminal do something else than show it: move the cursor, end the line, turn the
-/// direction of writing, or take no room.
-pub fn misleads(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A name for a message: what would mislead whoever reads it or is no text is escaped, and the end of what is

@@ -122,6 +122,7 @@ fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError
 }
 
 /// The LTFS attributes of a file, with or without the `user.` that Linux puts in front.
+#[cfg(unix)]
 fn attributes(path: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     for name in ltfs_xattr::LTFS_XATTR_NAMES {
@@ -139,4 +140,12 @@ fn attributes(path: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
         }
     }
     Ok(found)
+}
+
+#[cfg(not(unix))]
+fn attributes(_: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+    Err(std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        "where files lie on a mounted tape is read on Linux and macOS; give the tape's index with --ltfs-index",
+    ))
 }

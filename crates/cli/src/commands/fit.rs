@@ -62,8 +62,8 @@ pub struct Fit {
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
     /// Where to write the fitted profile; its name is that of the file.
-    #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Write the maps found from a log with block numbers as VOLUME.csv, as `order --map` reads them.
     #[arg(long, value_name = "DIR")]
     maps: Option<PathBuf>,
@@ -108,7 +108,7 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     };
     output::print(&text)?;
     refuse_hopeless(&found)?;
-    if let Some(path) = &args.out {
+    if let Some(path) = &args.output {
         write(args, &found, path)?;
         if !args.json {
             output::print(&report::written(path))?;
@@ -118,14 +118,14 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
 }
 
 /// Fits logs over a base profile, and writes the fitted profile if a path is given.
-pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, CliError> {
+pub fn fit(logs: &[PathBuf], base: &str, output: Option<&Path>) -> Result<Outcome, CliError> {
     let args = Fit {
         logs: logs.to_vec(),
         base: base.to_owned(),
         log_format: LogFormat::Auto,
         block_size: None,
         map: None,
-        out: out.map(Path::to_owned),
+        output: output.map(Path::to_owned),
         maps: None,
         plot: None,
         json: false,
@@ -133,7 +133,7 @@ pub fn fit(logs: &[PathBuf], base: &str, out: Option<&Path>) -> Result<Outcome, 
     let (records, _) = records::read(logs, args.log_format)?;
     let found = carry_out(&args, records)?;
     refuse_hopeless(&found)?;
-    if let Some(path) = out {
+    if let Some(path) = output {
         write(&args, &found, path)?;
     }
     Ok(found)
@@ -285,7 +285,7 @@ mod tests {
         Fit {
             logs: vec![path],
             base: "lto8".to_owned(),
-            out: Some(directory.join("mine.toml")),
+            output: Some(directory.join("mine.toml")),
             log_format: LogFormat::Auto,
             block_size: None,
             map: None,
@@ -315,7 +315,7 @@ mod tests {
         assert!((found.step_back_s - 11.3157622).abs() < 0.3, "{found:?}");
         // A profile that was fitted can be the base of another fit.
         let again = Fit {
-            base: args.out.clone().unwrap().display().to_string(),
+            base: args.output.clone().unwrap().display().to_string(),
             ..args
         };
         run(&again).unwrap();

@@ -170,7 +170,7 @@ fn a_log_of_cta_gives_maps_a_profile_and_an_order() {
     let (early, late) = recalls.split_at(200);
     desk.put("early.log", cta_log(early));
     desk.put("late.log", cta_log(late));
-    let ran = desk.done("fit early.log late.log --base lto8 --out mine.toml --maps maps --json");
+    let ran = desk.done("fit early.log late.log --base lto8 --output mine.toml --maps maps --json");
     assert!(
         ran.err.contains("early.log: read as log of cta-taped: 200 files read, 200 other lines passed over; 190 moves, 10 first of their mount"),
         "{}",
@@ -367,7 +367,7 @@ fn a_drive_that_tells_no_positions_is_measured_fitted_and_used() {
         let desk = Desk::new();
         desk.done(&format!("measure emulated:{drive} -o log.jsonl {map}"));
         // The log of a DLT4000 has its key points itself.
-        let ran = desk.done(&format!("fit log.jsonl --base {drive} --out mine.toml"));
+        let ran = desk.done(&format!("fit log.jsonl --base {drive} --output mine.toml"));
         let text = ran.text();
         assert!(!text.contains("A rough fit"), "{drive}:\n{text}");
         assert!(
@@ -409,7 +409,7 @@ fn a_fit_that_explains_little_is_refused_and_makes_no_profile() {
         writeln!(csv, "V{volume},{a},{b},{c},{d},{seconds:.3}").expect("a string");
     }
     desk.put("log.csv", csv);
-    let ran = desk.run("fit log.csv --base lto8 --out mine.toml");
+    let ran = desk.run("fit log.csv --base lto8 --output mine.toml");
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(
         ran.err.contains("no profile is made: the best model"),

@@ -106,7 +106,7 @@ fn what_is_measured_for_a_fit_keeps_its_time_and_predicts_other_moves() {
     let took = took(&desk.read("half.jsonl"));
     assert!((took - 2.0).abs() < 0.1, "{took} h");
 
-    desk.done("fit walk.jsonl --base lto9 --out mine.toml");
+    desk.done("fit walk.jsonl --base lto9 --output mine.toml");
     desk.done("measure emulated:lto9 -o other.jsonl --only seek-mid --seed 5");
     let ran = desk.done("audit other.jsonl --profile mine.toml --json");
     let audit: serde_json::Value = serde_json::from_str(ran.text()).expect("JSON");
@@ -224,7 +224,7 @@ fn an_ltfs_cartridge_is_measured_in_the_partition_of_its_data_and_a_profile_come
     let within = locates.filter(|line| line.contains("\"to\":{\"partition\":1"));
     assert!(within.count() > 50, "{log}");
     assert!(!log.contains("\"outcome\""), "{log}");
-    desk.done("fit log.jsonl --base lto8 --out mine.toml");
+    desk.done("fit log.jsonl --base lto8 --output mine.toml");
     assert!(
         desk.read("mine.toml").contains("[locate"),
         "{}",

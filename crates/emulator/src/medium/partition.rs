@@ -7,11 +7,10 @@
 //! file has a hole there, and its bytes follow from seed and number. The first record that is short, has a wrong
 //! checksum or points past the data ends the partition: what a power failure leaves is a prefix.
 
-use super::MediumError;
+use super::{MediumError, at};
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 32] = b"tapewise partition index 1\n\0\0\0\0\0";
@@ -75,9 +74,7 @@ impl Partition {
         let (data_path, index_path) = paths(directory, number);
         let data = file(&data_path, true)?;
         let index = file(&index_path, true)?;
-        index
-            .write_all_at(MAGIC, 0)
-            .map_err(MediumError::io(&index_path))?;
+        at::write(&index, MAGIC, 0).map_err(MediumError::io(&index_path))?;
         Ok(Partition {
             data_path,
             index_path,
@@ -192,8 +189,7 @@ impl Partition {
             made_up(entry.checksum, number, into);
             return Ok(length);
         }
-        self.data
-            .read_exact_at(into, entry.data_end - object.length)
+        at::read(&self.data, into, entry.data_end - object.length)
             .map_err(MediumError::io(&self.data_path))?;
         let found = crc32fast::hash(into);
         if length as u64 == object.length && found != entry.checksum {
@@ -220,9 +216,7 @@ impl Partition {
     ) -> Result<(), MediumError> {
         self.truncate(number)?;
         let (recorded, data) = self.ends_before(self.entries.len());
-        self.data
-            .write_all_at(bytes, data)
-            .map_err(MediumError::io(&self.data_path))?;
+        at::write(&self.data, bytes, data).map_err(MediumError::io(&self.data_path))?;
         self.append(Entry {
             recorded_end: recorded + recorded_bytes,
             data_end: data + bytes.len() as u64,
@@ -351,9 +345,8 @@ impl Partition {
         for (number, entry) in self.entries.iter().enumerate().skip(self.indexed) {
             bytes.extend_from_slice(&entry.encode(number));
         }
-        self.index
-            .write_all_at(&bytes, (MAGIC.len() + self.indexed * RECORD) as u64)
-            .map_err(MediumError::io(&self.index_path))?;
+        let end = (MAGIC.len() + self.indexed * RECORD) as u64;
+        at::write(&self.index, &bytes, end).map_err(MediumError::io(&self.index_path))?;
         self.indexed = self.entries.len();
         Ok(())
     }

@@ -112,7 +112,12 @@ fn rates_of(
 ) -> Result<[f64; 2], PaperError> {
     let way = way(facts, path, compressible);
     match path {
+        #[cfg(target_os = "linux")]
         MIGRATE => super::migrate::rates(way, &way.blocks(seed), seed),
+        #[cfg(not(target_os = "linux"))]
+        MIGRATE => Err(PaperError::from(
+            "the archive, which migrates a file here, works on Linux only".to_owned(),
+        )),
         _ => rates(way, seed),
     }
 }

@@ -111,7 +111,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 20] = [
         "tapewise-fit",
         &[(
             "Make a profile from the log of a drive",
-            "tapewise fit drive.jsonl --base lto8 --out mine.toml",
+            "tapewise fit drive.jsonl --base lto8 --output mine.toml",
         )],
     ),
     (
