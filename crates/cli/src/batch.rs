@@ -4,6 +4,7 @@ mod mount;
 
 use crate::error::CliError;
 use crate::names::{MatchArgs, given_names, read_names};
+use crate::progress;
 use crate::quantity;
 use std::ffi::OsString;
 use std::fs::File;
@@ -219,6 +220,10 @@ fn format_name(text: &str) -> Result<&'static Format, String> {
 
 /// Reads what the user asks for.
 pub fn load(input: &Input) -> Result<Batch, CliError> {
+    progress::during("read the requests", None, || read(input))
+}
+
+fn read(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
         mount::from_mount(input, mount)?
     } else if let [index] = input.ltfs_index.as_slice() {

@@ -13,7 +13,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use state::Shown;
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The name of the format of every line, after `tapewise-`.
@@ -206,6 +208,33 @@ impl Meter {
             told.at = Some(Instant::now());
         }
     }
+}
+
+/// Does a work that cannot tell how far it has come. Once it takes longer than half a second, it shows `what` is
+/// done, for how many seconds, and out of how many if there is a limit.
+pub fn during<T>(what: &str, limit: Option<Duration>, work: impl FnOnce() -> T) -> T {
+    let (working, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let watch = move || {
+            let meter = Meter::new();
+            while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                // A work that is past its limit ends at its next chance.
+                let elapsed = meter.began.elapsed().min(limit.unwrap_or(Duration::MAX));
+                let whole = |time: Duration| time.as_secs_f64().ceil() as u64;
+                let share = limit.map(|limit| elapsed.as_secs_f64() / limit.as_secs_f64());
+                let counted = State::counted("second", elapsed.as_secs(), limit.map(whole));
+                meter.show(State {
+                    share,
+                    ..counted.doing(what)
+                });
+            }
+        };
+        // Where there are no threads, the work goes on unseen.
+        let _ = thread::Builder::new().spawn_scoped(scope, watch);
+        // Dropped when the work ends in any way, so that the thread above ends too.
+        let _working = working;
+        work()
+    })
 }
 
 impl Drop for Meter {

@@ -1,8 +1,8 @@
 //! How hard to look for an order, as it is given on the command line.
 
-use crate::{interrupt, quantity};
+use crate::{interrupt, progress, quantity};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tapewise::Effort;
 use tapewise_model::Micros;
 
@@ -48,6 +48,14 @@ impl SearchArgs {
     pub fn budget_s(&self) -> f64 {
         let usual = if self.prove { PROOF_S } else { ORDER_S };
         self.time_budget.unwrap_or(usual)
+    }
+
+    /// Searches, and shows for how long if that takes more than a moment.
+    pub fn watched<T>(&self, search: impl FnOnce() -> T) -> T {
+        let what = if self.prove { "prove" } else { "search" };
+        // A budget longer than any clock is no limit.
+        let limit = Duration::try_from_secs_f64(self.budget_s()).ok();
+        progress::during(what, limit.filter(|_| self.may_be_long()), search)
     }
 
     /// The same as the library takes it, with the clock of this machine.

@@ -66,8 +66,8 @@ pub struct Recorder<'a> {
 pub const READY_LIMIT: Duration = Duration::from_secs(3 * 3600);
 
 impl<'a> Recorder<'a> {
-    /// Records what `drive` does in `log`, its clock beginning now, until `stop` is set. Where the
-    /// head is gets known by the first locate or rewind.
+    /// Records what `drive` does in `log`, its clock beginning now, until `stop` is set. The
+    /// first locate or rewind tells where the head is.
     pub fn new(drive: &'a mut TapeDrive, log: &'a mut dyn Log, stop: &'a AtomicBool) -> Self {
         let began = drive.now();
         // A longer block makes room for itself.

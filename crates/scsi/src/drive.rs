@@ -52,8 +52,8 @@ pub struct TapeDrive {
 }
 
 impl TapeDrive {
-    /// Opens a drive: asks who it is and nothing more, so that a drive somebody else uses is not
-    /// disturbed, and no unit attention is taken from him.
+    /// Opens a drive. It sends INQUIRY and nothing else, so that a drive another initiator uses is not
+    /// disturbed, and the unit attention is left for that initiator.
     ///
     /// # Errors
     /// [`ScsiError::WrongDevice`], and those of INQUIRY.

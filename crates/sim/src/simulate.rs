@@ -38,7 +38,7 @@ pub enum Unstable {
     #[error(
         "scenario {scenario}: unstable: responses grow from {second_quarter_s:.0} s in the second quarter of \
          each replication to {last_quarter_s:.0} s in the last, drives and robots busy {} of the time; \
-         fewer requests, more drives or robots, or more requests a mount",
+         reduce the request rate, add drives or robots, or serve more requests per mount",
         shares(busy)
     )]
     Growing {

@@ -326,7 +326,7 @@ impl<'a> Deliverer<'a> {
         self.with.requeue(request)
     }
 
-    /// Bytes of a file cannot be taken: where that is the file's affair the others go on.
+    /// Bytes of a file were rejected. An error in one file does not stop the others.
     fn not_taken(&mut self, want: usize, error: Error) -> Result<(), Error> {
         let is_frame = self.waiting[want].zstd_bytes.is_some();
         match error.downcast::<DeliverError>() {

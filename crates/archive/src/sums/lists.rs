@@ -8,9 +8,9 @@
 //! | SFV | `name CRC32` | the ending `.sfv` |
 //! | MHL 1, ASC MHL 2.0 | XML | the first character is `<` |
 //!
-//! Digits alone say how many they are, and so mostly their kind; where several kinds have as many, the name of the
-//! list must say which, and if it does not that is an error. So is a line that is none of these: a list of which a
-//! part was not understood is no proof.
+//! The number of digits mostly tells the kind of a sum. If several kinds have that many digits, the name of the list
+//! must tell the kind; a name that does not is an error. A line of any other form is rejected too, because a list that
+//! was understood in part proves nothing.
 
 use super::{Kind, Sum};
 use std::io::BufRead;

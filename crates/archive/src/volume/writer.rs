@@ -405,7 +405,7 @@ fn drain(
 }
 
 fn placed(packed: &Packed, first_block: u64, block_bytes: u64, drained: &Drained) -> Placed {
-    // What is empty has no first byte: it is said to lie where its header ends.
+    // An empty file has no first byte; its position is recorded as the end of its header.
     let first = match packed.bytes {
         0 => packed.contents_at - 1,
         _ => packed.contents_at,

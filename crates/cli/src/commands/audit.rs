@@ -11,6 +11,7 @@ use crate::error::CliError;
 use crate::html;
 use crate::json;
 use crate::output::{self, say};
+use crate::progress::{Meter, State};
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
 use input::LogTerms;
@@ -181,6 +182,7 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
     let mut cartridges = Cartridges::new(args.profile.as_deref(), &maps)?;
     let effort = args.search.effort();
     let mut mounts: Vec<PricedMount> = Vec::new();
+    let meter = Meter::new();
     let mut close = |mount: Mount| {
         if !mount.reads.is_empty() || mount.unplaced > 0 {
             let prices = if mount.began_before {
@@ -189,6 +191,7 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
                 cartridges.price(&mount, &effort)
             };
             mounts.push(PricedMount::new(mount, prices));
+            meter.show(State::counted("mount", mounts.len() as u64, None).doing("price"));
         }
     };
     let terms = LogTerms {

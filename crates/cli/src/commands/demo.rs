@@ -89,7 +89,7 @@ pub fn run(args: &Demo) -> Result<ExitCode, CliError> {
     line(format_args!(
         "tapewise {} demo, seed {}. No hardware is touched: an emulated LTO-8 drive and one cartridge in {}/\n\
          Reads from tape take as long as the tape has to move, and its track runs to and fro, so the order decides.\n\
-         Tape times are the emulator's own clock, not yours. No real drive has confirmed them yet.",
+         Tape times are the emulated drive's, not your machine's. No real drive has confirmed them yet.",
         env!("CARGO_PKG_VERSION"),
         args.seed,
         args.into.display()

@@ -12,6 +12,7 @@ use crate::error::{CliError, Exit};
 use crate::json;
 use crate::output::{self, say};
 use crate::profiles;
+use crate::progress;
 use crate::quantity;
 use log_kind::LogFormat;
 use std::path::{Path, PathBuf};
@@ -79,7 +80,8 @@ pub struct Fit {
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     crate::threads::prepare();
-    let (records, notices) = records::read(&args.logs, args.log_format)?;
+    let read = || records::read(&args.logs, args.log_format);
+    let (records, notices) = progress::during("read the logs", None, read)?;
     for notice in &notices {
         say(format_args!("{notice}\n"));
     }
@@ -153,7 +155,10 @@ fn carry_out(args: &Fit, records: Records) -> Result<Outcome, CliError> {
     };
     let by_blocks = !records.moves.is_empty();
     let origins = records.origins.clone();
-    fit_records(records, &drive, options).map_err(|error| refused(&error, &origins, by_blocks))
+    let found = progress::during("fit the models", None, || {
+        fit_records(records, &drive, options)
+    });
+    found.map_err(|error| refused(&error, &origins, by_blocks))
 }
 
 fn map(path: &Path) -> Result<MapFile, CliError> {

@@ -263,7 +263,7 @@ impl Ordered {
             Origin::Drive => drive.ok_or_else(no_answer)?,
             Origin::BEST => {
                 known.extend(drive);
-                placed.search(&goal, &effort)?
+                args.search.watched(|| placed.search(&goal, &effort))?
             }
             Origin::Algorithm(algorithm) => {
                 known.extend(drive);

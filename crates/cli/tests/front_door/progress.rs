@@ -127,3 +127,31 @@ fn without_a_terminal_there_is_no_line_and_the_words_are_as_ever() {
     }
     desk.refused("simulate small.toml --progress loud", &["loud", "json"]);
 }
+
+#[test]
+fn a_long_search_counts_its_seconds_to_the_limit() {
+    let desk = Desk::new();
+    // Places without a pattern, and far more than the search can finish in its budget.
+    let mut place = 1_u64;
+    let mut next = || {
+        place = place.wrapping_mul(6_364_136_223_846_793_005) + 1;
+        (place >> 33) % 2_000_000 * 10
+    };
+    let rows = (0..3000).map(|i| format!("{i},{},40\n", next()));
+    let csv = format!("id,start_block,block_count\n{}", rows.collect::<String>());
+    desk.put("r.csv", &csv);
+    let order = "order r.csv --profile lto8 --block-size 512KiB --time-budget 2s -o list";
+    let ran = desk.run(&format!("{order} --progress json"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let objects = objects(&ran);
+    let last = last_progress(&objects);
+    assert_eq!(
+        (&last["doing"], &last["unit"]),
+        (&"search".into(), &"second".into())
+    );
+    let share = last["share"].as_f64().unwrap_or_default();
+    assert!(share > 0.0, "{last}");
+    assert_eq!(last["of"], 2);
+    // Without the request, nothing is drawn where there is no terminal.
+    assert!(!desk.run(order).err.contains("second"));
+}

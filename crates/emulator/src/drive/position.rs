@@ -109,7 +109,7 @@ pub(super) fn locate_10(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Resul
     drive.go_to(partition, target, exchange.bit(1, 0), exchange)
 }
 
-/// LOCATE(16) (SSC-4, 7.3): to an object, behind so many filemarks, or to end of data.
+/// LOCATE(16) (SSC-4, 7.3): to an object, past a number of filemarks, or to end of data.
 pub(super) fn locate_16(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let partition = drive.partition_asked(exchange.bit(1, 1), exchange.byte(3), 3)?;
     let number = exchange.number::<8>(4);

@@ -70,8 +70,7 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Says in which partition the blocks are. How the wraps are shared out between partitions is told by the drive's
-    /// table alone.
+    /// Sets the partition that the blocks are in. Only the drive's table tells how the partitions share the wraps.
     pub(crate) fn lies_in(&mut self, partition: u8) {
         if partition > 0 {
             self.partition = partition;

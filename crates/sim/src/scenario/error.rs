@@ -48,7 +48,7 @@ pub enum ScenarioError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "scenario {scenario}: unstable: {what} of library {library} would have to work {load:.2} times \
-     the time there is; fewer requests, more of them, or more requests a mount"
+     the time there is; reduce the request rate, add {what}, or serve more requests per mount"
 )]
 pub struct Overload {
     /// The scenario's name.

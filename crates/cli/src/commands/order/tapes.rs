@@ -108,7 +108,9 @@ impl Tape {
         let effort = args.search.effort();
         let found = match args.algorithm {
             Origin::Algorithm(algorithm) => placed.order(algorithm, &effort),
-            _ => placed.search(&args.goal.goal(), &effort),
+            _ => args
+                .search
+                .watched(|| placed.search(&args.goal.goal(), &effort)),
         };
         let found = found.map_err(|error| of(error.into()))?;
         let mount_s = placed.profile.handling.mount_s.as_ref();

@@ -71,12 +71,13 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     common::say_check(&check, &say);
     let wanted = without_those_there(chosen.wanted, &check);
     let byte_scale = devices.byte_scale(name)?.unwrap_or(1);
-    let (cartridge, whence) = tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
+    let (cartridge, provenance) =
+        tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
     let cartridge = MappedTape {
         algorithm: args.algorithm(),
         ..cartridge
     };
-    say(&format_args!("positions: {whence}"));
+    say(&format_args!("positions: {provenance}"));
     let (head, learns) = cartridge.head(&mut drive)?;
     let wants: Vec<Vec<Segment>> = wanted.iter().map(|one| one.segments.clone()).collect();
     let read = TapeRead::new(&cartridge, head, &wants, learns).map_err(CliError::input)?;

@@ -52,7 +52,9 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let items = without_those_there(&mut batch, items, &check);
     let cartridge = args.placement.cartridge()?;
     let placed = cartridge.place(batch, &args.placement.placement())?;
-    let found = placed.search(&Goal::default(), &args.search.effort())?;
+    let found = args
+        .search
+        .watched(|| placed.search(&Goal::default(), &args.search.effort()))?;
     say(&format_args!("positions: {}", placed.provenance));
     say(&promise(&placed, &found, args));
     let order = placed.reading_order(&found.plan);

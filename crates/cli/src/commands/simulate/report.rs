@@ -66,9 +66,11 @@ pub fn made(scenario: &Scenario, results: &Results) -> String {
     };
     let unsettled = match results.unsettled {
         0 => String::new(),
-        count => {
-            format!("; {count} of them did not come to rest in their first half, which was cut off")
-        }
+        1 => "; 1 replication had not settled after its first half, so the first half was dropped"
+            .to_owned(),
+        count => format!(
+            "; {count} replications had not settled after their first half, so the first half was dropped"
+        ),
     };
     format!(
         "{} replications of {} requests, seed {}; {cut}{unsettled}",
@@ -76,11 +78,12 @@ pub fn made(scenario: &Scenario, results: &Results) -> String {
     )
 }
 
-/// A warning where most replications did not come to rest.
+/// A warning if most replications did not settle.
 pub fn caution(results: &Results) -> Option<String> {
     (2 * results.unsettled > results.replications).then(|| {
-        "replications are too short to come to rest, or the load is near saturation: these numbers \
-         depend on how long one looks; more requests would tell"
+        "most replications had not settled after their first half: these numbers depend on how long \
+         the library is simulated; the replications are too short, or the load is near saturation; \
+         simulate more requests to tell which"
             .to_owned()
     })
 }

@@ -94,7 +94,7 @@ impl Candidates {
 
     /// The arcs that an assignment found cheap, with its prices.
     pub(crate) fn sparse(cities: &Cities, assignment: &Assignment) -> Candidates {
-        // An assignment of nothing has no candidates, not even none.
+        // An empty assignment has no candidates.
         let tails = (0..cities.len() as u32).filter(|_| cities.len() > 1);
         let arcs = tails.flat_map(|tail| {
             let heads = assignment.candidates(tail).iter();
