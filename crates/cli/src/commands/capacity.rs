@@ -1,6 +1,7 @@
 //! `tapewise capacity`: what it takes to meet a target.
 
 mod counts;
+mod policies;
 mod price;
 mod report;
 mod table;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_plot::capacity_pictures;
 use tapewise_sim::capacity::{Capacity as Found, CapacityError, Choices, Target, capacity, time_s};
+use tapewise_sim::mounts::MountPolicy;
 use tapewise_sim::{Scenario, document};
 
 /// Find how many drives and robots, and which batch window, meet a target.
@@ -45,6 +47,10 @@ pub struct Capacity {
     /// scenario's].
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = time_s)]
     window: Vec<f64>,
+    /// Answer under each of these mount policies, on the same arrivals, and compare the drives they need with
+    /// those of the first [default: the scenario's].
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', value_parser = policies::policy)]
+    policy: Vec<MountPolicy>,
     /// Prices: of a drive and a robot for a year, and of an hour in which a drive is held, in any one currency.
     #[arg(long, value_name = "drive=P,robot=P,hour=P", value_parser = Price::parse)]
     price: Option<Price>,
@@ -77,15 +83,25 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         robots: (args.robots.as_ref()).map_or_else(Vec::new, |counts| counts.0.clone()),
         windows_s: args.window.clone(),
     };
-    let found = args.scenario.on_threads(|| {
-        let meter = Meter::new();
-        let find = |name: &str| profiles.find(name);
-        capacity(&scenario, args.target, &choices, find, &mut |one, made| {
-            // How many combinations are still to be simulated depends on how these come out.
-            meter.show(State::counted("replication", made.made as u64, None).doing(one.name()));
+    let answer = |policy: MountPolicy| {
+        let mut scenario = scenario.clone();
+        scenario.policy.mount = policy;
+        args.scenario.on_threads(|| {
+            let meter = Meter::new();
+            let find = |name: &str| profiles.find(name);
+            capacity(&scenario, args.target, &choices, find, &mut |one, made| {
+                // How many combinations are still to be simulated depends on how these come out.
+                let doing = format!("{}, {}", policy.name(), one.name());
+                meter.show(State::counted("replication", made.made as u64, None).doing(doing));
+            })
+            .map_err(not_found)
         })
-        .map_err(not_found)
-    })?;
+    };
+    if args.policy.len() > 1 {
+        return policies::compare(args, &answer);
+    }
+    let policy = args.policy.first().copied();
+    let found = answer(policy.unwrap_or(scenario.policy.mount))?;
     if let Some(directory) = &args.plot {
         plot::write(directory, &capacity_pictures(&found)?)?;
     }

@@ -163,7 +163,7 @@ fn row(found: &Capacity, one: &Combination) -> Vec<String> {
     row
 }
 
-fn between(interval: &Interval) -> String {
+pub fn between(interval: &Interval) -> String {
     format!(
         "{} ({} to {})",
         number(interval.estimate),
