@@ -28,3 +28,9 @@ create_exception!(
     "The order or the objective does not apply."
 );
 create_exception!(tapewise, FitError, TapewiseError, "A log cannot be fitted.");
+create_exception!(
+    tapewise,
+    SimulationError,
+    TapewiseError,
+    "A scenario cannot be simulated."
+);

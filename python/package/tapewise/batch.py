@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from . import _tapewise as native
 from ._tapewise import InputError
+from .table import Table
 
 Numbers = Iterable[int] | int
 
@@ -147,14 +148,14 @@ class Batch:
         starts = [draw.randrange(last_block - block_count + 1) for _ in range(count)]
         return cls(starts, block_count, block_size=block_size)
 
-    def columns(self) -> dict[str, Any]:
-        """One row for each run of blocks: what pandas and polars make a table of."""
-        return {
-            "id": [self.ids[at] for at in self.request],
-            "start_block": self.start_block.tolist(),
-            "block_count": self.block_count.tolist(),
-            "partition": [None if at < 0 else at for at in self.partition],
-        }
+    def columns(self) -> Table:
+        """One row for each run of blocks."""
+        return Table(
+            id=[self.ids[at] for at in self.request],
+            start_block=self.start_block.tolist(),
+            block_count=self.block_count.tolist(),
+            partition=[None if at < 0 else at for at in self.partition],
+        )
 
     def native(self) -> NativeColumns:
         """The columns as the library takes them."""
