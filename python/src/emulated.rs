@@ -114,9 +114,9 @@ impl Drive {
     }
 
     /// Where the head is: block, wrap, LPOS.
-    fn position(&self) -> (Option<u64>, Option<u16>, Option<u32>) {
+    fn position(&self) -> (u64, Option<u16>, Option<u32>) {
         let head = self.state().head;
-        (head.block, head.wrap, head.lpos)
+        (head.block.unwrap_or_default(), head.wrap, head.lpos)
     }
 
     /// What the drive did, as an event log.

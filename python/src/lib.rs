@@ -21,10 +21,6 @@ mod native {
     #[pymodule_export]
     use super::emulated::{Drive, emulated_kinds};
     #[pymodule_export]
-    use super::errors::{
-        CartridgeError, FitError, InputError, SearchError, SimulationError, TapewiseError,
-    };
-    #[pymodule_export]
     use super::logs::{audit, fit};
     #[pymodule_export]
     use super::orders::{find, moves, order_names, price, read_requests};

@@ -4,6 +4,7 @@ use crate::arguments::{CartridgeArguments, input_error};
 use crate::attention::{Wish, attended, on_threads, with_effort};
 use crate::errors::FitError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use tapewise::audit::{Mount, Mounts, ORDERS, PriceError, Prices, price};
 use tapewise::formats::event_log::{EventReader, Record};
@@ -16,7 +17,7 @@ use tapewise_fit::{FitOptions, Kind, Trust, fit_records, fitted_profile};
 pub fn fit<'py>(
     py: Python<'py>,
     log_name: String,
-    log: Vec<u8>,
+    log: PyBackedBytes,
     base_text: String,
     name: String,
     block_size: Option<u64>,

@@ -13,10 +13,10 @@ Times are seconds, and predictions. Every answer is a value that can be pickled;
 which pandas and polars take as they are.
 """
 
-from ._tapewise import CartridgeError, FitError, InputError, SearchError, SimulationError, TapewiseError
 from .batch import Batch
 from .cartridge import Cartridge, Place, WrapEnd
 from .emulated import EmulatedDrive
+from .errors import CartridgeError, FitError, InputError, SearchError, SimulationError, TapewiseError
 from .logs import Audit, Fitted, audit, fit
 from .orders import Comparison, Moves, Plan, compare, moves, order, order_names, price, trace
 from .profile import Profile

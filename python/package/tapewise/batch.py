@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from . import _tapewise as native
-from ._tapewise import InputError
+from .errors import InputError
 from .table import Table
 
 Numbers = Iterable[int] | int

@@ -11,6 +11,7 @@ from . import _tapewise as native
 from ._show import duration, html_table
 from .batch import Batch
 from .cartridge import Cartridge
+from .errors import SearchError
 from .table import Table
 
 Objective = Literal["total", "mean", "deadline"]
@@ -216,7 +217,7 @@ def compare(batch: Batch, cartridge: Cartridge, names: Iterable[str] | None = No
     for name in order_names() if names is None else names:
         try:
             plans[name] = order(batch, cartridge, algorithm=name, **options)
-        except native.SearchError:
+        except SearchError:
             # Exact only for small batches, or for LTO only.
             if names is not None:
                 raise

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _tapewise as native
 from ._show import duration, html_table
-from ._tapewise import InputError
+from .errors import InputError
 from .table import Table
 
 
