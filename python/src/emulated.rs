@@ -124,10 +124,10 @@ impl Drive {
         let state = self.state();
         let mut log = Vec::new();
         let mut writer = EventWriter::new(&mut log, &state.header)?;
-        for event in &state.events {
-            writer.write(event)?;
-        }
-        drop(writer);
+        state
+            .events
+            .iter()
+            .try_for_each(|event| writer.write(event))?;
         Ok(log)
     }
 }

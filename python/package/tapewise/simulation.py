@@ -248,7 +248,7 @@ class Replay:
     actions: Table
     """One row for each thing that a drive or a robot did."""
     event_log: bytes
-    """The same as an event log, which `audit` takes."""
+    """The same as an event log."""
 
     def __repr__(self) -> str:
         requests, actions = self.requests.row_count, self.actions.row_count

@@ -14,9 +14,8 @@ _SHOWN_ROWS = 20
 class Table(dict[str, list[Any]]):
     """A table as columns by name: `pandas.DataFrame(table)` and `polars.DataFrame(table)` take it as it is.
 
-    It is also an Arrow stream (the PyCapsule interface), without a copy on the reader's side: `pyarrow.table(table)`,
-    `pandas.DataFrame.from_arrow(table)`, `polars.from_arrow(table)`, and a name in DuckDB's `FROM`. None of these
-    packages is required.
+    It is also an Arrow stream (the PyCapsule interface), for readers of these such as `pandas.DataFrame.from_arrow` and
+    `pyarrow.RecordBatchReader.from_stream`. None of these packages is required.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
