@@ -25,7 +25,7 @@ mod native {
     #[pymodule_export]
     use super::orders::{find, moves, order_names, price, read_requests};
     #[pymodule_export]
-    use super::profiles::{profile_facts, profile_names, profile_text};
+    use super::profiles::{paper_claims, profile_facts, profile_names, profile_text};
     #[pymodule_export]
     use super::scenarios::{
         replay, scenario_cases, scenario_facts, scenario_names, scenario_text, simulate,

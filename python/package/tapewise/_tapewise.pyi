@@ -16,6 +16,7 @@ __all__ = [
     "fit",
     "moves",
     "order_names",
+    "paper_claims",
     "price",
     "profile_facts",
     "profile_names",
@@ -128,6 +129,11 @@ def moves(batch: Incomplete, cartridge: Incomplete, placement: Incomplete) -> di
 def order_names() -> list[tuple[str, str]]:
     """
     The orders by name.
+    """
+
+def paper_claims() -> str:
+    """
+    What five papers publish as numbers, as TOML.
     """
 
 def price(

@@ -109,7 +109,7 @@ def responses(results: Results | dict[str, Results], ax: Any = None) -> Any:
     """The share of responses within a given time; of several results by name, a line for each."""
     ax = _axes(ax)
     named = results if isinstance(results, dict) else {results.scenario.name: results}
-    for (name, one), (color, style, _) in zip(named.items(), _LINES * len(named), strict=False):
+    for number, ((name, one), (color, style, _)) in enumerate(zip(named.items(), _LINES * len(named), strict=False)):
         shares = [permille / 10 for permille in range(1, 1 + len(one.quantiles_s))]
         minutes = [seconds / 60 for seconds in one.quantiles_s]
         ax.plot(minutes, shares, color=color, linestyle=style, label=name)
@@ -117,7 +117,7 @@ def responses(results: Results | dict[str, Results], ax: Any = None) -> Any:
         if at.estimate == at.estimate:
             ax.errorbar(
                 at.estimate / 60, 95, xerr=at.half_width / 60, color=color, capsize=3, marker="o", markersize=4,
-                label=f"p95 of {name}, with its 95 % interval",
+                label=None if number else "95th percentile, with its 95 % interval",
             )  # fmt: skip
     ax.set(xlabel="response (minutes)", ylabel="% of responses within this time", title="responses")
     ax.set_ylim(0, 100)
@@ -144,7 +144,9 @@ def capacity(found: Capacity, ax: Any = None) -> Any:
                 label=f"{name}, simulated")  # fmt: skip
     limit = found.limit_s / 60
     ax.axhline(limit, color=BLACK, linestyle=":", label=f"target: {found.target}")
-    ax.set(xlabel="drives", ylabel=f"{found.metric} of responses (minutes)", title=repr(found))
+    drives = "no number of drives tried" if found.answer is None else f"{found.answer.drives} drives"
+    title = f"{found.scenario.name}: {drives} for {found.target}"
+    ax.set(xlabel="drives", ylabel=f"{found.metric} of responses (minutes)", title=title)
     # What is far beyond the target would press the rest together.
     ax.set_ylim(0, 4 * limit)
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -189,7 +191,8 @@ def gantt(replay: Replay, begin_s: float = 0.0, end_s: float | None = None, ax: 
                 ax.broken_barh(spans, (place - 0.35, 0.7), color=color, hatch=hatch, edgecolor="white", linewidth=0.2,
                                label=shown)  # fmt: skip
     ax.set_yticks(range(len(names)), names)
-    ax.set(xlabel="time since the replication began (minutes)", title=repr(replay))
+    title = f"{replay.scenario.name}, replication {replay.replication}"
+    ax.set(xlabel="time since the replication began (minutes)", title=title)
     ax.set_xlim(begin_s / 60, end_s / 60)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, fontsize="small")
     return ax
