@@ -157,7 +157,7 @@ class Batch:
             partition=[None if at < 0 else at for at in self.partition],
         )
 
-    def native(self) -> NativeColumns:
+    def _native(self) -> NativeColumns:
         """The columns as the library takes them."""
         numbers = {name: getattr(self, name).tobytes() for name in NativeColumns.numbers}
         return NativeColumns(self.ids, self.block_size, **numbers)

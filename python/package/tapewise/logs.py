@@ -1,4 +1,4 @@
-"""Logs: what a drive did becomes a profile, or is priced in other orders."""
+"""What a drive did becomes a profile, or is priced in other orders."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def order(
     """
     placement = _Placement(head, end, read_through)
     found = native.find(
-        batch.native(), cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape
+        batch._native(), cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape
     )
     return _plan(batch, found)
 
@@ -139,7 +139,7 @@ def price(
 ) -> Plan:
     """What an order of your own takes: `sequence` has the number of every request once."""
     placement = _Placement(head, end, read_through)
-    found = _plan(batch, native.price(batch.native(), cartridge, placement, [int(at) for at in sequence]))
+    found = _plan(batch, native.price(batch._native(), cartridge, placement, [int(at) for at in sequence]))
     object.__setattr__(found, "made_by", "given")
     return found
 
@@ -186,7 +186,7 @@ def moves(
     batch: Batch, cartridge: Cartridge, *, head: str = "bot", end: str = "anywhere", read_through: bool = True
 ) -> Moves:
     """The price of every move, for orders of your own."""
-    found = native.moves(batch.native(), cartridge, _Placement(head, end, read_through))
+    found = native.moves(batch._native(), cartridge, _Placement(head, end, read_through))
     return Moves(**{**found, "between_us": array("q", found["between_us"])})
 
 

@@ -144,8 +144,8 @@ def capacity(found: Capacity, ax: Any = None) -> Any:
                 label=f"{name}, simulated")  # fmt: skip
     limit = found.limit_s / 60
     ax.axhline(limit, color=BLACK, linestyle=":", label=f"target: {found.target}")
-    drives = "no number of drives tried" if found.answer is None else f"{found.answer.drives} drives"
-    title = f"{found.scenario.name}: {drives} for {found.target}"
+    fewest = "no number of drives tried" if found.answer is None else f"{found.answer.drives} drives"
+    title = f"{found.scenario.name}: {fewest} for {found.target}"
     ax.set(xlabel="drives", ylabel=f"{found.metric} of responses (minutes)", title=title)
     # What is far beyond the target would press the rest together.
     ax.set_ylim(0, 4 * limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -110,10 +109,19 @@ def _text(source: str | os.PathLike[str]) -> str:
 
 def _toml(value: Any) -> str:
     """Numbers, words, truths and lists of these are the same in JSON and TOML."""
+    import json
+
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         raise InputError(f"{value!r} is no value of a scenario") from None
+
+
+def _parsed(document: str) -> Any:
+    # A third of what the import of this package would take, and most who order a batch never need it.
+    import json
+
+    return json.loads(document)
 
 
 def _interval(value: Mapping[str, float]) -> Interval:
@@ -198,7 +206,7 @@ def simulate(
     numbers on any machine and on any number of threads. Ctrl-C ends the call at once."""
     scenario = _asked(scenario, replications, seed)
     found = native.simulate(scenario, threads)
-    case: dict[str, Any] = json.loads(found["document"])["cases"][0]
+    case: dict[str, Any] = _parsed(found["document"])["cases"][0]
     each = Table(found["each"])
     if not case["stable"]:
         return Results(
@@ -316,9 +324,8 @@ def capacity(
     wanted = sorted(set(drives))
     if not wanted or wanted[0] < 1:
         raise InputError("drives: give one or more numbers above 0")
-    found = json.loads(
-        native.size_library(scenario, target, wanted, sorted(set(robots)), sorted(set(windows_s)), threads)
-    )
+    document = native.size_library(scenario, target, wanted, sorted(set(robots)), sorted(set(windows_s)), threads)
+    found = _parsed(document)
     rows = [_combination(one) for one in found["combinations"]]
     answer = found["answer"]
     return Capacity(
