@@ -17,7 +17,9 @@ mod error;
 mod files;
 mod ids;
 mod pattern;
+mod postgres;
 mod requests;
+mod sql;
 mod sqlite;
 mod stages;
 mod volumes;
@@ -28,6 +30,7 @@ pub use error::{CatalogueError, Result};
 pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use pattern::Pattern;
+pub use postgres::{PostgresCatalogue, PostgresUrl};
 pub use requests::{
     Answer, Cause, Failure, NewRecall, OpenRecalls, RecallQueue, Request, RequestKind,
     RequestState, Requests, VolumeQueue, VolumeWait, Waiting,

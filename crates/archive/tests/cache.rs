@@ -4,7 +4,7 @@ use crate::cache_faults;
 use crate::catalogue_help;
 
 use cache_faults::{Fate, Mortal, MortalRecords, Plug};
-use catalogue_help::{assert_sound, new_catalogue, store, volume, write_whole};
+use catalogue_help::{assert_sound, new_on_sqlite, store, volume, write_whole};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -36,7 +36,7 @@ impl Desk {
         };
         Desk {
             directory: directory.expect("a directory"),
-            catalogue: new_catalogue(),
+            catalogue: new_on_sqlite(),
         }
     }
 
@@ -508,7 +508,7 @@ fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() 
     let first = put(&cache, 1);
     drop(cache);
     // The catalogue is lost, and another one gives the same name to another file.
-    let other = new_catalogue();
+    let other = new_on_sqlite();
     let (cache, found) = reconcile(&other);
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
     let second = put(&cache, 2);
@@ -540,7 +540,7 @@ fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not() {
         Cache::reconcile(disk, records, WATER).expect("a cache")
     };
     // The catalogue is lost: the files are set aside. Then a backup of it is found after all.
-    let (cache, found) = reconcile(&new_catalogue());
+    let (cache, found) = reconcile(&new_on_sqlite());
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(2));
     drop(cache);
     let (cache, found) = reconcile(&desk.catalogue);

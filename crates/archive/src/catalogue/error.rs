@@ -33,6 +33,32 @@ pub enum CatalogueError {
         /// What it says it is.
         application_id: i64,
     },
+    /// A connection was lost in a commit, and the server could not be asked what became of it. The one case in which
+    /// something may have been changed.
+    #[error(
+        "the connection was lost while a change was being committed, and it could not be found out whether it was: \
+         look whether it is in the catalogue before doing it again. {source}"
+    )]
+    CommitUnknown {
+        /// How the connection was lost.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A text is no URL of a database.
+    #[error("no URL of a database, as postgresql://user@host/database: {what}")]
+    NoUrl {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The database holds tables of something else, and no catalogue.
+    #[error(
+        "{path} holds no catalogue but tables of something else, {table} for one: give an empty database"
+    )]
+    OtherTables {
+        /// The database.
+        path: PathBuf,
+        /// One of its tables.
+        table: String,
+    },
     /// There was a catalogue, and it is gone.
     #[error(
         "{path} {what}: the catalogue was lost. Nothing was changed, and no new one was made, for it would not know \

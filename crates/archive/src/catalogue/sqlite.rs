@@ -4,24 +4,18 @@
 //! One connection behind a lock; several processes may share the file, each waits for the other's
 //! transaction up to [`BUSY_LIMIT`].
 
-mod cached;
 mod failure;
 mod file;
-mod files;
 mod integrity;
-mod rejoin;
-mod requests;
-mod rows;
 mod schema;
-mod stages;
-mod volume_rows;
-mod volumes;
-mod writes;
+mod transaction;
 
+use super::sql::{Database, Transaction, broken_rules};
 use super::{Catalogue, CatalogueError, Result};
 pub use file::BUSY_LIMIT;
 use file::{copy_to, pragma, read_only, refuse_lost};
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+use integrity::damages;
+use rusqlite::{Connection, TransactionBehavior};
 pub use schema::{KNOWN, Upgrade};
 use schema::{check_identity, migrate};
 use std::fs::OpenOptions;
@@ -139,8 +133,9 @@ impl SqliteCatalogue {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Does work that changes something, as one transaction.
+impl Database for SqliteCatalogue {
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.connection();
         // Immediate: a transaction that began by reading could not wait for another writer.
@@ -150,7 +145,6 @@ impl SqliteCatalogue {
         Ok(value)
     }
 
-    /// Does work that only reads, all of it from one state of the catalogue.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
@@ -176,7 +170,11 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
-        self.read(integrity::findings)
+        let mut connection = self.connection();
+        let transaction = connection.transaction()?;
+        let mut findings = damages(&transaction)?;
+        findings.extend(broken_rules(&transaction)?);
+        Ok(findings)
     }
 
     fn backup(&self, path: &Path) -> Result<()> {
@@ -187,9 +185,4 @@ impl Catalogue for SqliteCatalogue {
         }
         copy_to(&self.connection(), path, take_no_more)
     }
-}
-
-/// The one row of a query, if there is one.
-fn optional<T>(row: rusqlite::Result<T>) -> Result<Option<T>> {
-    Ok(row.optional()?)
 }

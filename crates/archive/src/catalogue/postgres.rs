@@ -1,0 +1,191 @@
+//! The catalogue in a database of PostgreSQL, which many hosts share.
+//!
+//! One connection behind a lock. Whatever changes something first takes the turn, a lock on a table of ours that is
+//! held until the commit: writers come one after the other as they do with SQLite, so an operation may rely on what it
+//! has looked up. Readers see one state and wait for nobody.
+//!
+//! When a connection is lost, the transaction on it is rolled back by the server and the caller gets the error; the
+//! next operation connects again. When the connection is lost while a commit is on its way, the server is asked what
+//! became of that transaction, and only if that cannot be found out is it reported as unknown.
+
+mod connection;
+mod failure;
+mod schema;
+mod transaction;
+
+use super::sql::{Database, Transaction, broken_rules};
+use super::{Catalogue, CatalogueError, Result};
+use ::postgres::{Client, IsolationLevel, Statement};
+pub use connection::PostgresUrl;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use transaction::Open;
+
+impl From<::postgres::Error> for CatalogueError {
+    fn from(error: ::postgres::Error) -> CatalogueError {
+        CatalogueError::Database(Box::new(failure::Failure(error)))
+    }
+}
+
+/// How often, and how long apart, a server that has dropped the connection in a commit is asked about it.
+const QUESTIONS: u32 = 60;
+const BETWEEN_QUESTIONS: Duration = Duration::from_millis(500);
+
+/// A catalogue in a database.
+pub struct PostgresCatalogue {
+    url: PostgresUrl,
+    access: Access,
+    session: Mutex<Option<Session>>,
+}
+
+/// What is done with a catalogue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+/// A connection, and the statements that are prepared on it.
+struct Session {
+    client: Client,
+    prepared: RefCell<HashMap<String, Statement>>,
+}
+
+impl Session {
+    /// Whether the server has hung up, as far as that has got here.
+    fn is_lost(&mut self) -> bool {
+        use ::postgres::fallible_iterator::FallibleIterator as _;
+        self.client.is_closed() || self.client.notifications().iter().next().is_err()
+    }
+}
+
+impl PostgresCatalogue {
+    /// Opens the catalogue in a database, or makes one in an empty database, and brings its schema up to date.
+    pub fn open(url: &PostgresUrl) -> Result<PostgresCatalogue> {
+        let catalogue = PostgresCatalogue::of(url, Access::Write);
+        let mut client = url.connect()?;
+        schema::migrate(&mut client, url)?;
+        Ok(catalogue)
+    }
+
+    /// Opens the catalogue in a database that must hold one. Where there is none it was lost, and a new one would not
+    /// know what the old one knew.
+    pub fn open_existing(url: &PostgresUrl) -> Result<PostgresCatalogue> {
+        let mut client = url.connect()?;
+        schema::refuse_lost(&mut client, url)?;
+        PostgresCatalogue::open(url)
+    }
+
+    /// Opens a catalogue and changes nothing; its user needs no right to write.
+    pub fn open_to_read(url: &PostgresUrl) -> Result<PostgresCatalogue> {
+        let mut client = url.connect()?;
+        schema::refuse_lost(&mut client, url)?;
+        schema::refuse_others(&mut client, url)?;
+        Ok(PostgresCatalogue::of(url, Access::Read))
+    }
+
+    fn of(url: &PostgresUrl, access: Access) -> PostgresCatalogue {
+        PostgresCatalogue {
+            url: url.clone(),
+            access,
+            session: Mutex::new(None),
+        }
+    }
+
+    /// The connection; a new one where the last one is lost. A thread that panicked has rolled its transaction back.
+    fn session(&self) -> Result<MutexGuard<'_, Option<Session>>> {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if session.as_mut().is_none_or(Session::is_lost) {
+            *session = None;
+            let mut client = self.url.connect()?;
+            // Another program may have been at work since.
+            schema::refuse_others(&mut client, &self.url)?;
+            if self.access == Access::Read {
+                client.batch_execute("SET default_transaction_read_only = on")?;
+            }
+            *session = Some(Session {
+                client,
+                prepared: RefCell::default(),
+            });
+        }
+        Ok(session)
+    }
+
+    /// What became of a transaction whose commit has got no answer, if the server can tell.
+    fn is_committed(&self, number: &str) -> Option<bool> {
+        let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
+        for _ in 0..QUESTIONS {
+            let answer = self.url.connect().ok().and_then(|mut client| {
+                let row = client.query_one(sql, &[&number]).ok()?;
+                row.try_get::<_, Option<String>>(0).ok()
+            });
+            match answer.as_ref().map(Option::as_deref) {
+                Some(Some("committed")) => return Some(true),
+                Some(Some("aborted")) => return Some(false),
+                // The server is too far on to know.
+                Some(None) => return None,
+                _ => std::thread::sleep(BETWEEN_QUESTIONS),
+            }
+        }
+        None
+    }
+}
+
+impl Database for PostgresCatalogue {
+    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let mut kept = self.session()?;
+        let Some(Session { client, prepared }) = &mut *kept else {
+            return Err(CatalogueError::Damaged("no connection".to_owned()));
+        };
+        let mut transaction = client.transaction()?;
+        transaction.batch_execute(schema::TAKE_TURN)?;
+        let number = "SELECT CAST(pg_current_xact_id() AS TEXT)";
+        let number: String = transaction.query_one(number, &[])?.try_get(0)?;
+        let open = Open::new(transaction, prepared);
+        let value = work(&open)?;
+        let Err(error) = open.commit() else {
+            return Ok(value);
+        };
+        if failure::is_rolled_back(&error) {
+            return Err(error.into());
+        }
+        *kept = None;
+        match self.is_committed(&number) {
+            Some(true) => Ok(value),
+            Some(false) => Err(error.into()),
+            None => Err(CatalogueError::CommitUnknown {
+                source: Box::new(failure::Failure(error)),
+            }),
+        }
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let mut kept = self.session()?;
+        let Some(Session { client, prepared }) = &mut *kept else {
+            return Err(CatalogueError::Damaged("no connection".to_owned()));
+        };
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()?;
+        work(&Open::new(transaction, prepared))
+    }
+}
+
+impl Catalogue for PostgresCatalogue {
+    fn schema_version(&self) -> u32 {
+        schema::KNOWN
+    }
+
+    fn integrity(&self) -> Result<Vec<String>> {
+        self.read(broken_rules)
+    }
+
+    fn backup(&self, path: &Path) -> Result<()> {
+        todo!("{path:?}")
+    }
+}
