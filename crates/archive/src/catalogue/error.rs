@@ -15,7 +15,7 @@ pub enum CatalogueError {
     /// A number of a list or an index that the database cannot hold.
     #[error("a number is too large: the catalogue counts bytes and blocks up to 2^63 - 1")]
     NumberTooLarge,
-    /// A file beside the database could not be read or written.
+    /// A file beside the database, or of it, could not be read or written.
     #[error("{path}: {source}")]
     Io {
         /// Which file.
@@ -58,6 +58,30 @@ pub enum CatalogueError {
         path: PathBuf,
         /// One of its tables.
         table: String,
+    },
+    /// The catalogue was moved to another place, and this is what was left.
+    #[error(
+        "{path} was moved to {to}: set `catalogue` in archive.toml to that, or move it back from there"
+    )]
+    Moved {
+        /// The file or database.
+        path: PathBuf,
+        /// Where it is now.
+        to: String,
+    },
+    /// A catalogue goes where none is.
+    #[error("{path} holds a catalogue already: give a place that holds none")]
+    Occupied {
+        /// The file or database.
+        path: PathBuf,
+    },
+    /// A catalogue is moved only while nothing is under way.
+    #[error(
+        "the catalogue cannot be moved now: {what}. Let the work end, or stop it, and try again"
+    )]
+    InFlight {
+        /// What is under way.
+        what: String,
     },
     /// There was a catalogue, and it is gone.
     #[error(

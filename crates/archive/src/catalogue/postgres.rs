@@ -13,8 +13,9 @@ mod failure;
 mod schema;
 mod transaction;
 
-use super::sql::{Database, Transaction, broken_rules};
-use super::{Catalogue, CatalogueError, Result};
+use super::sql::{Database, Transaction, broken_rules, copy_all};
+use super::sqlite::{appear, take_no_more};
+use super::{Catalogue, CatalogueError, Result, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
 pub use connection::PostgresUrl;
 use std::cell::RefCell;
@@ -44,7 +45,11 @@ pub struct PostgresCatalogue {
 /// What is done with a catalogue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
+    /// It is of an older schema, and all of it is copied.
+    Copy,
+    /// It is looked at.
     Read,
+    /// It is worked on.
     Write,
 }
 
@@ -64,19 +69,46 @@ impl Session {
 
 impl PostgresCatalogue {
     /// Opens the catalogue in a database, or makes one in an empty database, and brings its schema up to date.
-    pub fn open(url: &PostgresUrl) -> Result<PostgresCatalogue> {
-        let catalogue = PostgresCatalogue::of(url, Access::Write);
+    /// Before that a copy of an older one is written to the directory.
+    pub fn open(url: &PostgresUrl, copies: &Path) -> Result<PostgresCatalogue> {
         let mut client = url.connect()?;
+        if let Some(upgrade) = schema::pending(&mut client, url, copies)? {
+            let older = PostgresCatalogue::of(url, Access::Copy);
+            older.copy_to(&upgrade.copy, upgrade.found)?;
+        }
         schema::migrate(&mut client, url)?;
-        Ok(catalogue)
+        Ok(PostgresCatalogue::of(url, Access::Write))
     }
 
     /// Opens the catalogue in a database that must hold one. Where there is none it was lost, and a new one would not
     /// know what the old one knew.
-    pub fn open_existing(url: &PostgresUrl) -> Result<PostgresCatalogue> {
+    pub fn open_existing(url: &PostgresUrl, copies: &Path) -> Result<PostgresCatalogue> {
+        schema::refuse_lost(&mut url.connect()?, url)?;
+        PostgresCatalogue::open(url, copies)
+    }
+
+    /// A new catalogue in a database that has none, or an empty one, or what was left of one that was moved.
+    pub(super) fn new_in(url: &PostgresUrl) -> Result<PostgresCatalogue> {
+        let mut client = url.connect()?;
+        schema::make_way(&mut client, url)?;
+        schema::migrate(&mut client, url)?;
+        Ok(PostgresCatalogue::of(url, Access::Write))
+    }
+
+    /// What opening it to write would do to its schema; nothing is changed.
+    pub fn pending_upgrade(url: &PostgresUrl, copies: &Path) -> Result<Option<Upgrade>> {
         let mut client = url.connect()?;
         schema::refuse_lost(&mut client, url)?;
-        PostgresCatalogue::open(url)
+        schema::pending(&mut client, url, copies)
+    }
+
+    /// Writes all of it to a file of SQLite with the same schema, which appears whole.
+    fn copy_to(&self, path: &Path, schema: u32) -> Result<()> {
+        appear(path, |partial| {
+            let copy = SqliteCatalogue::of_schema(partial, schema)?;
+            self.read(|from| copy.write(|to| copy_all(from, to)))?;
+            Ok(())
+        })
     }
 
     /// Opens a catalogue and changes nothing; its user needs no right to write.
@@ -101,9 +133,11 @@ impl PostgresCatalogue {
         if session.as_mut().is_none_or(Session::is_lost) {
             *session = None;
             let mut client = self.url.connect()?;
-            // Another program may have been at work since.
-            schema::refuse_others(&mut client, &self.url)?;
-            if self.access == Access::Read {
+            if self.access != Access::Copy {
+                // Another program may have been at work since.
+                schema::refuse_others(&mut client, &self.url)?;
+            }
+            if self.access != Access::Write {
                 client.batch_execute("SET default_transaction_read_only = on")?;
             }
             *session = Some(Session {
@@ -186,6 +220,11 @@ impl Catalogue for PostgresCatalogue {
     }
 
     fn backup(&self, path: &Path) -> Result<()> {
-        todo!("{path:?}")
+        appear(path, |partial| {
+            let copy = SqliteCatalogue::of_schema(partial, schema::KNOWN)?;
+            self.read(|from| copy.write(|to| copy_all(from, to)))?;
+            drop(copy);
+            take_no_more(partial)
+        })
     }
 }

@@ -12,6 +12,7 @@ mod rejoin;
 mod requests;
 mod rows;
 mod stages;
+mod tables;
 mod value;
 mod volume_rows;
 mod volumes;
@@ -20,6 +21,7 @@ mod writes;
 use super::Result;
 pub use integrity::broken_rules;
 use std::ops::ControlFlow;
+pub use tables::{Held, copy_all, in_flight, mark_moved};
 pub use value::{FromValue, ToValue, Value};
 
 /// A database that holds a catalogue.
@@ -38,6 +40,12 @@ pub type Transaction<'a> = dyn Statements + 'a;
 /// What is done with a row: whether to go on with the next one.
 pub type Each<'a> = &'a mut dyn FnMut(&Row<'_>) -> Result<ControlFlow<()>>;
 
+/// What takes a row of a table.
+pub type Put<'a> = &'a mut dyn FnMut(&[Value<'_>]) -> Result<()>;
+
+/// What gives the rows of a table.
+pub type Fill<'a> = &'a mut dyn FnMut(Put<'_>) -> Result<()>;
+
 /// What a transaction can do. Statements stay prepared: they are used again.
 pub trait Statements {
     /// Carries out a statement; the number of rows that it changed.
@@ -46,8 +54,24 @@ pub trait Statements {
     /// Shows the rows of a query until it is told to stop.
     fn rows(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()>;
 
-    /// The same for a query that may have far more rows than are looked at.
+    /// The same for a query that may have far more rows than are looked at, or than memory holds.
     fn walk(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()>;
+
+    /// The columns of a table.
+    fn columns(&self, table: &str) -> Result<Vec<String>>;
+
+    /// Enters many rows, in memory that does not grow with them: `fill` is given what takes a row.
+    fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()>;
+
+    /// Takes indexes and rules off the tables where loading an empty catalogue is quicker without. Returns the
+    /// statements that bring them back, which check every row.
+    fn set_rules_aside(&self) -> Result<Vec<String>>;
+
+    /// The last number that was given to a row of a table.
+    fn last_number(&self, table: &str, column: &str) -> Result<i64>;
+
+    /// Goes on with the numbers of a table after this one.
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()>;
 }
 
 /// A row of an answer.

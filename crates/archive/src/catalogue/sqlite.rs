@@ -13,11 +13,12 @@ mod transaction;
 use super::sql::{Database, Transaction, broken_rules};
 use super::{Catalogue, CatalogueError, Result};
 pub use file::BUSY_LIMIT;
+pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
 use integrity::damages;
 use rusqlite::{Connection, TransactionBehavior};
-pub use schema::{KNOWN, Upgrade};
-use schema::{check_identity, migrate};
+pub use schema::KNOWN;
+use schema::{check_identity, migrate, migrate_to};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -101,6 +102,20 @@ impl SqliteCatalogue {
         SqliteCatalogue::with(connection, path)
     }
 
+    /// A new catalogue in a file that is empty, with this schema: an older one takes what an older catalogue held. It
+    /// is not on the disk before the file is synced.
+    pub(super) fn of_schema(path: &Path, schema: u32) -> Result<SqliteCatalogue> {
+        let mut connection = Connection::open(path)?;
+        // A log in a file might outlive a kill, and be taken for that of the file of this name.
+        connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        migrate_to(&mut connection, path, schema)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(SqliteCatalogue {
+            connection: Mutex::new(connection),
+        })
+    }
+
     /// A catalogue in memory: gone with the process, for tests and rehearsals.
     pub fn in_memory() -> Result<SqliteCatalogue> {
         SqliteCatalogue::with(Connection::open_in_memory()?, Path::new(":memory:"))
@@ -154,7 +169,7 @@ impl Database for SqliteCatalogue {
 
 /// Says in a backup that no volume takes more: what is written from now on is not in it, and whoever
 /// writes by it would begin on top of that.
-fn take_no_more(backup: &Path) -> Result<()> {
+pub(super) fn take_no_more(backup: &Path) -> Result<()> {
     let connection = Connection::open(backup)?;
     // A journal in a file might outlive a kill, and be taken for the next backup's.
     connection.execute_batch(

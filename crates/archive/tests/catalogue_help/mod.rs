@@ -36,7 +36,7 @@ pub fn new_on_sqlite() -> Arc<dyn Catalogue> {
 /// None where there is no server.
 pub fn new_on_postgres() -> Option<Arc<dyn Catalogue>> {
     let url = postgres_server::parsed(&postgres_server::new_url()?);
-    let catalogue = PostgresCatalogue::open(&url).expect("a catalogue");
+    let catalogue = PostgresCatalogue::open(&url, std::path::Path::new(".")).expect("a catalogue");
     Some(Arc::new(catalogue))
 }
 

@@ -1,8 +1,9 @@
 //! Transactions and values of PostgreSQL.
 
-use crate::catalogue::sql::{Columns, Each, Row, Statements, Value};
+use crate::catalogue::sql::{Columns, Each, Fill, Row, Statements, Value};
 use crate::catalogue::{CatalogueError, Result};
 
+use ::postgres::binary_copy::BinaryCopyInWriter;
 use ::postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use ::postgres::{Statement, Transaction};
 use bytes::BytesMut;
@@ -88,6 +89,89 @@ impl Statements for Open<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        self.texts(&format!(
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass('{table}') \
+            AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+        ))
+    }
+
+    fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()> {
+        let names = columns.join(", ");
+        let mut transaction = self.transaction.borrow_mut();
+        let row = transaction.prepare(&format!("SELECT {names} FROM {table}"))?;
+        let types: Vec<Type> = row
+            .columns()
+            .iter()
+            .map(|column| column.type_().clone())
+            .collect();
+        let sql = format!("COPY {table} ({names}) FROM STDIN (FORMAT binary)");
+        let mut rows = BinaryCopyInWriter::new(transaction.copy_in(&sql)?, &types);
+        fill(&mut |row| Ok(rows.write(&parameters(row))?))?;
+        rows.finish()?;
+        Ok(())
+    }
+
+    /// A key that refers to another table is checked row by row while it is there, and by one join when it comes back.
+    fn set_rules_aside(&self) -> Result<Vec<String>> {
+        let rules = |kinds: &str, what: &str, order: &str| {
+            self.texts(&format!(
+                "SELECT format({what}) FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid \
+                WHERE {OURS} AND contype IN ({kinds}) ORDER BY contype {order}, conname"
+            ))
+        };
+        let add = "'ALTER TABLE %I ADD CONSTRAINT %I %s', relname, conname, pg_get_constraintdef(pg_constraint.oid)";
+        let drop = "'ALTER TABLE %I DROP CONSTRAINT %I', relname, conname";
+        // Keys before what refers to them.
+        let mut back = rules("'p', 'u'", add, "ASC")?;
+        let plain = format!(
+            "FROM pg_index JOIN pg_class ON pg_class.oid = indrelid \
+            WHERE {OURS} AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)"
+        );
+        back.extend(self.texts(&format!("SELECT pg_get_indexdef(indexrelid) {plain}"))?);
+        let mut away = self.texts(&format!(
+            "SELECT format('DROP INDEX %s', indexrelid::regclass) {plain}"
+        ))?;
+        back.extend(rules("'f'", add, "ASC")?);
+        away.extend(rules("'f'", drop, "ASC")?);
+        away.extend(rules("'p', 'u'", drop, "ASC")?);
+        for sql in away {
+            self.transaction.borrow_mut().batch_execute(&sql)?;
+        }
+        Ok(back)
+    }
+
+    fn last_number(&self, table: &str, column: &str) -> Result<i64> {
+        let sql =
+            "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)";
+        let row = self
+            .transaction
+            .borrow_mut()
+            .query_one(sql, &[&table, &column])?;
+        Ok(row.try_get(0)?)
+    }
+
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()> {
+        let sql =
+            "SELECT setval(pg_get_serial_sequence($1, $2)::regclass, greatest($3::bigint, 1), $3 > 0)";
+        let mut transaction = self.transaction.borrow_mut();
+        transaction.query_one(sql, &[&table, &column, &number])?;
+        Ok(())
+    }
+}
+
+/// Tables of a catalogue, as the catalogue of PostgreSQL names them.
+const OURS: &str = "relnamespace = to_regnamespace(current_schema()) AND relkind = 'r' \
+    AND relname <> 'tapewise_schema'";
+
+impl Open<'_> {
+    /// The texts in the first column of an answer.
+    fn texts(&self, sql: &str) -> Result<Vec<String>> {
+        let rows = self.transaction.borrow_mut().query(sql, &[])?;
+        let texts = rows.iter().map(|row| row.try_get(0));
+        Ok(texts.collect::<std::result::Result<_, _>>()?)
     }
 }
 
