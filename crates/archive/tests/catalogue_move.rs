@@ -6,8 +6,8 @@ use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole
 use std::path::Path;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, CatalogueError, Held, Loss, NewRecall, NewStage, Place, Terms, VolumeId,
-    WantedFile, move_catalogue,
+    Answer, CacheKey, Catalogue, CatalogueError, Held, Loss, NewRecall, NewStage, Place, Terms,
+    VolumeId, WantedFile, move_catalogue,
 };
 
 /// Something of everything: volumes, one of them forgotten, copies, requests of all states, cached files, pins, stages.
@@ -127,7 +127,16 @@ fn a_catalogue_that_went_to_postgres_and_back_holds_the_same() {
     let again = move_catalogue(&first, &database).expect("and there again");
     assert_eq!(again, back);
     let of = |all: &[Held], table| all.iter().find(|held| held.table == table).cloned();
-    for table in ["segment", "copy", "cached", "pin", "identity", "stage", "stage_file", "fact"] {
+    for table in [
+        "segment",
+        "copy",
+        "cached",
+        "pin",
+        "identity",
+        "stage",
+        "stage_file",
+        "fact",
+    ] {
         assert_eq!(of(&there, table), of(&again, table), "{table}");
     }
 }
@@ -150,7 +159,9 @@ fn fill_and_forget(catalogue: &dyn Catalogue) -> VolumeId {
     let id = catalogue.add_volume(&volume("G00001L8"), 1).expect("added");
     let write = catalogue.begin_write(id, &[], 1).expect("begun");
     catalogue.abandon_write(write.id).expect("abandoned");
-    catalogue.forget_volume(id, Loss::Refused, 2).expect("forgotten");
+    catalogue
+        .forget_volume(id, Loss::Refused, 2)
+        .expect("forgotten");
     id
 }
 

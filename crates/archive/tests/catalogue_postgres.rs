@@ -178,6 +178,8 @@ fn between(cut: Cut, armed: &'static AtomicBool, directory: &Path) {
                         server.write_all(&buffer[..read]).expect("passed on");
                     }
                     if cuts {
+                        // The server takes what has arrived, and sees that there is no more.
+                        let _ = server.shutdown(std::net::Shutdown::Write);
                         break;
                     }
                 }

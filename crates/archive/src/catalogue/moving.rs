@@ -27,7 +27,7 @@ fn give<T>(from: &Place, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Re
     match from {
         Place::File(path) => SqliteCatalogue::open_existing(path)?.write(work),
         Place::Database { url, copies } => {
-            PostgresCatalogue::open_existing(url, copies)?.write(work)
+            PostgresCatalogue::open_to_move(url, copies)?.write(work)
         }
     }
 }

@@ -4,7 +4,8 @@
 //! held until the commit: writers come one after the other as they do with SQLite, so an operation may rely on what it
 //! has looked up. Readers see one state and wait for nobody.
 //!
-//! When a connection is lost, the transaction on it is rolled back by the server and the caller gets the error; the
+//! A host that is cut off in the middle of a transaction holds the turn until the server notices: see
+//! [`connection`]. When a connection is lost, the transaction on it is rolled back by the server and the caller gets the error; the
 //! next operation connects again. When the connection is lost while a commit is on its way, the server is asked what
 //! became of that transaction, and only if that cannot be found out is it reported as unknown.
 
@@ -21,7 +22,7 @@ pub use connection::PostgresUrl;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use transaction::Open;
 
@@ -51,7 +52,12 @@ enum Access {
     Read,
     /// It is worked on.
     Write,
+    /// All of it is taken elsewhere, in a transaction that has nothing to do while the other place sorts what it got.
+    Move,
 }
+
+/// Says to a session that it changes nothing.
+const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
 /// A connection, and the statements that are prepared on it.
 struct Session {
@@ -60,10 +66,11 @@ struct Session {
 }
 
 impl Session {
-    /// Whether the server has hung up, as far as that has got here.
-    fn is_lost(&mut self) -> bool {
+    /// Itself, unless the server has hung up, as far as that has got here.
+    fn unless_lost(mut self) -> Option<Session> {
         use ::postgres::fallible_iterator::FallibleIterator as _;
-        self.client.is_closed() || self.client.notifications().iter().next().is_err()
+        let is_lost = self.client.notifications().iter().next().is_err();
+        (!is_lost).then_some(self)
     }
 }
 
@@ -93,6 +100,12 @@ impl PostgresCatalogue {
         schema::make_way(&mut client, url)?;
         schema::migrate(&mut client, url)?;
         Ok(PostgresCatalogue::of(url, Access::Write))
+    }
+
+    /// The same, to take all of it elsewhere.
+    pub(super) fn open_to_move(url: &PostgresUrl, copies: &Path) -> Result<PostgresCatalogue> {
+        PostgresCatalogue::open_existing(url, copies)?;
+        Ok(PostgresCatalogue::of(url, Access::Move))
     }
 
     /// What opening it to write would do to its schema; nothing is changed.
@@ -127,25 +140,41 @@ impl PostgresCatalogue {
         }
     }
 
-    /// The connection; a new one where the last one is lost. A thread that panicked has rolled its transaction back.
-    fn session(&self) -> Result<MutexGuard<'_, Option<Session>>> {
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if session.as_mut().is_none_or(Session::is_lost) {
-            *session = None;
-            let mut client = self.url.connect()?;
-            if self.access != Access::Copy {
-                // Another program may have been at work since.
-                schema::refuse_others(&mut client, &self.url)?;
-            }
-            if self.access != Access::Write {
-                client.batch_execute("SET default_transaction_read_only = on")?;
-            }
-            *session = Some(Session {
-                client,
-                prepared: RefCell::default(),
-            });
+    /// Does work on the connection; on a new one where the last one is lost. What goes wrong with the database ends
+    /// it: the next work begins on a new one. A thread that panicked has rolled its transaction back.
+    fn on_session<T>(&self, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+        let mut kept = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = kept.take().and_then(Session::unless_lost);
+        let mut session = last.map_or_else(|| self.connect(), Ok)?;
+        let done = work(&mut session);
+        if !matches!(
+            done,
+            Err(CatalogueError::Database(_) | CatalogueError::CommitUnknown { .. })
+        ) {
+            *kept = Some(session);
         }
-        Ok(session)
+        done
+    }
+
+    fn connect(&self) -> Result<Session> {
+        let mut client = self.url.connect()?;
+        match self.access {
+            Access::Copy => client.batch_execute(READ_ONLY)?,
+            Access::Read => {
+                schema::refuse_others(&mut client, &self.url)?;
+                client.batch_execute(READ_ONLY)?;
+            }
+            // Another program may have been at work since it was opened.
+            Access::Write => schema::refuse_others(&mut client, &self.url)?,
+            Access::Move => {
+                schema::refuse_others(&mut client, &self.url)?;
+                client.batch_execute("SET idle_in_transaction_session_timeout = 0")?;
+            }
+        }
+        Ok(Session {
+            client,
+            prepared: RefCell::default(),
+        })
     }
 
     /// What became of a transaction whose commit has got no answer, if the server can tell.
@@ -170,43 +199,38 @@ impl PostgresCatalogue {
 
 impl Database for PostgresCatalogue {
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let mut kept = self.session()?;
-        let Some(Session { client, prepared }) = &mut *kept else {
-            return Err(CatalogueError::Damaged("no connection".to_owned()));
-        };
-        let mut transaction = client.transaction()?;
-        transaction.batch_execute(schema::TAKE_TURN)?;
-        let number = "SELECT CAST(pg_current_xact_id() AS TEXT)";
-        let number: String = transaction.query_one(number, &[])?.try_get(0)?;
-        let open = Open::new(transaction, prepared);
-        let value = work(&open)?;
-        let Err(error) = open.commit() else {
-            return Ok(value);
-        };
-        if failure::is_rolled_back(&error) {
-            return Err(error.into());
-        }
-        *kept = None;
-        match self.is_committed(&number) {
-            Some(true) => Ok(value),
-            Some(false) => Err(error.into()),
-            None => Err(CatalogueError::CommitUnknown {
-                source: Box::new(failure::Failure(error)),
-            }),
-        }
+        self.on_session(|Session { client, prepared }| {
+            let mut transaction = client.transaction()?;
+            transaction.batch_execute(schema::TAKE_TURN)?;
+            let number = "SELECT CAST(pg_current_xact_id() AS TEXT)";
+            let number: String = transaction.query_one(number, &[])?.try_get(0)?;
+            let open = Open::new(transaction, prepared);
+            let value = work(&open)?;
+            let Err(error) = open.commit() else {
+                return Ok(value);
+            };
+            if failure::is_rolled_back(&error) {
+                return Err(error.into());
+            }
+            match self.is_committed(&number) {
+                Some(true) => Ok(value),
+                Some(false) => Err(error.into()),
+                None => Err(CatalogueError::CommitUnknown {
+                    source: Box::new(failure::Failure(error)),
+                }),
+            }
+        })
     }
 
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let mut kept = self.session()?;
-        let Some(Session { client, prepared }) = &mut *kept else {
-            return Err(CatalogueError::Damaged("no connection".to_owned()));
-        };
-        let transaction = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()?;
-        work(&Open::new(transaction, prepared))
+        self.on_session(|Session { client, prepared }| {
+            let transaction = client
+                .build_transaction()
+                .isolation_level(IsolationLevel::RepeatableRead)
+                .read_only(true)
+                .start()?;
+            work(&Open::new(transaction, prepared))
+        })
     }
 }
 

@@ -14,15 +14,18 @@ const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 /// How long a server may take to answer when it is connected to, and how long sent data may stay unconfirmed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What every session is told: how long it waits for another one's turn, and that a commit is on disk when it is
-/// answered, whatever the server's own setting is.
+/// What every session is told: how long it waits for another one's turn; that the server ends it when its host is cut
+/// off or hangs in a transaction, before others give up waiting; and that a commit is on disk when it is answered,
+/// whatever the server's own setting is.
 const SESSION: &str = "SET lock_timeout = '30s'; \
+    SET idle_in_transaction_session_timeout = '20s'; \
+    SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
     SET client_min_messages = warning";
 
 /// Where a database is: `postgresql://user@host:port/database`.
 #[derive(Clone)]
-pub struct PostgresUrl(Config);
+pub struct PostgresUrl(Box<Config>);
 
 impl PostgresUrl {
     /// Whether a text is meant as such a URL.
@@ -69,7 +72,7 @@ impl FromStr for PostgresUrl {
         if config.get_application_name().is_none() {
             config.application_name("tapewise");
         }
-        Ok(PostgresUrl(config))
+        Ok(PostgresUrl(Box::new(config)))
     }
 }
 

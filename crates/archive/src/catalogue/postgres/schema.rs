@@ -100,10 +100,10 @@ pub(super) fn make_way(client: &mut Client, url: &PostgresUrl) -> Result<()> {
         Err(error) => Err(error),
         Ok(Some(_)) => {
             let sql = "SELECT EXISTS (SELECT 1 FROM volume) OR EXISTS (SELECT 1 FROM file)";
-            match client.query_one(sql, &[])?.try_get(0)? {
-                true => Err(CatalogueError::Occupied { path: url.name() }),
-                false => Ok(()),
+            if client.query_one(sql, &[])?.try_get(0)? {
+                return Err(CatalogueError::Occupied { path: url.name() });
             }
+            Ok(())
         }
     }
 }

@@ -154,8 +154,7 @@ impl Statements for Open<'_> {
     }
 
     fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()> {
-        let sql =
-            "SELECT setval(pg_get_serial_sequence($1, $2)::regclass, greatest($3::bigint, 1), $3 > 0)";
+        let sql = "SELECT setval(pg_get_serial_sequence($1, $2)::regclass, greatest($3::bigint, 1), $3 > 0)";
         let mut transaction = self.transaction.borrow_mut();
         transaction.query_one(sql, &[&table, &column, &number])?;
         Ok(())
