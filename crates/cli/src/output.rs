@@ -100,7 +100,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// A table for standard output as a terminal has room for it; a pipe or a file gets every column.
+/// A table for standard output.
 pub fn table(table: &Table) -> String {
     fitted(table, terminal_size_of(std::io::stdout()))
 }
@@ -110,11 +110,12 @@ pub fn table_to_say(table: &Table) -> String {
     fitted(table, terminal_size_of(std::io::stderr()))
 }
 
+/// A table as wide as `COLUMNS` has it, else the terminal. Without either it is fit for a mail or a page of notes.
 fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
-    match terminal {
-        Some((Width(columns), _)) => format!("{table:width$}", width = usize::from(columns)),
-        None => table.to_string(),
-    }
+    let wanted = std::env::var("COLUMNS").ok();
+    let wanted = wanted.and_then(|columns| columns.trim().parse::<u16>().ok());
+    let width = wanted.or(terminal.map(|(Width(columns), _)| columns));
+    format!("{table:width$}", width = usize::from(width.unwrap_or(80)))
 }
 
 /// Says something on standard error, to a person, or to a program that asked for JSON.

@@ -367,10 +367,7 @@ impl Work<'_> {
         if (now.partition, now.blocks, now.block_bytes)
             == (then.partition, then.blocks, then.block_bytes)
         {
-            say(format_args!(
-                "goes on after {} of drive time\n",
-                crate::units::about(self.spent)
-            ));
+            say(format_args!("goes on after {} of drive time\n", self.spent));
             return Ok(());
         }
         let what = format!(

@@ -93,7 +93,7 @@ fn words(archive: &Archive, list: &PullList) -> String {
             "{move_it}: {}, {}, about {}\n",
             units::count(pull.files, "file"),
             units::bytes(pull.bytes),
-            units::about(pull.drive_time)
+            pull.drive_time
         ));
     }
     if list.at_hand > 0 {
