@@ -18,7 +18,7 @@ use tapewise_scsi::{Changer, TapeDrive, Transport};
 pub const NAMES: &str = "\
 Devices:
   /dev/sgN, /dev/nstN, /dev/tape/by-id/...  a drive or robot of this machine
-  iscsi://HOST[:PORT]/TARGET/LUN            one behind iSCSI
+  iscsi://HOST[:PORT]/TARGET/LUN            one reached over iSCSI
   emulated:DIR                              an emulated library made by `tapewise emulate`; its drives
                                             are DIR#drive0, DIR#drive1, ..., its robot DIR#changer
   emulated:KIND                             a new emulated drive with a blank cartridge, which is gone

@@ -268,10 +268,10 @@ fn held_back_line(chosen: &Found, shortest: &HeldBack) -> String {
     let instead = if chosen.is_sorted() {
         "sorted order is given"
     } else {
-        "the order given is the one of least regret"
+        "the order given has the least regret"
     };
     format!(
-        "an order that would likely take {likely}, but up to {worst} if the map is off, and then longer than sorting; {instead}"
+        "an order that would likely take {likely}, but up to {worst} if the map is off, which is longer than sorting; {instead}"
     )
 }
 

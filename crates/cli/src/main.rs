@@ -148,7 +148,8 @@ Options
 {options}
 
 `tapewise <VERB> --help` explains a verb. Lists come from standard input, results go to standard
-output, and everything else goes to standard error.
+output, and everything else goes to standard error. Tables are as wide as the terminal, and 80
+characters wide in a pipe or a file; set COLUMNS=120 for another width.
 ";
 
 /// The verbs that are there on Linux only.

@@ -46,8 +46,8 @@ pub struct Audit {
     /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2200))]
     year: Option<i16>,
-    /// Drive profile to price with: a name from `tapewise profile list`, or a TOML file [default:
-    /// the one that an event log names].
+    /// Drive profile to predict with: a name from `tapewise profile list`, or a TOML file [default: the one that an
+    /// event log names].
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
     /// Map of a cartridge, for reads whose positions the log does not have; may be given several
@@ -59,7 +59,7 @@ pub struct Audit {
     maps: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
-    /// Every drive, volume, user and mount, not only the ten that took longest.
+    /// Show every drive, volume, user and mount, not only the ten that took longest.
     #[arg(long)]
     all: bool,
     /// Print JSON instead of tables.
@@ -71,7 +71,7 @@ pub struct Audit {
     /// Write everything as one page for a browser.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// What the picture's hours are divided by.
+    /// How the picture divides the hours.
     #[arg(
         long,
         value_name = "WHAT",

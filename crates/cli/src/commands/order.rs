@@ -226,7 +226,7 @@ fn judge_unplaced(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
     };
     let asked = judge::sorted(batch);
     output::say(judge::judge(device, args.placement.head, &asked)?);
-    output::say("tapewise: in the order of blocks and without a prediction of ours, because:\n");
+    output::say("tapewise: sorted by block, and without a prediction, because:\n");
     Ok(())
 }
 

@@ -26,7 +26,7 @@ pub struct Migrate {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Say what would be moved, and move nothing.
+    /// Print what would be moved, and move nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print only errors on standard error.
@@ -91,7 +91,7 @@ pub struct Repack {
     /// Label of the volume.
     #[arg(value_name = "VOLUME")]
     volume: String,
-    /// Label the emptied cartridge anew, so that `store` writes on it again: what stands on it is given up.
+    /// Label the emptied cartridge again, so that `store` can write on it. What is on it is lost.
     #[arg(long)]
     reuse: bool,
     /// Print only errors on standard error.
@@ -125,9 +125,9 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
         args.volume,
         units::count(repacked.moved.files as usize, "file"),
         match repacked.forgotten {
-            Some(_) if args.reuse => "forgotten, and its cartridge is labelled anew",
+            Some(_) if args.reuse => "removed, and its cartridge has a new label",
             Some(_) => "forgotten",
-            None => "kept, for what stays on it",
+            None => "kept, because files stay on it",
         }
     ))?;
     told(&repacked.moved, &mut answer)
@@ -149,7 +149,7 @@ fn told(moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
     }
     for label in &moved.emptied {
         say(format_args!(
-            "tapewise: nothing on volume {label} is wanted any more: `catalog repack` forgets it\n"
+            "tapewise: nothing on volume {label} is still wanted: `catalog repack` removes the volume\n"
         ));
     }
     for (label, why) in &moved.unavailable {

@@ -138,7 +138,7 @@ fn shelve(stocked: Vec<Stocked>, inventory: &Inventory) -> Result<Vec<Shelved>, 
         let found = all.iter().find(|one| one.label == stocked.label);
         let slot = found.map(|one| one.slot).ok_or_else(|| {
             CliError::input(format!("no cartridge {} is in a slot", stocked.label))
-                .hint("`tapewise library inventory` says what stands where")
+                .hint("`tapewise library inventory` shows what is where")
         })?;
         Ok(Shelved { stocked, slot })
     };
