@@ -295,7 +295,7 @@ pub fn whole_tape_line(placed: &Placed, chosen: &Found) -> Option<String> {
 
 fn not_there(why: NotThere) -> String {
     match why {
-        NotThere::AskTheDrive => "only the drive can tell: --to rao, then --rao-order".to_owned(),
+        NotThere::AskTheDrive => "ask it: --to rao".to_owned(),
         NotThere::NoRao => "the drive has none".to_owned(),
         NotThere::TooManyVisits(most) => format!("up to {most} visits"),
         NotThere::LtoOnly => "for LTO only".to_owned(),

@@ -11,6 +11,7 @@ use std::io::{IsTerminal, Write};
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_plot::Table;
@@ -57,6 +58,7 @@ pub fn write(
     new.prefix(".tapewise-");
     #[cfg(unix)]
     new.permissions(mode.clone().unwrap_or(Permissions::from_mode(0o666)));
+    let _whole = no_file_half_written();
     let mut file = new.tempfile_in(directory).map_err(|e| bad(&e))?;
     file.write_all(&text).map_err(|e| bad(&e))?;
     if let Some(mode) = mode {
@@ -67,6 +69,14 @@ pub fn write(
     // The name lasts too. Not every file system syncs directories, and the file is there.
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
+}
+
+/// Held while a file is written that is to appear whole.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Waits until no file is half written, and keeps it so.
+pub fn no_file_half_written() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The hint of `order` and `convert` about a name with a line break.

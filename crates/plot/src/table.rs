@@ -161,7 +161,7 @@ impl fmt::Display for Table {
 const GAP: &str = "  ";
 
 /// Words are not folded to less than this.
-const LEAST_FOLD: usize = 18;
+const LEAST_FOLD: usize = 24;
 
 /// What a column is called where it is not shown.
 fn heading(column: &str) -> &str {

@@ -9,6 +9,7 @@ mod tests;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
 use crate::html;
+use crate::interrupt;
 use crate::json;
 use crate::output::{self, say};
 use crate::progress::{Meter, State};
@@ -58,7 +59,7 @@ pub struct Audit {
     #[arg(long, value_name = "DIR")]
     maps: Option<PathBuf>,
     #[command(flatten)]
-    search: SearchArgs,
+    pub search: SearchArgs,
     /// Show every drive, volume, user and mount, not only the ten that took longest.
     #[arg(long)]
     all: bool,
@@ -102,6 +103,9 @@ fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
 
 /// Runs the verb.
 pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
+    if args.search.may_be_long() {
+        interrupt::stop_search_on_interrupt()?;
+    }
     let found = audit(args)?;
     for notice in &found.notices {
         say(format_args!("tapewise: {notice}\n"));
@@ -122,7 +126,7 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         report::text(&found, args.all)
     };
     output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(interrupt::exit_of_search())
 }
 
 /// By whom or what the hours are divided.

@@ -79,7 +79,7 @@ fn the_stand_in_is_named_as_one_and_decides_nothing() {
     assert!(!none.err.contains("stand-in"), "{}", none.err);
     let usual = desk.done(&format!("{ORDER} clips.csv --explain"));
     assert!(
-        usual.err.contains("only the drive can tell"),
+        usual.err.contains("ask it: --to rao"),
         "{}",
         usual.err
     );

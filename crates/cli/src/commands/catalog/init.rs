@@ -116,7 +116,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
     let mut answer = Answer::new("catalog-init", args.json);
     let directory = args.directory.display().to_string();
     answer.line(&format!(
-        "{directory} is an archive; its settings are in archive.toml"
+        "made the archive {directory}; its settings are in {directory}/archive.toml"
     ))?;
     answer.set("archive", directory);
     answer.end()?;

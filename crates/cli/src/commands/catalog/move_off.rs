@@ -45,9 +45,19 @@ pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due())?;
+    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due());
+    let moved = moved.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-migrate", args.json);
     told(&moved, &mut answer)
+}
+
+fn go_on_later(error: CliError) -> CliError {
+    match error.exit() {
+        Exit::Interrupted => error.or_hint(
+            "files that were moved stay where they are now; the same command moves the rest",
+        ),
+        _ => error,
+    }
 }
 
 /// Prints what is due, a line for each volume and tier.
@@ -115,7 +125,8 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
             mover.reuse(&record)?;
         }
         Ok(repacked)
-    })?;
+    });
+    let repacked = repacked.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-repack", args.json);
     answer.set("volume", args.volume.as_str());
     answer.set("forgotten", repacked.forgotten.is_some());

@@ -7,7 +7,7 @@ mod verified;
 use super::heed;
 use crate::error::CliError;
 use crate::progress::{Meter, State};
-use crate::{device, html, output, profiles, quantity, units};
+use crate::{device, html, interrupt, output, profiles, quantity, units};
 use std::path::PathBuf;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome};
@@ -92,6 +92,9 @@ pub fn run(args: &Check) -> Result<(), CliError> {
     if let Some(hours) = args.hours {
         return full::run(args, name, path, hours);
     }
+    interrupt::end_on_interrupt(
+        "no report was written; the same command begins again, and --quick takes three minutes",
+    )?;
     let way = way(name)?;
     let mut drive = device::tape_for_use(name)?;
     let ready = drive.wait_until_ready(super::READY_LIMIT);

@@ -90,7 +90,8 @@ pub fn caution(results: &Results) -> Option<String> {
 }
 
 fn one(scenario: &Scenario, simulated: &Simulated) -> String {
-    let tables = tables(scenario, simulated).map(|(_, table)| format!("\n{table}"));
+    let tables =
+        tables(scenario, simulated).map(|(_, table)| format!("\n{}", crate::output::table(&table)));
     lines(scenario, simulated).join("\n") + "\n" + &tables.concat()
 }
 
