@@ -212,9 +212,12 @@ impl Table {
         let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
         let word = |at| self.lines().filter_map(|row| longest(cell(row, at))).max();
         let right = self.right();
-        let least = |(at, &width): (usize, &usize)| match right[at] {
-            true => width,
-            false => word(at).unwrap_or(0).max(LEAST_FOLD).min(width),
+        let least = |(at, &width): (usize, &usize)| {
+            if right[at] {
+                width
+            } else {
+                word(at).unwrap_or(0).max(LEAST_FOLD).min(width)
+            }
         };
         widths.iter().enumerate().map(least).collect()
     }
