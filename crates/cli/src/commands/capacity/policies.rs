@@ -100,7 +100,7 @@ fn table(first: &Capacity, found: &[(MountPolicy, Capacity)]) -> Table {
         crate::units::time(first.target.limit_s)
     );
     let mut table = Table::new(
-        &format!(
+        format!(
             "The fewest drives for {limit}, by mount policy, with 95 % intervals. Times in seconds"
         ),
         &columns,
