@@ -14,12 +14,17 @@ use std::time::Duration;
 /// A flag that the first interrupt sets, so that a log or a file ends whole; the second one ends the program at once.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
+    register(&stop)?;
+    Ok(stop)
+}
+
+fn register(stop: &Arc<AtomicBool>) -> Result<(), CliError> {
     let at_once = Exit::Interrupted as i32;
     // In this order: the first interrupt finds the flag not yet set.
-    flag::register_conditional_shutdown(SIGINT, at_once, Arc::clone(&stop))
-        .and_then(|_| flag::register(SIGINT, Arc::clone(&stop)))
+    flag::register_conditional_shutdown(SIGINT, at_once, Arc::clone(stop))
+        .and_then(|_| flag::register(SIGINT, Arc::clone(stop)))
         .map_err(CliError::failed)?;
-    Ok(stop)
+    Ok(())
 }
 
 /// How often a thread looks whether there was an interrupt. Printing is not allowed in the signal's own handler.
@@ -28,9 +33,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// From now on the first interrupt ends the program, which then gives this hint. A file that is being written is
 /// completed first.
 pub fn end_on_interrupt(hint: &'static str) -> Result<(), CliError> {
-    let stop = stop_on_interrupt()?;
-    thread::spawn(move || {
-        while !is_set(&stop) {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    let watch = move || {
+        while !is_set(&seen) {
             thread::sleep(LOOK_EVERY);
         }
         let _whole = output::no_file_half_written();
@@ -38,8 +44,12 @@ pub fn end_on_interrupt(hint: &'static str) -> Result<(), CliError> {
         output::say_error(&ended);
         progress::end(&Err(ended));
         std::process::exit(Exit::Interrupted as i32);
-    });
-    Ok(())
+    };
+    // A machine that has no thread to spare ends the program without a word.
+    match thread::Builder::new().spawn(watch) {
+        Ok(_) => register(&stop),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Whether it was interrupted.

@@ -296,7 +296,7 @@ mod tests {
         table.row(["wrap", "58", "the share that a real cartridge had"].map(str::to_owned));
         table.row(["rate", "[365, 341, 318, 306.4, 273]", "-"].map(str::to_owned));
         assert_eq!(
-            format!("{table:58}"),
+            format!("{table:57}"),
             "\
 field  value                     note
 wrap   58                        the share that a real
