@@ -134,6 +134,7 @@ fn sums_of_the_longest_times_are_exact() {
             place: 0.0,
             drive: Some(0),
             priority: 0,
+            owner: 0,
             cleaning_meanwhile: Micros::ZERO,
             failures_meanwhile: Micros::ZERO,
         }

@@ -25,6 +25,8 @@ pub struct Answer {
     pub drive: Option<u16>,
     /// How urgent it was.
     pub priority: u8,
+    /// Who asked.
+    pub owner: u32,
     /// Drive time that cleaning took from the library while it waited for a drive.
     pub cleaning_meanwhile: Micros,
     /// Drive time that failures took from the library while it waited for a drive.

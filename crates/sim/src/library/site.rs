@@ -4,7 +4,7 @@ use super::estimate::Estimate;
 use super::mechanics::{Mechanics, ReadOrder};
 use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
-use crate::mounts::{FreeDrive, MountPolicy, Waiting};
+use crate::mounts::{FreeDrive, Waiting};
 use crate::scenario::{
     Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, Overload,
     PlacePick, RobotGroup, Scenario, ScenarioError,
@@ -103,10 +103,7 @@ impl Site {
             halls.push(hall(scenario, library, &find)?);
         }
         let order = order(scenario, &halls)?;
-        if matches!(
-            scenario.policy.mount,
-            MountPolicy::Index | MountPolicy::Ahead
-        ) {
+        if scenario.policy.mount.prices() {
             halls.iter_mut().for_each(|hall| hall.estimate(order));
         }
         let shares = scenario.libraries.iter().map(|library| library.share);

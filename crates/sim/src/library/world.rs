@@ -168,6 +168,8 @@ pub(super) struct World<'a> {
     answers: Vec<Option<Answer>>,
     arrived: u64,
     answered: u64,
+    /// Users that have asked so far: one more than the highest number.
+    pub owners: u32,
     pub failures_since_answer: u64,
     pub next_ready: u64,
     pub service: Random,
@@ -196,6 +198,7 @@ impl<'a> World<'a> {
             answers: vec![None; site.scenario.requests as usize],
             arrived: 0,
             answered: 0,
+            owners: 0,
             failures_since_answer: 0,
             next_ready: 0,
             service: random(Purpose::Drives),
@@ -374,6 +377,7 @@ impl<'a> World<'a> {
                 place: wanted.place * filled,
                 drive: None,
                 priority: wanted.priority,
+                owner: wanted.owner,
                 cleaning_meanwhile: Micros::ZERO,
                 failures_meanwhile: Micros::ZERO,
             },
@@ -384,6 +388,7 @@ impl<'a> World<'a> {
             lost: [Micros::ZERO; 2],
         };
         self.arrived += 1;
+        self.owners = self.owners.max(wanted.owner + 1);
         self.next_arrival();
         let slot = match self.unused.pop() {
             Some(slot) => {
