@@ -18,6 +18,7 @@ mod mover_doubts;
 mod mover_migrate;
 mod mover_others;
 mod mover_tiers;
+mod pull_list;
 mod read_mapped_tape;
 mod recall_drives;
 mod recall_full;

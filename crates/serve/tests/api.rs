@@ -66,6 +66,7 @@ fn desk(limits: Limits) -> Desk {
         volume_bytes: None,
         zstd_level: None,
         batch_window_s: None,
+        mounts: Default::default(),
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");

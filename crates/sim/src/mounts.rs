@@ -48,7 +48,7 @@ pub use home::{Pace, take_home};
 pub use reason::{Reason, Why, reason};
 pub use shares::{OwnerId, Shares};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
 
@@ -127,6 +127,27 @@ impl Waiting {
         self.arrived += arrived;
         self.priority = self.priority.max(priority);
         self.weight += f64::from(priority).exp2();
+    }
+
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest drives
+    /// for its share, and it is as old as the oldest request of an owner without its share. What the others wait for
+    /// must not bring those forward. Each request is its owner, its number and its arrival.
+    #[must_use]
+    pub fn for_owners(
+        self,
+        shares: &Shares,
+        requests: impl Iterator<Item = (OwnerId, u64, Micros)> + Clone,
+    ) -> Waiting {
+        let owners = requests.clone().map(|(owner, ..)| owner);
+        let mut seen = Waiting {
+            owner: shares.neediest(owners).unwrap_or_default(),
+            ..self
+        };
+        let unserved = requests.filter(|(owner, ..)| !shares.is_served(*owner));
+        if let Some((_, oldest, arrived)) = unserved.min_by_key(|(_, number, _)| *number) {
+            (seen.oldest, seen.oldest_arrived) = (oldest, arrived);
+        }
+        seen
     }
 
     /// Whether its oldest request has waited for `overdue_s`.
@@ -239,7 +260,7 @@ impl PolicyKind {
 macro_rules! policies {
     ($($(#[$doc:meta])* $name:ident: $kind:expr,)*) => {
         /// Which cartridge a free drive gets.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum MountPolicy {
             $($(#[$doc])* $name,)*

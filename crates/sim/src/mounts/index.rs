@@ -25,9 +25,6 @@ pub(super) const KIND: PolicyKind = PolicyKind {
     why: Why::Worth,
 };
 
-/// One request on a drive for an hour, as a whole number.
-const UNIT: f64 = 1e15;
-
 fn rank(situation: &Situation, waiting: &Waiting, drive: &FreeDrive) -> Result<Rank, Micros> {
     let overdue = Micros::from_secs_f64(situation.rules.overdue_s);
     if waiting.is_overdue(situation.now, situation.rules) {
@@ -36,5 +33,6 @@ fn rank(situation: &Situation, waiting: &Waiting, drive: &FreeDrive) -> Result<R
     let waited = waiting.waited(situation.now).0 as f64 / f64::from(waiting.requests.max(1));
     let worth = waiting.weight * (1.0 + waited / overdue.0.max(1) as f64);
     let cost = (situation.cost)(waiting, drive).0.max(1) as f64;
-    Ok((Reverse((worth / cost * UNIT) as u64), waiting.oldest))
+    // Of positive numbers the greater has the greater bits.
+    Ok((Reverse((worth / cost).to_bits()), waiting.oldest))
 }

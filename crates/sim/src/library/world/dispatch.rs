@@ -97,8 +97,7 @@ impl World<'_> {
         }
     }
 
-    /// What is known of a cartridge: for whom it would be mounted, and the oldest request of those who have fewer drives
-    /// than their share. What the others wait for must not bring them forward.
+    /// What is known of a cartridge, as its owners' shares let it be seen.
     pub(super) fn known(&self, shares: &Shares, number: CartridgeId) -> Waiting {
         let cartridge = &self.cartridges[number];
         let mut known = cartridge.known;
@@ -106,19 +105,12 @@ impl World<'_> {
         if !self.has_shares() {
             return known;
         }
-        let answers = || {
-            cartridge
-                .waiting
-                .iter()
-                .map(|&request| &self.pending[request].answer)
-        };
-        let owners = answers().map(|answer| OwnerId(answer.owner));
-        known.owner = shares.neediest(owners).unwrap_or_default();
-        let unserved = answers().filter(|answer| !shares.is_served(OwnerId(answer.owner)));
-        if let Some(oldest) = unserved.min_by_key(|answer| answer.number) {
-            (known.oldest, known.oldest_arrived) = (oldest.number, oldest.arrived);
-        }
-        known
+        let answers = cartridge
+            .waiting
+            .iter()
+            .map(|&request| &self.pending[request].answer);
+        let requests = answers.map(|answer| (OwnerId(answer.owner), answer.number, answer.arrived));
+        known.for_owners(shares, requests)
     }
 
     /// Whether there are several users, and a policy that sees to them.
