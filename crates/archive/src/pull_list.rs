@@ -35,14 +35,15 @@ pub struct Pull {
     pub why: Reason,
 }
 
-/// When a file is likely to be there, from now on.
+/// When a file is likely to be there, from now on. It is planned twice: as if the queue were empty, and with all that
+/// waits in it now, in the order in which the archive would read both. What joins the queue later is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The file.
     pub file: FileId,
-    /// If nothing else is read before it.
+    /// The sooner of both plans, if everything goes faster than predicted.
     pub soonest: Micros,
-    /// If all that waits in the queue now is read too, in the order in which the archive would.
+    /// The later of both, if everything takes longer.
     pub latest: Micros,
 }
 
@@ -97,15 +98,15 @@ pub fn pull_list(
     let mut beside_others = left.clone();
     beside_others.add_queue(catalogue)?;
     let (pulls, alone) = schedule.of(left)?;
-    let (_, latest) = schedule.of(beside_others)?;
+    let (_, beside) = schedule.of(beside_others)?;
     list.pulls = pulls;
     let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
     let expected = asking.files.iter().filter_map(|&file| {
-        let (soonest, latest) = (alone.get(&of(file))?, latest.get(&of(file))?);
+        let (alone, beside) = (*alone.get(&of(file))?, *beside.get(&of(file))?);
         Some(Expected {
             file,
-            soonest: times(*soonest, 1.0 - SPREAD),
-            latest: times(*latest.max(soonest), 1.0 + SPREAD),
+            soonest: times(alone.min(beside), 1.0 - SPREAD),
+            latest: times(alone.max(beside), 1.0 + SPREAD),
         })
     });
     list.expected = expected.collect();

@@ -21,6 +21,8 @@ pub struct Answer {
     pub cartridge: u32,
     /// Where on the cartridge, as a share of the tape.
     pub place: f64,
+    /// How much was read, in decimal MB.
+    pub size_mb: f64,
     /// Drive, within its library; none where disk answered.
     pub drive: Option<u16>,
     /// How urgent it was.

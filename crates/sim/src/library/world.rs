@@ -58,7 +58,6 @@ pub(super) struct Pending {
     pub answer: Answer,
     /// Over all libraries.
     pub cartridge: CartridgeId,
-    pub size_mb: f64,
     /// Since when it waits, where no drive keeps its time.
     pub since: Micros,
     /// What its drive had done when it joined.
@@ -375,6 +374,7 @@ impl<'a> World<'a> {
                 library: wanted.library,
                 cartridge: wanted.cartridge,
                 place: wanted.place * filled,
+                size_mb: wanted.size_mb,
                 drive: None,
                 priority: wanted.priority,
                 owner: wanted.owner,
@@ -382,7 +382,6 @@ impl<'a> World<'a> {
                 failures_meanwhile: Micros::ZERO,
             },
             cartridge,
-            size_mb: wanted.size_mb,
             since: self.now(),
             joined: Parts::default(),
             lost: [Micros::ZERO; 2],
@@ -431,7 +430,7 @@ impl<'a> World<'a> {
         (cartridge.known).add(
             answer.number,
             answer.arrived,
-            waiting.size_mb,
+            waiting.answer.size_mb,
             answer.priority,
         );
         match cartridge.place {
@@ -495,8 +494,11 @@ impl<'a> World<'a> {
         let takes = software.answer_s.time(&mut self.service);
         let pending = &mut self.pending[request];
         pending.since = now;
-        let (cartridge, place, size_mb) =
-            (pending.cartridge, pending.answer.place, pending.size_mb);
+        let (cartridge, place, size_mb) = (
+            pending.cartridge,
+            pending.answer.place,
+            pending.answer.size_mb,
+        );
         self.disk.keep(cartridge, place, size_mb);
         self.agenda.after(takes, Event::Answered(request));
     }

@@ -155,7 +155,7 @@ impl World<'_> {
         let cartridge = &mut self.cartridges[number];
         cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
         for &request in &cartridge.waiting {
-            let (answer, size_mb) = (&pending[request].answer, pending[request].size_mb);
+            let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
             (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
         }
     }

@@ -75,7 +75,7 @@ impl<'a> World<'a> {
         let bytes = match (action, drive.round.legs.get(drive.leg)) {
             (Action::Read, Some(leg)) => drive.round.sequence[leg.answers.clone()]
                 .iter()
-                .map(|&index| self.pending[drive.batch[index as usize]].size_mb)
+                .map(|&index| self.pending[drive.batch[index as usize]].answer.size_mb)
                 .map(|size_mb| (size_mb * 1e6) as u64)
                 .sum(),
             _ => 0,
@@ -253,7 +253,7 @@ impl<'a> World<'a> {
             let pending = &pending[request];
             Target {
                 place: pending.answer.place,
-                size_mb: pending.size_mb,
+                size_mb: pending.answer.size_mb,
             }
         }));
         let random = &mut self.service;

@@ -83,7 +83,7 @@ impl World<'_> {
             left.add(
                 answer.number,
                 answer.arrived,
-                pending.size_mb,
+                pending.answer.size_mb,
                 answer.priority,
             );
         }
