@@ -3,8 +3,9 @@
 use crate::least_squares::Table;
 use std::sync::Arc;
 use tapewise_model::locate::{
-    FourRegion, HelicalLinear, KeyPointCoefficients, KeyPointModel, LandingCoefficients,
-    LandingModel, LocateModel, LtoCoefficients, LtoRegression, ShortSeek,
+    CurvesCoefficients, CurvesModel, FourRegion, HelicalLinear, KeyPointCoefficients,
+    KeyPointModel, LandingCoefficients, LandingModel, LocateModel, LtoCoefficients, LtoRegression,
+    ShortSeek,
 };
 use tapewise_model::{Geometry, KeyPoints};
 
@@ -33,6 +34,8 @@ pub enum Coefficients {
     LtoRegression(LtoCoefficients),
     /// See [`LandingModel`].
     LandingPoint(LandingCoefficients),
+    /// See [`CurvesModel`].
+    Curves(CurvesCoefficients),
     /// See [`KeyPointModel`].
     KeyPoint {
         /// The speeds and the constants of the seven cases.
@@ -125,6 +128,9 @@ impl Coefficients {
             }
             Coefficients::LandingPoint(coefficients) => {
                 LocateModel::LandingPoint(LandingModel::new(coefficients, geometry))
+            }
+            Coefficients::Curves(coefficients) => {
+                LocateModel::Curves(CurvesModel::new(coefficients, geometry))
             }
             Coefficients::KeyPoint {
                 coefficients,

@@ -52,6 +52,7 @@
 
 pub mod blind;
 mod candidate;
+mod curves;
 mod document;
 mod fitted;
 mod held_out;
@@ -60,6 +61,7 @@ mod landing;
 mod least_squares;
 pub mod log;
 mod maps;
+mod normal;
 mod outcome;
 mod profile;
 mod refusal;

@@ -74,6 +74,11 @@ pub struct Rays<'a>(pub(super) &'a dyn Straight);
 
 /// The classes of a model, as its file states them.
 pub(super) trait Straight: fmt::Debug + Sync {
+    /// See [`Rays::are_known`].
+    fn is_straight(&self) -> bool {
+        true
+    }
+
     /// The slopes of a class.
     fn slopes(&self, class: usize) -> Slopes;
 
@@ -90,6 +95,11 @@ pub(super) trait Straight: fmt::Debug + Sync {
 }
 
 impl Rays<'_> {
+    /// Whether times are made of straight pieces at all; if not, there are no classes, and every pair has to be asked.
+    pub fn are_known(&self) -> bool {
+        self.0.is_straight()
+    }
+
     /// The slopes of a class.
     pub fn slopes(&self, class: usize) -> Slopes {
         self.0.slopes(class)

@@ -6,12 +6,15 @@
 //! clock at which it would pass a place instead of the way along the tape. One sweep over the
 //! members of each class leaves the least value up to each member, and from there on; then every
 //! row needs one look-up for each piece. That is O(classes) for a row and O(n) for the sweeps,
-//! where all pairs are O(n²).
+//! where all pairs are O(n²). A model that is not made of straight pieces leaves nothing but all pairs.
 
 use crate::problem::Problem;
 use crate::solve::offers::Offers;
 use tapewise_model::Pace;
 use tapewise_model::locate::{Look, Slopes};
+
+/// Arcs of a row that are offered where all of them were asked.
+const OFFERED: usize = 8;
 
 /// A group that nobody belongs to.
 const NO_GROUP: u32 = u32::MAX;
@@ -277,6 +280,9 @@ impl<'a> Pricing<'a> {
     /// The offers of visits; the last column, where the tour closes, is not among them.
     #[inline(always)]
     fn visit_offers(&self, row: usize, prices: &[i64], mut give: impl FnMut(u32, i64)) {
+        if !self.problem.tape().model.rays().are_known() {
+            return self.offer_least_of_all(row, prices, give);
+        }
         let (begin, end) = (self.row_rays[row], self.row_rays[row + 1]);
         for ray in &self.rays[begin as usize..end as usize] {
             let least = &self.table[ray.at as usize];
@@ -300,6 +306,21 @@ impl<'a> Pricing<'a> {
                 give(column, cost - prices[column as usize]);
             }
         }
+    }
+
+    /// The least of all arcs of a row, by looking at every one.
+    #[cold]
+    fn offer_least_of_all(&self, row: usize, prices: &[i64], mut give: impl FnMut(u32, i64)) {
+        let visits = (0..self.problem.len()).filter(|&column| column != row);
+        let mut arcs: Vec<(i64, u32)> = visits
+            .map(|column| (self.cost(row, column) - prices[column], column as u32))
+            .collect();
+        if arcs.len() > OFFERED {
+            arcs.select_nth_unstable(OFFERED);
+            arcs.truncate(OFFERED);
+        }
+        arcs.into_iter()
+            .for_each(|(reduced, column)| give(column, reduced));
     }
 
     /// The seldom case that a row's own column answers: a visit that ends on another wrap than it
