@@ -6,6 +6,7 @@
 mod drawing;
 mod moves;
 mod shape;
+mod sides;
 
 use crate::fitted::{Coefficients, Fitted};
 use crate::sample::{FitError, Ground, Sample};
@@ -17,7 +18,7 @@ use tapewise_model::locate::CurvesCoefficients;
 /// Most records that shapes are compared with; the one that is taken is drawn with all.
 const COMPARED: usize = 2_000;
 /// Stretches of the tape that may have a pace of their own.
-const STRETCHES: [usize; 3] = [8, 16, 32];
+const STRETCHES: [usize; 4] = [8, 16, 32, 64];
 /// What stepping over all wraps may take beside winding the whole tape, to begin with.
 const STEP_SHARES: [f64; 4] = [0.1, 0.2, 0.4, 0.8];
 /// Rounds in which a shape gains something.
@@ -27,7 +28,7 @@ const GAINS: usize = 5;
 pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let moves = Moves::new(samples, ground);
     let drawing = search(&moves.thinned(COMPARED)).drawing;
-    let drawn = drawing.drawn(&moves);
+    let drawn = sides::settled(drawing, &moves).drawn(&moves);
     Ok(Fitted {
         coefficients: Coefficients::Curves(coefficients(&drawn, &moves)),
         outliers: drawn.outliers,
@@ -38,13 +39,14 @@ pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
 
 /// The shape with the least price, drawn.
 fn search(moves: &Moves) -> Drawn {
+    let price = (moves.all.len() as f64).ln();
     let mut best = Drawing::ordinary(moves).drawn(moves);
     for _ in 0..GAINS {
-        let tried = richer(&best.drawing, moves)
+        let tried = richer(&best, moves)
             .into_iter()
             .map(|drawing| drawing.drawn(moves));
         match tried.min_by(|a, b| a.price.total_cmp(&b.price)) {
-            Some(drawn) if drawn.price < best.price => best = drawn,
+            Some(drawn) if drawn.price < best.price - price => best = drawn,
             _ => break,
         }
     }
@@ -52,7 +54,8 @@ fn search(moves: &Moves) -> Drawn {
 }
 
 /// Drawings with one thing more than this one, to begin with.
-fn richer(now: &Drawing, moves: &Moves) -> Vec<Drawing> {
+fn richer(drawn: &Drawn, moves: &Moves) -> Vec<Drawing> {
+    let now = &drawn.drawing;
     let shape = &now.shape;
     let reshaped = |shape| now.reshaped(shape, moves);
     let mut all = Vec::new();
@@ -90,6 +93,7 @@ fn richer(now: &Drawing, moves: &Moves) -> Vec<Drawing> {
             );
         }
     }
+    all.extend(sides::divided(drawn, moves));
     all
 }
 

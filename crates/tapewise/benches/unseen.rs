@@ -35,7 +35,11 @@ fn main() {
         "| transport | model taken | trust | held out, s | without outliers | floor | over floor | saved at 50 | 200 | 1,000 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    for transport in &TRANSPORTS {
+    let only = std::env::var("ONLY").ok();
+    for transport in TRANSPORTS
+        .iter()
+        .filter(|t| only.as_ref().is_none_or(|o| t.name.contains(o.as_str())))
+    {
         let rows: Vec<Row> = SEEDS
             .map(|seed| row(transport, &drive, &ground, seed))
             .collect();

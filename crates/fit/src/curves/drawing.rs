@@ -33,6 +33,8 @@ pub(super) struct Drawn {
     pub drawing: Drawing,
     /// Of the records that are no outliers.
     pub residual_s: f64,
+    /// Of the nearest 95 %.
+    pub trimmed_s: f64,
     /// Deviance with a price for every number: the less the better.
     pub price: f64,
     pub outliers: usize,
@@ -123,6 +125,49 @@ impl Drawing {
         way
     }
 
+    /// Seconds to wind a distance, away from the beginning of tape.
+    pub fn wound_s(&self, distance: f64) -> f64 {
+        (0..PARTS)
+            .map(|at| self.values[self.travel + at] * part(at, distance))
+            .sum()
+    }
+
+    /// How much a move takes longer if the way to and from the station does by as much at either end of it: per length of
+    /// the tape, the way itself and its pace as they are.
+    fn by_station(&self, each: &Move) -> f64 {
+        let (station, Some(from)) = self.shape.start(each) else {
+            return 0.0;
+        };
+        if self.expected(each).0 != Branch::Winds {
+            return 0.0;
+        }
+        let (curve, way) = (self.curve(each), self.way(each));
+        self.slope(curve, way) * ((station - from).signum() + (station - each.to).signum())
+    }
+
+    /// Moves the station to where errors are least.
+    fn shift_station(&mut self, moves: &Moves, errors: &[f64], weights: &[f64]) {
+        let mut sums = [0.0; 2];
+        for ((each, error), weight) in moves.all.iter().zip(errors).zip(weights) {
+            let gain = self.by_station(each);
+            sums = [
+                sums[0] + weight * gain * error,
+                sums[1] + weight * gain * gain,
+            ];
+        }
+        if let Some(sides) = self.shape.sides.as_mut().filter(|_| sums[1] > 0.0) {
+            sides.station = (sides.station - sums[0] / sums[1]).clamp(0.0, 1.0);
+        }
+    }
+
+    /// Seconds for the length of the tape that a curve rises by at a way.
+    fn slope(&self, curve: usize, way: f64) -> f64 {
+        (0..PARTS)
+            .filter(|&at| end(at) > way)
+            .map(|at| self.values[curve + at])
+            .sum()
+    }
+
     /// Whether the destination lies towards the end of tape, and whether that is behind the start in reading direction.
     fn away_and_behind(&self, each: &Move) -> (bool, bool) {
         let up = each.to - self.shape.start(each).0;
@@ -163,6 +208,12 @@ impl Drawing {
         }
     }
 
+    /// Seconds of what depends on neither winding nor stepping.
+    pub fn fixed_s(&self, each: &Move) -> f64 {
+        let pair = each.pair.map_or(0.0, |pair| self.values[PAIRS + pair]);
+        self.values[self.kind(each)] + pair
+    }
+
     /// Seconds to wind, to step, and of what does not depend on either.
     fn seconds(&self, each: &Move) -> [f64; 3] {
         let [mut wind, mut step] = [0.0; 2];
@@ -170,8 +221,7 @@ impl Drawing {
             wind += self.values[column] * value
         });
         self.step_terms(each, |column, value| step += self.values[column] * value);
-        let pair = each.pair.map_or(0.0, |pair| self.values[PAIRS + pair]);
-        [wind, step, self.values[self.kind(each)] + pair]
+        [wind, step, self.fixed_s(each)]
     }
 
     /// The branch of a record, and its seconds.
@@ -253,10 +303,7 @@ impl Drawing {
                 continue;
             }
             let (curve, way) = (self.curve(each), self.way(each));
-            let slope: f64 = (0..PARTS)
-                .filter(|&at| end(at) > way)
-                .map(|at| self.values[curve + at])
-                .sum();
+            let slope = self.slope(curve, way);
             let [wind, step, _] = self.seconds(each);
             let after = if self.shape.steps == Steps::After {
                 step
@@ -299,6 +346,7 @@ impl Drawing {
         let mut errors = self.errors(moves);
         for _ in 0..ROUNDS {
             let (weights, scale) = weigh(&errors);
+            self.shift_station(moves, &errors, &weights);
             if self.pace.len() > 1 {
                 self.paced(moves, &weights, scale);
             }
@@ -328,6 +376,7 @@ impl Drawing {
         Drawn {
             price: n * trimmed.max(1e-6).ln() + (chosen + sides) as f64 * n.ln(),
             residual_s: mean(&squares[..near]).sqrt(),
+            trimmed_s: trimmed.sqrt(),
             outliers: squares.len() - near,
             drawing: self,
         }

@@ -22,6 +22,11 @@ pub(super) struct Move {
 }
 
 impl Move {
+    /// The distance along the tape.
+    pub fn direct(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
     /// Wraps that the head steps over.
     pub fn stepped(&self) -> u16 {
         self.wraps[0].abs_diff(self.wraps[1])

@@ -1,0 +1,130 @@
+//! Which side of the cartridge each wrap lies on, and the place between the two sides, found from times.
+//!
+//! Moves on one wrap tell what winding takes. By that, every move to another wrap is as long as the direct way, or as the
+//! way by some station. Each says of its two wraps that they lie on one side, or on two, and how much it cares; the
+//! division that most agree to is looked for.
+
+use super::drawing::{Drawing, Drawn};
+use super::moves::{Move, Moves};
+use super::shape::{Shape, Sides};
+use std::collections::BTreeMap;
+
+/// Places tried for the station, in parts of the tape.
+const STATIONS: u32 = 40;
+/// Fewest moves on one wrap that tell what winding takes.
+const LEAST_ON_WRAP: usize = 30;
+/// What a single move can say is limited, in seconds: it may have been lengthened by a retry.
+const HEARD_S: f64 = 5.0;
+/// An error of the nearest 95 %, in seconds, below which nobody looks for sides.
+const PUZZLED_S: f64 = 1.0;
+
+/// What the moves between two wraps say: above zero that both lie on one side.
+type Votes = BTreeMap<[u16; 2], f64>;
+
+/// The drawing with the wraps divided, to begin with; none where there is no need, or nothing to tell by.
+pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
+    if now.drawing.shape.sides.is_some() || now.trimmed_s < PUZZLED_S {
+        return None;
+    }
+    let on_wrap = |each: &&Move| each.stepped() == 0;
+    let all: Vec<Move> = moves.all.iter().filter(on_wrap).copied().collect();
+    if all.len() < LEAST_ON_WRAP {
+        return None;
+    }
+    let alone = Moves {
+        all,
+        ..moves.clone()
+    };
+    let winding = Drawing::ordinary(&alone).drawn(&alone).drawing;
+    // What a move takes beside winding is not known yet: as much as the quicker moves need.
+    let other_wrap = moves.all.iter().filter(|each| each.stepped() > 0);
+    let mut rest: Vec<f64> = other_wrap
+        .map(|each| each.time_s - winding.wound_s(each.direct()))
+        .collect();
+    rest.sort_by(f64::total_cmp);
+    let fixed = rest.get(rest.len() / 4).copied().unwrap_or(0.0);
+    let stations = (1..STATIONS).map(|at| f64::from(at) / f64::from(STATIONS));
+    let divisions = stations.map(|station| {
+        let votes = votes(&winding, moves, station, |_| fixed);
+        let far = agreed(&votes, moves.geometry.wraps);
+        let heeded: f64 = votes
+            .iter()
+            .map(|(wraps, vote)| if differ(&far, *wraps) { -vote } else { *vote })
+            .sum();
+        (heeded, Sides { station, far })
+    });
+    let (_, sides) = divisions.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(winding.reshaped(
+        Shape {
+            sides: Some(sides),
+            ..Shape::plain()
+        },
+        moves,
+    ))
+}
+
+/// The same drawing with the wraps divided once more, by all that it knows of the time of a move.
+pub(super) fn settled(mut drawing: Drawing, moves: &Moves) -> Drawing {
+    if let Some(Sides { station, .. }) = drawing.shape.sides {
+        let votes = votes(&drawing, moves, station, |each| drawing.fixed_s(each));
+        let far = agreed(&votes, moves.geometry.wraps);
+        drawing.shape.sides = Some(Sides { station, far });
+    }
+    drawing
+}
+
+fn differ(far: &[bool], [a, b]: [u16; 2]) -> bool {
+    far[usize::from(a)] != far[usize::from(b)]
+}
+
+/// What the moves say if the station is there, and a move takes so much beside winding.
+fn votes(winding: &Drawing, moves: &Moves, station: f64, fixed_s: impl Fn(&Move) -> f64) -> Votes {
+    let mut votes = Votes::new();
+    for each in moves.all.iter().filter(|each| each.stepped() > 0) {
+        let around = (each.from - station).abs() + (each.to - station).abs();
+        let off = |way: f64| {
+            (each.time_s - fixed_s(each) - winding.wound_s(way))
+                .abs()
+                .min(HEARD_S)
+        };
+        let [a, b] = each.wraps;
+        *votes.entry([a.min(b), a.max(b)]).or_default() += off(around) - off(each.direct());
+    }
+    votes
+}
+
+/// The division that agrees with the loudest votes, wrap by wrap from the one that is heard best, and then with the
+/// majority at every wrap.
+fn agreed(votes: &Votes, wraps: u16) -> Vec<bool> {
+    let mut heard = vec![Vec::new(); usize::from(wraps)];
+    for (&[a, b], &vote) in votes {
+        heard[usize::from(a)].push((usize::from(b), vote));
+        heard[usize::from(b)].push((usize::from(a), vote));
+    }
+    let mut side = vec![0.0; heard.len()];
+    // How loudly what is settled speaks to each wrap.
+    let mut said = vec![0.0_f64; heard.len()];
+    while let Some(next) = (0..side.len())
+        .filter(|&wrap| side[wrap] == 0.0)
+        .max_by(|&a, &b| said[a].abs().total_cmp(&said[b].abs()))
+    {
+        side[next] = if said[next] < 0.0 { -1.0 } else { 1.0 };
+        heard[next]
+            .iter()
+            .for_each(|&(other, vote)| said[other] += vote * side[next]);
+    }
+    for _ in 0..heard.len() {
+        let wrong = |&wrap: &usize| {
+            let heeded: f64 = heard[wrap]
+                .iter()
+                .map(|&(other, vote)| vote * side[other] * side[wrap])
+                .sum();
+            heeded < 0.0
+        };
+        let Some(wrong) = (0..side.len()).find(wrong) else {
+            break;
+        };
+        side[wrong] = -side[wrong];
+    }
+    side.into_iter().map(|side| side < 0.0).collect()
+}
