@@ -21,6 +21,8 @@ const COMPARED: usize = 2_000;
 const STRETCHES: [usize; 4] = [8, 16, 32, 64];
 /// What stepping over all wraps may take beside winding the whole tape, to begin with.
 const STEP_SHARES: [f64; 4] = [0.1, 0.2, 0.4, 0.8];
+/// How far ahead the drive may read on, in lengths of the tape, to begin with.
+const REACHES: [f64; 4] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0];
 /// Rounds in which a shape gains something.
 const GAINS: usize = 5;
 
@@ -93,6 +95,14 @@ fn richer(drawn: &Drawn, moves: &Moves) -> Vec<Drawing> {
             );
         }
     }
+    if shape.reach.is_infinite() {
+        all.extend(REACHES.map(|reach| {
+            reshaped(Shape {
+                reach,
+                ..shape.clone()
+            })
+        }));
+    }
     all.extend(sides::divided(drawn, moves));
     all
 }
@@ -142,6 +152,9 @@ fn coefficients(drawn: &Drawn, moves: &Moves) -> CurvesCoefficients {
         far_wraps: sides.map(far).unwrap_or_default(),
         read_on_s: micros(values[READ_ON]),
         read_per_lpos_s: values[READ] / length,
+        read_on_lpos: Some(drawing.shape.reach)
+            .filter(|reach| reach.is_finite())
+            .map(|reach| (reach * length).round() as u32),
         residual_s: Some(micros(drawn.residual_s)),
     }
 }

@@ -54,6 +54,7 @@ pub mod blind;
 mod candidate;
 mod curves;
 mod document;
+mod drift;
 mod fitted;
 mod held_out;
 mod kind;
@@ -71,6 +72,7 @@ mod sample;
 
 pub use candidate::Candidate;
 pub use document::document;
+pub use drift::Drift;
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;

@@ -183,6 +183,7 @@ fn curves(c: &CurvesCoefficients, held_out_s: f64) -> CurvesValues {
         far_wraps: c.station_lpos.map(|_| measured(c.far_wraps.clone())),
         read_on_s: measured(c.read_on_s),
         read_per_lpos_s: measured(c.read_per_lpos_s),
+        read_on_lpos: c.read_on_lpos.map(measured),
         residual_s: Some(held_out(held_out_s)),
     }
 }

@@ -26,7 +26,7 @@ pub use landing::{LandingCoefficients, LandingModel, LandingValues};
 pub use lto::{LtoCoefficients, LtoRegression, LtoValues};
 pub use neighbours::{Neighbours, OwnWrap, TurningPoints};
 pub use point::Point;
-pub use rays::{Destination, Look, Rays, Slopes};
+pub use rays::{Asked, Destination, Look, Rays, Slopes};
 pub use serpentine::{FourRegion, FourRegionValues};
 pub(crate) use stated::Shape;
 

@@ -79,16 +79,9 @@ fn row(transport: &Transport, drive: &Profile, ground: &Ground, seed: u64) -> Ro
     let log = log(transport, geometry, seed);
     let found = compare(&log, ground).expect("a fit");
     let choice = found.choice();
-    for c in &found.scored {
-        eprintln!(
-            "{} {} {:.3} {:.3}",
-            transport.name,
-            c.candidate.name(),
-            c.overall.residual_s,
-            c.overall.bulk_s
-        );
+    if std::env::var("SHOW").is_ok() {
+        eprintln!("{:?}", choice.fitted.coefficients);
     }
-    eprintln!("{:?}", found.scored.last().unwrap().fitted.coefficients);
     let model = choice.fitted.coefficients.model(geometry);
     let tape = Tape {
         model,

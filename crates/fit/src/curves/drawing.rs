@@ -224,21 +224,51 @@ impl Drawing {
         [wind, step, self.fixed_s(each)]
     }
 
+    /// The branch of a record that is located, and its seconds.
+    fn located(&self, each: &Move) -> (Branch, f64) {
+        let [wind, step, fixed] = self.seconds(each);
+        match self.shape.steps {
+            Steps::Beside if step > wind => (Branch::Steps, fixed + step),
+            Steps::Beside => (Branch::Winds, fixed + wind),
+            _ => (Branch::Winds, fixed + wind + step),
+        }
+    }
+
     /// The branch of a record, and its seconds.
     pub fn expected(&self, each: &Move) -> (Branch, f64) {
-        let [wind, step, fixed] = self.seconds(each);
-        let (branch, moved) = match self.shape.steps {
-            Steps::Beside if step > wind => (Branch::Steps, step),
-            Steps::Beside => (Branch::Winds, wind),
-            _ => (Branch::Winds, wind + step),
-        };
-        let read_on = each
-            .onward
-            .map(|ahead| self.values[READ_ON] + self.values[READ] * ahead);
-        match read_on {
-            Some(read_on) if read_on < fixed + moved => (Branch::ReadsOn, read_on),
-            _ => (branch, fixed + moved),
+        let located = self.located(each);
+        let read_on = |ahead: f64| self.values[READ_ON] + self.values[READ] * ahead;
+        let onward = each.onward.filter(|&ahead| ahead <= self.shape.reach);
+        match onward.map(read_on) {
+            Some(read_on) if read_on < located.1 => (Branch::ReadsOn, read_on),
+            _ => located,
         }
+    }
+
+    /// Sets how far the drive reads on to where errors are least.
+    fn set_reach(&mut self, moves: &Moves, scale: f64) {
+        let most = (GIVEN_UP * scale).powi(2);
+        let mut onward: Vec<(f64, f64)> = Vec::new();
+        for (each, ahead) in moves
+            .all
+            .iter()
+            .filter_map(|each| Some((each, each.onward?)))
+        {
+            let located = self.located(each).1;
+            let read_on = (self.values[READ_ON] + self.values[READ] * ahead).min(located);
+            let off = |seconds: f64| (seconds - each.time_s).powi(2).min(most);
+            onward.push((ahead, off(read_on) - off(located)));
+        }
+        onward.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut sum, mut best) = (0.0, (0.0, self.shape.reach));
+        for (at, &(ahead, more)) in onward.iter().enumerate() {
+            sum += more;
+            if sum < best.0 {
+                let next = onward.get(at + 1).map_or(ahead, |next| next.0);
+                best = (sum, (ahead + next) / 2.0);
+            }
+        }
+        self.shape.reach = best.1;
     }
 
     pub fn errors(&self, moves: &Moves) -> Vec<f64> {
@@ -347,6 +377,9 @@ impl Drawing {
         for _ in 0..ROUNDS {
             let (weights, scale) = weigh(&errors);
             self.shift_station(moves, &errors, &weights);
+            if self.shape.reach.is_finite() {
+                self.set_reach(moves, scale);
+            }
             if self.pace.len() > 1 {
                 self.paced(moves, &weights, scale);
             }
@@ -373,8 +406,9 @@ impl Drawing {
         let n = squares.len() as f64;
         let chosen = self.values.iter().filter(|value| **value > 0.0).count() + self.pace.len() - 1;
         let sides = self.shape.sides.as_ref().map_or(0, |sides| sides.far.len());
+        let chosen = chosen + sides + usize::from(self.shape.reach.is_finite());
         Drawn {
-            price: n * trimmed.max(1e-6).ln() + (chosen + sides) as f64 * n.ln(),
+            price: n * trimmed.max(1e-6).ln() + chosen as f64 * n.ln(),
             residual_s: mean(&squares[..near]).sqrt(),
             trimmed_s: trimmed.sqrt(),
             outliers: squares.len() - near,

@@ -29,6 +29,8 @@ pub(super) struct Shape {
     /// Whether winding away from the beginning of tape and towards it have curves of their own.
     pub each_way: bool,
     pub steps: Steps,
+    /// How far ahead on its wrap the drive reads on at most.
+    pub reach: f64,
     pub sides: Option<Sides>,
 }
 
@@ -67,6 +69,7 @@ impl Shape {
             stretches: 1,
             each_way: false,
             steps: Steps::Even,
+            reach: f64::INFINITY,
             sides: None,
         }
     }

@@ -15,6 +15,10 @@ const STATIONS: u32 = 40;
 const LEAST_ON_WRAP: usize = 30;
 /// What a single move can say is limited, in seconds: it may have been lengthened by a retry.
 const HEARD_S: f64 = 5.0;
+/// Most wraps after which sides may alternate anew.
+const PERIODS: usize = 32;
+/// What the moves of a wrap must say together, in seconds: more than one of them, which may have been a retry.
+const LOUD_S: f64 = 2.5 * HEARD_S;
 /// An error of the nearest 95 %, in seconds, below which nobody looks for sides.
 const PUZZLED_S: f64 = 1.0;
 
@@ -125,6 +129,28 @@ fn agreed(votes: &Votes, wraps: u16) -> Vec<bool> {
             break;
         };
         side[wrong] = -side[wrong];
+    }
+    let loudness = |wrap: &usize| heard[*wrap].iter().map(|(_, vote)| vote.abs()).sum::<f64>();
+    for wrap in (0..side.len()).filter(|wrap| loudness(wrap) < LOUD_S) {
+        side[wrap] = 0.0;
+    }
+    repeated(side)
+}
+
+/// Wraps of which no move tells are taken to lie as the others do: sides alternate in the same way all over the tape.
+fn repeated(mut side: Vec<f64>) -> Vec<bool> {
+    let agreeing = |period: &usize| {
+        let pairs = side.iter().zip(&side[*period..]);
+        pairs.map(|(a, b)| a * b).sum::<f64>() / (side.len() - period) as f64
+    };
+    let periods = 1..=PERIODS.min(side.len() / 2);
+    let period = periods
+        .max_by(|a, b| agreeing(a).total_cmp(&agreeing(b)))
+        .unwrap_or(1);
+    let known = side.clone();
+    for wrap in (0..side.len()).filter(|&wrap| known[wrap] == 0.0) {
+        let others = (wrap % period..side.len()).step_by(period);
+        side[wrap] = others.map(|other| known[other]).sum();
     }
     side.into_iter().map(|side| side < 0.0).collect()
 }

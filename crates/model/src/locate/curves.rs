@@ -6,7 +6,7 @@
 //! travel(d)   = the least of travel[i] + travel_per_way[i] * d
 //! t = fixed(what changes) + travel(d) + step(wraps)             the head steps after the tape has stopped
 //! t = fixed(what changes) + max(travel(d), step(wraps))         the head steps while the tape runs
-//! t = read_on + read_per_lpos * (LPOS' - LPOS) if that is less  ahead on the same wrap
+//! t = read_on + read_per_lpos * (LPOS' - LPOS) if that is less  ahead on the same wrap, at most as far as the drive reads on
 //! ```
 //!
 //! Each curve stands for something that transports are known to do. A drive without a capstan winds at the speed that its
@@ -24,7 +24,7 @@ pub use values::CurvesValues;
 
 use super::neighbours::{Groups, OwnWrap, TurningPoints};
 use super::point::Point;
-use super::rays::{Destination, Look, Slopes, Straight, base};
+use super::rays::{Asked, Destination, Look, Slopes, Straight, base};
 use super::times::Times;
 use crate::geometry::{Direction, Geometry};
 use crate::micros::{Micros, Pace};
@@ -64,6 +64,8 @@ pub struct CurvesCoefficients {
     pub read_on_s: f64,
     /// Seconds to read one LPOS unit of tape.
     pub read_per_lpos_s: f64,
+    /// The furthest place ahead on the same wrap that the drive reads on to; any if it has no such rule.
+    pub read_on_lpos: Option<u32>,
     /// Standard error of one prediction, where known.
     pub residual_s: Option<f64>,
 }
@@ -95,6 +97,8 @@ pub struct CurvesModel {
     far: Vec<bool>,
     read_on: Micros,
     read: Pace,
+    /// How far ahead the drive reads on at most.
+    reach: Option<i32>,
     geometry: Geometry,
     residual: Option<Micros>,
 }
@@ -154,6 +158,7 @@ impl CurvesModel {
                 .collect(),
             read_on: micros(c.read_on_s),
             read: Pace::over(c.read_per_lpos_s, 1.0),
+            reach: c.read_on_lpos.map(|lpos| lpos as i32),
             geometry: geometry.clone(),
             residual: c.residual_s.map(micros),
         };
@@ -277,7 +282,8 @@ impl Times for CurvesModel {
         let locate = fixed[behind] + moved;
         let up = i64::from(to.lpos) - i64::from(from.lpos);
         let onward = if forward { up } else { -up };
-        if same_wrap && onward >= 0 {
+        let reach = self.reach.map_or(i64::MAX, i64::from);
+        if same_wrap && (0..=reach).contains(&onward) {
             locate.min(self.read_on + self.read.time(onward))
         } else {
             locate
@@ -342,10 +348,10 @@ impl Straight for CurvesModel {
             && line == most
         {
             let forward = wrap & 1 == 0;
-            let read = self.read.fine();
+            let read = Some(self.read.fine()).filter(|_| self.reach.is_none());
             return Slopes {
-                below: (!forward).then_some(-read),
-                above: forward.then_some(read),
+                below: read.filter(|_| !forward).map(|read| -read),
+                above: read.filter(|_| forward),
             };
         }
         let line = of_wrap.map_or(class % most, |(_, line)| line);
@@ -401,6 +407,9 @@ impl Straight for CurvesModel {
                 self.same_wrap,
             ));
         }
+        if self.reach.is_some() {
+            return;
+        }
         let (forward, read) = (from.wrap & 1 == 0, self.read.fine());
         give(Look {
             class: self.on_wrap(from.wrap, self.most_lines()),
@@ -410,6 +419,19 @@ impl Straight for CurvesModel {
             above: forward.then(|| base(self.read_on, read, from.lpos)),
             except: None,
         });
+    }
+
+    fn asked(&self, from: &Point) -> Option<Asked> {
+        let reach = self.reach?;
+        let along = if from.wrap & 1 == 0 {
+            from.lpos..=from.lpos.saturating_add(reach)
+        } else {
+            from.lpos.saturating_sub(reach)..=from.lpos
+        };
+        Some(Asked {
+            class: self.on_wrap(from.wrap, self.most_lines()),
+            along,
+        })
     }
 }
 

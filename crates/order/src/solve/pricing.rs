@@ -11,7 +11,7 @@
 use crate::problem::Problem;
 use crate::solve::offers::Offers;
 use tapewise_model::Pace;
-use tapewise_model::locate::{Look, Slopes};
+use tapewise_model::locate::{Asked, Look, Slopes};
 
 /// Arcs of a row that are offered where all of them were asked.
 const OFFERED: usize = 8;
@@ -96,6 +96,8 @@ pub(crate) struct Pricing<'a> {
     rays: Vec<Ray>,
     /// By row: where its pieces begin.
     row_rays: Vec<u32>,
+    /// By row: the members that are asked one by one.
+    asked: Vec<(u32, u32)>,
     /// By visit: the visits whose first block comes right behind it.
     contiguous: Vec<(u32, u32)>,
 }
@@ -111,6 +113,7 @@ impl<'a> Pricing<'a> {
             table: Vec::new(),
             rays: Vec::new(),
             row_rays: vec![0],
+            asked: Vec::new(),
             contiguous: Vec::new(),
         };
         pricing.sort_into_classes();
@@ -118,6 +121,7 @@ impl<'a> Pricing<'a> {
         for row in 0..=problem.len() {
             pricing.cast_rays(row);
             pricing.row_rays.push(pricing.rays.len() as u32);
+            pricing.asked.push(pricing.asked_of(row));
         }
         pricing
     }
@@ -250,6 +254,23 @@ impl<'a> Pricing<'a> {
         cast(stream, ahead);
     }
 
+    /// The members that a row asks one by one: from which to before which.
+    fn asked_of(&self, row: usize) -> (u32, u32) {
+        let problem = self.problem;
+        let from = problem.ends().get(row).unwrap_or(problem.head());
+        let asked = problem.tape().model.rays().asked(from);
+        let Some(Asked { class, along }) = asked.filter(|asked| asked.class < self.streams) else {
+            return (0, 0);
+        };
+        let (begin, end) = self.classes[class].members;
+        let mine = &self.members[begin as usize..end as usize];
+        let before = mine.partition_point(|member| member.along < *along.start());
+        (
+            begin + before as u32,
+            begin + count_up_to(mine, *along.end()),
+        )
+    }
+
     fn sweep(&mut self, prices: &[i64]) {
         for class in &self.classes {
             let (begin, end) = class.members;
@@ -298,6 +319,13 @@ impl<'a> Pricing<'a> {
                 self.offer_without(row, ray, prices, &mut give);
             } else {
                 give(column, (ray.base + value) >> Pace::FRACTION_BITS);
+            }
+        }
+        let (first, last) = self.asked[row];
+        for member in &self.members[first as usize..last as usize] {
+            let column = member.column as usize;
+            if column != row {
+                give(member.column, self.cost(row, column) - prices[column]);
             }
         }
         if let Some(&(first, last)) = self.contiguous.get(row) {

@@ -43,7 +43,7 @@ pub struct Transport {
     pub drift: f64,
 }
 
-pub const TRANSPORTS: [Transport; 8] = [
+pub const TRANSPORTS: [Transport; 9] = [
     Transport {
         name: "reels",
         described: "motors of limited rotation: the tape runs as fast as the thinner of two reels lets it",
@@ -97,6 +97,13 @@ pub const TRANSPORTS: [Transport; 8] = [
         name: "one way slow",
         described: "winding towards the supply reel is slower, and the last turns of either reel are taken slowly",
         seconds: one_way_slow,
+        retries: 0.0,
+        drift: 0.0,
+    },
+    Transport {
+        name: "across",
+        described: "the head goes beside the tape to where wraps lie across it: bands in the order 3, 1, 0, 2, wraps from both edges of a band inwards (LTO)",
+        seconds: across,
         retries: 0.0,
         drift: 0.0,
     },
@@ -247,4 +254,38 @@ fn one_way_slow(from: Spot, to: Spot, _: u32) -> f64 {
     2.6 + 1.3 * f64::from(u8::from(from.wrap != to.wrap))
         + 2.2 * turns
         + (fast + 3.0 * slow) / speed
+}
+
+/// A quarter of the wraps lies in each band, forward ones from one edge inwards and reverse ones from the other. The head
+/// goes there while the tape speeds up, runs and slows down.
+fn across(from: Spot, to: Spot, _: u32) -> f64 {
+    if let Some(seconds) = reads_on(from, to) {
+        return seconds;
+    }
+    const BAND_WRAPS: u16 = 52;
+    const ACCELERATION: f64 = 2.5;
+    const SPEED: f64 = 9.0;
+    let place = |spot: Spot| {
+        let band = [2, 1, 3, 0][usize::from(spot.wrap / BAND_WRAPS).min(3)];
+        let within = spot.wrap % BAND_WRAPS / 2;
+        let within = if spot.is_forward() {
+            within
+        } else {
+            BAND_WRAPS - 1 - within
+        };
+        f64::from(BAND_WRAPS * band + within)
+    };
+    let stepped = if from.wrap == to.wrap {
+        0.0
+    } else {
+        0.6 + 0.05 * (place(from) - place(to)).abs()
+    };
+    let way = (to.metres - from.metres).abs();
+    let ramps = SPEED * SPEED / ACCELERATION;
+    let wound = if way < ramps {
+        2.0 * (way / ACCELERATION).sqrt()
+    } else {
+        way / SPEED + SPEED / ACCELERATION
+    };
+    1.9 + wound.max(stepped) + 2.0 * f64::from(u8::from(from.is_forward() != to.is_forward()))
 }

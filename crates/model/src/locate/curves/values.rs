@@ -25,6 +25,7 @@ pub struct CurvesValues {
     pub far_wraps: Known<Vec<u16>>,
     pub read_on_s: Sourced<f64>,
     pub read_per_lpos_s: Sourced<f64>,
+    pub read_on_lpos: Known<u32>,
     pub residual_s: Known<f64>,
 }
 
@@ -47,6 +48,7 @@ impl CurvesValues {
             far_wraps: value(&self.far_wraps).unwrap_or_default(),
             read_on_s: self.read_on_s.value,
             read_per_lpos_s: self.read_per_lpos_s.value,
+            read_on_lpos: value(&self.read_on_lpos),
             residual_s: value(&self.residual_s),
         }
     }
