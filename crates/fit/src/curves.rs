@@ -10,6 +10,7 @@ mod sides;
 
 use crate::fitted::{Coefficients, Fitted};
 use crate::sample::{FitError, Ground, Sample};
+use crate::undetermined::Undetermined;
 use drawing::{Drawing, Drawn};
 use moves::Moves;
 use shape::{PAIRS, PARTS, READ, READ_ON, Shape, Steps, end};
@@ -17,21 +18,29 @@ use tapewise_model::locate::CurvesCoefficients;
 
 /// Most records that shapes are compared with; the one that is taken is drawn with all.
 const COMPARED: usize = 2_000;
-/// Stretches of the tape that may have a pace of their own.
-const STRETCHES: [usize; 4] = [8, 16, 32, 64];
+/// Stretches of the tape that may have a pace of their own: the fewest, which are halved while that pays, and the most.
+const STRETCHES: [usize; 2] = [8, 64];
 /// What stepping over all wraps may take beside winding the whole tape, to begin with.
-const STEP_SHARES: [f64; 4] = [0.1, 0.2, 0.4, 0.8];
+const STEP_SHARES: [f64; 3] = [0.1, 0.3, 0.9];
 /// How far ahead the drive may read on, in lengths of the tape, to begin with.
-const REACHES: [f64; 4] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0];
+const REACHES: [f64; 3] = [1.0 / 128.0, 1.0 / 32.0, 1.0 / 8.0];
 /// Rounds in which a shape gains something.
-const GAINS: usize = 5;
+const GAINS: usize = 8;
+/// Rounds of reweighting for a shape that is tried, and for one that is taken.
+const TRIED: usize = 8;
+const TAKEN: usize = 24;
 
 /// Fits the model of curves.
 pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitError> {
     let moves = Moves::new(samples, ground);
     let drawing = search(&moves.thinned(COMPARED)).drawing;
-    let drawn = sides::settled(drawing, &moves).drawn(&moves);
+    let drawn = sides::settled(drawing, &moves).drawn(&moves, TAKEN);
+    let constants = drawn.drawing.constants(&moves).into_iter();
+    let undetermined = constants.filter_map(|each| {
+        Undetermined::unless(&each.name, each.records, each.seconds, each.std_error)
+    });
     Ok(Fitted {
+        undetermined: undetermined.collect(),
         coefficients: Coefficients::Curves(coefficients(&drawn, &moves)),
         outliers: drawn.outliers,
         table: None,
@@ -42,13 +51,15 @@ pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
 /// The shape with the least price, drawn.
 fn search(moves: &Moves) -> Drawn {
     let price = (moves.all.len() as f64).ln();
-    let mut best = Drawing::ordinary(moves).drawn(moves);
+    let mut best = Drawing::ordinary(moves).drawn(moves, TAKEN);
     for _ in 0..GAINS {
         let tried = richer(&best, moves)
             .into_iter()
-            .map(|drawing| drawing.drawn(moves));
+            .map(|drawing| drawing.drawn(moves, TRIED));
         match tried.min_by(|a, b| a.price.total_cmp(&b.price)) {
-            Some(drawn) if drawn.price < best.price - price => best = drawn,
+            Some(drawn) if drawn.price < best.price - price => {
+                best = drawn.drawing.drawn(moves, TAKEN)
+            }
             _ => break,
         }
     }
@@ -61,10 +72,8 @@ fn richer(drawn: &Drawn, moves: &Moves) -> Vec<Drawing> {
     let shape = &now.shape;
     let reshaped = |shape| now.reshaped(shape, moves);
     let mut all = Vec::new();
-    for stretches in STRETCHES
-        .into_iter()
-        .filter(|&stretches| stretches > shape.stretches)
-    {
+    let stretches = STRETCHES[0].max(2 * shape.stretches);
+    if stretches <= STRETCHES[1] {
         all.push(reshaped(Shape {
             stretches,
             ..shape.clone()

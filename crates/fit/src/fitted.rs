@@ -1,6 +1,7 @@
 //! What a fit found: the coefficients of a model, and what there is to say of how they were found.
 
 use crate::least_squares::Table;
+use crate::undetermined::Undetermined;
 use std::sync::Arc;
 use tapewise_model::locate::{
     CurvesCoefficients, CurvesModel, FourRegion, HelicalLinear, KeyPointCoefficients,
@@ -56,6 +57,8 @@ pub struct Fitted {
     pub outliers: usize,
     /// What landing points were found and how.
     pub landed: Option<Landed>,
+    /// The terms that the records did not determine.
+    pub undetermined: Vec<Undetermined>,
 }
 
 /// Where landing points were found to lie.
@@ -98,6 +101,19 @@ pub struct Landed {
     /// Records that each constant rests on: same wrap ahead and behind, other wrap, same direction
     /// ahead and behind, other direction ahead and behind, reading on.
     pub support: [usize; 7],
+}
+
+impl Landed {
+    /// The names of the constants that [`Landed::support`] counts records of.
+    pub const CONSTANTS: [&str; 7] = [
+        "same wrap, ahead",
+        "same wrap, backwards",
+        "other wrap, ahead",
+        "other wrap, backwards",
+        "other wrap, turning, ahead",
+        "other wrap, turning, backwards",
+        "reading on",
+    ];
 }
 
 impl Coefficients {

@@ -69,6 +69,7 @@ mod refusal;
 mod regression;
 mod robust;
 mod sample;
+mod undetermined;
 
 pub use candidate::Candidate;
 pub use document::document;
@@ -82,3 +83,4 @@ pub use outcome::{FitOptions, Outcome, Places, fit_records};
 pub use profile::fitted_profile;
 pub use refusal::FitRefusal;
 pub use sample::{FitError, Ground, LEAST_SAMPLES, Sample};
+pub use undetermined::{Lack, Undetermined};

@@ -67,6 +67,22 @@ impl System {
             .collect()
     }
 
+    /// The variance of every coefficient of a least square, if one of the times has a variance of one: of those that are
+    /// held at zero or that nothing tells, none.
+    pub(crate) fn variances(&self, values: &[f64]) -> Vec<f64> {
+        let held: Vec<bool> = values.iter().map(|value| *value == 0.0).collect();
+        let mut unit = System {
+            gram: self.gram.clone(),
+            right: vec![0.0; values.len()],
+        };
+        let variance = |column: usize| {
+            unit.right.fill(0.0);
+            unit.right[column] = 1.0;
+            unit.solve(&held)[column]
+        };
+        (0..values.len()).map(variance).collect()
+    }
+
     /// By Cholesky's factors; columns that are held, or that nothing tells, come out as zero.
     fn solve(&self, held: &[bool]) -> Vec<f64> {
         let columns = self.right.len();

@@ -3,6 +3,7 @@
 
 use super::moves::{Move, Moves};
 use super::shape::{KINDS, PAIRS, PARTS, READ, READ_ON, Shape, Steps, doubling, end, part};
+use crate::fitted::Landed;
 use crate::normal::System;
 use crate::robust::{GIVEN_UP, standard_error};
 
@@ -40,8 +41,15 @@ pub(super) struct Drawn {
     pub outliers: usize,
 }
 
-/// Rounds of reweighting.
-const ROUNDS: usize = 24;
+/// A constant of a drawing.
+#[derive(Clone, Debug)]
+pub(super) struct Constant {
+    pub name: String,
+    pub seconds: f64,
+    pub std_error: f64,
+    pub records: usize,
+}
+
 /// How much the pace of neighbouring stretches is expected to differ.
 const UNEVEN: f64 = 0.3;
 /// The slowest stretch is at most this many times slower than the fastest.
@@ -371,10 +379,40 @@ impl Drawing {
         }
     }
 
-    /// Draws the curves through the records, beginning with these.
-    pub fn drawn(mut self, moves: &Moves) -> Drawn {
+    /// The constants by name, with the records that each rests on, and their standard errors.
+    pub fn constants(&self, moves: &Moves) -> Vec<Constant> {
+        let (weights, scale) = weigh(&self.errors(moves));
+        let variances = self.system(moves, &weights, scale).variances(&self.values);
+        let mut records = vec![0; self.values.len()];
+        for each in &moves.all {
+            self.terms(each)
+                .iter()
+                .for_each(|&(column, _)| records[column] += 1);
+        }
+        let constant = |name: String, column: usize| Constant {
+            name,
+            seconds: self.values[column],
+            std_error: scale * variances[column].max(0.0).sqrt(),
+            records: records[column],
+        };
+        let kinds = (0..KINDS).map(|kind| (Landed::CONSTANTS[kind].to_owned(), kind));
+        let read_on = [(Landed::CONSTANTS[KINDS].to_owned(), READ_ON)];
+        let bands = moves.geometry.bands;
+        let pairs = (0..bands).flat_map(|low| (low + 1..bands).map(move |high| (low, high)));
+        let pairs = pairs
+            .enumerate()
+            .map(|(pair, (low, high))| (format!("band {low} to {high} or back"), PAIRS + pair));
+        kinds
+            .chain(read_on)
+            .chain(pairs)
+            .map(|(name, column)| constant(name, column))
+            .collect()
+    }
+
+    /// Draws the curves through the records, beginning with these, in so many rounds of reweighting at most.
+    pub fn drawn(mut self, moves: &Moves, rounds: usize) -> Drawn {
         let mut errors = self.errors(moves);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             let (weights, scale) = weigh(&errors);
             self.shift_station(moves, &errors, &weights);
             if self.shape.reach.is_finite() {

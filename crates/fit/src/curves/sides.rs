@@ -9,6 +9,8 @@ use super::moves::{Move, Moves};
 use super::shape::{Shape, Sides};
 use std::collections::BTreeMap;
 
+/// Rounds in which the curve of winding is drawn.
+const ROUNDS: usize = 12;
 /// Places tried for the station, in parts of the tape.
 const STATIONS: u32 = 40;
 /// Fewest moves on one wrap that tell what winding takes.
@@ -39,7 +41,7 @@ pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
         all,
         ..moves.clone()
     };
-    let winding = Drawing::ordinary(&alone).drawn(&alone).drawing;
+    let winding = Drawing::ordinary(&alone).drawn(&alone, ROUNDS).drawing;
     // What a move takes beside winding is not known yet: as much as the quicker moves need.
     let other_wrap = moves.all.iter().filter(|each| each.stepped() > 0);
     let mut rest: Vec<f64> = other_wrap
