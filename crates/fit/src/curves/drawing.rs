@@ -50,6 +50,8 @@ pub(super) struct Constant {
     pub records: usize,
 }
 
+/// Seconds that a bend of travel is expected to make at most.
+const BEND_S: f64 = 30.0;
 /// How much the pace of neighbouring stretches is expected to differ.
 const UNEVEN: f64 = 0.3;
 /// The slowest stretch is at most this many times slower than the fastest.
@@ -325,8 +327,17 @@ impl Drawing {
         });
         system.add(&[(READ, 1.0)], moves.read_s, loosely(0.5 * moves.read_s));
         system.add(&[(READ_ON, 1.0)], 0.0, loosely(2.0));
-        (PAIRS..self.values.len())
-            .for_each(|column| system.add(&[(column, 1.0)], 0.0, loosely(1e3)));
+        for column in PAIRS..self.values.len() {
+            let part = column
+                .checked_sub(self.travel)
+                .filter(|_| column < self.stepping);
+            // Beyond the longest moves travel goes on as it came: what they do not tell of bends is that there are none.
+            let sure = match part.map(|part| end(part % PARTS)) {
+                Some(reach) if reach.is_finite() => BEND_S / reach,
+                _ => 1e3,
+            };
+            system.add(&[(column, 1.0)], 0.0, loosely(sure));
+        }
         system
     }
 

@@ -24,8 +24,8 @@ const LOUD_S: f64 = 2.5 * HEARD_S;
 /// An error of the nearest 95 %, in seconds, below which nobody looks for sides.
 const PUZZLED_S: f64 = 1.0;
 
-/// What the moves between two wraps say: above zero that both lie on one side.
-type Votes = BTreeMap<[u16; 2], f64>;
+/// By two wraps: how far off the moves between them are, in seconds, if both lie on one side, and if they do not.
+type Costs = BTreeMap<[u16; 2], [f64; 2]>;
 
 /// The drawing with the wraps divided, to begin with; none where there is no need, or nothing to tell by.
 pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
@@ -51,15 +51,15 @@ pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
     let fixed = rest.get(rest.len() / 4).copied().unwrap_or(0.0);
     let stations = (1..STATIONS).map(|at| f64::from(at) / f64::from(STATIONS));
     let divisions = stations.map(|station| {
-        let votes = votes(&winding, moves, station, |_| fixed);
-        let far = agreed(&votes, moves.geometry.wraps);
-        let heeded: f64 = votes
+        let costs = costs(&winding, moves, station, |_| fixed);
+        let far = agreed(&costs, moves.geometry.wraps);
+        let total: f64 = costs
             .iter()
-            .map(|(wraps, vote)| if differ(&far, *wraps) { -vote } else { *vote })
+            .map(|(wraps, cost)| cost[usize::from(differ(&far, *wraps))])
             .sum();
-        (heeded, Sides { station, far })
+        (total, Sides { station, far })
     });
-    let (_, sides) = divisions.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (_, sides) = divisions.min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(winding.reshaped(
         Shape {
             sides: Some(sides),
@@ -72,8 +72,8 @@ pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
 /// The same drawing with the wraps divided once more, by all that it knows of the time of a move.
 pub(super) fn settled(mut drawing: Drawing, moves: &Moves) -> Drawing {
     if let Some(Sides { station, .. }) = drawing.shape.sides {
-        let votes = votes(&drawing, moves, station, |each| drawing.fixed_s(each));
-        let far = agreed(&votes, moves.geometry.wraps);
+        let costs = costs(&drawing, moves, station, |each| drawing.fixed_s(each));
+        let far = agreed(&costs, moves.geometry.wraps);
         drawing.shape.sides = Some(Sides { station, far });
     }
     drawing
@@ -83,9 +83,9 @@ fn differ(far: &[bool], [a, b]: [u16; 2]) -> bool {
     far[usize::from(a)] != far[usize::from(b)]
 }
 
-/// What the moves say if the station is there, and a move takes so much beside winding.
-fn votes(winding: &Drawing, moves: &Moves, station: f64, fixed_s: impl Fn(&Move) -> f64) -> Votes {
-    let mut votes = Votes::new();
+/// How far off moves are if the station is there, and a move takes so much beside winding.
+fn costs(winding: &Drawing, moves: &Moves, station: f64, fixed_s: impl Fn(&Move) -> f64) -> Costs {
+    let mut costs = Costs::new();
     for each in moves.all.iter().filter(|each| each.stepped() > 0) {
         let around = (each.from - station).abs() + (each.to - station).abs();
         let off = |way: f64| {
@@ -94,16 +94,19 @@ fn votes(winding: &Drawing, moves: &Moves, station: f64, fixed_s: impl Fn(&Move)
                 .min(HEARD_S)
         };
         let [a, b] = each.wraps;
-        *votes.entry([a.min(b), a.max(b)]).or_default() += off(around) - off(each.direct());
+        let cost = costs.entry([a.min(b), a.max(b)]).or_default();
+        *cost = [cost[0] + off(each.direct()), cost[1] + off(around)];
     }
-    votes
+    costs
 }
 
 /// The division that agrees with the loudest votes, wrap by wrap from the one that is heard best, and then with the
 /// majority at every wrap.
-fn agreed(votes: &Votes, wraps: u16) -> Vec<bool> {
+fn agreed(costs: &Costs, wraps: u16) -> Vec<bool> {
     let mut heard = vec![Vec::new(); usize::from(wraps)];
-    for (&[a, b], &vote) in votes {
+    for (&[a, b], cost) in costs {
+        // Above zero it speaks for one side.
+        let vote = cost[1] - cost[0];
         heard[usize::from(a)].push((usize::from(b), vote));
         heard[usize::from(b)].push((usize::from(a), vote));
     }
