@@ -4,9 +4,8 @@
 //! does not know that averages over months, and is wrong today. So how much longer than expected moves took is followed
 //! over the log; where that changes, times are fitted as they would be at the end of it.
 
-use crate::candidate::Candidate;
 use crate::robust::{GIVEN_UP, standard_error};
-use crate::sample::{FitError, Ground, Sample};
+use crate::sample::Sample;
 use tapewise_model::Micros;
 
 /// How the times of all moves changed over the log, in the order of its records.
@@ -27,10 +26,6 @@ const LEAST_PARTS: usize = 2;
 /// A drift is told if it is more than this share, and this many of its standard errors.
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_ERRORS: f64 = 5.0;
-/// Logs of so few cartridges, but more than one, cannot tell whether the drive or the cartridge differs.
-const FEW_CARTRIDGES: std::ops::Range<usize> = 2..5;
-/// Rounds in which a fit and its drift take turns.
-const TURNS: usize = 3;
 
 impl Drift {
     /// What the time of a record is in parts of what it would be at the end of the log of `count` records.
@@ -41,40 +36,6 @@ impl Drift {
         };
         (1.0 + self.share * passed) / (1.0 + self.share)
     }
-}
-
-/// The drift of a log, if it has one.
-pub(crate) fn find(
-    samples: &[Sample],
-    ground: &Ground,
-    cartridges: usize,
-) -> Result<Option<Drift>, FitError> {
-    let mut drift = None;
-    let Some(&candidate) = Candidate::of(ground)
-        .last()
-        .filter(|_| !FEW_CARTRIDGES.contains(&cartridges))
-    else {
-        return Ok(None);
-    };
-    for _ in 0..TURNS {
-        let fitted = candidate.fit(&still(samples, drift), ground)?;
-        let model = fitted.coefficients.model(&ground.geometry);
-        let expected: Vec<f64> = samples
-            .iter()
-            .map(|sample| model.locate(&sample.from, &sample.to).as_secs_f64())
-            .collect();
-        let last = drift.replace(match over(samples, &expected, drift) {
-            Some(found) => found,
-            None => return Ok(None),
-        });
-        let is_same = |last: Drift| {
-            drift.is_some_and(|now| (now.share - last.share).abs() < now.std_error / 4.0)
-        };
-        if last.is_some_and(is_same) {
-            break;
-        }
-    }
-    Ok(drift)
 }
 
 /// The records with their times as at the end of the log.
@@ -88,12 +49,14 @@ pub(crate) fn still(samples: &[Sample], drift: Option<Drift>) -> Vec<Sample> {
     still.collect()
 }
 
-/// How times run away from what is expected of them at the end of the log, `known` being what is known of that so far.
-fn over(samples: &[Sample], expected: &[f64], known: Option<Drift>) -> Option<Drift> {
+/// The drift of a log of which these times were expected, with what was known of its drift before.
+pub(crate) fn over(samples: &[Sample], predicted_s: &[f64], known: Option<Drift>) -> Option<Drift> {
     let count = samples.len();
     let factor = |record: usize| known.map_or(1.0, |drift| drift.factor(record, count));
-    let off =
-        |record: usize| samples[record].time.as_secs_f64() - factor(record) * expected[record];
+    let expected: Vec<f64> = (0..count)
+        .map(|record| predicted_s[record] / factor(record))
+        .collect();
+    let off = |record: usize| samples[record].time.as_secs_f64() - predicted_s[record];
     let errors: Vec<f64> = (0..count).map(off).collect();
     let far = GIVEN_UP * standard_error(&errors);
     // By record: what it adds to the products of time and expected time, and to the squares of that.

@@ -33,6 +33,10 @@ const WORTH_IT: f64 = 0.02;
 /// robust standard errors. The error of a misplaced landing point is none: the models that have no
 /// landing points make many like it.
 const MISSED_BY_ALL: f64 = 3.0;
+/// Logs of so few cartridges, but more than one, cannot tell whether the drive changed or the cartridge.
+const FEW_CARTRIDGES: std::ops::Range<usize> = 2..LEAST_CARTRIDGES;
+/// Rounds in which a drift and the fits that follow it take turns.
+const TURNS: usize = 3;
 /// An error that an order feels, in seconds.
 const FELT_S: f64 = 2.0;
 
@@ -141,8 +145,22 @@ impl Comparison {
 /// [`FitError`] where there are too few records, or ones that cannot be.
 pub fn compare(samples: &[Sample], ground: &Ground) -> Result<Comparison, FitError> {
     check(samples, &ground.geometry)?;
-    let drift = drift::find(samples, ground, cartridges(samples).len())?;
-    compare_after(samples, ground, drift)
+    let mut found = compare_after(samples, ground, None)?;
+    if FEW_CARTRIDGES.contains(&found.cartridges) {
+        return Ok(found);
+    }
+    for _ in 0..TURNS {
+        let choice = found.choice();
+        let Some(drift) = drift::over(samples, &choice.predicted_s, found.drift) else {
+            break;
+        };
+        let followed = compare_after(samples, ground, Some(drift))?;
+        if followed.choice().overall.bulk_s > choice.overall.bulk_s * (1.0 - WORTH_IT) {
+            break;
+        }
+        found = followed;
+    }
+    Ok(found)
 }
 
 /// The same for records in no particular order.
