@@ -33,7 +33,7 @@ pub use requests::{
     RequestState, Requests, VolumeQueue, VolumeWait, Waiting,
 };
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
-pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use stages::{MostOpen, NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
 pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 

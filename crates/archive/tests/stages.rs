@@ -7,13 +7,16 @@ use site::Site;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, NewStage, RequestState, Stages, Submitted, WantedFile,
+    Answer, CacheKey, Catalogue, MostOpen, NewStage, RequestState, Stages, Submitted, WantedFile,
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
 
 const LIFETIME_NS: i64 = 1_000;
-const MANY: u64 = 1_000;
+const MANY: MostOpen = MostOpen {
+    all: 1_000,
+    of_user: 1_000,
+};
 
 fn wanted(path: &str) -> WantedFile {
     WantedFile {
@@ -171,11 +174,24 @@ fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refus
 fn no_more_files_wait_than_may() {
     let catalogue = catalogue();
     begin(catalogue.as_ref(), "one", &["a", "b"], 7);
-    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 8);
-    assert_eq!(third.expect("an answer"), Submitted::TooMany(2));
-    catalogue.delete_stage("one", 9).expect("deleted");
-    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 10);
-    assert_eq!(third.expect("an answer"), Submitted::New);
+    let third = stage("two", &["d/c"]);
+    let of_eve = NewStage {
+        user: "eve".to_owned(),
+        ..third.clone()
+    };
+    let begin = |stage: &NewStage, all: u64, of_user: u64| {
+        let most = MostOpen { all, of_user };
+        catalogue.begin_stage(stage, most, 8).expect("an answer")
+    };
+    let too_many = Submitted::TooMany { open: 2, most: 2 };
+    assert_eq!(begin(&third, 2, 9), too_many, "of all users");
+    assert_eq!(begin(&of_eve, 2, 9), too_many, "of all users");
+    assert_eq!(begin(&third, 9, 2), too_many, "of this user");
+    assert_eq!(begin(&of_eve, 9, 2), Submitted::New);
+    for id in ["one", "two"] {
+        catalogue.delete_stage(id, 9).expect("deleted");
+    }
+    assert_eq!(begin(&third, 2, 1), Submitted::New);
 }
 
 #[test]

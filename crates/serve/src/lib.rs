@@ -6,6 +6,11 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `service` | an archive, who may ask, and how much |
+//! | `settings` | what `serve.toml` says |
+//! | `access/` | who may do what: users, WLCG tokens, their keys and scopes |
+//! | `rate` | how often somebody may ask |
+//! | `audit` | who asked for what, and what came of it |
+//! | `tls` | the certificate, and encrypted connections |
 //! | `http` | which address is answered by what, and who is let in |
 //! | `tape` | the WLCG Tape REST API, version 1 |
 //! | `names` | what a path in a request means in the archive |
@@ -19,6 +24,8 @@
 //! | `token` | the file with the secret that lets a client in |
 //! | `work` | what the drives' side is doing |
 
+mod access;
+mod audit;
 mod files;
 mod http;
 mod lifetime;
@@ -27,13 +34,22 @@ mod names;
 mod openapi;
 mod page;
 mod problem;
+mod rate;
 mod service;
+mod settings;
 mod status;
 mod tape;
+mod tls;
 mod token;
 mod work;
 
+pub use access::{Access, AccessError, Area};
 pub use http::{listen, router};
-pub use service::{Limits, Service, Site};
-pub use token::{Token, TokenError};
+pub use service::{Limits, Parts, Service, Site};
+pub use settings::{
+    Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
+    UserSettings,
+};
+pub use tls::{Certificate, CertificateError};
+pub use token::{Token, TokenError, new_secret};
 pub use work::{Counts, Doing, Work};

@@ -3,16 +3,18 @@
 //! Written by hand: every value is asked of the catalogue or of [`Work`](crate::Work) when somebody collects, so
 //! there is no registry that a library could keep.
 
+use crate::access::Who;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::work::{Counts, Doing};
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tapewise_archive::catalogue::{CacheRecords as _, Holds, OpenRecalls, Requests as _};
 
 /// What waits, and what the cache holds.
@@ -31,7 +33,11 @@ pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
 
 /// What Prometheus collects.
 #[utoipa::path(get, path = "/metrics", tag = "watch", responses((status = 200, body = String)))]
-pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Result<Response, Problem> {
+    who.watches()?;
     let text = service.ask(|service| Ok(text(service, &load(service)?)));
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text.await?).into_response())
@@ -42,6 +48,14 @@ fn text(service: &Service, load: &Load) -> String {
     let mut page = Metrics::default();
     page.of_load(load, (service.now_ns)());
     page.of_work(&service.work.counts(), &service.work.doing());
+    let failures = service.audit_failures.load(Ordering::Relaxed) as f64;
+    let help = "Lines of the audit trail that could not be written.";
+    page.add(
+        "counter",
+        "tapewise_audit_failures_total",
+        help,
+        &[("", failures)],
+    );
     page.0
 }
 

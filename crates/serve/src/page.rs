@@ -3,10 +3,12 @@
 //! HTML from the server. A script shows it anew when something has changed; without scripts it loads itself again every
 //! ten seconds. Both end when somebody stops it.
 
+use crate::access::Who;
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
 use crate::service::{Service, Site};
 use crate::work::Doing;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
@@ -68,8 +70,10 @@ struct Shown {
 /// `GET /`; `/?live=no` does not load itself again.
 pub(crate) async fn show(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, Problem> {
+    who.watches()?;
     let live = match query.as_deref() {
         Some("live=no") => Live::Stopped,
         _ => Live::Yes,
@@ -271,7 +275,8 @@ fn form(service: &Service, said: &str) -> String {
         "<p>This page needs the token. <code>tapewise serve</code> prints which file has it.</p>\n\
          <form method=\"post\" action=\"/login\"><p><label for=\"token\">Token</label></p>\
          <p><input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" required></p>\
-         <p class=\"bad\" role=\"alert\">{said}</p><p><button>Show the recalls</button></p></form>\n"
+         <p class=\"bad\" role=\"alert\">{}</p><p><button>Show the recalls</button></p></form>\n",
+        escaped(said)
     );
     document(&service.site, Live::Never, &body)
 }
@@ -283,16 +288,20 @@ pub(crate) async fn log_in(State(service): State<Arc<Service>>, body: Bytes) -> 
     let token = fields.find(|(name, _)| *name == "token");
     let token = token.map_or("", |(_, value)| value);
     let token = percent_decode_str(token).decode_utf8_lossy();
-    if !service.token.is(token.trim()) {
-        let page = form(&service, "That is not the token.");
-        return (StatusCode::UNAUTHORIZED, Html(page)).into_response();
+    let token: String = token.chars().filter(char::is_ascii_graphic).collect();
+    let asked = token.clone();
+    let find = move |service: &Service| service.access().who(&asked, (service.now_ns)());
+    let who = Arc::clone(&service).ask(find).await;
+    if let Err(problem) = who.and_then(|who| who.watches()) {
+        let page = form(&service, problem.detail());
+        return (problem.status(), Html(page)).into_response();
     }
-    let token: String = token
-        .trim()
-        .chars()
-        .filter(char::is_ascii_graphic)
-        .collect();
-    let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/");
+    let secure = if service.site.is_encrypted {
+        "; Secure"
+    } else {
+        ""
+    };
+    let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/{secure}");
     let headers = [
         (header::LOCATION, "/".to_owned()),
         (header::SET_COOKIE, cookie),

@@ -1,7 +1,7 @@
 //! What the drives' side is doing: said by whoever moves files, read by whoever asks.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is being done now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,11 +43,24 @@ pub struct Work {
     bell: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     doing: Doing,
     counts: Counts,
     has_rung: bool,
+    /// When the drives' side last gave a sign of life.
+    beat: Instant,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            doing: Doing::default(),
+            counts: Counts::default(),
+            has_rung: false,
+            beat: Instant::now(),
+        }
+    }
 }
 
 impl Work {
@@ -55,9 +68,20 @@ impl Work {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn beat(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        state.beat = Instant::now();
+        state
+    }
+
+    /// How long the drives' side has given no sign of life.
+    pub fn silence(&self) -> Duration {
+        self.state().beat.elapsed()
+    }
+
     /// Says what is being done now.
     pub fn say(&self, doing: Doing) {
-        self.state().doing = doing;
+        self.beat().doing = doing;
     }
 
     /// What is being done now.
@@ -67,7 +91,7 @@ impl Work {
 
     /// Adds to what was done.
     pub fn count(&self, add: impl FnOnce(&mut Counts)) {
-        add(&mut self.state().counts);
+        add(&mut self.beat().counts);
     }
 
     /// What was done.
@@ -83,7 +107,7 @@ impl Work {
 
     /// Waits until somebody rings, at most so long; whether somebody did.
     pub fn wait(&self, most: Duration) -> bool {
-        let state = self.state();
+        let state = self.beat();
         let waited = self
             .bell
             .wait_timeout_while(state, most, |state| !state.has_rung);

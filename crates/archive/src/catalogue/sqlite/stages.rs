@@ -5,14 +5,19 @@ use super::files::{LIVE_AT, file_at};
 use super::requests::submit;
 use super::rows::{all, one, run};
 use crate::catalogue::{
-    FileId, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile, Stages,
-    Submitted, Terms, WantedFile,
+    FileId, MostOpen, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile,
+    Stages, Submitted, Terms, WantedFile,
 };
 use rusqlite::{Row, Transaction, params};
 
 /// Files whose recalls have no answer, and that their stages have not cancelled.
 const OPEN: &str = "SELECT count(*) FROM stage_file JOIN request ON request.id = stage_file.request \
     WHERE stage_file.ended_ns IS NULL AND request.done_ns IS NULL";
+
+/// Those of one user's stages.
+const OPEN_OF_USER: &str = "SELECT count(*) FROM stage JOIN stage_file ON stage_file.stage = stage.id \
+    JOIN request ON request.id = stage_file.request \
+    WHERE stage.user_name = ?1 AND stage_file.ended_ns IS NULL AND request.done_ns IS NULL";
 
 /// Who holds the pins of a stage.
 fn holder(id: &str) -> String {
@@ -183,7 +188,7 @@ const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS 
     AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
 
 impl Stages for SqliteCatalogue {
-    fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted> {
+    fn begin_stage(&self, stage: &NewStage, most: MostOpen, at_ns: i64) -> Result<Submitted> {
         self.write(|transaction| {
             let sql = "SELECT id, asked_hash FROM stage WHERE user_name = ?1 AND repeat_key = ?2";
             let key = params![stage.user, stage.repeat_key];
@@ -196,9 +201,13 @@ impl Stages for SqliteCatalogue {
                 Some(_) => return Ok(Submitted::OtherContents),
                 None => {}
             }
-            let open: u64 = one(transaction, OPEN, [], |row| row.get(0))?.unwrap_or_default();
-            if open.saturating_add(stage.files.len() as u64) > most_open {
-                return Ok(Submitted::TooMany(open));
+            let all: Option<u64> = one(transaction, OPEN, [], |row| row.get(0))?;
+            let of_user = one(transaction, OPEN_OF_USER, [&stage.user], |row| row.get(0))?;
+            for (open, most) in [(all, most.all), (of_user, most.of_user)] {
+                let open = open.unwrap_or_default();
+                if open.saturating_add(stage.files.len() as u64) > most {
+                    return Ok(Submitted::TooMany { open, most });
+                }
             }
             begin(transaction, stage, at_ns)?;
             Ok(Submitted::New)
