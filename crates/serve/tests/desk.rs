@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, CacheRecords as _, Cause, Failure, FileId, Files as _, Recorded,
-    Requests as _, SqliteCatalogue, Volumes as _,
+    Answer, CacheKey, CacheRecords as _, FileId, Files as _, Recorded, Requests as _,
+    SqliteCatalogue, Volumes as _,
 };
 use tapewise_archive::open::Archive;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};

@@ -128,13 +128,17 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         now_ns,
         work: Arc::clone(&work),
     }));
-    let scheme = if certificate.is_some() { "https" } else { "http" };
+    let scheme = if certificate.is_some() {
+        "https"
+    } else {
+        "http"
+    };
     print(&format!("{scheme}://{address}/\n"))?;
     let drives = Drives {
         archive: &archive,
-        window: args.batch_window.unwrap_or_else(|| {
-            Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))
-        }),
+        window: args
+            .batch_window
+            .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),
         stop: &stop,
         work: &work,
         quiet: args.quiet,

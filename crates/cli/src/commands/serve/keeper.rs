@@ -63,9 +63,7 @@ impl Keeper<'_> {
         match access {
             Ok(access) => {
                 self.service.set_access(access);
-                say(format_args!(
-                    "tapewise: users and issuers are read again\n"
-                ));
+                say(format_args!("tapewise: users and issuers are read again\n"));
             }
             Err(error) => say(format_args!(
                 "tapewise: {}; users and issuers stay as they were\n",
