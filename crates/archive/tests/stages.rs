@@ -171,6 +171,41 @@ fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refus
 }
 
 #[test]
+fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up() {
+    let catalogue = catalogue();
+    begin(catalogue.as_ref(), "one", &["a", "b"], 7);
+    let of_eve = NewStage {
+        user: "eve".to_owned(),
+        ..stage("two", &["d/c"])
+    };
+    let begun = catalogue.begin_stage(&of_eve, MANY, 8);
+    assert_eq!(begun.expect("entered"), Submitted::New);
+    let listed = |user, limit| {
+        let stages = catalogue.stages(user, limit).expect("stages");
+        let names = stages.into_iter().map(|stage| (stage.id, stage.user));
+        names.collect::<Vec<_>>()
+    };
+    let [ada, eve] =
+        [("one", "ada"), ("two", "eve")].map(|(id, user)| (id.to_owned(), user.to_owned()));
+    assert_eq!(listed(None, 10), [eve.clone(), ada.clone()]);
+    assert_eq!(listed(None, 1), [eve]);
+    assert_eq!(listed(Some("ada"), 10), [ada]);
+    let owner = |id| catalogue.stage_owner(id).expect("a catalogue");
+    assert_eq!(
+        (owner("two").as_deref(), owner("three")),
+        (Some("eve"), None)
+    );
+
+    catalogue
+        .cancel_stage("one", &["/b".to_owned()], 9)
+        .expect("cancelled");
+    catalogue.prioritise_stage("one", 5).expect("moved up");
+    let open = catalogue.unanswered().expect("requests");
+    let priorities: Vec<i64> = open.iter().map(|open| open.terms.priority).collect();
+    assert_eq!(priorities, [5, 0], "ada's a, and eve's d/c");
+}
+
+#[test]
 fn no_more_files_wait_than_may() {
     let catalogue = catalogue();
     begin(catalogue.as_ref(), "one", &["a", "b"], 7);
@@ -240,7 +275,7 @@ fn stages_are_forgotten_some_time_after_all_of_their_files_ended() {
     catalogue.cancel_stage(one, &all, 10).expect("cancelled");
     assert_eq!(catalogue.settle_stages(100, 109).expect("settled"), 0);
     assert_eq!(catalogue.settle_stages(100, 110).expect("settled"), 1);
-    let left = catalogue.stages(10).expect("stages");
+    let left = catalogue.stages(None, 10).expect("stages");
     let left: Vec<&str> = left.iter().map(|stage| stage.id.as_str()).collect();
     assert_eq!(left, ["open"]);
     assert_sound(catalogue.as_ref());

@@ -210,4 +210,17 @@ impl Who {
             )),
         }
     }
+
+    /// Whether everything may be done.
+    ///
+    /// # Errors
+    /// A refusal.
+    pub fn operates(&self) -> Result<(), Problem> {
+        match self.may {
+            May::Operate => Ok(()),
+            May::Watch | May::Stage => Err(forbidden(
+                "Only operators may do this. Use the token of the token file, or of a user who may \"operate\".",
+            )),
+        }
+    }
 }

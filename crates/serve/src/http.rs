@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
 use crate::tls::{Certificate, Secured};
-use crate::{files, metrics, openapi, page, status, tape};
+use crate::{files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::{ConnectInfo, Connected};
@@ -14,7 +14,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 use axum::serve::{IncomingStream, Listener};
 use std::io;
 use std::net::{IpAddr, TcpListener};
@@ -53,6 +53,11 @@ pub fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/status", get(status::status))
         .route("/api/v1/queue", get(status::queue))
         .route("/api/v1/events", get(status::events))
+        .route("/api/v1/requests", get(requests::list))
+        .route("/api/v1/requests/{id}", delete(requests::delete))
+        .route("/api/v1/requests/{id}/priority", post(requests::prioritise))
+        .route("/api/v1/drives", get(requests::drives))
+        .route("/api/v1/history", get(requests::history))
         .route("/metrics", get(metrics::metrics))
         .route("/files/{*path}", get(files::get))
         .route("/.well-known/wlcg-tape-rest-api", get(tape::discovery));

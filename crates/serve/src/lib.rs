@@ -16,6 +16,8 @@
 //! | `names` | what a path in a request means in the archive |
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
+//! | `drives` | what drives and robots did, from their events |
+//! | `requests` | our own API: requests of all, priorities, cancel; drives and history |
 //! | `metrics` | what Prometheus collects, and whether all is well |
 //! | `status` | what happens now, for programs |
 //! | `openapi` | the description of all of it |
@@ -26,6 +28,7 @@
 
 mod access;
 mod audit;
+mod drives;
 mod files;
 mod http;
 mod lifetime;
@@ -35,6 +38,7 @@ mod openapi;
 mod page;
 mod problem;
 mod rate;
+mod requests;
 mod service;
 mod settings;
 mod status;
@@ -44,6 +48,7 @@ mod token;
 mod work;
 
 pub use access::{Access, AccessError, Area};
+pub use drives::Drives;
 pub use http::{listen, router};
 pub use service::{Limits, Parts, Service, Site};
 pub use settings::{

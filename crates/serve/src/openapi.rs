@@ -1,6 +1,6 @@
 //! The description of the API, for programs that make clients.
 
-use crate::{files, metrics, status, tape};
+use crate::{files, metrics, requests, status, tape};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -24,6 +24,11 @@ use utoipa::{Modify, OpenApi};
         status::status,
         status::queue,
         status::events,
+        requests::list,
+        requests::prioritise,
+        requests::delete,
+        requests::drives,
+        requests::history,
         metrics::metrics,
         metrics::live,
         metrics::ready,

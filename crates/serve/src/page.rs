@@ -83,7 +83,7 @@ pub(crate) async fn show(
         let shown = Shown {
             load: load(service)?,
             waits: catalogue.waits()?,
-            stages: catalogue.stages(REQUESTS)?,
+            stages: catalogue.stages(None, REQUESTS)?,
             doing: service.work.doing(),
             now_ns: (service.now_ns)(),
         };

@@ -107,7 +107,7 @@ pub(crate) struct PathsBody {
     paths: Vec<String>,
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
     serde_json::from_slice(body)
         .map_err(|error| Problem::bad(format!("The body is not like {example}: {error}.")))
 }

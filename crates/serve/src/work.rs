@@ -1,7 +1,9 @@
 //! What the drives' side is doing: said by whoever moves files, read by whoever asks.
 
+use crate::drives::Drives;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tapewise_formats::event::Event;
 
 /// What is being done now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,12 +30,6 @@ pub struct Counts {
     pub mounts: u64,
     /// Times the work could not go on.
     pub troubles: u64,
-    /// Microseconds that drives took to go to blocks.
-    pub positioning_us: u64,
-    /// Microseconds that drives read.
-    pub reading_us: u64,
-    /// Microseconds that mounts took: loading, and the robot.
-    pub mounting_us: u64,
 }
 
 /// What the drives' side is doing, and a bell that tells it of new requests.
@@ -47,6 +43,7 @@ pub struct Work {
 struct State {
     doing: Doing,
     counts: Counts,
+    drives: Drives,
     has_rung: bool,
     /// When the drives' side last gave a sign of life.
     beat: Instant,
@@ -57,6 +54,7 @@ impl Default for State {
         State {
             doing: Doing::default(),
             counts: Counts::default(),
+            drives: Drives::default(),
             has_rung: false,
             beat: Instant::now(),
         }
@@ -97,6 +95,16 @@ impl Work {
     /// What was done.
     pub fn counts(&self) -> Counts {
         self.state().counts.clone()
+    }
+
+    /// Tells what a drive or a robot did, as it is known at a time.
+    pub fn saw(&self, event: &Event, now_ns: i64) {
+        self.beat().drives.saw(event, now_ns);
+    }
+
+    /// What drives and robots did.
+    pub fn drives(&self) -> Drives {
+        self.state().drives.clone()
     }
 
     /// Tells of a new request, or that everything ends.

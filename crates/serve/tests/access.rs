@@ -283,7 +283,7 @@ fn one_user_does_not_reach_the_requests_of_another() {
 }
 
 /// Users of `serve.toml`, with their tokens.
-fn users(lines: &[(&str, &str)]) -> (String, Vec<String>) {
+pub fn users(lines: &[(&str, &str)]) -> (String, Vec<String>) {
     let made = lines.iter().map(|(name, more)| {
         let (secret, hash) = new_secret();
         let user = format!("[[user]]\nname = \"{name}\"\nsha256 = \"{hash}\"\n{more}\n");

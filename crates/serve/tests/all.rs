@@ -4,4 +4,5 @@ mod access;
 mod api;
 mod audit;
 mod desk;
+mod requests;
 mod tls;

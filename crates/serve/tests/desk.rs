@@ -24,6 +24,7 @@ pub struct Desk {
     pub token: String,
     pub router: axum::Router,
     pub service: Arc<Service>,
+    pub work: Arc<Work>,
 }
 
 pub struct Answered {
@@ -138,6 +139,7 @@ impl Desk {
         };
         let access = Access::of(settings, directory.path(), &token).expect("users");
         let in_directory = |name: &std::path::PathBuf| directory.path().join(name);
+        let work = Arc::new(Work::default());
         let service = Arc::new(Service::new(Parts {
             archive,
             access,
@@ -145,7 +147,7 @@ impl Desk {
             limits: settings.limits,
             audit_file: settings.audit_file.as_ref().map(in_directory),
             now_ns: || NOW_S * NS,
-            work: Arc::new(Work::default()),
+            work: Arc::clone(&work),
         }));
         let text = std::fs::read_to_string(path).expect("a token");
         Desk {
@@ -154,6 +156,7 @@ impl Desk {
             catalogue,
             router: router(Arc::clone(&service)),
             service,
+            work,
         }
     }
 

@@ -66,6 +66,8 @@ pub struct MostOpen {
 pub struct Stage {
     /// Its id.
     pub id: String,
+    /// Who asked.
+    pub user: String,
     /// When it was asked for.
     pub created_ns: i64,
     /// Its files, by spelling.
@@ -97,8 +99,15 @@ pub trait Stages: Send + Sync {
     /// A stage, if there is one.
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;
 
-    /// The stages that are kept, newest first, at most `limit`.
-    fn stages(&self, limit: usize) -> Result<Vec<Stage>>;
+    /// Who asked for a stage, if there is one of this id.
+    fn stage_owner(&self, id: &str) -> Result<Option<String>>;
+
+    /// The stages that are kept, of one user or of all, newest first, at most `limit`.
+    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>>;
+
+    /// Gives the recalls of a stage that wait another priority; higher is sooner. Other stages that wait for the same
+    /// recalls gain or lose by it too.
+    fn prioritise_stage(&self, id: &str, priority: i64) -> Result<()>;
 
     /// Cancels files of a stage that have not come to an end. A recall that no other stage waits for is cancelled
     /// too, also while its cartridge is being read.

@@ -27,7 +27,7 @@ use std::time::Duration;
 use tapewise_archive::catalogue::{Requests, Stages};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
-use tapewise_formats::event::{Action, Event};
+use tapewise_formats::event::Event;
 use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret};
 
 /// Answer recall requests over HTTP (experimental).
@@ -267,7 +267,7 @@ impl Drives<'_> {
         gather(self.archive, self.window, self.stop)?;
         let cache = self.archive.cache()?;
         self.work.say(Doing::Recalling);
-        let watch = |event: &Event| self.watch(event);
+        let watch = |event: &Event| self.work.saw(event, now_ns());
         let did =
             self.archive
                 .with_watched_mover(&cache, self.stop, self.quiet, &watch, |mover| {
@@ -300,20 +300,5 @@ impl Drives<'_> {
                 units::count(did.mounts as usize, "mount")
             ));
         }
-    }
-
-    /// Adds up what the drives did.
-    fn watch(&self, event: &Event) {
-        let took_us = u64::try_from(event.took_us.0).unwrap_or_default();
-        self.work.count(|counts| match event.action {
-            Action::Locate | Action::Rewind | Action::ReadThrough => {
-                counts.positioning_us += took_us
-            }
-            Action::Read => counts.reading_us += took_us,
-            Action::Mount | Action::Unmount | Action::Fetch | Action::Return => {
-                counts.mounting_us += took_us;
-            }
-            _ => {}
-        });
     }
 }

@@ -223,27 +223,42 @@ impl Stages for SqliteCatalogue {
             };
             Ok(Some(Stage {
                 id: id.to_owned(),
+                user: user.to_owned(),
                 created_ns,
                 files: files(transaction, id)?,
             }))
         })
     }
 
-    fn stages(&self, limit: usize) -> Result<Vec<Stage>> {
+    fn stage_owner(&self, id: &str) -> Result<Option<String>> {
+        let sql = "SELECT user_name FROM stage WHERE id = ?1";
+        self.read(|transaction| one(transaction, sql, [id], |row| row.get(0)))
+    }
+
+    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>> {
         self.read(|transaction| {
-            let sql = "SELECT id, created_ns FROM stage ORDER BY created_ns DESC, id LIMIT ?1";
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let found: Vec<(String, i64)> = all(transaction, sql, [limit as u64], row)?;
-            let stages = found.into_iter().map(|(id, created_ns)| {
+            let sql = "SELECT id, user_name, created_ns FROM stage WHERE user_name = coalesce(?1, user_name) \
+                ORDER BY created_ns DESC, id LIMIT ?2";
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let newest = params![user, limit as u64];
+            let found: Vec<(String, String, i64)> = all(transaction, sql, newest, row)?;
+            let stages = found.into_iter().map(|(id, user, created_ns)| {
                 let files = files(transaction, &id)?;
                 Ok(Stage {
                     id,
+                    user,
                     created_ns,
                     files,
                 })
             });
             stages.collect()
         })
+    }
+
+    fn prioritise_stage(&self, id: &str, priority: i64) -> Result<()> {
+        let sql = "UPDATE request SET priority = ?2 WHERE done_ns IS NULL AND id IN \
+            (SELECT request FROM stage_file WHERE stage = ?1 AND ended_ns IS NULL)";
+        self.write(|transaction| run(transaction, sql, params![id, priority]).map(|_| ()))
     }
 
     fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {
