@@ -42,6 +42,8 @@ const OPEN: [&str; 8] = [
 pub fn router(service: Arc<Service>) -> Router {
     let router = Router::new()
         .route("/", get(page::show))
+        .route("/cartridge/{label}", get(page::cartridge))
+        .route("/request/{id}", get(page::request))
         .route("/plan", get(page::planner))
         .route("/style.css", get(page::style))
         .route("/live.js", get(page::script))
@@ -111,7 +113,7 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         files: Vec::new(),
     };
     let is_recorded = audit::is_recorded(request.method(), request.uri());
-    let wants_page = ["/", "/plan"].contains(&request.uri().path());
+    let wants_page = is_page(request.uri().path());
     let answered = answer(&service, request, next, &mut line, is_recorded).await;
     let mut response = match answered {
         Ok(response) => response,
@@ -135,6 +137,13 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         }
     }
     response
+}
+
+/// Whether a browser that nobody has logged in with is sent to the page for it.
+fn is_page(path: &str) -> bool {
+    ["/", "/plan"].contains(&path)
+        || path.starts_with("/cartridge/")
+        || path.starts_with("/request/")
 }
 
 /// The answer to a request, after all that may stand in its way.

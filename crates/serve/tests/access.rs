@@ -110,10 +110,17 @@ fn a_token_stages_what_its_scope_covers_and_nothing_else() {
         "/api/v1/status",
         "/api/v1/queue",
         "/api/v1/events",
-        "/",
+        "/cartridge/T00001L8",
     ] {
         desk.ask("GET", path, "").refused(403, "everybody");
     }
+    // The page has the own requests only.
+    desk.by(&signer.with("sub", json!("eve")));
+    let page = desk.ask("GET", "/", "").body;
+    assert!(page.contains("Your requests"), "{page}");
+    assert!(!page.contains(&id) && !page.contains("T00001L8"), "{page}");
+    desk.ask("GET", &format!("/request/{id}"), "")
+        .refused(404, "no stage request");
 }
 
 #[test]

@@ -99,3 +99,29 @@ fn drives_and_the_last_day_are_what_the_events_told() {
         assert!(page.contains(words), "{words}: {page}");
     }
 }
+
+#[test]
+fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    let id = desk.stage(&["/d/1", "/d/a b", "/<nobody>"]);
+    let request = desk.ask("GET", &format!("/request/{id}"), "").body;
+    for words in [
+        "href=\"/cartridge/T00001L8\"",
+        "/d/a b",
+        "&#60;nobody&#62;",
+        "the archive has no such file",
+    ] {
+        assert!(request.contains(words), "{words}: {request}");
+    }
+    let cartridge = desk.ask("GET", "/cartridge/T00001L8", "").body;
+    for words in ["In the library", "2 in the queue", "d/a b", "not recorded"] {
+        assert!(cartridge.contains(words), "{words}: {cartridge}");
+    }
+    desk.ask("GET", "/cartridge/%3Cx%3E", "")
+        .refused(404, "No recall waits");
+    let stranger = desk.send("GET", &format!("/request/{id}"), &[], "");
+    assert_eq!(
+        (stranger.status, &stranger.headers["location"]),
+        (303, &"/login".parse().expect("a value"))
+    );
+}
