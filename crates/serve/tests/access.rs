@@ -408,7 +408,7 @@ fn keys_that_cannot_be_used_are_refused_at_the_start() {
 
 #[test]
 fn the_example_in_the_documentation_is_good() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/serve.md");
+    let path = tapewise_house::root().join("docs/how-to/serve.md");
     let text = std::fs::read_to_string(path).expect("the how-to");
     let mut blocks = text.split("```toml\n").skip(1);
     let example = blocks.next().and_then(|block| block.split("```").next());

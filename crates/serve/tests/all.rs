@@ -6,3 +6,4 @@ mod audit;
 mod desk;
 mod requests;
 mod tls;
+mod watched;

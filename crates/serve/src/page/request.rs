@@ -87,8 +87,8 @@ fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
         }
         cartridges.push(labels.join(" and "));
     }
-    Ok(match cartridges.is_empty() {
-        true => "<span class=\"bad\">no copy of it is whole</span>".to_owned(),
-        false => format!("cartridge {}", cartridges.join(" or ")),
-    })
+    if cartridges.is_empty() {
+        return Ok("<span class=\"bad\">no copy of it is whole</span>".to_owned());
+    }
+    Ok(format!("cartridge {}", cartridges.join(" or ")))
 }
