@@ -3,16 +3,14 @@
 //! Whoever is let in is a [`Who`]: a name under which requests are entered, and what is allowed. One user does not see
 //! the requests of another.
 
-mod area;
 mod issuer;
 mod jwk;
 mod jwt;
 mod scope;
 
-pub use area::Area;
-pub(crate) use issuer::is_safe;
 pub(crate) use scope::Deed;
 
+use crate::area::Area;
 use crate::names::meanings;
 use crate::problem::Problem;
 use crate::settings::{IssuerSettings, May, ServeSettings, UserSettings};

@@ -1,7 +1,8 @@
-//! What drives and robots do, learned from their events: what each did last and where its head is, what each cartridge
-//! took in the last day, and how long the ways were.
+//! What drives do, learned from their events: what each did last and where its head is, what each cartridge took in the
+//! last day, and how long the ways were.
 //!
-//! An event comes when its action has ended. So this says what was done last, never what is being done.
+//! An event comes when its action has ended. So this says what was done last, never what is being done. What a robot
+//! does for a drive is told of the drive.
 
 use std::collections::{BTreeMap, VecDeque};
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
@@ -13,7 +14,7 @@ const MOST_MOUNTS: usize = 2_000;
 /// Upper ends of the classes in which positioning times are counted, in seconds.
 pub(crate) const CLASSES_S: [f64; 9] = [1.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0];
 
-/// Drives and robots that have done something since the program began.
+/// Drives that have done something since the program began.
 #[derive(Clone, Debug, Default)]
 pub struct Drives {
     pub(crate) devices: BTreeMap<String, Device>,
@@ -24,16 +25,16 @@ pub struct Drives {
     pub(crate) positioning_us: u64,
 }
 
-/// A drive or a robot.
+/// A drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
     /// What it did last.
     pub last: Action,
     /// When that was known here.
     pub at_ns: i64,
-    /// The cartridge that a drive has, or that a robot moved last.
+    /// The cartridge that it has.
     pub cartridge: Option<String>,
-    /// Where a drive's head is.
+    /// Where its head is.
     pub spot: Option<Spot>,
     /// Why the last action failed.
     pub error: Option<String>,
@@ -41,13 +42,6 @@ pub(crate) struct Device {
     pub errors: u64,
     /// Microseconds of mounting, positioning and reading.
     pub took_us: [u64; 3],
-}
-
-impl Device {
-    /// Whether it is a robot.
-    pub fn is_robot(&self) -> bool {
-        matches!(self.last, Action::Fetch | Action::Return)
-    }
 }
 
 /// A cartridge in a drive, from when it came to when it went.
@@ -77,6 +71,11 @@ fn kind(action: Action) -> Option<usize> {
     }
 }
 
+/// Whether a drive has no cartridge after an action.
+fn is_end(action: Action) -> bool {
+    matches!(action, Action::Unmount | Action::Return)
+}
+
 impl Drives {
     /// Adds what one of them did, as it is known at a time.
     pub(crate) fn saw(&mut self, event: &Event, now_ns: i64) {
@@ -104,7 +103,7 @@ impl Drives {
         if let Some(kind) = kind {
             device.took_us[kind] += took_us;
         }
-        if event.action == Action::Unmount && !has_failed {
+        if is_end(event.action) && !has_failed {
             (device.cartridge, device.spot) = (None, None);
         } else {
             device.cartridge = event.cartridge.clone().or(device.cartridge.take());
@@ -116,9 +115,7 @@ impl Drives {
             self.positionings[class.unwrap_or(CLASSES_S.len())] += 1;
             self.positioning_us += took_us;
         }
-        if !device.is_robot() {
-            self.add_to_mount(event, &name, now_ns);
-        }
+        self.add_to_mount(event, &name, now_ns);
     }
 
     /// Adds an action of a drive to the mount of its cartridge.
@@ -126,10 +123,10 @@ impl Drives {
         let Some(cartridge) = event.cartridge.as_deref() else {
             return;
         };
-        let is_it = |mount: &&mut Mounted| {
-            mount.drive == drive && mount.cartridge == cartridge && mount.ended_ns.is_none()
-        };
-        if self.mounts.iter_mut().find(is_it).is_none() {
+        let is_its = |mount: &&mut Mounted| mount.drive == drive && mount.cartridge == cartridge;
+        let last = self.mounts.iter_mut().rev().find(is_its);
+        // After the unmount the robot takes the cartridge away: that is the end of the same mount.
+        if last.is_none_or(|last| last.ended_ns.is_some() && !is_end(event.action)) {
             self.forget(now_ns);
             self.mounts.push_back(Mounted {
                 drive: drive.to_owned(),
@@ -142,7 +139,7 @@ impl Drives {
                 errors: 0,
             });
         }
-        let Some(mount) = self.mounts.iter_mut().find(is_it) else {
+        let Some(mount) = self.mounts.iter_mut().rev().find(is_its) else {
             return;
         };
         if let Some(kind) = kind(event.action) {
@@ -151,7 +148,7 @@ impl Drives {
         mount.locates += u64::from(event.action == Action::Locate);
         mount.bytes = mount.bytes.saturating_add(event.bytes);
         mount.errors += u64::from(event.outcome == Outcome::Failed);
-        if event.action == Action::Unmount {
+        if is_end(event.action) {
             mount.ended_ns = Some(now_ns);
         }
     }
@@ -203,7 +200,9 @@ mod tests {
             drives.saw(action, at_ns);
         }
         assert_eq!(drives.devices["D1"].spot, Some(there));
-        drives.saw(&event(Action::Unmount, 30), 20);
+        drives.saw(&event(Action::Unmount, 20), 19);
+        drives.saw(&event(Action::Return, 10), 20);
+        assert_eq!(drives.mounts.len(), 1, "the robot's part belongs to it");
         let device = &drives.devices["D1"];
         assert_eq!((&device.cartridge, device.spot), (&None, None));
         let mount = &drives.mounts[0];
@@ -233,13 +232,5 @@ mod tests {
         let device = &drives.devices["D1"];
         assert_eq!((&device.error, device.errors), (&None, 1));
         assert_eq!(drives.mounts[0].errors, 1);
-    }
-
-    #[test]
-    fn robots_have_no_mounts() {
-        let mut drives = Drives::default();
-        drives.saw(&event(Action::Fetch, 9), 1);
-        assert!(drives.devices["D1"].is_robot() && drives.mounts.is_empty());
-        assert_eq!(drives.devices["D1"].took_us, [9_000_000, 0, 0]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::access::Who;
 use crate::audit::{self, Line};
+use crate::peer::{Peer, origin};
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
@@ -9,7 +10,7 @@ use crate::tls::{Certificate, Secured};
 use crate::{files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::connect_info::{ConnectInfo, Connected};
+use axum::extract::connect_info::Connected;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -17,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::serve::{IncomingStream, Listener};
 use std::io;
-use std::net::{IpAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// What anybody may ask for: where the API is, whether all is well, and the page to log in.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 9] = [
     "/.well-known/wlcg-tape-rest-api",
     "/health",
     "/health/live",
@@ -35,6 +36,7 @@ const OPEN: [&str; 8] = [
     "/login",
     "/style.css",
     "/live.js",
+    "/favicon.ico",
     "/openapi.json",
 ];
 
@@ -47,6 +49,8 @@ pub fn router(service: Arc<Service>) -> Router {
         .route("/plan", get(page::planner))
         .route("/style.css", get(page::style))
         .route("/live.js", get(page::script))
+        // Browsers ask for it on their own: there is none, and that is no refusal.
+        .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
         .route("/login", get(page::login).post(page::log_in))
         .route("/health", get(metrics::ready))
         .route("/health/live", get(metrics::live))
@@ -222,26 +226,6 @@ async fn record(service: &Arc<Service>, mut line: Line) {
     };
     // What was done cannot be undone: the failure is counted, and the next request finds out by itself.
     let _ = Arc::clone(service).ask(write).await;
-}
-
-/// The address of a connection's other end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub IpAddr);
-
-impl Connected<IncomingStream<'_, tokio::net::TcpListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, tokio::net::TcpListener>) -> Peer {
-        Peer(stream.remote_addr().ip())
-    }
-}
-
-/// The client's address. A proxy on this machine is believed when it says whom it speaks for.
-fn origin(request: &Request) -> Option<IpAddr> {
-    let peer = request.extensions().get::<ConnectInfo<Peer>>();
-    let ConnectInfo(Peer(peer)) = peer?;
-    let forwarded = request.headers().get("x-forwarded-for");
-    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-    let forwarded = forwarded.and_then(|text| text.trim().parse().ok());
-    Some(forwarded.filter(|_| peer.is_loopback()).unwrap_or(*peer))
 }
 
 fn no_token() -> Problem {

@@ -7,16 +7,19 @@
 //! |---|---|
 //! | `service` | an archive, who may ask, and how much |
 //! | `settings` | what `serve.toml` says |
+//! | `area` | a directory and all below it |
+//! | `limits` | how much may be asked for |
 //! | `access/` | who may do what: users, WLCG tokens, their keys and scopes |
 //! | `rate` | how often somebody may ask |
 //! | `audit` | who asked for what, and what came of it |
 //! | `tls` | the certificate, and encrypted connections |
+//! | `peer` | who is at the other end |
 //! | `http` | which address is answered by what, and who is let in |
 //! | `tape` | the WLCG Tape REST API, version 1 |
 //! | `names` | what a path in a request means in the archive |
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
-//! | `drives` | what drives and robots did, from their events |
+//! | `drives` | what drives did, from their events |
 //! | `requests` | our own API: requests of all, priorities, cancel; drives and history |
 //! | `metrics` | what Prometheus collects, and whether all is well |
 //! | `status` | what happens now, for programs |
@@ -27,15 +30,18 @@
 //! | `work` | what the drives' side is doing |
 
 mod access;
+mod area;
 mod audit;
 mod drives;
 mod files;
 mod http;
 mod lifetime;
+mod limits;
 mod metrics;
 mod names;
 mod openapi;
 mod page;
+mod peer;
 mod problem;
 mod rate;
 mod requests;
@@ -47,10 +53,12 @@ mod tls;
 mod token;
 mod work;
 
-pub use access::{Access, AccessError, Area};
+pub use access::{Access, AccessError};
+pub use area::Area;
 pub use drives::Drives;
 pub use http::{listen, router};
-pub use service::{Limits, Parts, Service, Site};
+pub use limits::Limits;
+pub use service::{Parts, Service, Site};
 pub use settings::{
     Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
     UserSettings,

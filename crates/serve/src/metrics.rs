@@ -141,7 +141,7 @@ impl Metrics {
         self.add("gauge", "tapewise_recall_waiting", help, &[("", value)]);
     }
 
-    /// What drives and robots did since the program began.
+    /// What drives did since the program began.
     fn of_drives(&mut self, drives: &Drives) {
         let label = |name: &str| name.replace(['\\', '"', '\n'], "_");
         let devices = || {
@@ -158,14 +158,14 @@ impl Metrics {
             })
         });
         let times: Vec<(String, f64)> = times.collect();
-        let help = "Time of the drives and robots, by what they did.";
+        let help = "Time of the drives, by what they did: mount has the robot's part.";
         self.add_all("counter", "tapewise_drive_seconds_total", help, &times);
         let errors = devices().map(|(name, device)| {
             let labels = format!("{{drive=\"{name}\"}}");
             (labels, device.errors as f64)
         });
         let errors: Vec<(String, f64)> = errors.collect();
-        let help = "Actions of drives and robots that failed.";
+        let help = "Actions of drives that failed.";
         self.add_all("counter", "tapewise_drive_errors_total", help, &errors);
         let name = "tapewise_positioning_seconds";
         let mut count = 0;

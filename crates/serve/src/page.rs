@@ -115,9 +115,9 @@ fn age(now_ns: i64, ns: i64) -> Micros {
 }
 
 /// A link to the page of something that has a name.
-fn link(kind: &str, name: &str) -> String {
+fn link(kind: &str, name: &str, words: &str) -> String {
     let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
-    format!("<a href=\"/{kind}/{address}\">{}</a>", escaped(name))
+    format!("<a href=\"/{kind}/{address}\">{}</a>", escaped(words))
 }
 
 fn word(state: RequestState) -> &'static str {

@@ -138,7 +138,7 @@ pub(crate) async fn delete(
     service.ask(delete).await
 }
 
-/// What drives and robots did last.
+/// What drives did last.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DriveList {
     /// `tapewise-serve-drives`.
@@ -153,7 +153,7 @@ pub(crate) struct DriveList {
 struct DriveNow {
     /// Its serial number.
     drive: String,
-    /// The cartridge in it, or the one that a robot moved last.
+    /// The cartridge in it.
     cartridge: Option<String>,
     /// What it did last, as event logs name it: `locate`, `read`, `fetch`.
     did: String,
@@ -181,7 +181,7 @@ fn drive_now((drive, device): (String, Device)) -> DriveNow {
     }
 }
 
-/// What drives and robots did last.
+/// What drives did last.
 #[utoipa::path(get, path = "/api/v1/drives", tag = "queue",
     responses((status = 200, body = DriveList), (status = 401, body = Problem), (status = 403, body = Problem)))]
 pub(crate) async fn drives(

@@ -1,7 +1,7 @@
 //! What `serve.toml` says: the address, the certificate, who may ask, and how much.
 
-use crate::access::Area;
-use crate::service::Limits;
+use crate::area::Area;
+use crate::limits::Limits;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -177,7 +177,7 @@ impl ServeSettings {
         }
         let mut issuers = BTreeSet::new();
         for issuer in &self.issuers {
-            if !crate::access::is_safe(&issuer.issuer) {
+            if !is_safe(&issuer.issuer) {
                 return wrong("issuer.issuer", &issuer.issuer, "an address with https://");
             }
             if !issuers.insert(&issuer.issuer) {
@@ -205,6 +205,18 @@ impl ServeSettings {
             Some((key, _)) => wrong(key, "0", "more than 0"),
             None => Ok(()),
         }
+    }
+}
+
+/// Whether keys may come from an address: encrypted, or from this machine.
+pub(crate) fn is_safe(address: &str) -> bool {
+    let Ok(address) = address.parse::<axum::http::Uri>() else {
+        return false;
+    };
+    match (address.scheme_str(), address.host()) {
+        (Some("https"), Some(_)) => true,
+        (Some("http"), Some(host)) => ["127.0.0.1", "[::1]", "localhost"].contains(&host),
+        _ => false,
     }
 }
 
@@ -248,6 +260,22 @@ mod tests {
         ] {
             let said = ServeSettings::of(&text).expect_err(&text).to_string();
             assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+
+    #[test]
+    fn keys_come_encrypted_or_from_this_machine() {
+        for good in ["https://x/", "http://127.0.0.1:80/x", "http://localhost/x"] {
+            assert!(is_safe(good), "{good}");
+        }
+        for wrong in [
+            "http://x/",
+            "http://localhost:80@x/",
+            "http://127.0.0.1.x/",
+            "file:///x",
+            "",
+        ] {
+            assert!(!is_safe(wrong), "{wrong}");
         }
     }
 }

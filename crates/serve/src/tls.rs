@@ -1,6 +1,6 @@
 //! TLS: a certificate that can be changed while the service runs, and connections that are encrypted with it.
 
-use crate::http::Peer;
+use crate::peer::Peer;
 use crate::settings::TlsSettings;
 use axum::extract::connect_info::Connected;
 use axum::serve::IncomingStream;

@@ -97,12 +97,12 @@ impl Work {
         self.state().counts.clone()
     }
 
-    /// Tells what a drive or a robot did, as it is known at a time.
+    /// Tells what a drive did, as it is known at a time.
     pub fn saw(&self, event: &Event, now_ns: i64) {
         self.beat().drives.saw(event, now_ns);
     }
 
-    /// What drives and robots did.
+    /// What drives did.
     pub fn drives(&self) -> Drives {
         self.state().drives.clone()
     }

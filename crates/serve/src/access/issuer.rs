@@ -1,7 +1,8 @@
 //! An issuer of tokens, and its keys: from a file, or asked of the issuer and kept for at most six hours.
 
-use super::area::Area;
 use super::jwk::{self, Key};
+use crate::area::Area;
+use crate::settings::is_safe;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,18 +120,6 @@ impl Issuer {
     }
 }
 
-/// Whether keys may come from an address: encrypted, or from this machine.
-pub fn is_safe(address: &str) -> bool {
-    let Ok(address) = address.parse::<axum::http::Uri>() else {
-        return false;
-    };
-    match (address.scheme_str(), address.host()) {
-        (Some("https"), Some(_)) => true,
-        (Some("http"), Some(host)) => ["127.0.0.1", "[::1]", "localhost"].contains(&host),
-        _ => false,
-    }
-}
-
 /// Asks over HTTPS, trusting the usual authorities, or only those of a file.
 ///
 /// # Errors
@@ -231,21 +220,5 @@ mod tests {
         let issuer = Issuer::asked(NAME.to_owned(), Vec::new(), Area::default(), describe);
         let said = issuer.keys(None, 0).expect_err("another one");
         assert!(said.contains("another issuer"), "{said}");
-    }
-
-    #[test]
-    fn keys_come_encrypted_or_from_this_machine() {
-        for good in ["https://x/", "http://127.0.0.1:80/x", "http://localhost/x"] {
-            assert!(is_safe(good), "{good}");
-        }
-        for wrong in [
-            "http://x/",
-            "http://localhost:80@x/",
-            "http://127.0.0.1.x/",
-            "file:///x",
-            "",
-        ] {
-            assert!(!is_safe(wrong), "{wrong}");
-        }
     }
 }

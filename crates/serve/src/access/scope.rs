@@ -1,6 +1,6 @@
 //! What the scopes of a WLCG token allow: `storage.stage:/d storage.read:/d/e`.
 
-use super::area::Area;
+use crate::area::Area;
 
 /// What somebody wants to do with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,7 +51,7 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
     let device = drives
         .devices
         .iter()
-        .find(|(_, device)| !device.is_robot() && device.cartridge.as_deref() == Some(label));
+        .find(|(_, device)| device.cartridge.as_deref() == Some(label));
     if wait.is_none() && device.is_none() {
         let detail = format!("No recall waits for a cartridge {label}, and no drive has it.");
         return Err(Problem::new(

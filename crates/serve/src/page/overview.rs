@@ -131,15 +131,13 @@ impl Shown {
 
     fn cartridge(&self, wait: &VolumeWait) -> String {
         let mut devices = self.drives.devices.iter();
-        let drive = devices.find(|(_, device)| {
-            !device.is_robot() && device.cartridge.as_deref() == Some(&wait.label)
-        });
+        let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
         let place = drive.map_or("in the library".to_owned(), |(name, _)| {
             format!("in drive {}", escaped(name))
         });
         format!(
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{place}</td></tr>",
-            link("cartridge", &wait.label),
+            link("cartridge", &wait.label, &wait.label),
             wait.recalls,
             bytes(wait.bytes),
             self.age(wait.oldest_ns)
@@ -172,8 +170,8 @@ impl Shown {
         });
         far.extend(failed.take(FAILURES));
         format!(
-            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{all}</td><td>{far}</td></tr>",
-            link("request", &stage.id),
+            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{all}</td><td class=\"far\">{far}</td></tr>",
+            link("request", &stage.id, &short(&stage.id)),
             escaped(&stage.user),
             self.age(stage.created_ns)
         )
@@ -183,4 +181,9 @@ impl Shown {
     fn age(&self, ns: i64) -> Micros {
         super::age(self.now_ns, ns)
     }
+}
+
+/// As much of an id as tells it from others on the page.
+fn short(id: &str) -> String {
+    id.chars().take(8).collect()
 }

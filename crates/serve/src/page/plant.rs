@@ -1,4 +1,4 @@
-//! Drives and robots on the page, and the last day of them as a picture and a table.
+//! Drives on the page, and the last day of them as a picture and a table.
 
 use super::{age, escaped, link, table};
 use crate::drives::{Device, Drives, KINDS, Mounted};
@@ -17,7 +17,7 @@ const MOUNTS: usize = 20;
 
 const DAY_NS: f64 = 86_400e9;
 
-/// What drives and robots did last.
+/// What drives did last.
 pub(super) fn drives(drives: &Drives, now_ns: i64) -> String {
     if drives.devices.is_empty() {
         return String::new();
@@ -28,7 +28,7 @@ pub(super) fn drives(drives: &Drives, now_ns: i64) -> String {
             format!("wrap {wrap}, position {lpos}")
         });
         let cartridge = device.cartridge.as_deref();
-        let cartridge = cartridge.map_or(String::new(), |label| link("cartridge", label));
+        let cartridge = cartridge.map_or(String::new(), |label| link("cartridge", label, label));
         let did = match &device.error {
             Some(why) => format!(
                 "<span class=\"bad\">{} failed:</span> {}",
@@ -37,16 +37,15 @@ pub(super) fn drives(drives: &Drives, now_ns: i64) -> String {
             ),
             None => device.last.to_string(),
         };
-        let kind = if device.is_robot() { "robot" } else { "drive" };
         format!(
-            "<tr><td>{kind} {}</td><td>{cartridge}</td><td>{did}</td><td class=\"n\">{}</td><td>{head}</td></tr>",
+            "<tr><td>{}</td><td>{cartridge}</td><td>{did}</td><td class=\"n\">{}</td><td>{head}</td></tr>",
             escaped(name),
             age(now_ns, device.at_ns)
         )
     };
-    let head = "<tr><th>Drive or robot</th><th>Cartridge</th><th>Did last</th><th class=\"n\">Ago</th><th>Head</th></tr>";
-    let mut body = "<h2>Drives and robots</h2>\n".to_owned();
-    body += &table("Drives and robots", head, drives.devices.iter().map(row));
+    let head = "<tr><th>Drive</th><th>Cartridge</th><th>Did last</th><th class=\"n\">Ago</th><th>Head</th></tr>";
+    let mut body = "<h2>Drives</h2>\n".to_owned();
+    body += &table("Drives", head, drives.devices.iter().map(row));
     let failed = drives.devices.values().any(|device| device.error.is_some());
     if failed {
         body += "<p>A cartridge or drive that failed is tried again, other copies are used where there are some, and \
@@ -79,10 +78,10 @@ pub(super) fn last_day(drives: &Drives, now_ns: i64) -> String {
             errors => format!("<span class=\"bad\">{errors} failed</span>"),
         };
         format!(
-            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
+            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"t\">{}</td><td class=\"n\">{}</td>\
              <td class=\"n\">{}</td><td>{errors}</td></tr>",
             escaped(&mount.drive),
-            link("cartridge", &mount.cartridge),
+            link("cartridge", &mount.cartridge, &mount.cartridge),
             age(now_ns, mount.began_ns),
             Micros(span_ns / 1_000),
             took.join(", "),

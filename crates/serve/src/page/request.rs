@@ -80,7 +80,8 @@ fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
     {
         let mut labels = Vec::new();
         for (volume, _) in &copy.segments {
-            let label = link("cartridge", &catalogue.volume(*volume)?.label);
+            let label = catalogue.volume(*volume)?.label;
+            let label = link("cartridge", &label, &label);
             if labels.last() != Some(&label) {
                 labels.push(label);
             }
