@@ -16,7 +16,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tapewise_archive::catalogue::{CacheRecords as _, Holds, OpenRecalls, Requests as _};
+use tapewise_archive::catalogue::{Holds, OpenRecalls};
 
 /// What waits, and what the cache holds.
 pub(crate) struct Load {

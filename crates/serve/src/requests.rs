@@ -11,7 +11,7 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{Stage, Stages as _};
+use tapewise_archive::catalogue::Stage;
 use utoipa::ToSchema;
 
 /// Requests in one answer, and failed files of each.

@@ -25,8 +25,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, Files as _, MostOpen, NewStage, RequestState, Stage, StagedFile,
-    Stages as _, Submitted, WantedFile,
+    CopyState, FileId, MostOpen, NewStage, RequestState, Stage, StagedFile, Submitted, WantedFile,
 };
 use utoipa::ToSchema;
 

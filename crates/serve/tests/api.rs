@@ -3,7 +3,7 @@
 use crate::desk::{Desk, NOW_S, desk, files, paths};
 use axum::http::header;
 use serde_json::json;
-use tapewise_archive::catalogue::{Answer, Cause, Failure, Files as _, Requests as _};
+use tapewise_archive::catalogue::{Answer, Cause, Failure};
 use tapewise_serve::Limits;
 
 #[test]

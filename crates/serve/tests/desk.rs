@@ -4,10 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{
-    Answer, CacheKey, CacheRecords as _, FileId, Files as _, Recorded, Requests as _,
-    SqliteCatalogue, Volumes as _,
-};
+use tapewise_archive::catalogue::{Answer, CacheKey, Catalogue, FileId, Recorded};
 use tapewise_archive::open::Archive;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::settings::ArchiveSettings;
@@ -20,7 +17,7 @@ pub const NS: i64 = 1_000_000_000;
 /// An archive with five files of 100 bytes on tape and an empty one, and its service.
 pub struct Desk {
     pub directory: tempfile::TempDir,
-    pub catalogue: Arc<SqliteCatalogue>,
+    pub catalogue: Arc<dyn Catalogue>,
     pub token: String,
     pub router: axum::Router,
     pub service: Arc<Service>,
@@ -73,6 +70,7 @@ pub fn archive() -> tempfile::TempDir {
         volume_bytes: None,
         zstd_level: None,
         batch_window_s: None,
+        catalogue: None,
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");

@@ -3,7 +3,6 @@
 use crate::access::users;
 use crate::desk::{Desk, NOW_S, NS, archive};
 use serde_json::json;
-use tapewise_archive::catalogue::Requests as _;
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
 use tapewise_serve::ServeSettings;

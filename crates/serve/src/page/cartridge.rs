@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Html;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{Files as _, Requests as _, VolumeQueue, Waiting};
+use tapewise_archive::catalogue::{VolumeQueue, Waiting};
 use tapewise_model::units::bytes;
 
 /// The picture's size in its own units; it is scaled to the page.

@@ -11,9 +11,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{
-    OpenRecalls, RequestState, Requests as _, Stage, Stages as _, VolumeWait,
-};
+use tapewise_archive::catalogue::{OpenRecalls, RequestState, Stage, VolumeWait};
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
 

@@ -8,9 +8,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::Html;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{
-    CopyState, FileId, Files as _, RequestState, StagedFile, Stages as _, Volumes as _,
-};
+use tapewise_archive::catalogue::{CopyState, FileId, RequestState, StagedFile};
 
 /// Files on the page.
 const FILES: usize = 200;

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{CatalogueError, Volumes};
+use tapewise_archive::catalogue::CatalogueError;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::foreign::{ForeignVolume, InLibrary, LeftOut, is_same_label};
 use tapewise_archive::mover::Others;

@@ -8,7 +8,7 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Files, Found, Pattern, Volumes};
+use tapewise_archive::catalogue::{Found, Pattern};
 use tapewise_archive::deliver::shown;
 use tapewise_formats::list::Separator;
 use tapewise_plot::Table;

@@ -12,7 +12,6 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::Volumes;
 use tapewise_archive::mover::{Moved, due};
 
 /// Move files that are due: from the cache onto tape, and from tier to tier.

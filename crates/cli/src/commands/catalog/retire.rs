@@ -9,7 +9,7 @@ use crate::units;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Loss, Volumes};
+use tapewise_archive::catalogue::Loss;
 use tapewise_archive::record::VolumeState;
 
 /// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.

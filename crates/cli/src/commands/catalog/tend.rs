@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
+use tapewise_archive::catalogue::VolumeId;
 use tapewise_archive::damage::{Damaged, Look, Looked};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Moved, Verified, scrub_order, within};

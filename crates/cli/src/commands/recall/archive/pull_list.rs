@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::{json, output, units};
 use serde::Serialize;
 use std::collections::HashSet;
-use tapewise_archive::catalogue::{FileId, Files, RequestKind, Requests};
+use tapewise_archive::catalogue::{FileId, RequestKind};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::pull_list::{PullList, pull_list};
 
