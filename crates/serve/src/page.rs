@@ -59,10 +59,7 @@ pub(crate) async fn planner(State(service): State<Arc<Service>>) -> Result<Respo
 /// Whether a page shows what has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Live {
-    /// At once.
     Yes,
-    /// Every ten seconds, for those who may not see everybody's events.
-    Slow,
     /// Somebody stopped it.
     Stopped,
     /// It would take what is being typed, or nothing will change.
@@ -76,17 +73,16 @@ fn document(site: &Site, title: Option<&str>, live: Live, body: &str) -> String 
             "<script src=\"/live.js\" defer></script>\
              <noscript><meta http-equiv=\"refresh\" content=\"10\"></noscript>"
         }
-        Live::Slow => "<meta http-equiv=\"refresh\" content=\"10\">",
         Live::Stopped | Live::Never => "",
     };
     let way = match (title, live) {
         (Some(_), _) => "<a href=\"/\">All recalls</a>",
-        (None, Live::Yes | Live::Slow) => "<a href=\"/?live=no\">Stop the updates</a>",
+        (None, Live::Yes) => "<a href=\"/?live=no\">Stop the updates</a>",
         (None, Live::Stopped) => "<a href=\"/\">Show what changes</a>",
         (None, Live::Never) => "",
     };
     let plan = match (site.planner, live) {
-        (Some(_), Live::Yes | Live::Slow | Live::Stopped) => " <a href=\"/plan\">Plan a tape</a>",
+        (Some(_), Live::Yes | Live::Stopped) => " <a href=\"/plan\">Plan a tape</a>",
         _ => "",
     };
     let title = title.map_or_else(|| format!("Recalls of {}", site.name), str::to_owned);

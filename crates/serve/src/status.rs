@@ -150,23 +150,24 @@ pub(crate) async fn queue(
     Ok(Json(queue).into_response())
 }
 
-/// The status now, and again whenever it has changed, as server-sent events called `status`.
+/// The status now, and again whenever it has changed, as server-sent events called `status`. Whoever sees only the own
+/// requests is not told why something waits.
 #[utoipa::path(get, path = "/api/v1/events", tag = "queue",
     responses((status = 200, body = Status, content_type = "text/event-stream"), (status = 401, body = Problem)))]
 pub(crate) async fn events(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,
-) -> Result<Response, Problem> {
-    who.watches()?;
-    let events = Sse::new(changes(service));
-    Ok(events.keep_alive(KeepAlive::default()).into_response())
+) -> Response {
+    let events = Sse::new(changes(service, who.watches().is_ok()));
+    events.keep_alive(KeepAlive::default()).into_response()
 }
 
 /// Ends with the connection, or when the catalogue does not answer: clients ask anew by themselves.
-fn changes(service: Arc<Service>) -> impl Stream<Item = Result<Event, Infallible>> {
-    futures_util::stream::unfold((service, None), |(service, last)| async move {
+fn changes(service: Arc<Service>, sees_all: bool) -> impl Stream<Item = Result<Event, Infallible>> {
+    futures_util::stream::unfold((service, None), move |(service, last)| async move {
         loop {
-            let now = Arc::clone(&service).ask(Status::of).await.ok()?;
+            let mut now = Arc::clone(&service).ask(Status::of).await.ok()?;
+            now.why = now.why.filter(|_| sees_all);
             if last.as_ref() != Some(&now) {
                 let event = Event::default().event("status").json_data(&now).ok()?;
                 return Some((Ok(event), (service, Some(now))));

@@ -88,6 +88,7 @@ fn address(service: &Service, headers: &HeaderMap) -> String {
 
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct StageBody {
+    #[schema(min_items = 1)]
     files: Vec<FileBody>,
 }
 

@@ -109,7 +109,6 @@ fn a_token_stages_what_its_scope_covers_and_nothing_else() {
         "/metrics",
         "/api/v1/status",
         "/api/v1/queue",
-        "/api/v1/events",
         "/cartridge/T00001L8",
     ] {
         desk.ask("GET", path, "").refused(403, "everybody");

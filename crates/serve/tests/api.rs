@@ -345,6 +345,21 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
                 );
             }
             let answers = operation["responses"].as_object().expect("answers");
+            let refusals = answers
+                .iter()
+                .filter(|(status, _)| status.starts_with(['4', '5']));
+            for (status, refusal) in
+                refusals.filter(|(_, refusal)| refusal.get("content").is_some())
+            {
+                let content = refusal["content"].as_object().expect("content");
+                let kinds: Vec<&String> = content.keys().collect();
+                assert_eq!(
+                    kinds,
+                    ["application/problem+json"],
+                    "{method} {path} {status}"
+                );
+            }
+            assert_eq!(answers.contains_key("429"), !is_open, "{method} {path}");
             assert!(answers.keys().any(|status| status.starts_with('2')));
         }
     }

@@ -143,8 +143,13 @@ fn picture(queue: &VolumeQueue, head: Option<Place>) -> String {
          {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} files on {wraps} wraps; the table below has the same\">\n",
         starts.len()
     );
+    let (width, height) = (WIDTH - 20.0, HEIGHT - 45.0);
+    // A string takes what is written to it.
+    let _ = writeln!(
+        svg,
+        "<rect class=\"edge\" x=\"10\" y=\"15\" width=\"{width}\" height=\"{height}\"/>"
+    );
     for (wrap, lpos) in starts {
-        // A string takes what is written to it.
         let _ = writeln!(
             svg,
             "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"3\" height=\"7\"/>",

@@ -41,8 +41,7 @@ pub(crate) async fn show(
         let sees_all = who.watches().is_ok();
         let live = match query.as_deref() {
             Some("live=no") => Live::Stopped,
-            _ if sees_all => Live::Yes,
-            _ => Live::Slow,
+            _ => Live::Yes,
         };
         let catalogue = &service.archive.catalogue;
         let user = (!sees_all).then_some(who.name.as_str());

@@ -44,7 +44,7 @@ pub(crate) async fn show(
         if files.len() > FILES {
             body += &format!("<p class=\"quiet\">And {} more.</p>\n", files.len() - FILES);
         }
-        let live = if is_open { Live::Slow } else { Live::Never };
+        let live = if is_open { Live::Yes } else { Live::Never };
         let title = format!("Request {id}");
         Ok(document(&service.site, Some(&title), live, &body))
     });
