@@ -90,7 +90,7 @@ impl Modify for Refusals {
             for (status, response) in responses {
                 if let RefOr::T(response) = response
                     && status.starts_with(['4', '5'])
-                    && let Some(content) = response.content.remove(JSON)
+                    && let Some(content) = response.content.shift_remove(JSON)
                 {
                     let kind = "application/problem+json".to_owned();
                     response.content.insert(kind, content);
