@@ -71,6 +71,7 @@ pub fn archive() -> tempfile::TempDir {
         zstd_level: None,
         batch_window_s: None,
         catalogue: None,
+        mounts: Default::default(),
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");
