@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
+use tapewise_archive::pull_list::{Asking, queue_list};
 use tapewise_formats::event::Event;
 use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret};
 
@@ -50,6 +51,9 @@ pub struct Serve {
     /// Make a token for a user, print it with the lines that serve.toml needs, and end.
     #[arg(long, value_name = "NAME")]
     new_token: Option<String>,
+    /// Print in which order the cartridges of the queue are mounted, and why, and end.
+    #[arg(long, conflicts_with = "new_token")]
+    explain_next: bool,
     /// Listen at this address; port 0 takes any free port [default: 127.0.0.1:8080].
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
@@ -86,6 +90,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     if let Some(name) = &args.new_token {
         return new_token(args, name);
+    }
+    if args.explain_next {
+        return explain_next(args);
     }
     let configured = Configured::of(args)?;
     let address = resolve(configured.listen(args))?;
@@ -165,6 +172,33 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         (_, Ok(Err(error))) => Err(error),
         _ => Err(CliError::failed("a part of the service ended")),
     }
+}
+
+/// Tells what drives do with the queue, and why.
+fn explain_next(args: &Serve) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let asking = Asking {
+        files: &[],
+        now_ns: now_ns(),
+        drives: archive.settings.drives.len(),
+    };
+    let settings = archive.settings_on_paper()?;
+    let pulls = queue_list(archive.catalogue.as_ref(), asking, &settings)?;
+    if pulls.is_empty() {
+        say("tapewise: no recall waits for a cartridge\n");
+    }
+    let lines = pulls.iter().map(|pull| {
+        format!(
+            "{}: {}, {}, about {}, because {}\n",
+            pull.label,
+            units::count(pull.files, "file"),
+            units::bytes(pull.bytes),
+            pull.drive_time,
+            pull.why
+        )
+    });
+    print(&lines.collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Makes a token for a user, and tells what the settings need.
