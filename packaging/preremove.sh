@@ -4,7 +4,7 @@
 set -e
 if [ "$1" = remove ] || [ "$1" = 0 ]; then
     if [ -d /run/systemd/system ]; then
-        systemctl stop 'tapewise-scrub@*' 'tapewise-serve@*'
+        systemctl stop 'tapewise-scrub@*' 'tapewise-serve@*' 'tapewise-mover@*'
         for enabled in /etc/systemd/system/*.target.wants/tapewise-*@*; do
             [ ! -L "$enabled" ] || systemctl disable --quiet "${enabled##*/}"
         done

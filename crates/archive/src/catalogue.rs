@@ -43,7 +43,7 @@ pub use requests::{
 };
 pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
-pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use stages::{MostOpen, NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
 pub use upgrade::Upgrade;
 pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};

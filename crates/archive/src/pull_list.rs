@@ -114,6 +114,26 @@ pub fn pull_list(
     Ok(list)
 }
 
+/// The cartridges that are read for the queue as it stands, in the order in which they are mounted, and why: as the
+/// mover goes about it with nothing mounted, if nothing joins the queue. `asking` names no files.
+///
+/// # Errors
+/// As for [`pull_list`].
+pub fn queue_list(
+    catalogue: &dyn Catalogue,
+    asking: Asking<'_>,
+    settings: &Settings,
+) -> Result<Vec<Pull>, MoveError> {
+    let mut left = Left::default();
+    left.add_queue(catalogue)?;
+    let schedule = Schedule {
+        catalogue,
+        settings,
+        asking,
+    };
+    Ok(schedule.of(left)?.0)
+}
+
 /// The request that a file stands for while nobody has asked: none of the queue's.
 fn of(file: FileId) -> RequestId {
     RequestId(-1 - file.0)

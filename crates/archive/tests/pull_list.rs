@@ -5,7 +5,7 @@ use crate::site;
 use site::Site;
 use std::collections::HashMap;
 use tapewise_archive::catalogue::FileId;
-use tapewise_archive::pull_list::{Asking, pull_list};
+use tapewise_archive::pull_list::{Asking, pull_list, queue_list};
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;
@@ -111,4 +111,35 @@ fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
     };
     assert!(sum(&beside) > sum(&alone));
     assert_as_expected(&beside, &came(&mut site, &wanted));
+}
+
+#[test]
+fn the_queue_is_explained_in_the_order_in_which_its_cartridges_are_mounted() {
+    let (mut site, files) = site();
+    let wanted: Vec<_> = files.iter().step_by(5).collect();
+    let to = site.destination("back");
+    let asking = |now_ns| Asking {
+        files: &[],
+        now_ns,
+        drives: 1,
+    };
+    let catalogue = site.catalogue.as_ref();
+    let none = queue_list(catalogue, asking(site.now_ns()), &site.settings);
+    assert_eq!(none.expect("a list"), []);
+    site.request(&wanted, &to);
+    let catalogue = site.catalogue.as_ref();
+    let explained = queue_list(catalogue, asking(site.now_ns()), &site.settings);
+    let explained = explained.expect("a list");
+    let said: Vec<&str> = explained.iter().map(|pull| pull.label.as_str()).collect();
+    assert_eq!(
+        explained.iter().map(|pull| pull.files).sum::<usize>(),
+        wanted.len()
+    );
+    site.mover(|mover| mover.recall()).expect("recalled");
+    let mounts = site.events.iter();
+    let mounts = mounts.filter(|event| event.action == Action::Mount);
+    let mounted: Vec<&str> = mounts
+        .filter_map(|event| event.cartridge.as_deref())
+        .collect();
+    assert_eq!(mounted, said);
 }

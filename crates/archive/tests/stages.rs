@@ -7,7 +7,7 @@ use site::Site;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, NewStage, RequestState, Stages, Submitted, WantedFile,
+    Answer, CacheKey, Catalogue, MostOpen, NewStage, RequestState, Stages, Submitted, WantedFile,
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
@@ -16,13 +16,17 @@ on_each_database!(
     each_file_of_a_stage_is_found_or_refused_for_itself,
     stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it,
     a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused,
+    stages_are_listed_by_user_and_their_recalls_can_be_moved_up,
     no_more_files_wait_than_may,
     the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived,
     stages_are_forgotten_some_time_after_all_of_their_files_ended,
 );
 
 const LIFETIME_NS: i64 = 1_000;
-const MANY: u64 = 1_000;
+const MANY: MostOpen = MostOpen {
+    all: 1_000,
+    of_user: 1_000,
+};
 
 fn wanted(path: &str) -> WantedFile {
     WantedFile {
@@ -176,14 +180,61 @@ fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refus
     assert_eq!(begun, Submitted::New, "keys are each user's own");
 }
 
+fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
+    begin(catalogue.as_ref(), "one", &["a", "b"], 7);
+    let of_eve = NewStage {
+        user: "eve".to_owned(),
+        ..stage("two", &["d/c"])
+    };
+    let begun = catalogue.begin_stage(&of_eve, MANY, 8);
+    assert_eq!(begun.expect("entered"), Submitted::New);
+    let listed = |user, limit| {
+        let stages = catalogue.stages(user, limit).expect("stages");
+        let names = stages.into_iter().map(|stage| (stage.id, stage.user));
+        names.collect::<Vec<_>>()
+    };
+    let [ada, eve] =
+        [("one", "ada"), ("two", "eve")].map(|(id, user)| (id.to_owned(), user.to_owned()));
+    assert_eq!(listed(None, 10), [eve.clone(), ada.clone()]);
+    assert_eq!(listed(None, 1), [eve]);
+    assert_eq!(listed(Some("ada"), 10), [ada]);
+    let owner = |id| catalogue.stage_owner(id).expect("a catalogue");
+    assert_eq!(
+        (owner("two").as_deref(), owner("three")),
+        (Some("eve"), None)
+    );
+
+    catalogue
+        .cancel_stage("one", &["/b".to_owned()], 9)
+        .expect("cancelled");
+    catalogue.prioritise_stage("one", 5).expect("moved up");
+    let open = catalogue.unanswered().expect("requests");
+    let priorities: Vec<i64> = open.iter().map(|open| open.terms.priority).collect();
+    assert_eq!(priorities, [5, 0], "ada's a, and eve's d/c");
+}
+
 fn no_more_files_wait_than_may(catalogue: Arc<dyn Catalogue>) {
     let catalogue = with_files(catalogue);
     begin(catalogue.as_ref(), "one", &["a", "b"], 7);
-    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 8);
-    assert_eq!(third.expect("an answer"), Submitted::TooMany(2));
-    catalogue.delete_stage("one", 9).expect("deleted");
-    let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 10);
-    assert_eq!(third.expect("an answer"), Submitted::New);
+    let third = stage("two", &["d/c"]);
+    let of_eve = NewStage {
+        user: "eve".to_owned(),
+        ..third.clone()
+    };
+    let begin = |stage: &NewStage, all: u64, of_user: u64| {
+        let most = MostOpen { all, of_user };
+        catalogue.begin_stage(stage, most, 8).expect("an answer")
+    };
+    let too_many = Submitted::TooMany { open: 2, most: 2 };
+    assert_eq!(begin(&third, 2, 9), too_many, "of all users");
+    assert_eq!(begin(&of_eve, 2, 9), too_many, "of all users");
+    assert_eq!(begin(&third, 9, 2), too_many, "of this user");
+    assert_eq!(begin(&of_eve, 9, 2), Submitted::New);
+    for id in ["one", "two"] {
+        catalogue.delete_stage(id, 9).expect("deleted");
+    }
+    assert_eq!(begin(&third, 2, 1), Submitted::New);
 }
 
 fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived(
@@ -232,7 +283,7 @@ fn stages_are_forgotten_some_time_after_all_of_their_files_ended(catalogue: Arc<
     catalogue.cancel_stage(one, &all, 10).expect("cancelled");
     assert_eq!(catalogue.settle_stages(100, 109).expect("settled"), 0);
     assert_eq!(catalogue.settle_stages(100, 110).expect("settled"), 1);
-    let left = catalogue.stages(10).expect("stages");
+    let left = catalogue.stages(None, 10).expect("stages");
     let left: Vec<&str> = left.iter().map(|stage| stage.id.as_str()).collect();
     assert_eq!(left, ["open"]);
     assert_sound(catalogue.as_ref());

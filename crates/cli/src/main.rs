@@ -40,6 +40,8 @@ mod rao;
 mod scenario;
 mod search;
 mod settings;
+#[cfg(target_os = "linux")]
+mod systemd;
 mod terminal;
 mod threads;
 mod twin;

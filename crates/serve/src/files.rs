@@ -1,8 +1,10 @@
 //! Contents of staged files: from the cache, where a file appears only when it is whole and its checksum was right.
 
+use crate::access::{Deed, Who};
 use crate::names::meanings;
 use crate::problem::Problem;
 use crate::service::Service;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
@@ -33,8 +35,10 @@ pub(crate) fn find(service: &Service, spelling: &str) -> Result<Option<FileId>, 
         (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem)))]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     Path(path): Path<String>,
 ) -> Result<Response, Problem> {
+    who.check(Deed::Read, &path)?;
     let opened = service.ask(move |service| open(service, &path)).await?;
     let (contents, bytes) = opened;
     let (sender, mut pieces) = mpsc::channel(PIECES);

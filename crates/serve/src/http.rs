@@ -1,15 +1,22 @@
 //! Which address is answered by what, and who is let in.
 
+use crate::access::Who;
+use crate::audit::{self, Line};
+use crate::peer::{Peer, origin};
 use crate::problem::Problem;
+use crate::rate::Rates;
 use crate::service::Service;
-use crate::{files, metrics, openapi, page, status, tape};
+use crate::tls::{Certificate, Secured};
+use crate::{files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use axum::extract::connect_info::Connected;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
+use axum::serve::{IncomingStream, Listener};
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -21,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// What anybody may ask for: where the API is, whether all is well, and the page to log in.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 9] = [
     "/.well-known/wlcg-tape-rest-api",
     "/health",
     "/health/live",
@@ -29,6 +36,7 @@ const OPEN: [&str; 8] = [
     "/login",
     "/style.css",
     "/live.js",
+    "/favicon.ico",
     "/openapi.json",
 ];
 
@@ -36,9 +44,13 @@ const OPEN: [&str; 8] = [
 pub fn router(service: Arc<Service>) -> Router {
     let router = Router::new()
         .route("/", get(page::show))
+        .route("/cartridge/{label}", get(page::cartridge))
+        .route("/request/{id}", get(page::request))
         .route("/plan", get(page::planner))
         .route("/style.css", get(page::style))
         .route("/live.js", get(page::script))
+        // Browsers ask for it on their own: there is none, and that is no refusal.
+        .route("/favicon.ico", get(|| async { StatusCode::NO_CONTENT }))
         .route("/login", get(page::login).post(page::log_in))
         .route("/health", get(metrics::ready))
         .route("/health/live", get(metrics::live))
@@ -47,6 +59,11 @@ pub fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/status", get(status::status))
         .route("/api/v1/queue", get(status::queue))
         .route("/api/v1/events", get(status::events))
+        .route("/api/v1/requests", get(requests::list))
+        .route("/api/v1/requests/{id}", delete(requests::delete))
+        .route("/api/v1/requests/{id}/priority", post(requests::prioritise))
+        .route("/api/v1/drives", get(requests::drives))
+        .route("/api/v1/history", get(requests::history))
         .route("/metrics", get(metrics::metrics))
         .route("/files/{*path}", get(files::get))
         .route("/.well-known/wlcg-tape-rest-api", get(tape::discovery));
@@ -86,24 +103,36 @@ async fn wrong_method() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Wrong method", detail)
 }
 
-/// Lets in who has the token, with a body that is not too large; says to browsers what pages may do.
+/// Lets in whoever may come, with a body that is not too large, and keeps the audit trail; says to browsers what pages
+/// may do.
 async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
-    let is_open = OPEN.contains(&request.uri().path());
-    let wants_page = ["/", "/plan"].contains(&request.uri().path());
-    let mut response = if is_open || has_token(&service, &request) {
-        match bounded(request, service.limits.body_bytes).await {
-            Ok(request) => next.run(request).await,
-            Err(problem) => problem.into_response(),
-        }
-    } else if wants_page {
-        (StatusCode::SEE_OTHER, [(header::LOCATION, "/login")]).into_response()
-    } else {
-        let detail = "Send the header \"Authorization: Bearer TOKEN\". `tapewise serve` prints which file has the token.";
-        let problem = Problem::new(StatusCode::UNAUTHORIZED, "No valid token", detail);
-        problem
-            .with(header::WWW_AUTHENTICATE, "Bearer")
-            .into_response()
+    let mut line = Line {
+        at: String::new(),
+        from: origin(&request),
+        user: None,
+        method: request.method().to_string(),
+        path: request.uri().path().to_owned(),
+        status: 0,
+        made: None,
+        files: Vec::new(),
     };
+    let is_recorded = audit::is_recorded(request.method(), request.uri());
+    let wants_page = is_page(request.uri().path());
+    let answered = answer(&service, request, next, &mut line, is_recorded).await;
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(problem) if wants_page && problem.status() == StatusCode::UNAUTHORIZED => {
+            (StatusCode::SEE_OTHER, [(header::LOCATION, "/login")]).into_response()
+        }
+        Err(problem) => problem.into_response(),
+    };
+    if is_recorded || audit::is_refusal(response.status()) {
+        let made = response.headers().get(header::LOCATION);
+        let made = made.filter(|_| response.status() == StatusCode::CREATED);
+        line.made = made.and_then(|made| Some(made.to_str().ok()?.to_owned()));
+        line.status = response.status().as_u16();
+        record(&service, line).await;
+    }
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         // The page that plans tapes has a policy of its own.
@@ -112,6 +141,97 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         }
     }
     response
+}
+
+/// Whether a browser that nobody has logged in with is sent to the page for it.
+fn is_page(path: &str) -> bool {
+    ["/", "/plan"].contains(&path)
+        || path.starts_with("/cartridge/")
+        || path.starts_with("/request/")
+}
+
+/// The answer to a request, after all that may stand in its way.
+async fn answer(
+    service: &Arc<Service>,
+    mut request: Request,
+    next: Next,
+    line: &mut Line,
+    is_recorded: bool,
+) -> Result<Response, Problem> {
+    let is_open = OPEN.contains(&request.uri().path());
+    let secret = Secret::of(&request);
+    let who = match &secret {
+        _ if is_open => None,
+        Some(secret) => Some(secret.owner(service).await),
+        None => Some(Err(no_token())),
+    };
+    let is_look = [Method::GET, Method::HEAD].contains(request.method());
+    match &who {
+        Some(Ok(who)) => {
+            line.user = Some(who.name.clone());
+            paced(service, &service.users, &who.name)?;
+        }
+        None if is_look => {}
+        None | Some(Err(_)) => {
+            let from = line.from.map_or(String::new(), |from| from.to_string());
+            paced(service, &service.strangers, &from)?;
+        }
+    }
+    if let Some(who) = who.transpose()? {
+        let is_cookie = secret.is_some_and(|secret| secret.is_cookie);
+        if is_cookie && !is_look && !is_from_our_page(&request) {
+            let detail = "A page of another site cannot send this. Send the token in the header Authorization.";
+            return Err(Problem::new(StatusCode::FORBIDDEN, "Not allowed", detail));
+        }
+        request.extensions_mut().insert(who);
+    }
+    if is_recorded && let Some(path) = service.audit_file.clone() {
+        let opened = move |_: &Service| audit::open(&path).map_err(|_| Problem::no_audit());
+        Arc::clone(service).ask(opened).await?;
+    }
+    let (head, body) = request.into_parts();
+    let body = bounded(body, service.limits.body_bytes).await?;
+    if is_recorded {
+        line.files = audit::files(&body);
+    }
+    Ok(next.run(Request::from_parts(head, Body::from(body))).await)
+}
+
+/// Refuses who asks too often.
+fn paced(service: &Service, rates: &Rates, name: &str) -> Result<(), Problem> {
+    let a_minute = service.limits.requests_per_minute;
+    let taken = rates.take(name, a_minute, (service.now_ns)());
+    taken.map_err(|wait_s| {
+        let detail = format!(
+            "More than {a_minute} requests came in a minute. Send the next one after {wait_s} s."
+        );
+        let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail);
+        problem.with(header::RETRY_AFTER, wait_s.to_string())
+    })
+}
+
+/// Writes a line of the audit trail.
+async fn record(service: &Arc<Service>, mut line: Line) {
+    let write = move |service: &Service| {
+        let at = jiff::Timestamp::from_nanosecond((service.now_ns)().into());
+        line.at = at.unwrap_or_default().to_string();
+        let Some(path) = &service.audit_file else {
+            return Ok(());
+        };
+        let written = audit::open(path).and_then(|file| audit::write(&file, &line));
+        if written.is_err() {
+            service.audit_failures.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    // What was done cannot be undone: the failure is counted, and the next request finds out by itself.
+    let _ = Arc::clone(service).ask(write).await;
+}
+
+fn no_token() -> Problem {
+    let detail = "Send the header \"Authorization: Bearer TOKEN\". `tapewise serve` prints which file has the token.";
+    let problem = Problem::new(StatusCode::UNAUTHORIZED, "No valid token", detail);
+    problem.with(header::WWW_AUTHENTICATE, "Bearer")
 }
 
 /// Nothing from elsewhere, no script but ours, no frame, and nothing that stays in a cache.
@@ -125,57 +245,95 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// Whether a request has the token, in its header or as the cookie that the page's form sets.
-fn has_token(service: &Service, request: &Request) -> bool {
-    let headers = request.headers();
-    let bearer = headers.get(header::AUTHORIZATION);
-    let bearer = bearer.and_then(|value| value.to_str().ok());
-    let bearer = bearer.and_then(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme
-            .eq_ignore_ascii_case("bearer")
-            .then_some(token.trim())
-    });
-    if let Some(token) = bearer {
-        return service.token.is(token);
-    }
-    let cookies = headers.get_all(header::COOKIE).iter();
-    let mut cookies = cookies
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|cookie| cookie.trim().split_once('='));
-    cookies.any(|(name, value)| name == page::COOKIE && service.token.is(value))
+/// What a client shows to be let in.
+struct Secret {
+    text: String,
+    /// A browser sends it by itself, also when another site's page makes it send something.
+    is_cookie: bool,
 }
 
-/// The request with its body in memory.
-async fn bounded(request: Request, most: usize) -> Result<Request, Problem> {
-    let (head, body) = request.into_parts();
-    match axum::body::to_bytes(body, most).await {
-        Ok(body) => Ok(Request::from_parts(head, Body::from(body))),
-        // Whoever has hung up in the middle does not read this.
-        Err(_) => Err(tape::too_large(format!(
-            "A body may have at most {most} bytes. Send several requests."
-        ))),
+impl Secret {
+    /// The token in the header, or else in the cookie that the page's form sets.
+    fn of(request: &Request) -> Option<Secret> {
+        let headers = request.headers();
+        let bearer = headers.get(header::AUTHORIZATION);
+        if let Some(bearer) = bearer {
+            let (scheme, token) = bearer.to_str().ok()?.split_once(' ')?;
+            return scheme.eq_ignore_ascii_case("bearer").then(|| Secret {
+                text: token.trim().to_owned(),
+                is_cookie: false,
+            });
+        }
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let mut cookies = cookies
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|cookie| cookie.trim().split_once('='));
+        let (_, token) = cookies.find(|(name, _)| *name == page::COOKIE)?;
+        Some(Secret {
+            text: token.to_owned(),
+            is_cookie: true,
+        })
     }
+
+    /// Whose it is.
+    async fn owner(&self, service: &Arc<Service>) -> Result<Arc<Who>, Problem> {
+        let text = self.text.clone();
+        let find = move |service: &Service| service.access().who(&text, (service.now_ns)());
+        Arc::clone(service).ask(find).await
+    }
+}
+
+/// Whether a browser sends something because a page of ours made it.
+fn is_from_our_page(request: &Request) -> bool {
+    let header = |name: &str| {
+        let value = request.headers().get(name);
+        value.and_then(|value| value.to_str().ok())
+    };
+    match header("sec-fetch-site") {
+        Some(site) => site == "same-origin",
+        None => header("origin").is_some_and(|origin| {
+            let host = origin.split_once("://").map(|(_, host)| host);
+            host.is_some() && host == header("host")
+        }),
+    }
+}
+
+/// A body in memory.
+async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
+    let whole = axum::body::to_bytes(body, most).await;
+    // Whoever has hung up in the middle does not read this.
+    whole.map_err(|_| {
+        tape::too_large(format!(
+            "A body may have at most {most} bytes. Send several requests."
+        ))
+    })
 }
 
 /// Answers on a socket until `stop` is set, and then for as long as a few answers take that are on their way.
 ///
 /// # Errors
 /// What the system says of the socket.
-pub fn listen(service: Arc<Service>, socket: TcpListener, stop: &AtomicBool) -> io::Result<()> {
+pub fn listen(
+    service: Arc<Service>,
+    socket: TcpListener,
+    certificate: Option<Arc<Certificate>>,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
         let socket = tokio::net::TcpListener::from_std(socket)?;
-        let (end, mut ended) = tokio::sync::watch::channel(false);
-        let graceful = axum::serve(socket, router(service)).with_graceful_shutdown(async move {
-            // The other end is dropped only when all is over.
-            let _ = ended.wait_for(|ended| *ended).await;
-        });
-        let server = tokio::spawn(async move { graceful.await });
+        let (end, ended) = tokio::sync::watch::channel(false);
+        let server = match certificate {
+            Some(certificate) => {
+                let secured = Secured::new(socket, certificate)?;
+                tokio::spawn(serve(secured, service, ended))
+            }
+            None => tokio::spawn(serve(socket, service, ended)),
+        };
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
             tokio::time::sleep(LOOK).await;
         }
@@ -188,4 +346,23 @@ pub fn listen(service: Arc<Service>, socket: TcpListener, stop: &AtomicBool) -> 
     });
     runtime.shutdown_timeout(LAST_ANSWERS);
     served
+}
+
+/// Answers until it has `ended`.
+async fn serve<L>(
+    listener: L,
+    service: Arc<Service>,
+    mut ended: tokio::sync::watch::Receiver<bool>,
+) -> io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+    Peer: for<'a> Connected<IncomingStream<'a, L>>,
+{
+    let app = router(service).into_make_service_with_connect_info::<Peer>();
+    let graceful = axum::serve(listener, app).with_graceful_shutdown(async move {
+        // The other end is dropped only when all is over.
+        let _ = ended.wait_for(|ended| *ended).await;
+    });
+    graceful.await
 }

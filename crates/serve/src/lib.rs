@@ -6,11 +6,21 @@
 //! | module | what it knows |
 //! |---|---|
 //! | `service` | an archive, who may ask, and how much |
+//! | `settings` | what `serve.toml` says |
+//! | `area` | a directory and all below it |
+//! | `limits` | how much may be asked for |
+//! | `access/` | who may do what: users, WLCG tokens, their keys and scopes |
+//! | `rate` | how often somebody may ask |
+//! | `audit` | who asked for what, and what came of it |
+//! | `tls` | the certificate, and encrypted connections |
+//! | `peer` | who is at the other end |
 //! | `http` | which address is answered by what, and who is let in |
 //! | `tape` | the WLCG Tape REST API, version 1 |
 //! | `names` | what a path in a request means in the archive |
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
+//! | `drives` | what drives did, from their events |
+//! | `requests` | our own API: requests of all, priorities, cancel; drives and history |
 //! | `metrics` | what Prometheus collects, and whether all is well |
 //! | `status` | what happens now, for programs |
 //! | `openapi` | the description of all of it |
@@ -19,21 +29,40 @@
 //! | `token` | the file with the secret that lets a client in |
 //! | `work` | what the drives' side is doing |
 
+mod access;
+mod area;
+mod audit;
+mod drives;
 mod files;
 mod http;
 mod lifetime;
+mod limits;
 mod metrics;
 mod names;
 mod openapi;
 mod page;
+mod peer;
 mod problem;
+mod rate;
+mod requests;
 mod service;
+mod settings;
 mod status;
 mod tape;
+mod tls;
 mod token;
 mod work;
 
+pub use access::{Access, AccessError};
+pub use area::Area;
+pub use drives::Drives;
 pub use http::{listen, router};
-pub use service::{Limits, Service, Site};
-pub use token::{Token, TokenError};
+pub use limits::Limits;
+pub use service::{Parts, Service, Site};
+pub use settings::{
+    Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
+    UserSettings,
+};
+pub use tls::{Certificate, CertificateError};
+pub use token::{Token, TokenError, new_secret};
 pub use work::{Counts, Doing, Work};

@@ -3,16 +3,19 @@
 //! Written by hand: every value is asked of the catalogue or of [`Work`](crate::Work) when somebody collects, so
 //! there is no registry that a library could keep.
 
+use crate::access::Who;
+use crate::drives::{CLASSES_S, Drives, KINDS};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::work::{Counts, Doing};
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tapewise_archive::catalogue::{Holds, OpenRecalls};
 
 /// What waits, and what the cache holds.
@@ -31,7 +34,11 @@ pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
 
 /// What Prometheus collects.
 #[utoipa::path(get, path = "/metrics", tag = "watch", responses((status = 200, body = String)))]
-pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Result<Response, Problem> {
+    who.watches()?;
     let text = service.ask(|service| Ok(text(service, &load(service)?)));
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text.await?).into_response())
@@ -42,6 +49,15 @@ fn text(service: &Service, load: &Load) -> String {
     let mut page = Metrics::default();
     page.of_load(load, (service.now_ns)());
     page.of_work(&service.work.counts(), &service.work.doing());
+    page.of_drives(&service.work.drives());
+    let failures = service.audit_failures.load(Ordering::Relaxed) as f64;
+    let help = "Lines of the audit trail that could not be written.";
+    page.add(
+        "counter",
+        "tapewise_audit_failures_total",
+        help,
+        &[("", failures)],
+    );
     page.0
 }
 
@@ -112,14 +128,6 @@ impl Metrics {
             help,
             &[("", counts.mounts as f64)],
         );
-        let seconds = |us: u64| us as f64 / 1e6;
-        let actions = [
-            ("{action=\"mount\"}", seconds(counts.mounting_us)),
-            ("{action=\"position\"}", seconds(counts.positioning_us)),
-            ("{action=\"read\"}", seconds(counts.reading_us)),
-        ];
-        let help = "Time of the drives and robots, by what they did.";
-        self.add("counter", "tapewise_drive_seconds_total", help, &actions);
         let help = "Times the recalls could not go on; they are tried again.";
         self.add(
             "counter",
@@ -131,6 +139,54 @@ impl Metrics {
         let help = "1 while something waits that cannot be read now.";
         let value = f64::from(u8::from(is_waiting));
         self.add("gauge", "tapewise_recall_waiting", help, &[("", value)]);
+    }
+
+    /// What drives did since the program began.
+    fn of_drives(&mut self, drives: &Drives) {
+        let label = |name: &str| name.replace(['\\', '"', '\n'], "_");
+        let devices = || {
+            drives
+                .devices
+                .iter()
+                .map(|(name, device)| (label(name), device))
+        };
+        let times = devices().flat_map(|(name, device)| {
+            let kinds = KINDS.iter().zip(device.took_us);
+            kinds.map(move |(kind, us)| {
+                let labels = format!("{{drive=\"{name}\",action=\"{kind}\"}}");
+                (labels, us as f64 / 1e6)
+            })
+        });
+        let times: Vec<(String, f64)> = times.collect();
+        let help = "Time of the drives, by what they did: mount has the robot's part.";
+        self.add_all("counter", "tapewise_drive_seconds_total", help, &times);
+        let errors = devices().map(|(name, device)| {
+            let labels = format!("{{drive=\"{name}\"}}");
+            (labels, device.errors as f64)
+        });
+        let errors: Vec<(String, f64)> = errors.collect();
+        let help = "Actions of drives that failed.";
+        self.add_all("counter", "tapewise_drive_errors_total", help, &errors);
+        let name = "tapewise_positioning_seconds";
+        let mut count = 0;
+        let mut classes: Vec<(String, f64)> = Vec::new();
+        let ends = CLASSES_S.iter().map(f64::to_string);
+        for (end, found) in ends.chain(["+Inf".to_owned()]).zip(drives.positionings) {
+            count += found;
+            classes.push((format!("_bucket{{le=\"{end}\"}}"), count as f64));
+        }
+        classes.push(("_sum".to_owned(), drives.positioning_us as f64 / 1e6));
+        classes.push(("_count".to_owned(), count as f64));
+        let help = "How long locates, rewinds and reading over took.";
+        self.add_all("histogram", name, help, &classes);
+    }
+
+    fn add_all(&mut self, kind: &str, name: &str, help: &str, values: &[(String, f64)]) {
+        let values: Vec<(&str, f64)> = values
+            .iter()
+            .map(|(label, value)| (label.as_str(), *value))
+            .collect();
+        self.add(kind, name, help, &values);
     }
 }
 

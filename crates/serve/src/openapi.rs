@@ -1,9 +1,11 @@
 //! The description of the API, for programs that make clients.
 
-use crate::{files, metrics, status, tape};
+use crate::problem::Problem;
+use crate::{files, metrics, requests, status, tape};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Content, Ref, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
 
 #[derive(OpenApi)]
@@ -24,6 +26,11 @@ use utoipa::{Modify, OpenApi};
         status::status,
         status::queue,
         status::events,
+        requests::list,
+        requests::prioritise,
+        requests::delete,
+        requests::drives,
+        requests::history,
         metrics::metrics,
         metrics::live,
         metrics::ready,
@@ -35,7 +42,8 @@ use utoipa::{Modify, OpenApi};
         (name = "watch", description = "For monitoring"),
     ),
     security(("token" = [])),
-    modifiers(&Token)
+    components(schemas(Problem)),
+    modifiers(&Token, &Refusals)
 )]
 struct Api;
 
@@ -49,6 +57,51 @@ impl Modify for Token {
         components.add_security_scheme("token", SecurityScheme::Http(scheme));
     }
 }
+
+/// What may refuse every request, and how refusals are written.
+struct Refusals;
+
+/// Those that come before an operation is reached.
+const COMMON: [(&str, &str); 5] = [
+    ("401", "No valid token"),
+    ("403", "The token does not allow this"),
+    ("413", "The body is too large"),
+    ("429", "Too many requests: try again after `Retry-After`"),
+    (
+        "503",
+        "The audit trail or the keys of an issuer cannot be had",
+    ),
+];
+
+impl Modify for Refusals {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        let items = api.paths.paths.values_mut();
+        let operations = items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.delete]);
+        for operation in operations.flatten() {
+            let responses = &mut operation.responses.responses;
+            let is_open = operation.security.is_some();
+            for (status, what) in COMMON.into_iter().filter(|_| !is_open) {
+                let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+                let refusal = ResponseBuilder::new().description(what);
+                let refusal = refusal.content(JSON, problem).build();
+                let usual = responses.entry(status.to_owned());
+                usual.or_insert(RefOr::T(refusal));
+            }
+            for (status, response) in responses {
+                if let RefOr::T(response) = response
+                    && status.starts_with(['4', '5'])
+                    && let Some(content) = response.content.shift_remove(JSON)
+                {
+                    let kind = "application/problem+json".to_owned();
+                    response.content.insert(kind, content);
+                }
+            }
+        }
+    }
+}
+
+/// What utoipa takes a body for that has no other kind.
+const JSON: &str = "application/json";
 
 /// `GET /openapi.json`.
 pub(crate) async fn openapi() -> Response {

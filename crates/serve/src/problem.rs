@@ -17,7 +17,7 @@ pub struct Problem {
     /// What is wrong, and what to do about it.
     detail: String,
     #[schema(ignore)]
-    header: Option<(HeaderName, &'static str)>,
+    header: Option<(HeaderName, String)>,
 }
 
 impl Problem {
@@ -43,10 +43,27 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "No such request", detail)
     }
 
+    /// A request whose trace cannot be kept.
+    pub fn no_audit() -> Problem {
+        let detail = "The audit trail cannot be written, so nothing was done. Tell the operator, and try again later.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Problem::new(status, "No audit trail", detail).with(header::RETRY_AFTER, "60")
+    }
+
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What is wrong, and what to do about it.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The same with a header.
-    pub fn with(self, name: HeaderName, value: &'static str) -> Problem {
+    pub fn with(self, name: HeaderName, value: impl Into<String>) -> Problem {
         Problem {
-            header: Some((name, value)),
+            header: Some((name, value.into())),
             ..self
         }
     }
@@ -72,9 +89,8 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         let kind = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, kind);
-        if let Some((name, value)) = header {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
+        let header = header.and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        headers.extend(header);
         response
     }
 }

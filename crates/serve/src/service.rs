@@ -1,32 +1,15 @@
 //! An archive, who may ask, and how much.
 
+use crate::access::Access;
+use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::token::Token;
+use crate::rate::Rates;
 use crate::work::Work;
 use axum::http::StatusCode;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
 use tapewise_archive::open::Archive;
-
-/// How much may be asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of a request's body.
-    pub body_bytes: usize,
-    /// Files of one stage request; of `archiveinfo` more are left out of the answer.
-    pub files: usize,
-    /// Files that may wait at a time, of all stage requests.
-    pub open_files: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            body_bytes: 16 << 20,
-            files: 10_000,
-            open_files: 1_000_000,
-        }
-    }
-}
 
 /// How the service is called.
 #[derive(Clone, Debug, Default)]
@@ -35,41 +18,73 @@ pub struct Site {
     pub name: String,
     /// The address under which clients know it, such as `https://tape.example.org`; none: as each client wrote it.
     pub url: Option<String>,
+    /// Whether connections are encrypted.
+    pub is_encrypted: bool,
     /// The page that plans tapes in the browser, in one file; none: the program was built without it.
     pub planner: Option<&'static [u8]>,
+}
+
+/// What a service is made of.
+pub struct Parts {
+    /// The archive, with a connection to the catalogue that nobody else uses.
+    pub archive: Archive,
+    /// Who may ask.
+    pub access: Access,
+    /// How the service is called.
+    pub site: Site,
+    /// How much may be asked for.
+    pub limits: Limits,
+    /// The file with the audit trail, if one is kept.
+    pub audit_file: Option<PathBuf>,
+    /// The time, in nanoseconds since 1970.
+    pub now_ns: fn() -> i64,
+    /// What the drives' side is doing.
+    pub work: Arc<Work>,
 }
 
 /// What answers HTTP.
 pub struct Service {
     pub(crate) archive: Archive,
-    pub(crate) token: Token,
+    access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
+    pub(crate) audit_file: Option<PathBuf>,
+    /// Lines of the audit trail that could not be written.
+    pub(crate) audit_failures: AtomicU64,
+    /// How often users asked lately, and addresses of strangers.
+    pub(crate) users: Rates,
+    pub(crate) strangers: Rates,
     pub(crate) now_ns: fn() -> i64,
     pub(crate) work: Arc<Work>,
 }
 
-/// Whose requests these are: there is one token, and so one user.
-pub(crate) const USER: &str = "http";
-
 impl Service {
-    /// A service for an archive, with a connection to the catalogue that nobody else uses.
-    pub fn new(
-        archive: Archive,
-        token: Token,
-        site: Site,
-        limits: Limits,
-        now_ns: fn() -> i64,
-        work: Arc<Work>,
-    ) -> Service {
+    /// A service for an archive.
+    pub fn new(parts: Parts) -> Service {
         Service {
-            archive,
-            token,
-            site,
-            limits,
-            now_ns,
-            work,
+            archive: parts.archive,
+            access: RwLock::new(Arc::new(parts.access)),
+            site: parts.site,
+            limits: parts.limits,
+            audit_file: parts.audit_file,
+            audit_failures: AtomicU64::new(0),
+            users: Rates::default(),
+            strangers: Rates::default(),
+            now_ns: parts.now_ns,
+            work: parts.work,
         }
+    }
+
+    /// Who may ask now.
+    pub(crate) fn access(&self) -> Arc<Access> {
+        let access = self.access.read();
+        Arc::clone(&access.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on others may ask.
+    pub fn set_access(&self, access: Access) {
+        let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(access);
     }
 
     /// Asks the catalogue, or the disk, on a thread that may wait for it.

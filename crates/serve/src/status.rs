@@ -1,13 +1,14 @@
 //! What happens now, for programs: as JSON, and as an event whenever it changes.
 
+use crate::access::Who;
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::work::Doing;
-use axum::Json;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use futures_util::Stream;
 use serde::Serialize;
 use std::convert::Infallible;
@@ -88,7 +89,11 @@ fn seconds(ns: i64) -> i64 {
 /// What happens now.
 #[utoipa::path(get, path = "/api/v1/status", tag = "queue",
     responses((status = 200, body = Status), (status = 401, body = Problem)))]
-pub(crate) async fn status(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+pub(crate) async fn status(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Result<Response, Problem> {
+    who.watches()?;
     Ok(Json(service.ask(Status::of).await?).into_response())
 }
 
@@ -129,7 +134,11 @@ impl From<VolumeWait> for Cartridge {
 /// Which cartridges are waited for.
 #[utoipa::path(get, path = "/api/v1/queue", tag = "queue",
     responses((status = 200, body = Queue), (status = 401, body = Problem)))]
-pub(crate) async fn queue(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+pub(crate) async fn queue(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Result<Response, Problem> {
+    who.watches()?;
     let waits = service
         .ask(|service| Ok(service.archive.catalogue.waits()?))
         .await?;
@@ -141,20 +150,24 @@ pub(crate) async fn queue(State(service): State<Arc<Service>>) -> Result<Respons
     Ok(Json(queue).into_response())
 }
 
-/// The status now, and again whenever it has changed, as server-sent events called `status`.
+/// The status now, and again whenever it has changed, as server-sent events called `status`. Whoever sees only the own
+/// requests is not told why something waits.
 #[utoipa::path(get, path = "/api/v1/events", tag = "queue",
     responses((status = 200, body = Status, content_type = "text/event-stream"), (status = 401, body = Problem)))]
-pub(crate) async fn events(State(service): State<Arc<Service>>) -> Response {
-    Sse::new(changes(service))
-        .keep_alive(KeepAlive::default())
-        .into_response()
+pub(crate) async fn events(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Response {
+    let events = Sse::new(changes(service, who.watches().is_ok()));
+    events.keep_alive(KeepAlive::default()).into_response()
 }
 
 /// Ends with the connection, or when the catalogue does not answer: clients ask anew by themselves.
-fn changes(service: Arc<Service>) -> impl Stream<Item = Result<Event, Infallible>> {
-    futures_util::stream::unfold((service, None), |(service, last)| async move {
+fn changes(service: Arc<Service>, sees_all: bool) -> impl Stream<Item = Result<Event, Infallible>> {
+    futures_util::stream::unfold((service, None), move |(service, last)| async move {
         loop {
-            let now = Arc::clone(&service).ask(Status::of).await.ok()?;
+            let mut now = Arc::clone(&service).ask(Status::of).await.ok()?;
+            now.why = now.why.filter(|_| sees_all);
             if last.as_ref() != Some(&now) {
                 let event = Event::default().event("status").json_data(&now).ok()?;
                 return Some((Ok(event), (service, Some(now))));

@@ -8,23 +8,24 @@
 //! - a header `Idempotency-Key` lets a client that lost the answer ask again without asking twice;
 //! - times are whole seconds.
 
+use crate::access::{Deed, Who};
 use crate::files::find;
 use crate::lifetime;
 use crate::names::meanings;
 use crate::problem::Problem;
-use crate::service::{Service, USER};
-use axum::Json;
+use crate::service::Service;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, NewStage, RequestState, Stage, StagedFile, Submitted, WantedFile,
+    CopyState, FileId, MostOpen, NewStage, RequestState, Stage, StagedFile, Submitted, WantedFile,
 };
 use utoipa::ToSchema;
 
@@ -77,11 +78,17 @@ fn address(service: &Service, headers: &HeaderMap) -> String {
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
     let host = host.and_then(|host| host.parse::<axum::http::uri::Authority>().ok());
-    host.map_or_else(String::new, |host| format!("http://{host}"))
+    let scheme = if service.site.is_encrypted {
+        "https"
+    } else {
+        "http"
+    };
+    host.map_or_else(String::new, |host| format!("{scheme}://{host}"))
 }
 
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct StageBody {
+    #[schema(min_items = 1)]
     files: Vec<FileBody>,
 }
 
@@ -100,7 +107,7 @@ pub(crate) struct PathsBody {
     paths: Vec<String>,
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
     serde_json::from_slice(body)
         .map_err(|error| Problem::bad(format!("The body is not like {example}: {error}.")))
 }
@@ -116,6 +123,7 @@ const PATHS_EXAMPLE: &str = r#"{"paths": ["/d/file"]}"#;
         (status = 429, description = "Too many files wait", body = Problem, headers(("Retry-After" = u32)))))]
 pub(crate) async fn stage(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
@@ -123,7 +131,7 @@ pub(crate) async fn stage(
     let repeat_key = repeat_key(&headers)?;
     let work = Arc::clone(&service.work);
     let id = service
-        .ask(move |service| begin(service, repeat_key, &body))
+        .ask(move |service| begin(service, &who, repeat_key, &body))
         .await?;
     work.ring();
     let location = format!("{address}{ROOT}/stage/{id}");
@@ -152,7 +160,12 @@ fn repeat_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// Enters a stage; its id, which is that of the first one where it was sent again.
-fn begin(service: &Service, repeat_key: Option<String>, body: &[u8]) -> Result<String, Problem> {
+fn begin(
+    service: &Service,
+    who: &Who,
+    repeat_key: Option<String>,
+    body: &[u8],
+) -> Result<String, Problem> {
     let asked: StageBody = parse(body, STAGE_EXAMPLE)?;
     let most = service.limits.files;
     if asked.files.is_empty() {
@@ -165,17 +178,23 @@ fn begin(service: &Service, repeat_key: Option<String>, body: &[u8]) -> Result<S
         );
         return Err(too_large(detail));
     }
+    for file in &asked.files {
+        who.check(Deed::Stage, &file.path)?;
+    }
     let stage = NewStage {
         id: uuid::Uuid::new_v4().to_string(),
-        user: USER.to_owned(),
+        user: who.name.clone(),
         repeat_key,
         asked_hash: Sha256::digest(body).to_vec(),
         files: wanted(asked.files)?,
     };
     let at_ns = (service.now_ns)();
-    let most_open = service.limits.open_files;
+    let most = MostOpen {
+        all: service.limits.open_files,
+        of_user: service.limits.user_open_files,
+    };
     let catalogue = &service.archive.catalogue;
-    match catalogue.begin_stage(&stage, most_open, at_ns)? {
+    match catalogue.begin_stage(&stage, most, at_ns)? {
         Submitted::New => Ok(stage.id),
         Submitted::Repeated(id) => Ok(id),
         Submitted::OtherContents => Err(Problem::new(
@@ -183,9 +202,9 @@ fn begin(service: &Service, repeat_key: Option<String>, body: &[u8]) -> Result<S
             "Key used twice",
             "Another request with other contents had this Idempotency-Key. Use a new key for each request.",
         )),
-        Submitted::TooMany(open) => {
+        Submitted::TooMany { open, most } => {
             let detail = format!(
-                "{open} files wait, and {most_open} may. Try again when some of them have arrived."
+                "{open} files wait, and {most} may. Try again when some of them have arrived."
             );
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "Queue full", detail);
             Err(problem.with(header::RETRY_AFTER, "300"))
@@ -218,10 +237,14 @@ fn wanted(files: Vec<FileBody>) -> Result<Vec<WantedFile>, Problem> {
     Ok(wanted.collect())
 }
 
-/// A stage that a client names.
-fn known(service: &Service, id: &str) -> Result<Stage, Problem> {
-    let stage = service.archive.catalogue.stage(USER, id)?;
-    stage.ok_or_else(Problem::no_stage)
+/// A stage that a client names: an own one, whose files the client may stage now too.
+fn known(service: &Service, who: &Who, id: &str) -> Result<Stage, Problem> {
+    let stage = service.archive.catalogue.stage(&who.name, id)?;
+    let stage = stage.ok_or_else(Problem::no_stage)?;
+    for file in &stage.files {
+        who.check(Deed::Stage, &file.spelling)?;
+    }
+    Ok(stage)
 }
 
 /// A stage as the specification answers a poll. Times are seconds since 1970.
@@ -302,9 +325,12 @@ impl From<StagedFile> for PolledFile {
     responses((status = 200, body = Polled), (status = 404, body = Problem)))]
 pub(crate) async fn poll(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let stage = service.ask(move |service| known(service, &id)).await?;
+    let stage = service
+        .ask(move |service| known(service, &who, &id))
+        .await?;
     Ok(Json(Polled::from(stage)).into_response())
 }
 
@@ -340,11 +366,12 @@ fn meaning(spelling: &str) -> Option<Vec<u8>> {
     responses((status = 200), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn cancel(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<(), Problem> {
     let cancel = move |service: &Service| {
-        let stage = known(service, &id)?;
+        let stage = known(service, &who, &id)?;
         let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
         let files = named(&stage, &asked.paths)?;
         let spellings: Vec<String> = files.iter().map(|file| file.spelling.clone()).collect();
@@ -360,10 +387,11 @@ pub(crate) async fn cancel(
     responses((status = 200), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     Path(id): Path<String>,
 ) -> Result<(), Problem> {
     let delete = move |service: &Service| {
-        let stage = known(service, &id)?;
+        let stage = known(service, &who, &id)?;
         let at_ns = (service.now_ns)();
         Ok(service.archive.catalogue.delete_stage(&stage.id, at_ns)?)
     };
@@ -375,6 +403,7 @@ pub(crate) async fn delete(
     responses((status = 200), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn release(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<(), Problem> {
@@ -383,13 +412,14 @@ pub(crate) async fn release(
         let catalogue = &service.archive.catalogue;
         if id == NO_ID {
             for path in &asked.paths {
+                who.check(Deed::Stage, path)?;
                 if let Some(file) = find(service, path)? {
-                    catalogue.release_file(USER, file)?;
+                    catalogue.release_file(&who.name, file)?;
                 }
             }
             return Ok(());
         }
-        let stage = known(service, &id)?;
+        let stage = known(service, &who, &id)?;
         let files = named(&stage, &asked.paths)?;
         let files: Vec<FileId> = files.iter().filter_map(|file| file.file).collect();
         Ok(catalogue.release_stage(&stage.id, &files)?)
@@ -418,6 +448,7 @@ enum What {
     responses((status = 200, body = [Info]), (status = 400, body = Problem)))]
 pub(crate) async fn archiveinfo(
     State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
     body: Bytes,
 ) -> Result<Response, Problem> {
     let infos = move |service: &Service| {
@@ -427,7 +458,10 @@ pub(crate) async fn archiveinfo(
         paths.retain(|path| seen.insert(path.clone()));
         paths.truncate(service.limits.files);
         let infos = paths.into_iter().map(|path| {
-            let what = locality(service, &path)?;
+            let what = match who.check(Deed::Locate, &path) {
+                Ok(()) => locality(service, &path)?,
+                Err(problem) => What::Error(problem.detail().to_owned()),
+            };
             Ok(Info { path, what })
         });
         infos.collect::<Result<Vec<Info>, Problem>>()

@@ -1,4 +1,4 @@
-//! The file with the secret that lets a client in.
+//! Secrets that let a client in: one in a file, others known by their hashes only.
 
 use sha2::{Digest as _, Sha256};
 use std::fs::Permissions;
@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 /// Shorter secrets can be found by trying.
 const SHORTEST: usize = 16;
 
-/// A secret that every request must carry.
-pub struct Token(Vec<u8>);
+/// What is kept of a secret. Secrets are compared by it: how far two hashes agree tells nobody anything.
+pub(crate) type Hash = [u8; 32];
+
+/// A secret that a file has.
+pub struct Token(Hash);
 
 /// Why a token file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -69,25 +72,31 @@ impl Token {
         Ok((Token(hash(secret)), is_new))
     }
 
-    /// Whether somebody has it. The time this takes says nothing about the token.
-    pub fn is(&self, given: &str) -> bool {
-        self.0 == hash(given)
+    /// What is kept of it.
+    pub(crate) fn hash(&self) -> Hash {
+        self.0
     }
 }
 
-/// Secrets are compared by their hashes: how far two hashes agree tells nobody anything.
-fn hash(secret: &str) -> Vec<u8> {
-    Sha256::digest(secret.as_bytes()).to_vec()
+pub(crate) fn hash(secret: &str) -> Hash {
+    Sha256::digest(secret.as_bytes()).into()
 }
 
-/// Makes a file with a random token of 244 bits, which nobody else can read; it appears whole.
+/// A random secret of 244 bits, and its SHA-256 in hexadecimal for `serve.toml`.
+pub fn new_secret() -> (String, String) {
+    let half = || uuid::Uuid::new_v4().simple().to_string();
+    let secret = format!("{}{}", half(), half());
+    let digits = hash(&secret).map(|byte| format!("{byte:02x}"));
+    (secret, digits.concat())
+}
+
+/// Makes a file with a random token, which nobody else can read; it appears whole.
 fn make(path: &Path) -> io::Result<()> {
     let directory = path.parent().filter(|name| !name.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .permissions(Permissions::from_mode(0o600))
         .tempfile_in(directory.unwrap_or(Path::new(".")))?;
-    let half = || uuid::Uuid::new_v4().simple().to_string();
-    writeln!(file, "{}{}", half(), half())?;
+    writeln!(file, "{}", new_secret().0)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     Ok(())
@@ -115,8 +124,9 @@ mod tests {
         let text = std::fs::read_to_string(&path).expect("text");
         assert_eq!(text.trim().len(), 64);
         let (read, is_new) = Token::of_file(&path).expect("read");
-        assert!(!is_new && read.is(text.trim()) && made.is(text.trim()));
-        assert!(!read.is("") && !read.is(&text.trim()[1..]));
+        assert!(!is_new);
+        assert_eq!([made.hash(), read.hash()], [hash(text.trim()); 2]);
+        assert_ne!(hash(&text.trim()[1..]), read.hash());
 
         let open = Permissions::from_mode(0o640);
         std::fs::set_permissions(&path, open).expect("set");

@@ -1,7 +1,9 @@
 //! What the drives' side is doing: said by whoever moves files, read by whoever asks.
 
+use crate::drives::Drives;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tapewise_formats::event::Event;
 
 /// What is being done now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,12 +30,6 @@ pub struct Counts {
     pub mounts: u64,
     /// Times the work could not go on.
     pub troubles: u64,
-    /// Microseconds that drives took to go to blocks.
-    pub positioning_us: u64,
-    /// Microseconds that drives read.
-    pub reading_us: u64,
-    /// Microseconds that mounts took: loading, and the robot.
-    pub mounting_us: u64,
 }
 
 /// What the drives' side is doing, and a bell that tells it of new requests.
@@ -43,11 +39,26 @@ pub struct Work {
     bell: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     doing: Doing,
     counts: Counts,
+    drives: Drives,
     has_rung: bool,
+    /// When the drives' side last gave a sign of life.
+    beat: Instant,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            doing: Doing::default(),
+            counts: Counts::default(),
+            drives: Drives::default(),
+            has_rung: false,
+            beat: Instant::now(),
+        }
+    }
 }
 
 impl Work {
@@ -55,9 +66,20 @@ impl Work {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn beat(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        state.beat = Instant::now();
+        state
+    }
+
+    /// How long the drives' side has given no sign of life.
+    pub fn silence(&self) -> Duration {
+        self.state().beat.elapsed()
+    }
+
     /// Says what is being done now.
     pub fn say(&self, doing: Doing) {
-        self.state().doing = doing;
+        self.beat().doing = doing;
     }
 
     /// What is being done now.
@@ -67,12 +89,22 @@ impl Work {
 
     /// Adds to what was done.
     pub fn count(&self, add: impl FnOnce(&mut Counts)) {
-        add(&mut self.state().counts);
+        add(&mut self.beat().counts);
     }
 
     /// What was done.
     pub fn counts(&self) -> Counts {
         self.state().counts.clone()
+    }
+
+    /// Tells what a drive did, as it is known at a time.
+    pub fn saw(&self, event: &Event, now_ns: i64) {
+        self.beat().drives.saw(event, now_ns);
+    }
+
+    /// What drives did.
+    pub fn drives(&self) -> Drives {
+        self.state().drives.clone()
     }
 
     /// Tells of a new request, or that everything ends.
@@ -83,7 +115,7 @@ impl Work {
 
     /// Waits until somebody rings, at most so long; whether somebody did.
     pub fn wait(&self, most: Duration) -> bool {
-        let state = self.state();
+        let state = self.beat();
         let waited = self
             .bell
             .wait_timeout_while(state, most, |state| !state.has_rung);

@@ -1,246 +1,10 @@
-//! The API as its clients use it, without a socket and without a drive: what a mover does is done by hand here.
+//! The API as its clients use it.
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Request, header};
-use serde_json::{Value, json};
-use std::sync::Arc;
-use tapewise_archive::catalogue::{Answer, CacheKey, Catalogue, Cause, Failure, FileId, Recorded};
-use tapewise_archive::open::Archive;
-use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
-use tapewise_archive::settings::ArchiveSettings;
-use tapewise_serve::{Limits, Service, Site, Token, Work, router};
-use tower::ServiceExt as _;
-
-const NOW_S: i64 = 1_700_000_000;
-const NS: i64 = 1_000_000_000;
-
-/// An archive with five files of 100 bytes on tape and an empty one, and its service.
-struct Desk {
-    directory: tempfile::TempDir,
-    catalogue: Arc<dyn Catalogue>,
-    token: String,
-    router: axum::Router,
-}
-
-struct Answered {
-    status: u16,
-    headers: HeaderMap,
-    body: String,
-}
-
-impl Answered {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
-    }
-
-    /// An error as RFC 7807 wants it, with these words.
-    fn refused(&self, status: u16, words: &str) {
-        assert_eq!(self.status, status, "{}", self.body);
-        assert_eq!(
-            self.headers[header::CONTENT_TYPE],
-            "application/problem+json"
-        );
-        let problem = self.json();
-        assert_eq!(problem["status"], status);
-        assert!(problem["title"].is_string());
-        let detail = problem["detail"].as_str().expect("a detail");
-        assert!(detail.contains(words), "{words:?} not in {detail:?}");
-    }
-}
-
-fn desk(limits: Limits) -> Desk {
-    let directory = tempfile::tempdir().expect("a directory");
-    let settings = ArchiveSettings {
-        drives: vec!["/dev/sg0".to_owned()],
-        changers: vec!["/dev/sg1".to_owned()],
-        profile: "lto8".to_owned(),
-        copies: 1,
-        cache_high_bytes: 1 << 30,
-        cache_low_bytes: 1 << 29,
-        block_bytes: 8192,
-        segment_bytes: 1 << 20,
-        part_bytes: 1 << 30,
-        volume_bytes: None,
-        zstd_level: None,
-        batch_window_s: None,
-        catalogue: None,
-        mounts: Default::default(),
-        tiers: Vec::new(),
-    };
-    let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");
-    let volume = Volume {
-        label: "T00001L8".to_owned(),
-        uuid: "one".to_owned(),
-        format: VolumeFormat::Tar,
-        state: VolumeState::Full,
-        block_bytes: 1000,
-        next_block: 2,
-        written_bytes: 0,
-    };
-    let recorded = |(block, path): (u64, &str)| {
-        let bytes = if path == "d/empty" { 0 } else { 100 };
-        Recorded {
-            file: File {
-                path: path.as_bytes().to_vec(),
-                bytes,
-                modified_ns: 3,
-                mode: 0o644,
-                sums: Vec::new(),
-            },
-            owner: Owner::default(),
-            zstd_bytes: None,
-            segments: vec![Segment {
-                partition: 0,
-                first_block: block,
-                last_block: block,
-                byte_offset: 0,
-                bytes,
-                file_offset: 0,
-                start: None,
-                end: None,
-            }],
-        }
-    };
-    let paths = ["d/1", "d/2", "d/3", "d/a b", "d/5", "d/empty"];
-    let files: Vec<Recorded> = (10..).zip(paths).map(recorded).collect();
-    let added = archive.catalogue.add_recorded(&volume, &files, 5);
-    added.expect("added");
-    Desk::open(directory, limits)
-}
-
-impl Desk {
-    fn open(directory: tempfile::TempDir, limits: Limits) -> Desk {
-        let path = directory.path().join("token");
-        let (token, _) = Token::of_file(&path).expect("a token");
-        let archive = Archive::open(&directory.path().join("A")).expect("an archive");
-        let catalogue = Arc::clone(&archive.catalogue);
-        let site = Site {
-            name: "EXAMPLE <SITE>".to_owned(),
-            url: None,
-            planner: Some(b"<!doctype html><title>plan</title>"),
-        };
-        let work = Arc::new(Work::default());
-        let service = Service::new(archive, token, site, limits, || NOW_S * NS, work);
-        let text = std::fs::read_to_string(path).expect("a token");
-        Desk {
-            token: format!("Bearer {}", text.trim()),
-            directory,
-            catalogue,
-            router: router(Arc::new(service)),
-        }
-    }
-
-    fn send(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: impl Into<Body>,
-    ) -> Answered {
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.header(header::HOST, "tape.example.org:8080");
-        let request = request.body(body.into()).expect("a request");
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.expect("a runtime").block_on(async {
-            let response = self.router.clone().oneshot(request).await;
-            let (head, body) = response.expect("an answer").into_parts();
-            let body = axum::body::to_bytes(body, 1 << 26).await.expect("a body");
-            Answered {
-                status: head.status.as_u16(),
-                headers: head.headers,
-                body: String::from_utf8(body.to_vec()).expect("text"),
-            }
-        })
-    }
-
-    fn ask(&self, method: &str, path: &str, body: impl Into<Body>) -> Answered {
-        self.send(method, path, &[("authorization", &self.token)], body)
-    }
-
-    fn post(&self, path: &str, body: impl Into<Body>) -> Answered {
-        self.ask("POST", &format!("/tape/v1/{path}"), body)
-    }
-
-    /// Stages files, and returns the request's id.
-    fn stage(&self, paths: &[&str]) -> String {
-        let answer = self.post("stage", files(paths));
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        answer.json()["requestId"]
-            .as_str()
-            .expect("an id")
-            .to_owned()
-    }
-
-    /// The files of a poll: `path STATE`, and the error after it.
-    fn poll(&self, id: &str) -> Vec<String> {
-        let answer = self.ask("GET", &format!("/tape/v1/stage/{id}"), "");
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        let answer = answer.json();
-        let files = answer["files"].as_array().expect("files").iter();
-        let line = |file: &Value| {
-            assert!(file.get("onDisk").is_none(), "either state or onDisk");
-            let text = |key: &str| file[key].as_str().expect(key).to_owned();
-            let error = file.get("error").map(|_| format!(": {}", text("error")));
-            format!(
-                "{} {}{}",
-                text("path"),
-                text("state"),
-                error.unwrap_or_default()
-            )
-        };
-        files.map(line).collect()
-    }
-
-    fn file(&self, path: &str) -> FileId {
-        let file = self.catalogue.live_file(path.as_bytes());
-        file.expect("a catalogue").expect("a file")
-    }
-
-    /// What a mover does: the file comes into the cache, and its recall is answered.
-    fn deliver(&self, path: &str, contents: &[u8]) {
-        let file = self.file(path);
-        let open = self.catalogue.unanswered().expect("a catalogue");
-        let request = open.iter().find(|open| open.file == file).expect("asked");
-        let key = CacheKey(file.0 as u64);
-        let cache = self.directory.path().join("A/cache");
-        let place = cache.join(format!("{:02x}/{:016x}", key.0 & 0xff, key.0));
-        std::fs::create_dir_all(place.parent().expect("a directory")).expect("made");
-        std::fs::write(place, contents).expect("written");
-        let at_ns = (NOW_S + 60) * NS;
-        self.catalogue.start(&[request.id], at_ns).expect("started");
-        let bytes = contents.len() as u64;
-        let staged = self.catalogue.stage_cached(key, file, bytes, at_ns);
-        staged.expect("in the cache");
-        let answered = self.catalogue.answer(request.id, &Answer::Delivered, at_ns);
-        answered.expect("answered");
-    }
-
-    fn pinned(&self) -> u64 {
-        let holds = self.catalogue.cache_holds(NOW_S * NS);
-        holds.expect("a catalogue").pinned_files
-    }
-
-    fn open_recalls(&self) -> usize {
-        let all = self.catalogue.unanswered().expect("a catalogue");
-        let counted = self.catalogue.open_recalls().expect("a catalogue");
-        assert_eq!(counted.queued + counted.started, all.len() as u64);
-        let oldest_ns = all.iter().map(|request| request.created_ns).min();
-        assert_eq!(counted.oldest_ns, oldest_ns);
-        all.len()
-    }
-}
-
-fn files(paths: &[&str]) -> String {
-    let files: Vec<Value> = paths.iter().map(|path| json!({ "path": path })).collect();
-    json!({ "files": files }).to_string()
-}
-
-fn paths(paths: &[&str]) -> String {
-    json!({ "paths": paths }).to_string()
-}
+use crate::desk::{Desk, NOW_S, desk, files, paths};
+use axum::http::header;
+use serde_json::json;
+use tapewise_archive::catalogue::{Answer, Cause, Failure};
+use tapewise_serve::Limits;
 
 #[test]
 fn discovery_needs_no_token_and_everything_else_does() {
@@ -258,10 +22,14 @@ fn discovery_needs_no_token_and_everything_else_does() {
         ("GET", "/files/d/1"),
         ("GET", "/nowhere"),
     ] {
-        for token in ["", "Bearer wrong", "Basic x"] {
+        for (token, words) in [
+            ("", "Authorization: Bearer"),
+            ("Basic x", "Authorization: Bearer"),
+            ("Bearer wrong", "tokens that this service knows"),
+        ] {
             let headers = [("authorization", token)];
             let answer = desk.send(method, path, &headers, files(&["/d/1"]));
-            answer.refused(401, "Authorization: Bearer");
+            answer.refused(401, words);
         }
     }
     assert_eq!(desk.open_recalls(), 0);
@@ -422,6 +190,7 @@ fn what_is_too_much_is_refused_and_nothing_of_it_is_entered() {
         body_bytes: 400,
         files: 3,
         open_files: 4,
+        ..Limits::default()
     });
     desk.post("stage", "x".repeat(401))
         .refused(413, "400 bytes");
@@ -508,7 +277,7 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     assert_eq!(desk.send("GET", "/", &[], "").status, 303);
     let wrong = desk.send("POST", "/login", &[], "token=wrong");
     assert_eq!(wrong.status, 401);
-    assert!(wrong.body.contains("not the token"));
+    assert!(wrong.body.contains("not one of the tokens"));
     let token = desk.token.trim_start_matches("Bearer ");
     let right = desk.send("POST", "/login", &[], format!("token={token}"));
     let cookie = right.headers[header::SET_COOKIE].to_str().expect("text");
@@ -576,6 +345,21 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
                 );
             }
             let answers = operation["responses"].as_object().expect("answers");
+            let refusals = answers
+                .iter()
+                .filter(|(status, _)| status.starts_with(['4', '5']));
+            for (status, refusal) in
+                refusals.filter(|(_, refusal)| refusal.get("content").is_some())
+            {
+                let content = refusal["content"].as_object().expect("content");
+                let kinds: Vec<&String> = content.keys().collect();
+                assert_eq!(
+                    kinds,
+                    ["application/problem+json"],
+                    "{method} {path} {status}"
+                );
+            }
+            assert_eq!(answers.contains_key("429"), !is_open, "{method} {path}");
             assert!(answers.keys().any(|status| status.starts_with('2')));
         }
     }

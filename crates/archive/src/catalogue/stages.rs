@@ -43,8 +43,22 @@ pub enum Submitted {
     Repeated(String),
     /// Its key stands for a stage that asked for something else.
     OtherContents,
-    /// Too many files wait already: this many.
-    TooMany(u64),
+    /// Too many files wait already.
+    TooMany {
+        /// How many wait, of all users or of this one.
+        open: u64,
+        /// How many may.
+        most: u64,
+    },
+}
+
+/// How many files of stages may wait at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MostOpen {
+    /// Of all users.
+    pub all: u64,
+    /// Of the one who asks.
+    pub of_user: u64,
 }
 
 /// A stage, and how far it is.
@@ -52,6 +66,8 @@ pub enum Submitted {
 pub struct Stage {
     /// Its id.
     pub id: String,
+    /// Who asked.
+    pub user: String,
     /// When it was asked for.
     pub created_ns: i64,
     /// Its files, by spelling.
@@ -77,14 +93,21 @@ pub struct StagedFile {
 
 /// What is known of stages. One user does not see those of another.
 pub trait Stages: Send + Sync {
-    /// Enters a stage with the recalls that it needs, as a whole, unless more than `most_open` files would wait.
-    fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted>;
+    /// Enters a stage with the recalls that it needs, as a whole, unless too many files would wait.
+    fn begin_stage(&self, stage: &NewStage, most: MostOpen, at_ns: i64) -> Result<Submitted>;
 
     /// A stage, if there is one.
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;
 
-    /// The stages that are kept, newest first, at most `limit`.
-    fn stages(&self, limit: usize) -> Result<Vec<Stage>>;
+    /// Who asked for a stage, if there is one of this id.
+    fn stage_owner(&self, id: &str) -> Result<Option<String>>;
+
+    /// The stages that are kept, of one user or of all, newest first, at most `limit`.
+    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>>;
+
+    /// Gives the recalls of a stage that wait another priority; higher is sooner. Other stages that wait for the same
+    /// recalls gain or lose by it too.
+    fn prioritise_stage(&self, id: &str, priority: i64) -> Result<()>;
 
     /// Cancels files of a stage that have not come to an end. A recall that no other stage waits for is cancelled
     /// too, also while its cartridge is being read.

@@ -1,7 +1,11 @@
 //! `tapewise serve`: recall requests over HTTP, carried out by the archive's drives.
 //!
-//! One thread answers HTTP and enters requests into the catalogue. The other one has the drives, and recalls what the
-//! catalogue says is wanted, whoever asked for it: the same work as that of `tapewise recall --archive`.
+//! One thread answers HTTP and enters requests into the catalogue. Another one has the drives, and recalls what the
+//! catalogue says is wanted, whoever asked for it: the same work as that of `tapewise recall --archive`. A third one
+//! reads settings again.
+
+mod configured;
+mod keeper;
 
 use crate::archive::Archive;
 use crate::commands::page::PAGE;
@@ -11,34 +15,49 @@ use crate::interrupt::{is_set, stop_on_interrupt};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::{quantity, units};
+use configured::Configured;
+use keeper::Keeper;
 use signal_hook::consts::SIGTERM;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
-use tapewise_formats::event::{Action, Event};
-use tapewise_serve::{Doing, Limits, Service, Site, Token, TokenError, Work, listen};
+use tapewise_archive::pull_list::{Asking, queue_list};
+use tapewise_formats::event::Event;
+use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret};
 
 /// Answer recall requests over HTTP (experimental).
 ///
 /// Clients that speak the WLCG Tape REST API, such as gfal2, FTS and Rucio, stage files: tapewise recalls the files
 /// from tape into the archive's cache, in the fastest order, and keeps them there for the lifetime that the client
-/// asked for. Clients read staged files at /files/PATH. Requests survive a restart. Every client must send the token
-/// in the token file, which tapewise makes at the first start. The page at / shows what happens now, the one at /plan
-/// plans tapes as `tapewise page` does, and /metrics is for Prometheus. Traffic is not encrypted: other machines should reach the service through a proxy with TLS.
+/// asked for. Clients read staged files at /files/PATH. Requests survive a restart. The page at / shows what happens
+/// now, the one at /plan plans tapes as `tapewise page` does, and /metrics is for Prometheus.
+///
+/// Every client must send a token. Whoever has the one in the token file, which tapewise makes at the first start, may
+/// do everything. serve.toml names users with tokens of their own, issuers of WLCG tokens, the certificate that
+/// traffic is encrypted with, limits, and the audit trail; the how-to explains it.
 #[derive(clap::Args, Debug)]
 pub struct Serve {
     /// The archive; `tapewise catalog init` makes one.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Listen at this address; port 0 takes any free port.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
-    listen: String,
-    /// The file whose first line is the token [default: serve.token in the archive].
+    /// The file with users, certificate and limits [default: serve.toml in the archive, if it is there].
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Make a token for a user, print it with the lines that serve.toml needs, and end.
+    #[arg(long, value_name = "NAME")]
+    new_token: Option<String>,
+    /// Print in which order the cartridges of the queue are mounted, and why, and end.
+    #[arg(long, conflicts_with = "new_token")]
+    explain_next: bool,
+    /// Listen at this address; port 0 takes any free port [default: 127.0.0.1:8080].
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// The file whose first line is the operator's token [default: serve.token in the archive].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// The address under which clients know the service, such as https://tape.example.org [default: as
@@ -69,8 +88,15 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
-    let address = resolve(&args.listen)?;
-    let url = args.url.as_deref().map(checked_url).transpose()?;
+    if let Some(name) = &args.new_token {
+        return new_token(args, name);
+    }
+    if args.explain_next {
+        return explain_next(args);
+    }
+    let configured = Configured::of(args)?;
+    let address = resolve(configured.listen(args))?;
+    let site = configured.site(args, PAGE)?;
     let archive = Archive::open(&args.archive)?;
     if archive.is_loaded_by_hand() {
         let said = "the drives of this archive are loaded by hand, and nobody may be there when a request comes";
@@ -78,110 +104,138 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
             "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`",
         ));
     }
-    let token = token(args)?;
-    let site = Site {
-        name: args.site.clone().unwrap_or_else(|| name_of(&args.archive)),
-        url,
-        planner: PAGE,
-    };
-    let socket = TcpListener::bind(address)
-        .and_then(|socket| Ok((socket.local_addr()?, socket)))
-        .map_err(|error| {
-            CliError::failed(format!("{address}: {error}"))
-                .hint("--listen HOST:PORT takes another address")
-        });
-    let (address, socket) = socket?;
-    if !address.ip().is_loopback() {
+    let certificate = configured.tls().map(Certificate::of).transpose();
+    let certificate = certificate.map_err(CliError::input)?.map(Arc::new);
+    let (token, token_file, is_new) = configured.token(args)?;
+    let access = configured.access(&token)?;
+    let (address, socket) = bind(address)?;
+    let what = if is_new { "a new" } else { "the" };
+    say(format_args!(
+        "tapewise: {what} token is in {}\n",
+        token_file.display()
+    ));
+    if !address.ip().is_loopback() && certificate.is_none() {
         say(format_args!(
             "tapewise: warning: other machines can reach {}, and nothing is encrypted: whoever listens on the network \
-             sees the token and the files. Put a proxy with TLS in front\n",
+             sees tokens and files. Name a certificate in serve.toml, or put a proxy with TLS in front\n",
             address.ip()
         ));
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
     let work = Arc::new(Work::default());
-    let service = Service::new(
+    let service = Arc::new(Service::new(Parts {
         // Of its own, so that a poll does not wait for the drives' side.
-        tapewise_archive::open::Archive::open(&args.archive)?,
-        token,
+        archive: tapewise_archive::open::Archive::open(&args.archive)?,
+        access,
         site,
-        Limits::default(),
+        limits: configured.settings.limits,
+        audit_file: configured.audit_file(),
         now_ns,
-        Arc::clone(&work),
-    );
-    print(&format!("http://{address}/\n"))?;
-    let served = std::thread::scope(|scope| {
+        work: Arc::clone(&work),
+    }));
+    let scheme = if certificate.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    print(&format!("{scheme}://{address}/\n"))?;
+    let drives = Drives {
+        archive: &archive,
+        window: args
+            .batch_window
+            .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),
+        stop: &stop,
+        work: &work,
+        quiet: args.quiet,
+    };
+    let keeper = Keeper {
+        args,
+        service: &service,
+        certificate: certificate.as_deref(),
+        work: &work,
+        stop: &stop,
+    };
+    let (served, kept) = std::thread::scope(|scope| {
         let server = scope.spawn(|| {
-            let served = listen(Arc::new(service), socket, &stop);
+            let served = listen(Arc::clone(&service), socket, certificate.clone(), &stop);
             stop.store(true, Ordering::Relaxed);
             served
         });
-        let drives = Drives {
-            archive: &archive,
-            window: args.batch_window.unwrap_or_else(|| {
-                Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))
-            }),
-            stop: &stop,
-            work: &work,
-            quiet: args.quiet,
-        };
+        let kept = scope.spawn(|| keeper.work());
         drives.work();
-        server.join()
+        (server.join(), kept.join())
     });
-    match served {
-        Ok(Ok(())) => Ok(ExitCode::SUCCESS),
-        Ok(Err(error)) => Err(CliError::failed(format!("{address}: {error}"))),
-        Err(_) => Err(CliError::failed("the HTTP side of the service ended")),
+    match (served, kept) {
+        (Ok(Ok(())), Ok(Ok(()))) => Ok(ExitCode::SUCCESS),
+        (Ok(Err(error)), _) => Err(CliError::failed(format!("{address}: {error}"))),
+        (_, Ok(Err(error))) => Err(error),
+        _ => Err(CliError::failed("a part of the service ended")),
     }
+}
+
+/// Tells what drives do with the queue, and why.
+fn explain_next(args: &Serve) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(&args.archive)?;
+    let asking = Asking {
+        files: &[],
+        now_ns: now_ns(),
+        drives: archive.settings.drives.len(),
+    };
+    let settings = archive.settings_on_paper()?;
+    let pulls = queue_list(archive.catalogue.as_ref(), asking, &settings)?;
+    if pulls.is_empty() {
+        say("tapewise: no recall waits for a cartridge\n");
+    }
+    let lines = pulls.iter().map(|pull| {
+        format!(
+            "{}: {}, {}, about {}, because {}\n",
+            pull.label,
+            units::count(pull.files, "file"),
+            units::bytes(pull.bytes),
+            pull.drive_time,
+            pull.why
+        )
+    });
+    print(&lines.collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a token for a user, and tells what the settings need.
+fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
+    let (secret, hash) = new_secret();
+    let user = format!("[[user]]\nname = \"{name}\"\nsha256 = \"{hash}\"\n");
+    let users = Configured::of(args)?.settings.users;
+    let is_known = users.iter().any(|user| user.name == name);
+    ServeSettings::of(&user).map_err(CliError::input)?;
+    print(&format!("{secret}\n"))?;
+    let what = if is_known {
+        "replace the lines of this user with these"
+    } else {
+        "add these lines"
+    };
+    say(format_args!(
+        "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",
+        configured::file(args).display()
+    ));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn resolve(address: &str) -> Result<SocketAddr, CliError> {
     let mut found = address.to_socket_addrs().ok().into_iter().flatten();
     found.next().ok_or_else(|| {
-        CliError::input(format!("--listen {address}: not an address"))
+        CliError::input(format!("{address} is not an address to listen at"))
             .hint("write HOST:PORT, such as 127.0.0.1:8080; port 0 takes any free port")
     })
 }
 
-fn checked_url(url: &str) -> Result<String, CliError> {
-    let rest = url.strip_prefix("https://");
-    let rest = rest.or_else(|| url.strip_prefix("http://"));
-    let is_plain =
-        |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic());
-    if rest.is_some_and(is_plain) {
-        return Ok(url.to_owned());
-    }
-    let said = format!("--url {url}: not an address of a web server");
-    Err(CliError::input(said).hint("write https://HOST, with :PORT after it if needed"))
-}
-
-/// The name of an archive's directory.
-fn name_of(directory: &Path) -> String {
-    let whole = directory.canonicalize().unwrap_or_default();
-    let name = whole.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
-}
-
-fn token(args: &Serve) -> Result<Token, CliError> {
-    let usual = || args.archive.join("serve.token");
-    let path = args.token_file.clone().unwrap_or_else(usual);
-    let (token, is_new) = Token::of_file(&path).map_err(|error| match error {
-        TokenError::Open { .. } => CliError::with(Exit::Refused, error).hint(format!(
-            "`chmod 600 {}`, then put another token into it",
-            path.display()
-        )),
-        TokenError::Short { .. } => CliError::input(error)
-            .hint("remove the file: the next start makes one with a good token"),
-        TokenError::Io { .. } => CliError::failed(error),
-    })?;
-    let what = if is_new {
-        "a new token is"
-    } else {
-        "the token is"
-    };
-    say(format_args!("tapewise: {what} in {}\n", path.display()));
-    Ok(token)
+fn bind(address: SocketAddr) -> Result<(SocketAddr, TcpListener), CliError> {
+    let bound = TcpListener::bind(address);
+    let bound = bound.and_then(|socket| Ok((socket.local_addr()?, socket)));
+    bound.map_err(|error| {
+        CliError::failed(format!("{address}: {error}"))
+            .hint("--listen HOST:PORT takes another address")
+    })
 }
 
 /// The drives' side.
@@ -246,7 +300,7 @@ impl Drives<'_> {
         gather(self.archive, self.window, self.stop)?;
         let cache = self.archive.cache()?;
         self.work.say(Doing::Recalling);
-        let watch = |event: &Event| self.watch(event);
+        let watch = |event: &Event| self.work.saw(event, now_ns());
         let did =
             self.archive
                 .with_watched_mover(&cache, self.stop, self.quiet, &watch, |mover| {
@@ -279,20 +333,5 @@ impl Drives<'_> {
                 units::count(did.mounts as usize, "mount")
             ));
         }
-    }
-
-    /// Adds up what the drives did.
-    fn watch(&self, event: &Event) {
-        let took_us = u64::try_from(event.took_us.0).unwrap_or_default();
-        self.work.count(|counts| match event.action {
-            Action::Locate | Action::Rewind | Action::ReadThrough => {
-                counts.positioning_us += took_us
-            }
-            Action::Read => counts.reading_us += took_us,
-            Action::Mount | Action::Unmount | Action::Fetch | Action::Return => {
-                counts.mounting_us += took_us;
-            }
-            _ => {}
-        });
     }
 }

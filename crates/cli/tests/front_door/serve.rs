@@ -155,7 +155,7 @@ fn a_service_that_is_killed_goes_on_with_what_was_asked_for() {
 #[test]
 fn what_cannot_be_served_is_refused_before_anything_listens() {
     let desk = desk();
-    let word = ["not an address", "127.0.0.1:8080"];
+    let word = ["not an address to listen at", "127.0.0.1:8080"];
     desk.refused("serve --archive A --listen nowhere", &word);
     let word = ["not an address of a web server"];
     desk.refused("serve --archive A --url tape.example.org", &word);
@@ -165,6 +165,45 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
     let refused = desk.run("serve --archive A --token-file open.token");
     assert_eq!(refused.code, 3, "{}", refused.err);
     assert!(refused.err.contains("chmod 600"), "{}", refused.err);
+    desk.put("A/serve.toml", "[limits]\nfiles = 0\n");
+    desk.refused("serve --archive A", &["A/serve.toml", "`limits.files`"]);
+    let all = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(desk.path().join("A/serve.toml"), all).expect("set");
+    let refused = desk.run("serve --archive A");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.err.contains("chmod go-w"), "{}", refused.err);
+}
+
+#[test]
+fn a_user_with_a_new_token_is_let_in_when_the_settings_are_read_again() {
+    let desk = desk();
+    let mut service = Running::start(&desk);
+    let made = desk.done("serve --archive A --new-token alice");
+    service.token = made.text().trim().to_owned();
+    let (_, lines) = made.err.split_once("\n\n").expect("lines for serve.toml");
+    let info = |service: &Running| {
+        service
+            .ask("POST", "/tape/v1/archiveinfo", "{\"paths\": []}")
+            .0
+    };
+    let reload = |text: &str| {
+        desk.put("A/serve.toml", text);
+        let pid = service.child.id().to_string();
+        let sent = Command::new("kill").args(["-HUP", &pid]).status();
+        assert!(sent.is_ok_and(|sent| sent.success()));
+    };
+    assert_eq!(info(&service), 401);
+    reload(lines);
+    while info(&service) != 200 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // What is wrong changes nothing, and without its lines the user is out.
+    reload("usr = 1");
+    assert_eq!(info(&service), 200);
+    reload("");
+    while info(&service) != 401 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// What a command of gfal2 prints: it ends with 0 also when files fail.

@@ -4,13 +4,18 @@ use super::files::{LIVE_AT, file_at};
 use super::requests::submit;
 use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{
-    FileId, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile, Stages,
-    Submitted, Terms, WantedFile,
+    FileId, MostOpen, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile,
+    Stages, Submitted, Terms, WantedFile,
 };
 
 /// Files whose recalls have no answer, and that their stages have not cancelled.
 const OPEN: &str = "SELECT count(*) FROM stage_file JOIN request ON request.id = stage_file.request \
     WHERE stage_file.ended_ns IS NULL AND request.done_ns IS NULL";
+
+/// Those of one user's stages.
+const OPEN_OF_USER: &str = "SELECT count(*) FROM stage JOIN stage_file ON stage_file.stage = stage.id \
+    JOIN request ON request.id = stage_file.request \
+    WHERE stage.user_name = ?1 AND stage_file.ended_ns IS NULL AND request.done_ns IS NULL";
 
 /// Who holds the pins of a stage.
 fn holder(id: &str) -> String {
@@ -183,7 +188,7 @@ const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS 
     AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
 
 impl<D: Database> Stages for D {
-    fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted> {
+    fn begin_stage(&self, stage: &NewStage, most: MostOpen, at_ns: i64) -> Result<Submitted> {
         self.write(|transaction| {
             let sql = "SELECT id, asked_hash FROM stage WHERE user_name = ?1 AND repeat_key = ?2";
             let key = params![stage.user, stage.repeat_key];
@@ -196,10 +201,15 @@ impl<D: Database> Stages for D {
                 Some(_) => return Ok(Submitted::OtherContents),
                 None => {}
             }
-            let open: u64 =
-                one(transaction, OPEN, params![], |row| row.get(0))?.unwrap_or_default();
-            if open.saturating_add(stage.files.len() as u64) > most_open {
-                return Ok(Submitted::TooMany(open));
+            let all: Option<u64> = one(transaction, OPEN, params![], |row| row.get(0))?;
+            let of_user = one(transaction, OPEN_OF_USER, params![stage.user], |row| {
+                row.get(0)
+            })?;
+            for (open, most) in [(all, most.all), (of_user, most.of_user)] {
+                let open = open.unwrap_or_default();
+                if open.saturating_add(stage.files.len() as u64) > most {
+                    return Ok(Submitted::TooMany { open, most });
+                }
             }
             begin(transaction, stage, at_ns)?;
             Ok(Submitted::New)
@@ -215,27 +225,42 @@ impl<D: Database> Stages for D {
             };
             Ok(Some(Stage {
                 id: id.to_owned(),
+                user: user.to_owned(),
                 created_ns,
                 files: files(transaction, id)?,
             }))
         })
     }
 
-    fn stages(&self, limit: usize) -> Result<Vec<Stage>> {
+    fn stage_owner(&self, id: &str) -> Result<Option<String>> {
+        let sql = "SELECT user_name FROM stage WHERE id = ?1";
+        self.read(|transaction| one(transaction, sql, [id], |row| row.get(0)))
+    }
+
+    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>> {
         self.read(|transaction| {
-            let sql = "SELECT id, created_ns FROM stage ORDER BY created_ns DESC, id LIMIT ?1";
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let found: Vec<(String, i64)> = all(transaction, sql, [limit as u64], row)?;
-            let stages = found.into_iter().map(|(id, created_ns)| {
+            let sql = "SELECT id, user_name, created_ns FROM stage WHERE user_name = coalesce(?1, user_name) \
+                ORDER BY created_ns DESC, id LIMIT ?2";
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let newest = params![user, limit as u64];
+            let found: Vec<(String, String, i64)> = all(transaction, sql, newest, row)?;
+            let stages = found.into_iter().map(|(id, user, created_ns)| {
                 let files = files(transaction, &id)?;
                 Ok(Stage {
                     id,
+                    user,
                     created_ns,
                     files,
                 })
             });
             stages.collect()
         })
+    }
+
+    fn prioritise_stage(&self, id: &str, priority: i64) -> Result<()> {
+        let sql = "UPDATE request SET priority = ?2 WHERE done_ns IS NULL AND id IN \
+            (SELECT request FROM stage_file WHERE stage = ?1 AND ended_ns IS NULL)";
+        self.write(|transaction| run(transaction, sql, params![id, priority]).map(|_| ()))
     }
 
     fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {

@@ -1,0 +1,87 @@
+//! What goes on beside HTTP and drives: settings read again, certificates renewed, systemd told that all is alive.
+
+use super::{Configured, Serve};
+use crate::error::CliError;
+use crate::gather::LOOK;
+use crate::interrupt::is_set;
+use crate::output::say;
+use crate::systemd;
+use signal_hook::consts::SIGHUP;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tapewise_serve::{Certificate, Service, Work};
+
+/// How often a certificate's files are looked at.
+const RENEWAL: Duration = Duration::from_secs(60);
+
+/// A drives' side that gives no sign of life for longer hangs. A locate may take 49 minutes until it times out, an
+/// inventory an hour, and a part of a long file an hour to be read.
+const LONGEST_SILENCE: Duration = Duration::from_secs(4 * 3600);
+
+/// Keeps a service in order.
+pub struct Keeper<'a> {
+    pub args: &'a Serve,
+    pub service: &'a Service,
+    pub certificate: Option<&'a Certificate>,
+    pub work: &'a Work,
+    pub stop: &'a AtomicBool,
+}
+
+impl Keeper<'_> {
+    /// Works until the service is to end.
+    pub fn work(&self) -> Result<(), CliError> {
+        let reload = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).map_err(CliError::failed)?;
+        systemd::notify("READY=1");
+        let (mut renewed, mut alive) = (Instant::now(), Instant::now());
+        while !is_set(self.stop) {
+            std::thread::sleep(LOOK);
+            if reload.swap(false, Ordering::Relaxed) {
+                self.reload();
+                self.renew();
+            } else if renewed.elapsed() >= RENEWAL {
+                renewed = Instant::now();
+                self.renew();
+            }
+            let is_due = systemd::watchdog().is_some_and(|pause| alive.elapsed() >= pause);
+            if is_due && self.work.silence() < LONGEST_SILENCE {
+                alive = Instant::now();
+                systemd::notify("WATCHDOG=1");
+            }
+        }
+        systemd::notify("STOPPING=1");
+        Ok(())
+    }
+
+    /// Users and issuers as the settings have them now. What cannot be used changes nothing.
+    fn reload(&self) {
+        let access = Configured::of(self.args).and_then(|configured| {
+            let (token, _, _) = configured.token(self.args)?;
+            configured.access(&token)
+        });
+        match access {
+            Ok(access) => {
+                self.service.set_access(access);
+                say(format_args!("tapewise: users and issuers are read again\n"));
+            }
+            Err(error) => say(format_args!(
+                "tapewise: {}; users and issuers stay as they were\n",
+                error.message()
+            )),
+        }
+    }
+
+    fn renew(&self) {
+        let Some(certificate) = self.certificate else {
+            return;
+        };
+        match certificate.renew() {
+            Ok(false) => {}
+            Ok(true) => say(format_args!("tapewise: there is a new certificate\n")),
+            Err(error) => say(format_args!(
+                "tapewise: {error}; the last certificate is still used\n"
+            )),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What drives do, learned from their events: what each did last and where its head is, what each cartridge took in the
+//! last day, and how long the ways were.
+//!
+//! An event comes when its action has ended. So this says what was done last, never what is being done. What a robot
+//! does for a drive is told of the drive.
+
+use std::collections::{BTreeMap, VecDeque};
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
+
+/// Mounts are remembered for a day, and no more than this many.
+const DAY_NS: i64 = 86_400_000_000_000;
+const MOST_MOUNTS: usize = 2_000;
+
+/// Upper ends of the classes in which positioning times are counted, in seconds.
+pub(crate) const CLASSES_S: [f64; 9] = [1.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0];
+
+/// Drives that have done something since the program began.
+#[derive(Clone, Debug, Default)]
+pub struct Drives {
+    pub(crate) devices: BTreeMap<String, Device>,
+    /// Oldest first.
+    pub(crate) mounts: VecDeque<Mounted>,
+    /// Positionings by class, one more for those beyond the last.
+    pub(crate) positionings: [u64; CLASSES_S.len() + 1],
+    pub(crate) positioning_us: u64,
+}
+
+/// A drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Device {
+    /// What it did last.
+    pub last: Action,
+    /// When that was known here.
+    pub at_ns: i64,
+    /// The cartridge that it has.
+    pub cartridge: Option<String>,
+    /// Where its head is.
+    pub spot: Option<Spot>,
+    /// Why the last action failed.
+    pub error: Option<String>,
+    /// Actions that failed.
+    pub errors: u64,
+    /// Microseconds of mounting, positioning and reading.
+    pub took_us: [u64; 3],
+}
+
+/// A cartridge in a drive, from when it came to when it went.
+#[derive(Clone, Debug)]
+pub(crate) struct Mounted {
+    pub drive: String,
+    pub cartridge: String,
+    pub began_ns: i64,
+    /// None while it is there.
+    pub ended_ns: Option<i64>,
+    /// Microseconds of mounting, positioning and reading, on the drive's clock.
+    pub took_us: [u64; 3],
+    pub locates: u64,
+    pub bytes: u64,
+    pub errors: u64,
+}
+
+/// What the time of an action is counted as: mounting, positioning, reading.
+pub(crate) const KINDS: [&str; 3] = ["mount", "position", "read"];
+
+fn kind(action: Action) -> Option<usize> {
+    match action {
+        Action::Mount | Action::Unmount | Action::Fetch | Action::Return => Some(0),
+        Action::Locate | Action::Rewind | Action::ReadThrough => Some(1),
+        Action::Read => Some(2),
+        Action::Write | Action::WriteFilemarks | Action::Pause => None,
+    }
+}
+
+/// Whether a drive has no cartridge after an action.
+fn is_end(action: Action) -> bool {
+    matches!(action, Action::Unmount | Action::Return)
+}
+
+impl Drives {
+    /// Adds what one of them did, as it is known at a time.
+    pub(crate) fn saw(&mut self, event: &Event, now_ns: i64) {
+        let took_us = u64::try_from(event.took_us.0).unwrap_or_default();
+        let kind = kind(event.action);
+        let has_failed = event.outcome == Outcome::Failed;
+        let name = event.device.clone().unwrap_or_default();
+        let device = self.devices.entry(name.clone()).or_insert(Device {
+            last: event.action,
+            at_ns: now_ns,
+            cartridge: None,
+            spot: None,
+            error: None,
+            errors: 0,
+            took_us: [0; 3],
+        });
+        device.last = event.action;
+        device.at_ns = now_ns;
+        device.error = None;
+        if has_failed {
+            let why = event.sense.clone();
+            device.error = Some(why.unwrap_or_else(|| "it failed".to_owned()));
+            device.errors += 1;
+        }
+        if let Some(kind) = kind {
+            device.took_us[kind] += took_us;
+        }
+        if is_end(event.action) && !has_failed {
+            (device.cartridge, device.spot) = (None, None);
+        } else {
+            device.cartridge = event.cartridge.clone().or(device.cartridge.take());
+            device.spot = event.to.or(device.spot);
+        }
+        if kind == Some(1) {
+            let seconds = took_us as f64 / 1e6;
+            let class = CLASSES_S.iter().position(|&most| seconds <= most);
+            self.positionings[class.unwrap_or(CLASSES_S.len())] += 1;
+            self.positioning_us += took_us;
+        }
+        self.add_to_mount(event, &name, now_ns);
+    }
+
+    /// Adds an action of a drive to the mount of its cartridge.
+    fn add_to_mount(&mut self, event: &Event, drive: &str, now_ns: i64) {
+        let Some(cartridge) = event.cartridge.as_deref() else {
+            return;
+        };
+        let is_its = |mount: &&mut Mounted| mount.drive == drive && mount.cartridge == cartridge;
+        let last = self.mounts.iter_mut().rev().find(is_its);
+        // After the unmount the robot takes the cartridge away: that is the end of the same mount.
+        if last.is_none_or(|last| last.ended_ns.is_some() && !is_end(event.action)) {
+            self.forget(now_ns);
+            self.mounts.push_back(Mounted {
+                drive: drive.to_owned(),
+                cartridge: cartridge.to_owned(),
+                began_ns: now_ns,
+                ended_ns: None,
+                took_us: [0; 3],
+                locates: 0,
+                bytes: 0,
+                errors: 0,
+            });
+        }
+        let Some(mount) = self.mounts.iter_mut().rev().find(is_its) else {
+            return;
+        };
+        if let Some(kind) = kind(event.action) {
+            mount.took_us[kind] += u64::try_from(event.took_us.0).unwrap_or_default();
+        }
+        mount.locates += u64::from(event.action == Action::Locate);
+        mount.bytes = mount.bytes.saturating_add(event.bytes);
+        mount.errors += u64::from(event.outcome == Outcome::Failed);
+        if is_end(event.action) {
+            mount.ended_ns = Some(now_ns);
+        }
+    }
+
+    fn forget(&mut self, now_ns: i64) {
+        self.mounts.retain(|mount| {
+            let ended_ns = mount.ended_ns.unwrap_or(now_ns);
+            now_ns.saturating_sub(ended_ns) < DAY_NS
+        });
+        while self.mounts.len() >= MOST_MOUNTS {
+            self.mounts.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewise_model::Micros;
+
+    fn event(action: Action, took_s: i64) -> Event {
+        Event {
+            device: Some("D1".to_owned()),
+            cartridge: Some("T1".to_owned()),
+            ..Event::new(action, Micros::ZERO, Micros(took_s * 1_000_000))
+        }
+    }
+
+    #[test]
+    fn a_mount_is_all_that_a_drive_does_with_a_cartridge() {
+        let mut drives = Drives::default();
+        let there = Spot {
+            wrap: Some(3),
+            lpos: Some(700),
+            ..Spot::default()
+        };
+        let actions = [
+            event(Action::Mount, 20),
+            Event {
+                to: Some(there),
+                ..event(Action::Locate, 50)
+            },
+            Event {
+                bytes: 7,
+                ..event(Action::Read, 2)
+            },
+        ];
+        for (at_ns, action) in (10..).zip(&actions) {
+            drives.saw(action, at_ns);
+        }
+        assert_eq!(drives.devices["D1"].spot, Some(there));
+        drives.saw(&event(Action::Unmount, 20), 19);
+        drives.saw(&event(Action::Return, 10), 20);
+        assert_eq!(drives.mounts.len(), 1, "the robot's part belongs to it");
+        let device = &drives.devices["D1"];
+        assert_eq!((&device.cartridge, device.spot), (&None, None));
+        let mount = &drives.mounts[0];
+        assert_eq!((mount.began_ns, mount.ended_ns), (10, Some(20)));
+        assert_eq!((mount.locates, mount.bytes), (1, 7));
+        assert_eq!(mount.took_us, [50_000_000, 50_000_000, 2_000_000]);
+        assert_eq!(drives.positionings, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+        // The next time is another mount, and after a day the first one is forgotten.
+        drives.saw(&event(Action::Mount, 20), 30);
+        assert_eq!(drives.mounts.len(), 2);
+        drives.saw(&event(Action::Unmount, 20), 31);
+        drives.saw(&event(Action::Mount, 20), 20 + DAY_NS);
+        assert_eq!(drives.mounts.len(), 2);
+    }
+
+    #[test]
+    fn what_failed_is_told_until_something_works_again() {
+        let mut drives = Drives::default();
+        let failed = Event {
+            outcome: Outcome::Failed,
+            sense: Some("medium error".to_owned()),
+            ..event(Action::Read, 1)
+        };
+        drives.saw(&failed, 1);
+        assert_eq!(drives.devices["D1"].error.as_deref(), Some("medium error"));
+        drives.saw(&event(Action::Locate, 1), 2);
+        let device = &drives.devices["D1"];
+        assert_eq!((&device.error, device.errors), (&None, 1));
+        assert_eq!(drives.mounts[0].errors, 1);
+    }
+}

@@ -1,0 +1,182 @@
+//! One cartridge: the tape with all that waits on it, and the head.
+
+use super::{Live, age, document, escaped, table};
+use crate::access::Who;
+use crate::problem::Problem;
+use crate::service::Service;
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Html;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use tapewise_archive::catalogue::{VolumeQueue, Waiting};
+use tapewise_model::units::bytes;
+
+/// The picture's size in its own units; it is scaled to the page.
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 300.0;
+
+/// A longer queue is not drawn: it would have to be read as a whole.
+const MOST_DRAWN: u64 = 50_000;
+
+/// Files in the table below the picture.
+const LISTED: usize = 100;
+
+/// A place on the tape: wrap and longitudinal position.
+type Place = (u16, u32);
+
+/// `GET /cartridge/LABEL`.
+pub(crate) async fn show(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    Path(label): Path<String>,
+) -> Result<Html<String>, Problem> {
+    who.watches()?;
+    let page = service.ask(move |service| {
+        let title = format!("Cartridge {label}");
+        let body = body(service, &label)?;
+        Ok(document(&service.site, Some(&title), Live::Yes, &body))
+    });
+    Ok(Html(page.await?))
+}
+
+fn body(service: &Service, label: &str) -> Result<String, Problem> {
+    let catalogue = &service.archive.catalogue;
+    let wait = catalogue
+        .waits()?
+        .into_iter()
+        .find(|wait| wait.label == label);
+    let drives = service.work.drives();
+    let device = drives
+        .devices
+        .iter()
+        .find(|(_, device)| device.cartridge.as_deref() == Some(label));
+    if wait.is_none() && device.is_none() {
+        let detail = format!("No recall waits for a cartridge {label}, and no drive has it.");
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "No such cartridge",
+            detail,
+        ));
+    }
+    let head = device.and_then(|(_, device)| device.spot?.wrap.zip(device.spot?.lpos));
+    let place = match device {
+        Some((name, device)) => format!("In drive {}. Last: {}.", escaped(name), device.last),
+        None => "In the library.".to_owned(),
+    };
+    let mut body = format!("<p role=\"status\">{place}</p>\n");
+    let Some(wait) = wait else {
+        return Ok(body + "<p>Nothing waits for it in the queue: what is left is being read.</p>\n");
+    };
+    let _ = writeln!(
+        body,
+        "<p>{} in the queue, {}. The oldest was asked for {} ago.</p>",
+        wait.recalls,
+        bytes(wait.bytes),
+        age((service.now_ns)(), wait.oldest_ns)
+    );
+    if wait.recalls > MOST_DRAWN {
+        return Ok(body + "<p class=\"quiet\">The queue is too long to be drawn.</p>\n");
+    }
+    let queue = catalogue.recall_queue()?;
+    let queue = queue.volumes.into_iter().find(|queue| queue.label == label);
+    let Some(mut queue) = queue else {
+        return Ok(body);
+    };
+    body += &picture(&queue, head);
+    queue.waiting.sort_by_key(|waiting| {
+        let first = waiting.segments.first();
+        first.map(|segment| (segment.partition, segment.first_block))
+    });
+    let rows = queue.waiting.iter().take(LISTED);
+    let rows = rows.map(|waiting| row(service, waiting));
+    let rows: Vec<String> = rows.collect::<Result<_, Problem>>()?;
+    let head = "<tr><th>File</th><th class=\"n\">From block</th><th class=\"n\">Wrap</th><th class=\"n\">Data</th>\
+        <th class=\"n\">Waits</th></tr>";
+    body += "<h2>Files that wait, by block</h2>\n";
+    body += &table("Files that wait", head, rows.into_iter());
+    if queue.waiting.len() > LISTED {
+        let _ = writeln!(
+            body,
+            "<p class=\"quiet\">And {} more.</p>",
+            queue.waiting.len() - LISTED
+        );
+    }
+    Ok(body)
+}
+
+fn row(service: &Service, waiting: &Waiting) -> Result<String, Problem> {
+    let entry = service.archive.catalogue.file(waiting.file)?;
+    let first = waiting.segments.first();
+    let block = first.map_or(String::new(), |segment| segment.first_block.to_string());
+    let wrap = first.and_then(|segment| segment.start);
+    Ok(format!(
+        "<tr><td><code>{}</code></td><td class=\"n\">{block}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}</td></tr>",
+        escaped(&String::from_utf8_lossy(&entry.file.path)),
+        wrap.map_or(String::new(), |at| at.wrap.to_string()),
+        bytes(entry.file.bytes),
+        age((service.now_ns)(), waiting.created_ns)
+    ))
+}
+
+/// Wraps from below to above, the tape from left to right: a mark where each file begins, and the head.
+fn picture(queue: &VolumeQueue, head: Option<Place>) -> String {
+    let starts = queue.waiting.iter().filter_map(|waiting| {
+        let start = waiting.segments.first()?.start?;
+        Some((start.wrap, start.lpos))
+    });
+    let starts: Vec<Place> = starts.collect();
+    if starts.is_empty() {
+        return "<p class=\"quiet\">Where these files lie on the tape was not recorded when they were written, so \
+            the tape is not drawn.</p>\n"
+            .to_owned();
+    }
+    let all = || starts.iter().chain(&head);
+    let wraps = f64::from(all().map(|(wrap, _)| *wrap).max().unwrap_or(0)) + 1.0;
+    let length = f64::from(all().map(|(_, lpos)| *lpos).max().unwrap_or(0)).max(1.0);
+    let x = |lpos: u32| 10.0 + (WIDTH - 20.0) * f64::from(lpos) / length;
+    let y = |wrap: u16| HEIGHT - 30.0 - (HEIGHT - 45.0) * (f64::from(wrap) + 0.5) / wraps;
+    let mut svg = format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"The tape\"><svg class=\"tape\" viewBox=\"0 0 \
+         {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} files on {wraps} wraps; the table below has the same\">\n",
+        starts.len()
+    );
+    let (width, height) = (WIDTH - 20.0, HEIGHT - 45.0);
+    // A string takes what is written to it.
+    let _ = writeln!(
+        svg,
+        "<rect class=\"edge\" x=\"10\" y=\"15\" width=\"{width}\" height=\"{height}\"/>"
+    );
+    for (wrap, lpos) in starts {
+        let _ = writeln!(
+            svg,
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"3\" height=\"7\"/>",
+            x(lpos),
+            y(wrap) - 3.5
+        );
+    }
+    if let Some((wrap, lpos)) = head {
+        let _ = writeln!(
+            svg,
+            "<circle class=\"head\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"7\"><title>the head</title></circle>",
+            x(lpos),
+            y(wrap)
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"10\" y=\"{0}\">position 0</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">position {length}</text>",
+        HEIGHT - 8.0,
+        WIDTH - 10.0
+    );
+    let legend = match head {
+        Some((wrap, lpos)) => format!("The circle is the head: wrap {wrap}, position {lpos}. "),
+        None => String::new(),
+    };
+    svg + &format!(
+        "</svg></div>\n<p class=\"quiet\">{legend}Marks are files that wait; wrap 0 is at the bottom. The picture goes as \
+         far as the highest wrap and position in it.</p>\n"
+    )
+}

@@ -1,0 +1,186 @@
+//! The first page: what happens now, drives, cartridges that are waited for, requests, and the last day.
+
+use super::{Live, document, escaped, link, plant, table};
+use crate::access::Who;
+use crate::drives::Drives;
+use crate::metrics::{Load, load};
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::work::Doing;
+use axum::Extension;
+use axum::extract::{RawQuery, State};
+use axum::response::Html;
+use std::sync::Arc;
+use tapewise_archive::catalogue::{OpenRecalls, RequestState, Stage, VolumeWait};
+use tapewise_model::Micros;
+use tapewise_model::units::bytes;
+
+/// Requests on the page, and files of one that failed.
+const REQUESTS: usize = 30;
+const FAILURES: usize = 5;
+
+/// What the page shows.
+struct Shown {
+    load: Load,
+    waits: Vec<VolumeWait>,
+    stages: Vec<Stage>,
+    doing: Doing,
+    drives: Drives,
+    /// Whether the reader sees more than the own requests.
+    sees_all: bool,
+    now_ns: i64,
+}
+
+/// `GET /`; `/?live=no` does not load itself again.
+pub(crate) async fn show(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    RawQuery(query): RawQuery,
+) -> Result<Html<String>, Problem> {
+    let page = service.ask(move |service| {
+        let sees_all = who.watches().is_ok();
+        let live = match query.as_deref() {
+            Some("live=no") => Live::Stopped,
+            _ => Live::Yes,
+        };
+        let catalogue = &service.archive.catalogue;
+        let user = (!sees_all).then_some(who.name.as_str());
+        let shown = Shown {
+            load: load(service)?,
+            waits: catalogue.waits()?,
+            stages: catalogue.stages(user, REQUESTS)?,
+            doing: service.work.doing(),
+            drives: service.work.drives(),
+            sees_all,
+            now_ns: (service.now_ns)(),
+        };
+        Ok(document(&service.site, None, live, &shown.body()))
+    });
+    Ok(Html(page.await?))
+}
+
+impl Shown {
+    fn body(&self) -> String {
+        let mut body = self.now();
+        if self.sees_all {
+            body += &plant::drives(&self.drives, self.now_ns);
+            body += &self.cartridges();
+        }
+        body += if self.sees_all {
+            "<h2>Requests</h2>\n"
+        } else {
+            "<h2>Your requests</h2>\n"
+        };
+        if self.stages.is_empty() {
+            body += "<p class=\"quiet\">None yet. Clients find the tape API through \
+                <code>/.well-known/wlcg-tape-rest-api</code>.</p>\n";
+        } else {
+            let rows = self.stages.iter().map(|stage| self.request(stage));
+            let head = "<tr><th>Request</th><th>Of</th><th class=\"n\">Age</th><th class=\"n\">Files</th>\
+                <th>How far</th></tr>";
+            body += &table("Requests", head, rows);
+        }
+        if self.sees_all {
+            body += &plant::last_day(&self.drives, self.now_ns);
+        }
+        body
+    }
+
+    /// What happens now, in words.
+    fn now(&self) -> String {
+        let Load { open, holds } = &self.load;
+        let OpenRecalls {
+            queued,
+            started,
+            oldest_ns,
+        } = open;
+        let doing = match &self.doing {
+            Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
+            Doing::Idle => "Recalls begin in a moment.".to_owned(),
+            Doing::Recalling => "Drives are reading.".to_owned(),
+            Doing::Waiting(why) => format!(
+                "<span class=\"bad\">Something cannot be read now, and is tried again:</span> {}",
+                escaped(why)
+            ),
+        };
+        let oldest = oldest_ns.map_or(String::new(), |ns| {
+            format!(" The oldest was asked for {} ago.", self.age(ns))
+        });
+        format!(
+            "<div class=\"now\"><p role=\"status\">{doing}</p>\n<p>{queued} in the queue, {started} claimed by \
+             drives.{oldest}</p>\n<p class=\"quiet\">The cache holds {}; {} are kept for requests.</p></div>\n",
+            bytes(holds.bytes),
+            bytes(holds.pinned_bytes)
+        )
+    }
+
+    fn cartridges(&self) -> String {
+        let mut body = "<h2>Cartridges that are waited for</h2>\n".to_owned();
+        if self.waits.is_empty() {
+            return body + "<p class=\"quiet\">None.</p>\n";
+        }
+        let rows = self.waits.iter().map(|wait| self.cartridge(wait));
+        let head = "<tr><th>Cartridge</th><th class=\"n\">Files</th><th class=\"n\">Data</th>\
+            <th class=\"n\">Oldest waits</th><th>Where</th></tr>";
+        body += &table("Cartridges that are waited for", head, rows);
+        body
+    }
+
+    fn cartridge(&self, wait: &VolumeWait) -> String {
+        let mut devices = self.drives.devices.iter();
+        let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
+        let place = drive.map_or("in the library".to_owned(), |(name, _)| {
+            format!("in drive {}", escaped(name))
+        });
+        format!(
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{place}</td></tr>",
+            link("cartridge", &wait.label, &wait.label),
+            wait.recalls,
+            bytes(wait.bytes),
+            self.age(wait.oldest_ns)
+        )
+    }
+
+    fn request(&self, stage: &Stage) -> String {
+        let of = |state| {
+            let files = stage.files.iter();
+            files.filter(|file| file.state == state).count()
+        };
+        let ended = stage.files.iter().filter(|file| file.done_ns.is_some());
+        let (ended, all) = (ended.count(), stage.files.len());
+        let states = RequestState::ALL.into_iter().filter(|&state| of(state) > 0);
+        let parts: Vec<String> = states
+            .map(|state| format!("{} {}", of(state), super::word(state)))
+            .collect();
+        let mut far = format!(
+            "<progress value=\"{ended}\" max=\"{all}\" aria-label=\"{ended} of {all} files ended\"></progress>\
+             <p>{}</p>",
+            parts.join(", ")
+        );
+        let failed = stage.files.iter().filter_map(|file| {
+            let why = file.reason.as_deref()?;
+            Some(format!(
+                "<p><code>{}</code>: <span class=\"bad\">{}</span></p>",
+                escaped(&file.spelling),
+                escaped(why)
+            ))
+        });
+        far.extend(failed.take(FAILURES));
+        format!(
+            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{all}</td><td class=\"far\">{far}</td></tr>",
+            link("request", &stage.id, &short(&stage.id)),
+            escaped(&stage.user),
+            self.age(stage.created_ns)
+        )
+    }
+
+    /// How long ago a time is.
+    fn age(&self, ns: i64) -> Micros {
+        super::age(self.now_ns, ns)
+    }
+}
+
+/// As much of an id as tells it from others on the page.
+fn short(id: &str) -> String {
+    id.chars().take(8).collect()
+}

@@ -1,0 +1,9 @@
+//! All tests of this crate as one program: what they share is compiled once, and linked once.
+
+mod access;
+mod api;
+mod audit;
+mod desk;
+mod requests;
+mod tls;
+mod watched;
