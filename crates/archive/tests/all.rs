@@ -10,6 +10,7 @@ mod catalogue_integrity;
 mod catalogue_pattern;
 mod deliver;
 mod deliver_copy;
+mod leases;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;

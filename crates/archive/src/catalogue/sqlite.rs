@@ -9,6 +9,7 @@ mod failure;
 mod file;
 mod files;
 mod integrity;
+mod leases;
 mod rejoin;
 mod requests;
 mod rows;
@@ -18,7 +19,7 @@ mod volume_rows;
 mod volumes;
 mod writes;
 
-use super::{Catalogue, CatalogueError, Result};
+use super::{Catalogue, CatalogueError, Lease, Result};
 pub use file::BUSY_LIMIT;
 use file::{copy_to, pragma, read_only, refuse_lost};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
@@ -27,7 +28,7 @@ use schema::{check_identity, migrate};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
@@ -43,7 +44,9 @@ const STATEMENTS: usize = 64;
 
 /// A catalogue in one file.
 pub struct SqliteCatalogue {
-    connection: Mutex<Connection>,
+    connection: Arc<Mutex<Connection>>,
+    /// The lease without which nothing is written; none where whoever writes has all of the archive.
+    lease: Option<Lease>,
 }
 
 impl SqliteCatalogue {
@@ -86,9 +89,7 @@ impl SqliteCatalogue {
                 known: KNOWN,
             });
         }
-        Ok(SqliteCatalogue {
-            connection: Mutex::new(connection),
-        })
+        Ok(SqliteCatalogue::of(connection))
     }
 
     fn of_file(path: &Path) -> Result<SqliteCatalogue> {
@@ -117,9 +118,14 @@ impl SqliteCatalogue {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate(&mut connection, path)?;
-        Ok(SqliteCatalogue {
-            connection: Mutex::new(connection),
-        })
+        Ok(SqliteCatalogue::of(connection))
+    }
+
+    fn of(connection: Connection) -> SqliteCatalogue {
+        SqliteCatalogue {
+            connection: Arc::new(Mutex::new(connection)),
+            lease: None,
+        }
     }
 
     /// Whether a file is that of the catalogue, by whatever name.
@@ -145,6 +151,9 @@ impl SqliteCatalogue {
         let mut connection = self.connection();
         // Immediate: a transaction that began by reading could not wait for another writer.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(lease) = &self.lease {
+            leases::must_hold(&transaction, lease)?;
+        }
         let value = work(&transaction)?;
         transaction.commit()?;
         Ok(value)

@@ -1,8 +1,8 @@
 //! Rows to values and back.
 
 use crate::catalogue::{
-    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, RequestId, RequestKind,
-    RequestState, Result, VolumeId, WriteId,
+    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, Outage, RequestId, RequestKind,
+    RequestState, Resource, Result, VolumeId, WriteId,
 };
 use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
@@ -60,7 +60,9 @@ words!(
     RequestKind,
     RequestState,
     Cause,
-    Kind
+    Kind,
+    Outage,
+    Resource
 );
 
 /// All rows of a query.
