@@ -1,13 +1,14 @@
 //! Volumes.
 
 use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
+use super::lists::add_list;
 use super::rejoin::{give_up_missing, rejoin};
 use super::rows::{self, SEGMENT, VOLUME, insert_segment, segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
-    CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
-    Rejoined, Result, VolumeId, Volumes,
+    CatalogueError, Fact, FileId, FileState, Forgotten, ListItem, Loss, OnVolume, Recorded,
+    Rediscovered, Rejoined, Result, VolumeId, Volumes,
 };
 use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
 
@@ -44,7 +45,7 @@ fn same_file(
     Ok(Some(known))
 }
 
-fn insert_recorded(
+pub(super) fn insert_recorded(
     transaction: &Transaction<'_>,
     (volume, format): (VolumeId, VolumeFormat),
     recorded: &Recorded,
@@ -136,6 +137,14 @@ impl<D: Database> Volumes for D {
             }
             Ok(id)
         })
+    }
+
+    fn add_list(
+        &self,
+        items: &mut dyn Iterator<Item = Result<ListItem>>,
+        at_ns: i64,
+    ) -> Result<u64> {
+        self.write(|transaction| add_list(transaction, items, at_ns))
     }
 
     fn give_up_missing(&self, uuid: &str, found: &[Segment], at_ns: i64) -> Result<u64> {
