@@ -31,7 +31,7 @@ pub struct Find {
     /// Print only the paths, a line each, as `tapewise recall --archive` reads them.
     #[arg(long, conflicts_with = "json")]
     paths: bool,
-    /// Ends paths with a zero byte, for names with line breaks: `recall -0` reads them.
+    /// End paths with a zero byte, for names with line breaks: `recall -0` reads them.
     #[arg(short = '0', long = "null", requires = "paths")]
     null: bool,
     /// Print JSON.
