@@ -10,6 +10,7 @@ mod files;
 mod integrity;
 mod leases;
 mod lists;
+mod recorded;
 mod rejoin;
 mod requests;
 mod rows;

@@ -1,9 +1,9 @@
 //! Lists of any length come in: in portions, so that memory does not grow with them.
 
 use super::files::{ARRIVING_AT, LIVE_AT, file_at};
+use super::recorded::insert_recorded;
 use super::rows::{SEGMENT_ROW, segment_row};
 use super::volume_rows::{check_segments, insert_volume};
-use super::volumes::insert_recorded;
 use super::{ToValue, Transaction, Value, one, params, run};
 use crate::catalogue::{CatalogueError, FileState, ListItem, Recorded, Result, VolumeId};
 use crate::record::VolumeFormat;
