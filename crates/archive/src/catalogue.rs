@@ -1,7 +1,7 @@
 //! Which file lies where, and what was asked for: SQLite or PostgreSQL, behind a trait.
 //!
-//! A [`Catalogue`] is six sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
-//! [`Writes`], [`Requests`], [`Stages`] and [`CacheRecords`]. Every operation is one transaction: it has happened
+//! A [`Catalogue`] is seven sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
+//! [`Writes`], [`Requests`], [`Stages`], [`CacheRecords`] and [`Leases`]. Every operation is one transaction: it has happened
 //! as a whole and survives the process and the machine's power, or it has not happened. No type of a
 //! database stands in an interface, and no answer keeps a statement open. The operations are written once, in
 //! [`sql`], for both databases.
@@ -17,6 +17,7 @@ mod cached;
 mod error;
 mod files;
 mod ids;
+mod leases;
 mod moving;
 mod pattern;
 mod place;
@@ -33,6 +34,7 @@ pub use cached::{CacheRecords, Cached, Evicted, Holds, Tie};
 pub use error::{CatalogueError, Result};
 pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
+pub use leases::{Claim, Holder, Lease, Leases, OutOfUse, Outage, Resource, Wanted};
 pub use moving::move_catalogue;
 pub use pattern::Pattern;
 pub use place::Place;
@@ -45,13 +47,15 @@ pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
 pub use stages::{MostOpen, NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
 pub use upgrade::Upgrade;
-pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
+pub use volumes::{
+    Fact, Forgotten, ListItem, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes,
+};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 
 use std::path::Path;
 
 /// All that an archive remembers.
-pub trait Catalogue: Volumes + Files + Writes + Requests + Stages + CacheRecords {
+pub trait Catalogue: Volumes + Files + Writes + Requests + Stages + CacheRecords + Leases {
     /// The version of the schema it works with.
     fn schema_version(&self) -> u32;
 

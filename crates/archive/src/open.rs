@@ -10,7 +10,7 @@
 //! Nothing here prints: what was found and put right is a value.
 
 use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
-use crate::catalogue::{Catalogue, CatalogueError, FileId, Place, Upgrade};
+use crate::catalogue::{Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue};
 use crate::mover::{MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
@@ -138,16 +138,8 @@ impl Archive {
         }
         let text = toml::to_string(settings)?;
         catalogue_of(directory, settings)?.open()?;
-        // The file that makes the directory an archive comes last, and whole. A device's name may hold a secret.
-        let mut file = tempfile::Builder::new()
-            .permissions(Permissions::from_mode(0o600))
-            .tempfile_in(directory)
-            .map_err(&failed)?;
-        io::Write::write_all(&mut file, text.as_bytes()).map_err(&failed)?;
-        file.as_file().sync_all().map_err(&failed)?;
-        file.persist(directory.join(SETTINGS))
-            .map_err(|error| failed(error.error))?;
-        sync_directory(directory).map_err(&failed)?;
+        // The file that makes the directory an archive comes last.
+        write_settings(directory, &text)?;
         let parent = directory
             .parent()
             .filter(|name| !name.as_os_str().is_empty());
@@ -224,6 +216,37 @@ impl Archive {
         let _held = hold(&path)?;
         Archive::open(directory)?;
         Ok(pending)
+    }
+
+    /// Moves the catalogue to a database, or without a URL to the file in the directory, while no other process works
+    /// on the archive here, and says so in `archive.toml`. The old one is left and marked: nobody opens it any more.
+    /// Returns what each table holds.
+    ///
+    /// # Errors
+    /// [`OpenError`]; the archive then has its old catalogue. Killed in between, it refuses the old one and says where
+    /// the new one is.
+    pub fn move_catalogue(directory: &Path, to: Option<&str>) -> Result<Vec<Held>, OpenError> {
+        let path = directory.join(SETTINGS);
+        let settings = read_settings(directory)?;
+        let moved = ArchiveSettings {
+            catalogue: to.map(str::to_owned),
+            ..settings.clone()
+        };
+        let wrong = |source| OpenError::Settings { path: None, source };
+        moved.check().map_err(wrong)?;
+        let text = std::fs::read_to_string(&path).map_err(at(&path))?;
+        let text = with_catalogue(&text, to).map_err(|source| OpenError::NotSettings {
+            path: path.clone(),
+            source: Box::new(source),
+        })?;
+        let _held = hold(&directory.join("cache"))?;
+        let (from, to) = (
+            catalogue_of(directory, &settings)?,
+            catalogue_of(directory, &moved)?,
+        );
+        let held = move_catalogue(&from, &to)?;
+        write_settings(directory, &text)?;
+        Ok(held)
     }
 
     /// Where it is.
@@ -387,6 +410,32 @@ fn hold(path: &Path) -> Result<Directory, OpenError> {
             source,
         },
     })
+}
+
+/// Puts `archive.toml` in its place, whole. A device's name or a URL in it may hold a secret.
+fn write_settings(directory: &Path, text: &str) -> Result<(), OpenError> {
+    let failed = at(directory);
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o600))
+        .tempfile_in(directory)
+        .map_err(&failed)?;
+    io::Write::write_all(&mut file, text.as_bytes()).map_err(&failed)?;
+    file.as_file().sync_all().map_err(&failed)?;
+    file.persist(directory.join(SETTINGS))
+        .map_err(|error| failed(error.error))?;
+    sync_directory(directory).map_err(&failed)
+}
+
+/// The text of `archive.toml` with another catalogue; all else in it stays, comments too.
+fn with_catalogue(text: &str, to: Option<&str>) -> Result<String, toml::de::Error> {
+    // Parsed to name a mistake as for every other reader.
+    let _: ArchiveSettings = toml::from_str(text)?;
+    let mut document = text.parse::<toml_edit::DocumentMut>().unwrap_or_default();
+    match to {
+        Some(url) => document["catalogue"] = toml_edit::value(url),
+        None => drop(document.remove("catalogue")),
+    }
+    Ok(document.to_string())
 }
 
 fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {

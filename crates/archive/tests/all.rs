@@ -12,6 +12,7 @@ mod catalogue_pattern;
 mod catalogue_postgres;
 mod deliver;
 mod deliver_copy;
+mod leases;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;

@@ -2,15 +2,16 @@
 
 use crate::{catalogue_help, postgres_server};
 
-use catalogue_help::{store, volume};
+use catalogue_help::{assert_sound, store, volume};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheRecords as _, Catalogue as _, CatalogueError, Files as _, PostgresCatalogue,
-    PostgresUrl, Requests as _, SqliteCatalogue, Volumes as _,
+    Answer, CacheRecords as _, Catalogue as _, CatalogueError, Claim, Files as _, Holder,
+    Leases as _, PostgresCatalogue, PostgresUrl, Requests as _, SqliteCatalogue, Volumes as _,
+    Wanted,
 };
 
 fn open(url: &str) -> Result<PostgresCatalogue, CatalogueError> {
@@ -111,6 +112,79 @@ fn a_backup_is_a_catalogue_of_sqlite() {
     assert_eq!(
         restored.tie().expect("a tie"),
         catalogue.tie().expect("a tie")
+    );
+}
+
+#[test]
+fn an_older_catalogue_is_copied_first_and_then_brought_up_to_date() {
+    let Some(url) = postgres_server::new_url() else {
+        return;
+    };
+    let old = include_str!("../src/catalogue/migrations/postgres/005_archive.sql");
+    let mut raw = postgres_server::raw(&url);
+    let mark =
+        "CREATE TABLE tapewise_schema (version BIGINT); INSERT INTO tapewise_schema VALUES (5)";
+    raw.batch_execute(&format!("{mark}; {old}"))
+        .expect("schema 5");
+    let label = "INSERT INTO volume (label, uuid, format, state, block_bytes, next_block, written_bytes, added_ns) \
+        VALUES ('T00001L8', 'uuid', 'tapewise', 'empty', 1000, 2, 0, 1)";
+    raw.batch_execute(label).expect("a volume");
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = postgres_server::parsed(&url);
+    let pending = PostgresCatalogue::pending_upgrade(&place, directory.path()).expect("asked");
+    let pending = pending.expect("an upgrade");
+    assert_eq!((pending.found, pending.brings[0].0), (5, 6));
+    assert!(!pending.copy.exists(), "asking changes nothing");
+    let catalogue = PostgresCatalogue::open_existing(&place, directory.path()).expect("upgraded");
+    let volumes = catalogue.volumes().expect("volumes");
+    assert_eq!(catalogue.leases().expect("no leases yet"), []);
+    assert_sound(&catalogue);
+    // The copy is a catalogue of SQLite with the old schema, and can be brought up to date by itself.
+    let found = SqliteCatalogue::open_to_read(&pending.copy)
+        .err()
+        .expect("refused");
+    assert!(
+        matches!(found, CatalogueError::Older { found: 5, .. }),
+        "{found}"
+    );
+    let copy = SqliteCatalogue::open_existing(&pending.copy).expect("the copy");
+    assert_eq!(copy.volumes().expect("volumes"), volumes);
+    let again = PostgresCatalogue::pending_upgrade(&place, directory.path());
+    assert_eq!(again.expect("asked"), None);
+}
+
+#[test]
+fn leases_go_by_the_clock_of_the_server() {
+    let Some(url) = postgres_server::new_url() else {
+        return;
+    };
+    let catalogue = open(&url).expect("a catalogue");
+    let holder = |host: &str| Holder {
+        host: host.to_owned(),
+        process: 1,
+        run: format!("run on {host}"),
+    };
+    let claim = |holder: &Holder, for_ns, at_ns| {
+        let wanted = Wanted {
+            drive: "D1",
+            volume: None,
+            holder,
+            for_ns,
+        };
+        catalogue.claim(&wanted, at_ns).expect("an answer")
+    };
+    const HOUR_NS: i64 = 3_600_000_000_000;
+    let (ada, bob) = (holder("ada"), holder("bob"));
+    assert!(matches!(claim(&ada, HOUR_NS, 0), Claim::Got(_)));
+    // A host whose clock is a century ahead takes nothing away.
+    assert!(matches!(
+        claim(&bob, HOUR_NS, 100 * 366 * 24 * HOUR_NS),
+        Claim::Taken(_)
+    ));
+    assert!(matches!(claim(&ada, 1, 0), Claim::Got(_)));
+    assert!(
+        matches!(claim(&bob, HOUR_NS, 0), Claim::Got(_)),
+        "by now it is over"
     );
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
-use tapewise_archive::catalogue::{CatalogueError, Upgrade};
+use tapewise_archive::catalogue::{CatalogueError, Held, Upgrade};
 use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
@@ -95,6 +95,11 @@ impl Archive {
             Opened::upgrade(directory)
         };
         upgrade.map_err(|error| hinted(error, directory))
+    }
+
+    /// Moves its catalogue: see [`Opened::move_catalogue`].
+    pub fn move_catalogue(directory: &Path, to: Option<&str>) -> Result<Vec<Held>, CliError> {
+        Opened::move_catalogue(directory, to).map_err(|error| hinted(error, directory))
     }
 
     fn check_profile(&self) -> Result<(), CliError> {
@@ -342,9 +347,11 @@ impl From<CatalogueError> for CliError {
     fn from(error: CatalogueError) -> CliError {
         match error {
             CatalogueError::Database(_)
+            | CatalogueError::CommitUnknown { .. }
             | CatalogueError::Io { .. }
             | CatalogueError::Lost { .. }
             | CatalogueError::Damaged(_) => CliError::failed(error),
+            CatalogueError::InFlight { .. } => CliError::with(Exit::Busy, error),
             CatalogueError::OnlyCopy { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::input(error),
         }

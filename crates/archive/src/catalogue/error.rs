@@ -295,6 +295,15 @@ pub enum CatalogueError {
         /// Its file.
         file: FileId,
     },
+    /// A mover was away for too long: what it had is somebody else's now, or free.
+    #[error(
+        "lease {epoch} is over: it was not renewed in time, and another mover may have drive and cartridge. \
+         Nothing more is written for it"
+    )]
+    LeaseLost {
+        /// The number of the lease.
+        epoch: u64,
+    },
     /// The file lies in the cache already.
     #[error("file {} is in the cache", .0.0)]
     IsCached(FileId),

@@ -14,17 +14,17 @@ mod failure;
 mod schema;
 mod transaction;
 
-use super::sql::{Database, Transaction, broken_rules, copy_all};
+use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
 use super::sqlite::{appear, take_no_more};
-use super::{Catalogue, CatalogueError, Result, SqliteCatalogue, Upgrade};
+use super::{Catalogue, CatalogueError, Lease, Result, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
 pub use connection::PostgresUrl;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use transaction::Open;
+use transaction::{Clock, Open};
 
 impl From<::postgres::Error> for CatalogueError {
     fn from(error: ::postgres::Error) -> CatalogueError {
@@ -40,7 +40,10 @@ const BETWEEN_QUESTIONS: Duration = Duration::from_millis(500);
 pub struct PostgresCatalogue {
     url: PostgresUrl,
     access: Access,
-    session: Mutex<Option<Session>>,
+    clock: Clock,
+    session: Arc<Mutex<Option<Session>>>,
+    /// The lease without which nothing is written; none where whoever writes has all of the archive.
+    lease: Option<Lease>,
 }
 
 /// What is done with a catalogue.
@@ -136,7 +139,18 @@ impl PostgresCatalogue {
         PostgresCatalogue {
             url: url.clone(),
             access,
-            session: Mutex::new(None),
+            clock: Clock::Servers,
+            session: Arc::default(),
+            lease: None,
+        }
+    }
+
+    /// Itself, with leases that go by the times of its callers: for tests and simulations, whose clock is not the
+    /// server's.
+    pub fn by_callers_clock(self) -> PostgresCatalogue {
+        PostgresCatalogue {
+            clock: Clock::Callers,
+            ..self
         }
     }
 
@@ -204,7 +218,10 @@ impl Database for PostgresCatalogue {
             transaction.batch_execute(schema::TAKE_TURN)?;
             let number = "SELECT CAST(pg_current_xact_id() AS TEXT)";
             let number: String = transaction.query_one(number, &[])?.try_get(0)?;
-            let open = Open::new(transaction, prepared);
+            let open = Open::new(transaction, prepared, self.clock);
+            if let Some(lease) = &self.lease {
+                must_hold(&open, lease)?;
+            }
             let value = work(&open)?;
             let Err(error) = open.commit() else {
                 return Ok(value);
@@ -229,7 +246,17 @@ impl Database for PostgresCatalogue {
                 .isolation_level(IsolationLevel::RepeatableRead)
                 .read_only(true)
                 .start()?;
-            work(&Open::new(transaction, prepared))
+            work(&Open::new(transaction, prepared, self.clock))
+        })
+    }
+
+    fn bound_to(&self, lease: &Lease) -> Arc<dyn Catalogue> {
+        Arc::new(PostgresCatalogue {
+            url: self.url.clone(),
+            access: self.access,
+            clock: self.clock,
+            session: Arc::clone(&self.session),
+            lease: Some(lease.clone()),
         })
     }
 }

@@ -210,11 +210,12 @@ pub struct VolumeQueue {
 /// The queued recalls, by what they wait for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecallQueue {
-    /// By volume, in order of labels. A file with copies on several volumes stands under each.
+    /// By volume, in order of labels. A file with copies on several volumes stands under each. Copies on volumes that
+    /// are out of use are left out.
     pub volumes: Vec<VolumeQueue>,
     /// Those that need no tape: their files lie in the cache, or are empty.
     pub at_hand: Vec<(RequestId, FileId)>,
-    /// Those that cannot be served: no copy of their file is whole.
+    /// Those that cannot be served: no copy of their file is whole, or only on broken volumes.
     pub stranded: Vec<(RequestId, FileId)>,
 }
 
@@ -243,8 +244,8 @@ pub trait Requests: Send + Sync {
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
 
-    /// Puts everything that was started back into the queue: for a start after a kill, or when a drive
-    /// failed. Returns how many.
+    /// Puts everything that was started back into the queue, except what is begun for a lease in force: for a start
+    /// after a kill, or when a drive failed. Returns how many.
     fn requeue_started(&self) -> Result<u64>;
 
     /// Puts started requests back into the queue; one that is answered is an error.

@@ -8,6 +8,9 @@
 mod cached;
 mod files;
 mod integrity;
+mod leases;
+mod lists;
+mod recorded;
 mod rejoin;
 mod requests;
 mod rows;
@@ -18,9 +21,11 @@ mod volume_rows;
 mod volumes;
 mod writes;
 
-use super::Result;
+use super::{Catalogue, Lease, Result};
 pub use integrity::broken_rules;
+pub use leases::must_hold;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 pub use tables::{Held, copy_all, in_flight, mark_moved};
 pub use value::{FromValue, ToValue, Value};
 
@@ -32,6 +37,10 @@ pub trait Database: Send + Sync {
 
     /// Does work that only reads, all of it from one state of the catalogue.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T>;
+
+    /// The same catalogue for the holder of a lease: each of its writes first sees that the lease
+    /// [is in force](must_hold).
+    fn bound_to(&self, lease: &Lease) -> Arc<dyn Catalogue>;
 }
 
 /// A transaction that is open.
@@ -56,6 +65,9 @@ pub trait Statements {
 
     /// The same for a query that may have far more rows than are looked at, or than memory holds.
     fn walk(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()>;
+
+    /// The time that leases go by: the caller's, or that of a server that several hosts share.
+    fn now_ns(&self, callers_ns: i64) -> Result<i64>;
 
     /// The columns of a table.
     fn columns(&self, table: &str) -> Result<Vec<String>>;

@@ -10,8 +10,8 @@ mod integrity;
 mod schema;
 mod transaction;
 
-use super::sql::{Database, Transaction, broken_rules};
-use super::{Catalogue, CatalogueError, Result};
+use super::sql::{Database, Transaction, broken_rules, must_hold};
+use super::{Catalogue, CatalogueError, Lease, Result};
 pub use file::BUSY_LIMIT;
 pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
@@ -22,7 +22,7 @@ use schema::{check_identity, migrate, migrate_to};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 impl From<rusqlite::Error> for CatalogueError {
     fn from(error: rusqlite::Error) -> CatalogueError {
@@ -38,7 +38,9 @@ const STATEMENTS: usize = 64;
 
 /// A catalogue in one file.
 pub struct SqliteCatalogue {
-    connection: Mutex<Connection>,
+    connection: Arc<Mutex<Connection>>,
+    /// The lease without which nothing is written; none where whoever writes has all of the archive.
+    lease: Option<Lease>,
 }
 
 impl SqliteCatalogue {
@@ -81,9 +83,7 @@ impl SqliteCatalogue {
                 known: KNOWN,
             });
         }
-        Ok(SqliteCatalogue {
-            connection: Mutex::new(connection),
-        })
+        Ok(SqliteCatalogue::of(connection))
     }
 
     fn of_file(path: &Path) -> Result<SqliteCatalogue> {
@@ -111,9 +111,7 @@ impl SqliteCatalogue {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate_to(&mut connection, path, schema)?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        Ok(SqliteCatalogue {
-            connection: Mutex::new(connection),
-        })
+        Ok(SqliteCatalogue::of(connection))
     }
 
     /// A catalogue in memory: gone with the process, for tests and rehearsals.
@@ -126,9 +124,14 @@ impl SqliteCatalogue {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate(&mut connection, path)?;
-        Ok(SqliteCatalogue {
-            connection: Mutex::new(connection),
-        })
+        Ok(SqliteCatalogue::of(connection))
+    }
+
+    fn of(connection: Connection) -> SqliteCatalogue {
+        SqliteCatalogue {
+            connection: Arc::new(Mutex::new(connection)),
+            lease: None,
+        }
     }
 
     /// Whether a file is that of the catalogue, by whatever name.
@@ -155,6 +158,9 @@ impl Database for SqliteCatalogue {
         let mut connection = self.connection();
         // Immediate: a transaction that began by reading could not wait for another writer.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(lease) = &self.lease {
+            must_hold(&transaction, lease)?;
+        }
         let value = work(&transaction)?;
         transaction.commit()?;
         Ok(value)
@@ -164,6 +170,13 @@ impl Database for SqliteCatalogue {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         work(&transaction)
+    }
+
+    fn bound_to(&self, lease: &Lease) -> Arc<dyn Catalogue> {
+        Arc::new(SqliteCatalogue {
+            connection: Arc::clone(&self.connection),
+            lease: Some(lease.clone()),
+        })
     }
 }
 

@@ -90,6 +90,15 @@ pub enum Loss {
     Accepted,
 }
 
+/// What a list consists of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListItem {
+    /// A volume; the files up to the next one are on it.
+    Volume(Volume),
+    /// A file.
+    File(Recorded),
+}
+
 /// What went with a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
@@ -111,6 +120,14 @@ pub trait Volumes: Send + Sync {
     /// A path that is in the archive already is a further copy of that file if lengths agree and at
     /// least one sum of the same kind does and none differs; otherwise it is an error.
     fn add_recorded(&self, volume: &Volume, files: &[Recorded], at_ns: i64) -> Result<VolumeId>;
+
+    /// The same for a list of any length, each volume before its files, in memory that does not grow with it: all or
+    /// none. Returns how many files there were.
+    fn add_list(
+        &self,
+        items: &mut dyn Iterator<Item = Result<ListItem>>,
+        at_ns: i64,
+    ) -> Result<u64>;
 
     /// A volume of ours was read to its end without trouble, and `found` is where contents begin on it: what the
     /// catalogue has elsewhere on this volume is lost, for something else lies there. Returns how many copies.

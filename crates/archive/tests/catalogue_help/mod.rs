@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use crate::postgres_server;
+use std::path::Path;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Catalogue, FileId, NewFile, NewStore, Part, PostgresCatalogue, Recorded, SqliteCatalogue,
@@ -36,8 +37,9 @@ pub fn new_on_sqlite() -> Arc<dyn Catalogue> {
 /// None where there is no server.
 pub fn new_on_postgres() -> Option<Arc<dyn Catalogue>> {
     let url = postgres_server::parsed(&postgres_server::new_url()?);
-    let catalogue = PostgresCatalogue::open(&url, std::path::Path::new(".")).expect("a catalogue");
-    Some(Arc::new(catalogue))
+    let catalogue = PostgresCatalogue::open(&url, Path::new(".")).expect("a catalogue");
+    // Times of these tests are small numbers.
+    Some(Arc::new(catalogue.by_callers_clock()))
 }
 
 pub fn volume(label: &str) -> Volume {

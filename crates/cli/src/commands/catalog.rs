@@ -4,6 +4,7 @@ mod add;
 mod find;
 mod init;
 mod move_off;
+mod move_to;
 mod rebuild;
 mod reconcile;
 mod retire;
@@ -37,6 +38,7 @@ enum What {
     Backup(tend::Backup),
     Reconcile(reconcile::Reconcile),
     Upgrade(upgrade::Upgrade),
+    Move(move_to::Move),
 }
 
 /// Runs the verb.
@@ -57,5 +59,6 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Backup(args) => tend::backup(args),
         What::Reconcile(args) => reconcile::run(args),
         What::Upgrade(args) => upgrade::run(args),
+        What::Move(args) => move_to::run(args),
     }
 }

@@ -47,6 +47,9 @@ fn words(error: &Error) -> &'static str {
         "42501" => {
             "the user of the catalogue's URL may not do this: see who owns the catalogue's tables"
         }
+        "23505" => {
+            "two rows have one name, a path that a list has twice for one: nothing was entered"
+        }
         "25006" => {
             "the server takes no changes: it is a standby, or was told so; connect to the primary"
         }

@@ -9,7 +9,10 @@ use ::postgres::{Client, GenericClient};
 use std::path::Path;
 
 /// Each brings the schema up to its version; what was released is never changed.
-const MIGRATIONS: [(u32, &str); 1] = [(5, include_str!("../migrations/postgres/005_archive.sql"))];
+const MIGRATIONS: [(u32, &str); 2] = [
+    (5, include_str!("../migrations/postgres/005_archive.sql")),
+    (6, include_str!("../migrations/postgres/006_leases.sql")),
+];
 
 /// The schema that this program reads and writes.
 pub(super) const KNOWN: u32 = KNOWN_SCHEMA;

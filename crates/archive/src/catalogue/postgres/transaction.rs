@@ -11,6 +11,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error;
 
+/// Whose clock leases go by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    Servers,
+    Callers,
+}
+
 /// Rows that are fetched at once of an answer that may be far longer than what is looked at.
 const FETCHED: i32 = 1000;
 
@@ -18,16 +25,19 @@ const FETCHED: i32 = 1000;
 pub(super) struct Open<'a> {
     transaction: RefCell<Transaction<'a>>,
     prepared: &'a RefCell<HashMap<String, Statement>>,
+    clock: Clock,
 }
 
 impl<'a> Open<'a> {
     pub(super) fn new(
         transaction: Transaction<'a>,
         prepared: &'a RefCell<HashMap<String, Statement>>,
+        clock: Clock,
     ) -> Open<'a> {
         Open {
             transaction: RefCell::new(transaction),
             prepared,
+            clock,
         }
     }
 
@@ -89,6 +99,15 @@ impl Statements for Open<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn now_ns(&self, callers_ns: i64) -> Result<i64> {
+        if self.clock == Clock::Callers {
+            return Ok(callers_ns);
+        }
+        let sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)";
+        let row = self.transaction.borrow_mut().query_one(sql, &[])?;
+        Ok(row.try_get(0)?)
     }
 
     fn columns(&self, table: &str) -> Result<Vec<String>> {

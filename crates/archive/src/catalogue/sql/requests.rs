@@ -122,19 +122,28 @@ struct CopySegment {
     label: String,
     number: u32,
     zstd_bytes: Option<u64>,
+    /// A part of the copy is on a volume that is disabled.
+    waits: bool,
     segment: Segment,
 }
 
-/// Where the whole copies of a file lie, by volume and in file order; `None` if none is whole.
+/// The worst that a volume with a part of a copy is, by the order of the words: broken, then disabled.
+const OUTAGE: &str = "(SELECT min(outage) FROM segment JOIN volume ON volume.id = segment.volume \
+    JOIN out_of_use ON resource = 'volume' AND name = volume.label WHERE segment.copy = copy.id)";
+
+/// Where the whole copies of a file lie that are not on a broken volume, by volume and in file order; `None` if there
+/// is none.
 fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<CopySegment>>> {
-    let sql = "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole'";
-    if one(transaction, sql, [file], |_| Ok(()))?.is_none() {
+    let sql = format!(
+        "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken'"
+    );
+    if one(transaction, &sql, [file], |_| Ok(()))?.is_none() {
         return Ok(None);
     }
     let sql = format!(
-        "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {SEGMENT} FROM copy \
+        "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {OUTAGE} IS NOT NULL, {SEGMENT} FROM copy \
         JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
-        WHERE copy.file = ?1 AND copy.state = 'whole' \
+        WHERE copy.file = ?1 AND copy.state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken' \
         ORDER BY volume.label, copy.number, segment.file_offset"
     );
     let places = all(transaction, &sql, [file], |row| {
@@ -143,7 +152,8 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Copy
             label: row.get(1)?,
             number: row.get(2)?,
             zstd_bytes: row.get(3)?,
-            segment: segment(row, 4)?,
+            waits: row.get(4)?,
+            segment: segment(row, 5)?,
         })
     })?;
     Ok(Some(places))
@@ -172,7 +182,7 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
             // Whole and nowhere: nothing but holes.
             queue.at_hand.push((id, file));
         }
-        for place in places {
+        for place in places.into_iter().filter(|place| !place.waits) {
             let waiting = volumes.entry((place.label, place.volume)).or_default();
             match waiting.last_mut() {
                 Some(last) if last.request == id && last.goes_on(place.number, &place.segment) => {
@@ -284,12 +294,14 @@ impl<D: Database> Requests for D {
     }
 
     fn requeue_started(&self) -> Result<u64> {
-        let sql = "UPDATE request SET state = 'queued' WHERE done_ns IS NULL AND state = 'started'";
+        // What a mover has begun is its affair until its lease ends.
+        let sql = "UPDATE request SET state = 'queued', lease = NULL WHERE done_ns IS NULL AND state = 'started' \
+            AND (lease IS NULL OR lease NOT IN (SELECT epoch FROM lease))";
         self.write(|transaction| Ok(run(transaction, sql, params![])? as u64))
     }
 
     fn requeue(&self, requests: &[RequestId]) -> Result<()> {
-        let sql = "UPDATE request SET state = 'queued' WHERE id = ?1";
+        let sql = "UPDATE request SET state = 'queued', lease = NULL WHERE id = ?1";
         self.write(|transaction| {
             for id in requests {
                 unanswered(transaction, *id)?;

@@ -1,6 +1,6 @@
 //! Rows to values and back.
 
-use super::{Row, Transaction, all, params, run};
+use super::{Row, Transaction, Value, all};
 use crate::catalogue::{CatalogueError, FileId, Result, VolumeId};
 use crate::record::{Segment, Volume};
 use crate::sums::Sum;
@@ -48,6 +48,50 @@ pub fn segment(row: &Row<'_>, at: usize) -> Result<Segment> {
     })
 }
 
+/// The names of the columns of [`segment_row`].
+pub const SEGMENT_ROW: [&str; 12] = [
+    "volume",
+    "copy",
+    "partition",
+    "first_block",
+    "last_block",
+    "byte_offset",
+    "bytes",
+    "file_offset",
+    "start_wrap",
+    "start_lpos",
+    "end_wrap",
+    "end_lpos",
+];
+
+/// A segment of a copy as a row.
+pub fn segment_row(volume: VolumeId, copy: i64, segment: &Segment) -> Result<[Value<'static>; 12]> {
+    let number = |number: u64| {
+        let number = i64::try_from(number).map_err(|_| CatalogueError::NumberTooLarge);
+        number.map(Value::Integer)
+    };
+    let place = |place: Option<WrapLpos>| match place {
+        Some(place) => [u64::from(place.wrap), u64::from(place.lpos)].map(number),
+        None => [Ok(Value::Null), Ok(Value::Null)],
+    };
+    let ([start_wrap, start_lpos], [end_wrap, end_lpos]) =
+        (place(segment.start), place(segment.end));
+    Ok([
+        Value::Integer(volume.0),
+        Value::Integer(copy),
+        number(segment.partition.into())?,
+        number(segment.first_block)?,
+        number(segment.last_block)?,
+        number(segment.byte_offset)?,
+        number(segment.bytes)?,
+        number(segment.file_offset)?,
+        start_wrap?,
+        start_lpos?,
+        end_wrap?,
+        end_lpos?,
+    ])
+}
+
 /// Enters a segment of a copy.
 pub fn insert_segment(
     transaction: &Transaction<'_>,
@@ -55,24 +99,11 @@ pub fn insert_segment(
     copy: i64,
     segment: &Segment,
 ) -> Result<()> {
-    let sql = "INSERT INTO segment (volume, copy, partition, first_block, last_block, byte_offset, \
-        bytes, file_offset, start_wrap, start_lpos, end_wrap, end_lpos) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    let params = params![
-        volume,
-        copy,
-        segment.partition,
-        segment.first_block,
-        segment.last_block,
-        segment.byte_offset,
-        segment.bytes,
-        segment.file_offset,
-        segment.start.map(|place| place.wrap),
-        segment.start.map(|place| place.lpos),
-        segment.end.map(|place| place.wrap),
-        segment.end.map(|place| place.lpos),
-    ];
-    run(transaction, sql, params)?;
+    let sql = format!(
+        "INSERT INTO segment ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        SEGMENT_ROW.join(", ")
+    );
+    transaction.run(&sql, &segment_row(volume, copy, segment)?)?;
     Ok(())
 }
 

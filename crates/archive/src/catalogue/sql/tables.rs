@@ -5,7 +5,7 @@ use crate::catalogue::{CatalogueError, Result};
 use std::ops::ControlFlow;
 
 /// The tables; each refers to those before it only.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 15] = [
     "volume",
     "fact",
     "file",
@@ -19,15 +19,18 @@ const TABLES: [&str; 13] = [
     "identity",
     "stage",
     "stage_file",
+    "lease",
+    "out_of_use",
 ];
 
 /// Tables whose rows have numbers that are never given again, and the columns of the numbers.
-const NUMBERED: [(&str, &str); 5] = [
+const NUMBERED: [(&str, &str); 6] = [
     ("volume", "id"),
     ("file", "id"),
     ("open_write", "id"),
     ("copy", "id"),
     ("request", "id"),
+    ("lease", "epoch"),
 ];
 
 /// What a table holds: how many rows, and what they sum up to in whatever order.
@@ -92,6 +95,10 @@ pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held
     let mut held = Vec::new();
     for table in TABLES {
         let columns = to.columns(table)?;
+        if columns.is_empty() {
+            // An older schema does not have it.
+            continue;
+        }
         to.load(table, &columns, &mut |put| {
             held.push(read(from, table, &columns, put)?);
             Ok(())
@@ -101,7 +108,9 @@ pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held
         run(to, &rule, params![])?;
     }
     for (table, column) in NUMBERED {
-        to.set_last_number(table, column, from.last_number(table, column)?)?;
+        if !to.columns(table)?.is_empty() {
+            to.set_last_number(table, column, from.last_number(table, column)?)?;
+        }
     }
     for expected in &held {
         let columns = to.columns(expected.table)?;
@@ -119,7 +128,8 @@ pub fn in_flight(transaction: &Transaction<'_>) -> Result<Vec<String>> {
     let sql = "SELECT 'a write is open on volume ' || volume.label FROM open_write \
         JOIN volume ON volume.id = open_write.volume \
         UNION ALL SELECT CAST(count(*) AS TEXT) || ' requests are being worked on' FROM request \
-        WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0";
+        WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0 \
+        UNION ALL SELECT 'a mover on ' || host || ' has drive ' || drive FROM lease";
     all(transaction, sql, params![], |row| row.get(0))
 }
 

@@ -1,8 +1,8 @@
 //! Values as both databases keep them, and ours made of them and back.
 
 use crate::catalogue::{
-    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, RequestId, RequestKind,
-    RequestState, Result, VolumeId, WriteId,
+    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, Outage, RequestId, RequestKind,
+    RequestState, Resource, Result, VolumeId, WriteId,
 };
 use crate::record::{VolumeFormat, VolumeState};
 use crate::sums::Kind;
@@ -199,5 +199,7 @@ words!(
     RequestKind,
     RequestState,
     Cause,
-    Kind
+    Kind,
+    Outage,
+    Resource
 );

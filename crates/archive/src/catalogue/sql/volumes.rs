@@ -1,75 +1,17 @@
 //! Volumes.
 
-use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
+use super::files::{retire, settle};
+use super::lists::add_list;
+use super::recorded::insert_recorded;
 use super::rejoin::{give_up_missing, rejoin};
-use super::rows::{self, SEGMENT, VOLUME, insert_segment, segment, sums};
-use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
-use super::{Database, Row, Transaction, all, new_row, one, params, run};
+use super::rows::{self, SEGMENT, VOLUME, segment};
+use super::volume_rows::{insert_volume, refuse_open_writes, volume};
+use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{
-    CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
+    CatalogueError, Fact, FileId, Forgotten, ListItem, Loss, OnVolume, Recorded, Rediscovered,
     Rejoined, Result, VolumeId, Volumes,
 };
-use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
-
-/// The file that a recorded one is a further copy of, if sums prove it.
-fn same_file(
-    transaction: &Transaction<'_>,
-    recorded: &Recorded,
-    volume: VolumeId,
-) -> Result<Option<FileId>> {
-    let path = &recorded.file.path;
-    let taken = || CatalogueError::PathTaken { path: path.clone() };
-    if file_at(transaction, ARRIVING_AT, path)?.is_some() {
-        return Err(taken());
-    }
-    let Some(known) = file_at(transaction, LIVE_AT, path)? else {
-        return Ok(None);
-    };
-    let sql = "SELECT bytes, EXISTS (SELECT 1 FROM copy JOIN segment ON segment.copy = copy.id \
-        WHERE copy.file = file.id AND segment.volume = ?2) FROM file WHERE id = ?1";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found: Option<(u64, bool)> = one(transaction, sql, params![known, volume], row)?;
-    let (bytes, here) = found.ok_or(CatalogueError::NoFile(known))?;
-    let known_sums = sums(transaction, known)?;
-    let proven = recorded
-        .file
-        .sums
-        .iter()
-        .any(|sum| known_sums.contains(sum));
-    if here || bytes != recorded.file.bytes || !proven {
-        return Err(taken());
-    }
-    // One that agrees does not excuse another that differs.
-    insert_sums(transaction, known, &recorded.file.sums)?;
-    Ok(Some(known))
-}
-
-fn insert_recorded(
-    transaction: &Transaction<'_>,
-    (volume, format): (VolumeId, VolumeFormat),
-    recorded: &Recorded,
-    at_ns: i64,
-) -> Result<()> {
-    check_segments(recorded, format)?;
-    let known = same_file(transaction, recorded, volume)?;
-    let file = match known {
-        Some(file) => file,
-        None => {
-            let live = (1, FileState::Live);
-            insert_file(transaction, &recorded.file, &recorded.owner, live, at_ns)?
-        }
-    };
-    let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
-        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1 RETURNING id";
-    let copy = new_row(transaction, sql, params![file, at_ns, recorded.zstd_bytes])?;
-    for segment in &recorded.segments {
-        insert_segment(transaction, volume, copy, segment)?;
-    }
-    if known.is_some() {
-        settle(transaction, file, at_ns)?;
-    }
-    Ok(())
-}
+use crate::record::{Segment, Volume, VolumeState};
 
 /// Live files that are nowhere but on this volume. A copy that was lost counts here, where it may be
 /// the last trace of a file, and not elsewhere.
@@ -136,6 +78,14 @@ impl<D: Database> Volumes for D {
             }
             Ok(id)
         })
+    }
+
+    fn add_list(
+        &self,
+        items: &mut dyn Iterator<Item = Result<ListItem>>,
+        at_ns: i64,
+    ) -> Result<u64> {
+        self.write(|transaction| add_list(transaction, items, at_ns))
     }
 
     fn give_up_missing(&self, uuid: &str, found: &[Segment], at_ns: i64) -> Result<u64> {

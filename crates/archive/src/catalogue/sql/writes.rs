@@ -30,7 +30,10 @@ impl UnderWay {
     }
 }
 
-fn open_write_on(transaction: &Transaction<'_>, id: VolumeId) -> Result<Option<WriteId>> {
+pub(super) fn open_write_on(
+    transaction: &Transaction<'_>,
+    id: VolumeId,
+) -> Result<Option<WriteId>> {
     let sql = "SELECT id FROM open_write WHERE volume = ?1";
     one(transaction, sql, [id], |row| row.get(0))
 }
@@ -205,7 +208,7 @@ fn commit(
 }
 
 /// Ends a write: copies with a part on tape wait for their next volume, those without are gone.
-fn close(transaction: &Transaction<'_>, write: WriteId) -> Result<()> {
+pub(super) fn close(transaction: &Transaction<'_>, write: WriteId) -> Result<()> {
     let sql = "DELETE FROM copy WHERE open_write = ?1 \
         AND NOT EXISTS (SELECT 1 FROM segment WHERE segment.copy = copy.id)";
     run(transaction, sql, [write])?;

@@ -24,6 +24,9 @@ fn words(error: &Error) -> &'static str {
         return "the catalogue holds a number that cannot be: restore a backup of it";
     }
     match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => {
+            "two rows have one name, a path that a list has twice for one: nothing was entered"
+        }
         Some(ErrorCode::DiskFull) => "the disk of the catalogue is full: make room on it",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another process has been writing to the catalogue for too long: wait for it, or see what it does"

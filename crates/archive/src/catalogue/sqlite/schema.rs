@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/001_archive.sql"),
     include_str!("../migrations/002_versions.sql"),
     include_str!("../migrations/003_identity.sql"),
     include_str!("../migrations/004_stages.sql"),
     include_str!("../migrations/005_line.sql"),
+    include_str!("../migrations/006_leases.sql"),
 ];
 
 /// The schema that this program reads and writes.

@@ -53,6 +53,10 @@ impl Statements for rusqlite::Transaction<'_> {
         self.rows(sql, params, each)
     }
 
+    fn now_ns(&self, callers_ns: i64) -> Result<i64> {
+        Ok(callers_ns)
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<String>> {
         let mut statement = self.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
         let names = statement.query_map([table], |row| row.get(0))?;
@@ -70,8 +74,19 @@ impl Statements for rusqlite::Transaction<'_> {
         })
     }
 
+    /// Indexes of many rows are made faster than they grow. Keys are part of their tables and stay.
     fn set_rules_aside(&self) -> Result<Vec<String>> {
-        Ok(Vec::new())
+        let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
+        let mut statement = self.prepare(sql)?;
+        let indexes = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (names, back): (Vec<String>, Vec<String>) = indexes
+            .collect::<rusqlite::Result<Vec<_>>>()?
+            .into_iter()
+            .unzip();
+        for name in names {
+            self.execute(&format!("DROP INDEX {name}"), [])?;
+        }
+        Ok(back)
     }
 
     fn last_number(&self, table: &str, column: &str) -> Result<i64> {

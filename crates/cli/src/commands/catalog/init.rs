@@ -27,6 +27,9 @@ pub struct Init {
     /// cartridge is mounted to see whether it is blank. [default: every cartridge in the library]
     #[arg(long, value_name = "PATTERN")]
     volumes: Option<String>,
+    /// Keep the catalogue in this PostgreSQL database, which is empty [default: catalogue.db in the directory].
+    #[arg(long, value_name = "URL")]
+    catalogue: Option<String>,
     /// Profile of the drives [default: tapewise asks the drives for their names].
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
@@ -110,7 +113,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         volume_bytes: None,
         zstd_level: args.precompress,
         batch_window_s: None,
-        catalogue: None,
+        catalogue: args.catalogue.clone(),
         mounts: Default::default(),
         tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };

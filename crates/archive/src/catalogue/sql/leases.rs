@@ -1,0 +1,205 @@
+//! Leases.
+
+use super::writes::{close, open_write_on};
+use super::{Database, Row, Transaction, all, new_row, one, params, run};
+use crate::catalogue::{
+    Catalogue, CatalogueError, Claim, Holder, Lease, Leases, OutOfUse, RequestId, Resource, Result,
+    Wanted,
+};
+use std::sync::Arc;
+
+const LEASE: &str = "SELECT epoch, drive, volume, host, process, run, until_ns FROM lease";
+
+fn lease_of(row: &Row<'_>) -> Result<Lease> {
+    Ok(Lease {
+        epoch: row.get(0)?,
+        drive: row.get(1)?,
+        volume: row.get(2)?,
+        holder: Holder {
+            host: row.get(3)?,
+            process: row.get(4)?,
+            run: row.get(5)?,
+        },
+        until_ns: row.get(6)?,
+    })
+}
+
+const OUT_OF_USE: &str = "SELECT resource, name, outage, why, since_ns FROM out_of_use";
+
+fn out_of_use_of(row: &Row<'_>) -> Result<OutOfUse> {
+    Ok(OutOfUse {
+        resource: row.get(0)?,
+        name: row.get(1)?,
+        outage: row.get(2)?,
+        why: row.get(3)?,
+        since_ns: row.get(4)?,
+    })
+}
+
+/// Fails where a lease is not in force any more. A catalogue that was restored may give an epoch again, but to another
+/// run.
+pub fn must_hold(transaction: &Transaction<'_>, lease: &Lease) -> Result<()> {
+    let epoch = lease.epoch;
+    let sql = "SELECT 1 FROM lease WHERE epoch = ?1 AND run = ?2";
+    let found = one(transaction, sql, params![epoch, lease.holder.run], |_| {
+        Ok(())
+    })?;
+    found.ok_or(CatalogueError::LeaseLost { epoch })
+}
+
+/// Ends a lease: what it had begun waits again, and what it was writing is given up.
+fn end(transaction: &Transaction<'_>, lease: &Lease) -> Result<()> {
+    let sql =
+        "UPDATE request SET state = 'queued', lease = NULL WHERE lease = ?1 AND done_ns IS NULL";
+    run(transaction, sql, [lease.epoch])?;
+    if let Some(volume) = lease.volume
+        && let Some(write) = open_write_on(transaction, volume)?
+    {
+        close(transaction, write)?;
+    }
+    run(
+        transaction,
+        "DELETE FROM lease WHERE epoch = ?1",
+        [lease.epoch],
+    )?;
+    Ok(())
+}
+
+fn end_expired(transaction: &Transaction<'_>, at_ns: i64) -> Result<usize> {
+    let sql = format!("{LEASE} WHERE until_ns <= ?1");
+    let expired = all(transaction, &sql, [at_ns], lease_of)?;
+    for lease in &expired {
+        end(transaction, lease)?;
+    }
+    Ok(expired.len())
+}
+
+/// What stands in the way of a claim because a person wants it so.
+fn outage(transaction: &Transaction<'_>, wanted: &Wanted<'_>) -> Result<Option<OutOfUse>> {
+    let sql = format!(
+        "{OUT_OF_USE} WHERE (resource = 'host' AND name = ?1) OR (resource = 'drive' AND name = ?2) \
+        OR (resource = 'volume' AND name = (SELECT label FROM volume WHERE id = ?3)) LIMIT 1"
+    );
+    let params = params![wanted.holder.host, wanted.drive, wanted.volume];
+    one(transaction, &sql, params, out_of_use_of)
+}
+
+fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Result<Claim> {
+    let at_ns = transaction.now_ns(at_ns)?;
+    end_expired(transaction, at_ns)?;
+    let Wanted {
+        drive,
+        volume,
+        holder,
+        for_ns,
+    } = *wanted;
+    if let Some(id) = volume {
+        super::volume_rows::volume(transaction, id)?;
+    }
+    if let Some(found) = outage(transaction, wanted)? {
+        return Ok(Claim::OutOfUse(found));
+    }
+    let sql = format!("{LEASE} WHERE drive = ?1 OR volume = ?2 ORDER BY drive != ?1");
+    for other in all(transaction, &sql, params![drive, volume], lease_of)? {
+        if other.drive != drive || other.holder != *holder {
+            return Ok(Claim::Taken(other));
+        }
+        end(transaction, &other)?;
+    }
+    let until_ns = at_ns.saturating_add(for_ns);
+    let sql = "INSERT INTO lease (drive, volume, host, process, run, until_ns) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING epoch";
+    let params = params![
+        drive,
+        volume,
+        holder.host,
+        holder.process,
+        holder.run,
+        until_ns
+    ];
+    Ok(Claim::Got(Lease {
+        epoch: new_row(transaction, sql, params)?.unsigned_abs(),
+        drive: drive.to_owned(),
+        volume,
+        holder: holder.clone(),
+        until_ns,
+    }))
+}
+
+impl<D: Database> Leases for D {
+    fn claim(&self, wanted: &Wanted<'_>, at_ns: i64) -> Result<Claim> {
+        self.write(|transaction| claim(transaction, wanted, at_ns))
+    }
+
+    fn take(&self, lease: &Lease, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>> {
+        let sql = "UPDATE request SET state = 'started', started_ns = ?3, lease = ?2 \
+            WHERE id = ?1 AND state = 'queued'";
+        self.write(|transaction| {
+            must_hold(transaction, lease)?;
+            let mut taken = Vec::new();
+            for &id in requests {
+                if run(transaction, sql, params![id, lease.epoch, at_ns])? > 0 {
+                    taken.push(id);
+                }
+            }
+            Ok(taken)
+        })
+    }
+
+    fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>> {
+        let renew = "UPDATE lease SET until_ns = ?2 WHERE run = ?1 AND until_ns < ?2";
+        self.write(|transaction| {
+            let until_ns = transaction.now_ns(at_ns)?.saturating_add(for_ns);
+            run(transaction, renew, params![holder.run, until_ns])?;
+            let sql = format!("{LEASE} WHERE run = ?1 ORDER BY drive");
+            all(transaction, &sql, [&holder.run], lease_of)
+        })
+    }
+
+    fn give_back(&self, lease: &Lease) -> Result<bool> {
+        self.write(|transaction| match must_hold(transaction, lease) {
+            Err(CatalogueError::LeaseLost { .. }) => Ok(false),
+            held => {
+                held?;
+                end(transaction, lease)?;
+                Ok(true)
+            }
+        })
+    }
+
+    fn end_expired(&self, at_ns: i64) -> Result<usize> {
+        self.write(|transaction| end_expired(transaction, transaction.now_ns(at_ns)?))
+    }
+
+    fn leases(&self) -> Result<Vec<Lease>> {
+        let sql = format!("{LEASE} ORDER BY drive");
+        self.read(|transaction| all(transaction, &sql, params![], lease_of))
+    }
+
+    fn under(&self, lease: &Lease) -> Arc<dyn Catalogue> {
+        self.bound_to(lease)
+    }
+
+    fn take_out_of_use(&self, what: &OutOfUse) -> Result<()> {
+        let sql = "INSERT INTO out_of_use (resource, name, outage, why, since_ns) VALUES (?1, ?2, ?3, ?4, ?5) \
+            ON CONFLICT (resource, name) DO UPDATE SET outage = ?3, why = ?4, since_ns = ?5";
+        let params = params![
+            what.resource,
+            what.name,
+            what.outage,
+            what.why,
+            what.since_ns
+        ];
+        self.write(|transaction| run(transaction, sql, params).map(|_| ()))
+    }
+
+    fn put_into_use(&self, resource: Resource, name: &str) -> Result<bool> {
+        let sql = "DELETE FROM out_of_use WHERE resource = ?1 AND name = ?2";
+        self.write(|transaction| Ok(run(transaction, sql, params![resource, name])? > 0))
+    }
+
+    fn out_of_use(&self) -> Result<Vec<OutOfUse>> {
+        let sql = format!("{OUT_OF_USE} ORDER BY resource, name");
+        self.read(|transaction| all(transaction, &sql, params![], out_of_use_of))
+    }
+}
