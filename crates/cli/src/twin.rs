@@ -87,13 +87,12 @@ fn read(path: &Path) -> Result<Log, CliError> {
             .map(Log::Asked)
             .map_err(|error| bad(&error));
     }
-    let log = read_cta_log(input).map_err(|error| bad(&error))?;
-    if log.reads.is_empty() {
-        return Err(bad(&"no log that a scenario can be made from").hint(
-            "a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
-        ));
-    }
-    Ok(Log::Cta(log))
+    // What is none of these is none of CTA's either, and its reader says so.
+    read_cta_log(input).map(Log::Cta).map_err(|error| {
+        bad(&error).hint(
+            "--from-log takes a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
+        )
+    })
 }
 
 /// A first line is looked at as far as this.
