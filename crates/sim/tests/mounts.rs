@@ -276,7 +276,7 @@ fn what_is_overdue_cuts_a_mount_that_is_not() {
     };
     assert!(cut(MountPolicy::Ahead, 60, &new, &old, 0));
     assert!(!cut(MountPolicy::Ahead, 59, &new, &old, 0));
-    assert!(!cut(MountPolicy::Ahead, 60, &old, &new));
+    assert!(!cut(MountPolicy::Ahead, 60, &old, &new, 0));
     assert!(!cut(MountPolicy::Ahead, 200, &new, &old, 0));
     assert!(!cut(MountPolicy::Index, 60, &new, &old, 0));
     assert!(
