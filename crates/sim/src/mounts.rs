@@ -129,9 +129,9 @@ impl Waiting {
         self.weight += f64::from(priority).exp2();
     }
 
-    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest drives
-    /// for its share, and it is as old as the oldest request of an owner without its share. What the others wait for
-    /// must not bring those forward. Each request is its owner, its number and its arrival.
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest
+    /// drives for its share, and it is as old as the oldest request of an owner without its share. What the others
+    /// wait for must not bring those forward. Each request is its owner, its number and its arrival.
     #[must_use]
     pub fn for_owners(
         self,

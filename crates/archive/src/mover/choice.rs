@@ -24,8 +24,8 @@ pub struct MountSettings {
     pub policy: MountPolicy,
     /// Seconds after which a request goes before all that have not waited for as long.
     pub overdue_s: f64,
-    /// How much more a request weighs that has waited longer than is usual: 0 not at all, 2 as much as keeps the longest
-    /// waits short.
+    /// How much more a request weighs that has waited longer than is usual: 0 not at all, 2 as much as keeps the
+    /// longest waits short.
     pub age: f64,
     /// Requests that are read of a volume before the drive is given away anew.
     pub most_per_mount: u32,

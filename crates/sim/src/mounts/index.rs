@@ -10,11 +10,11 @@
 //! index = weight * (1 + (waited / usual)^age) / cost
 //! ```
 //!
-//! with the mean wait of its requests, each of which weighs one, twice as much for each step of urgency, and the mean wait
-//! of all that waits (`usual`). So what is long follows from the state. With `age = 0` long waits weigh nothing more, with 2
-//! the longest are nearly as short as with the oldest first. A cartridge whose oldest request has waited for `overdue_s` goes before
-//! all that have not, and among these the oldest first. So no request waits for longer than that and
-//! what is overdue before it.
+//! with the mean wait of its requests, each of which weighs one, twice as much for each step of urgency, and the mean
+//! wait of all that waits (`usual`). So what is long follows from the state. With `age = 0` long waits weigh nothing
+//! more, with 2 the longest are nearly as short as with the oldest first. A cartridge whose oldest request has waited
+//! for `overdue_s` goes before all that have not, and among these the oldest first. So no request waits for longer
+//! than that and what is overdue before it.
 
 use super::{FreeDrive, PolicyKind, Rank, Situation, Waiting, Why};
 use std::cmp::Reverse;
