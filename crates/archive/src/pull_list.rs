@@ -1,5 +1,5 @@
-//! Which cartridges a recall needs, in the order in which they are mounted, how long each is read, and when each file is
-//! likely to be there.
+//! Which cartridges a recall needs, in the order in which they are mounted, how long each is read, and when each file
+//! is likely to be there.
 //!
 //! Where drives have no robot this is the list by which a person pulls cartridges from the shelf.
 
@@ -14,9 +14,9 @@ use tapewise_model::{Micros, Position};
 use tapewise_order::Action;
 use tapewise_sim::mounts::Reason;
 
-/// By how much a predicted time may be off, as a share of it. On our emulated drives, which know nothing of the models,
-/// every file of a recall is there within this; tests hold it there. A real drive with a profile of its own differs as the
-/// profile's report says.
+/// By how much a predicted time may be off, as a share of it. On our emulated drives, which know nothing of the
+/// models, every file of a recall is there within this; tests hold it there. A real drive with a profile of its own
+/// differs as the profile's report says.
 const SPREAD: f64 = 0.2;
 
 /// A cartridge that is to be mounted.

@@ -151,6 +151,9 @@ impl ArchiveSettings {
         if !(mounts.overdue_s >= 0.0 && mounts.overdue_s.is_finite()) {
             return wrong("mounts.overdue_s", &mounts.overdue_s, "seconds, 0 or more");
         }
+        if !(0.0..=10.0).contains(&mounts.age) {
+            return wrong("mounts.age", &mounts.age, "from 0 to 10");
+        }
         if mounts.most_per_mount == 0 {
             return wrong("mounts.most_per_mount", &0, "at least 1");
         }
@@ -245,7 +248,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 17] = [
+        let cases: [(&str, Spoil); 18] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
@@ -266,6 +269,7 @@ mod tests {
             ("mounts.overdue_s", |settings| {
                 settings.mounts.overdue_s = -1.0
             }),
+            ("mounts.age", |settings| settings.mounts.age = f64::NAN),
             ("mounts.most_per_mount", |settings| {
                 settings.mounts.most_per_mount = 0
             }),

@@ -29,9 +29,10 @@ pub struct ScenarioArgs {
     /// Write the scenario that --from-log made into this file.
     #[arg(long, value_name = "FILE", requires = "from_log")]
     pub write_scenario: Option<PathBuf>,
-    /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`,
-    /// `--set policy.window_s=60`. `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
-    /// arrivals.per_hour and policy.window_s. If there are several, use `library.0.drive.1.count`.
+    /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`, `--set
+    /// policy.window_s=60`. `drives`, `robots`, `rate` and `window` stand for library.drive.count,
+    /// library.robot.count, arrivals.per_hour and policy.window_s. If there are several, use
+    /// `library.0.drive.1.count`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
     /// Use only the case with this name. May be given several times.

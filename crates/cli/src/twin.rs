@@ -2,21 +2,22 @@
 
 use crate::error::CliError;
 use crate::output::{self, say};
-use crate::scenario;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use tapewise_formats::asked_csv::{is_asked, read_asked};
 use tapewise_formats::cta_log::read_cta_log;
 use tapewise_formats::event_log::read_events;
+use tapewise_model::profile;
 use tapewise_sim::Scenario;
+use tapewise_sim::library::Site;
 use tapewise_sim::twin::{Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
 const CHECKED: u64 = 5;
 
-/// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show, goes
-/// to standard error.
+/// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show,
+/// goes to standard error.
 pub fn scenario(paths: &[PathBuf], write_to: Option<&Path>) -> Result<String, CliError> {
     let logs = paths.iter().map(|path| read(path));
     let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
@@ -41,11 +42,9 @@ fn check(twin: &Twin) -> Result<(), CliError> {
         say("tapewise: the logs show no responses, so nobody knows how far off the twin is\n");
         return Ok(());
     }
-    let made = Scenario::from_toml(&twin.text).map_err(scenario::refused)?;
-    let site = match scenario::ready(&made)? {
-        Ok(site) => site,
-        Err(overload) => return Err(CliError::failed(overload).of("--from-log")),
-    };
+    let wrong = |error| CliError::input(error).of("--from-log");
+    let made = Scenario::from_toml(&twin.text).map_err(wrong)?;
+    let site = Site::new(&made, profile::find).map_err(wrong)?;
     for one in twin.check(&site, CHECKED).map_err(CliError::failed)? {
         let (low, high) = (one.twin_s.low().max(0.0), one.twin_s.high());
         let verdict = if one.twin_s.contains(one.log_s) {
@@ -87,13 +86,12 @@ fn read(path: &Path) -> Result<Log, CliError> {
             .map(Log::Asked)
             .map_err(|error| bad(&error));
     }
-    let log = read_cta_log(input).map_err(|error| bad(&error))?;
-    if log.reads.is_empty() {
-        return Err(bad(&"no log that a scenario can be made from").hint(
-            "a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
-        ));
-    }
-    Ok(Log::Cta(log))
+    // What is none of these is none of CTA's either, and its reader says so.
+    read_cta_log(input).map(Log::Cta).map_err(|error| {
+        bad(&error).hint(
+            "--from-log takes a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
+        )
+    })
 }
 
 /// A first line is looked at as far as this.

@@ -129,9 +129,9 @@ impl Waiting {
         self.weight += f64::from(priority).exp2();
     }
 
-    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest drives
-    /// for its share, and it is as old as the oldest request of an owner without its share. What the others wait for
-    /// must not bring those forward. Each request is its owner, its number and its arrival.
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest
+    /// drives for its share, and it is as old as the oldest request of an owner without its share. What the others
+    /// wait for must not bring those forward. Each request is its owner, its number and its arrival.
     #[must_use]
     pub fn for_owners(
         self,
@@ -207,6 +207,8 @@ pub struct MountRules {
     pub enough_gb: f64,
     /// Index: a cartridge whose oldest request has waited this long goes before all that have not.
     pub overdue_s: f64,
+    /// Index: how much more a request weighs that has waited longer than is usual: the power of how many times as long.
+    pub age: f64,
     /// Index: the owners' shares of the drives, by number; whoever is not listed has 1.
     pub shares: Vec<f64>,
     /// Index: drives that no owner alone is given, so that the others find one that is free.
@@ -227,6 +229,7 @@ impl Default for MountRules {
             enough_requests: 10_000,
             enough_gb: 500.0,
             overdue_s: 4.0 * 3600.0,
+            age: 1.0,
             shares: Vec::new(),
             spare_drives: 0,
         }
@@ -243,8 +246,9 @@ type Place = (bool, bool, Rank);
 pub(crate) struct PolicyKind {
     /// Its name in a scenario.
     pub(crate) name: &'static str,
-    /// How soon a cartridge should go on a drive, or the time before which it should not.
-    pub(crate) rank: fn(&Situation, &Waiting, &FreeDrive) -> Result<Rank, Micros>,
+    /// How soon a cartridge should go on a drive, or the time before which it should not. The time is how long all that
+    /// waits has waited on average.
+    pub(crate) rank: fn(&Situation, Micros, &Waiting, &FreeDrive) -> Result<Rank, Micros>,
     /// What it prefers.
     pub(crate) why: Why,
 }
@@ -345,6 +349,7 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     let mut ranked = Vec::new();
+    let usual = usual_wait(situation);
     let matches = policy == MountPolicy::Ahead && differ(situation.drives);
     for (place, waiting) in situation.waiting.iter().enumerate() {
         let drive = match waiting.here {
@@ -354,7 +359,7 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
         let Some(drive) = drive.filter(|_| !has_all(policy, situation, waiting)) else {
             continue;
         };
-        match rank(policy, situation, waiting, &situation.drives[drive]) {
+        match rank(policy, situation, usual, waiting, &situation.drives[drive]) {
             Ok(rank) if matches => ranked.push((rank, place)),
             Ok(rank) if best.is_none_or(|(least, ..)| rank < least) => {
                 best = Some((rank, place, drive));
@@ -380,14 +385,25 @@ fn has_all(policy: MountPolicy, situation: &Situation, waiting: &Waiting) -> boo
 fn rank(
     policy: MountPolicy,
     situation: &Situation,
+    usual: Micros,
     waiting: &Waiting,
     drive: &FreeDrive,
 ) -> Result<Place, Micros> {
     let kind = policy.kind();
-    let rank = (kind.rank)(situation, waiting, drive)?;
+    let rank = (kind.rank)(situation, usual, waiting, drive)?;
     let is_served = kind.prices() && situation.shares.is_served(waiting.owner);
     let goes_on = !kind.prices() && waiting.here.is_some();
     Ok((is_served, !goes_on, rank))
+}
+
+/// How long all requests that wait have waited, on average.
+fn usual_wait(situation: &Situation) -> Micros {
+    let waiting = situation.waiting.iter();
+    let (sum, requests) = waiting.fold((0, 0), |(sum, requests), one| {
+        let waited = i128::from(one.waited(situation.now).0);
+        (sum + waited, requests + i128::from(one.requests))
+    });
+    Micros((sum / requests.max(1)) as i64)
 }
 
 /// Whether there are free drives of several kinds.

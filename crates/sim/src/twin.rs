@@ -1,32 +1,22 @@
 //! A twin of one's own site: a scenario made from the site's logs.
 //!
-//! Requests come as they came, with their bursts; drives, robots and their times are as they were measured. What the logs
-//! do not tell gets a default, and is listed. Before anything else is asked of a twin it is [checked](Twin::check)
-//! against the responses that the logs show.
+//! Requests come as they came, with their bursts; drives, robots and their times are as they were measured. What the
+//! logs do not tell gets a default, and is listed. Before anything else is asked of a twin it is
+//! [checked](Twin::check) against the responses that the logs show.
 
+mod log;
 mod measured;
 mod text;
+
+pub use log::Log;
 
 use crate::library::{Site, Stalled};
 use crate::scenario::ScenarioError;
 use crate::statistics::{Interval, StatisticsError};
 use crate::study::LEVEL;
+use log::{Arrival, names};
 use measured::Measured;
-use std::collections::BTreeMap;
 use tapewise_formats::asked_csv::Asked;
-use tapewise_formats::cta_log::CtaLog;
-use tapewise_formats::event_log::EventLog;
-
-/// A log of a site.
-#[derive(Debug)]
-pub enum Log {
-    /// What was asked, and when it was answered.
-    Asked(Vec<Asked>),
-    /// What drives and robots did.
-    Events(EventLog),
-    /// What CTA's tape daemon read.
-    Cta(CtaLog),
-}
 
 /// A scenario made from logs.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,16 +79,6 @@ impl Checked {
     pub fn off(&self) -> f64 {
         self.twin_s.estimate / self.log_s - 1.0
     }
-}
-
-/// A request as the twin gets it.
-struct Arrival {
-    at_s: f64,
-    cartridge: String,
-    place: Option<f64>,
-    size_mb: Option<f64>,
-    priority: u8,
-    owner: Option<String>,
 }
 
 impl Twin {
@@ -177,19 +157,6 @@ impl Twin {
     }
 }
 
-impl Arrival {
-    fn of(asked: &Asked) -> Arrival {
-        Arrival {
-            at_s: asked.arrived_s,
-            cartridge: asked.cartridge.clone(),
-            place: asked.place,
-            size_mb: asked.size_mb,
-            priority: asked.priority,
-            owner: asked.owner.clone(),
-        }
-    }
-}
-
 /// Mean, median and 95th percentile.
 fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
     responses_s.sort_by(f64::total_cmp);
@@ -197,13 +164,4 @@ fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
     let quantile = |p: f64| responses_s[((p * count as f64) as usize).min(count - 1)];
     let mean = responses_s.iter().sum::<f64>() / count as f64;
     [mean, quantile(0.5), quantile(0.95)]
-}
-
-/// Names, each once, with a number: those that end in numbers in the order of these.
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
-    let mut sorted: Vec<&str> = names.collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    sorted.sort_by_key(|name| (name.len(), *name));
-    sorted.into_iter().zip(0..).collect()
 }

@@ -266,20 +266,23 @@ fn what_is_overdue_cuts_a_mount_that_is_not() {
         waiting(0, 0, &[(0, 0, 1.0, 0)]),
         waiting(1, 0, &[(1, 50, 1.0, 0)]),
     );
-    let ask = |policy, minute, left: &Waiting, other: &Waiting| {
+    let cut = |policy, minute, left: &Waiting, other: &Waiting, soon_empty| {
         let elsewhere = Elsewhere {
             waiting: [*other],
-            soon_empty: 0,
-            shares: &Shares::default(),
+            soon_empty,
             rules: &rules,
         };
         cuts(policy, Micros(minute * MINUTE), left, elsewhere)
     };
-    assert!(ask(MountPolicy::Ahead, 60, &new, &old));
-    assert!(!ask(MountPolicy::Ahead, 59, &new, &old));
-    assert!(!ask(MountPolicy::Ahead, 60, &old, &new));
-    assert!(!ask(MountPolicy::Ahead, 200, &new, &old));
-    assert!(!ask(MountPolicy::Index, 60, &new, &old));
+    assert!(cut(MountPolicy::Ahead, 60, &new, &old, 0));
+    assert!(!cut(MountPolicy::Ahead, 59, &new, &old, 0));
+    assert!(!cut(MountPolicy::Ahead, 60, &old, &new, 0));
+    assert!(!cut(MountPolicy::Ahead, 200, &new, &old, 0));
+    assert!(!cut(MountPolicy::Index, 60, &new, &old, 0));
+    assert!(
+        !cut(MountPolicy::Ahead, 60, &new, &old, 1),
+        "another drive is on its way"
+    );
 }
 
 #[test]
@@ -352,27 +355,6 @@ fn an_owner_with_its_share_of_the_drives_goes_after_one_without() {
     assert_eq!(ask(&shares(2)), (Some(1), Some(Why::Share)));
     // Where nobody is counted, nobody has a share.
     assert_eq!(ask(&Shares::default()), (Some(0), Some(Why::Worth)));
-}
-
-#[test]
-fn a_mount_is_cut_for_an_owner_without_its_share_where_the_other_has_more_than_its_own() {
-    let (many, one) = (
-        of_owner(0, 0, &[(0, 9, 1.0, 0)]),
-        of_owner(1, 1, &[(3, 9, 1.0, 0)]),
-    );
-    let rules = MountRules::default();
-    let ask = |has, soon_empty| {
-        let elsewhere = Elsewhere {
-            waiting: [one],
-            soon_empty,
-            shares: &shares(has),
-            rules: &rules,
-        };
-        cuts(MountPolicy::Ahead, Micros(10 * MINUTE), &many, elsewhere)
-    };
-    assert!(ask(3, 0));
-    assert!(!ask(2, 0), "it has no more than its share");
-    assert!(!ask(3, 1), "another drive is on its way");
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub struct MountSettings {
     pub policy: MountPolicy,
     /// Seconds after which a request goes before all that have not waited for as long.
     pub overdue_s: f64,
+    /// How much more a request weighs that has waited longer than is usual: 0 not at all, 2 as much as keeps the
+    /// longest waits short.
+    pub age: f64,
     /// Requests that are read of a volume before the drive is given away anew.
     pub most_per_mount: u32,
     /// Drives that no user alone is given.
@@ -39,6 +42,7 @@ impl Default for MountSettings {
         MountSettings {
             policy: MountPolicy::Ahead,
             overdue_s: rules.overdue_s,
+            age: rules.age,
             most_per_mount: 1000,
             spare_drives: 0,
             shares: BTreeMap::new(),
@@ -87,6 +91,7 @@ impl<'a> Chooser<'a> {
             settings: mounts,
             rules: MountRules {
                 overdue_s: mounts.overdue_s,
+                age: mounts.age,
                 spare_drives: mounts.spare_drives,
                 ..MountRules::default()
             },

@@ -218,3 +218,25 @@ fn a_dry_run_of_an_archive_asks_for_nothing() {
     let waiting = catalogue.expect("a catalogue").unanswered();
     assert!(waiting.expect("a catalogue").is_empty());
 }
+
+#[test]
+fn a_dry_run_says_why_each_cartridge_is_read_when_it_is_and_when_each_file_is_likely_to_be_there() {
+    let (desk, files) = desk();
+    let list = desk.done(&format!("{RECALL} --pull-list"));
+    let dry = desk.done(&format!("{RECALL} --dry-run"));
+    let more = dry
+        .text()
+        .strip_prefix(list.text())
+        .expect("the list first");
+    assert!(
+        more.contains(", because most waiting served per second of the drive: "),
+        "{more}"
+    );
+    for name in files.keys() {
+        let line = more.lines().find(|line| line.ends_with(name.as_str()));
+        assert!(
+            line.is_some_and(|line| line.contains(" to ")),
+            "{name} is not in:\n{more}"
+        );
+    }
+}

@@ -291,3 +291,53 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_key() {
         assert_eq!(said.code, 2, "{options}: {}", said.err);
     }
 }
+
+/// A site whose policy is the one that twins are given.
+const SITE: &str = r#"
+name = "known"
+requests = 1500
+replications = 2
+warm_up = "keep"
+arrivals = { pattern = "poisson", per_hour = 150 }
+request = { cartridges = { pick = "clustered", run = 2 }, size_mb = 2000 }
+policy = { mount = "oldest", order = "sort", dismount = "when-needed" }
+
+[[library]]
+name = "L1"
+robot = { get_s = { least = 4, most = 8 }, put_s = 5 }
+cartridge = [{ count = 200 }]
+drive = [{ count = 4, load_s = 12, unload_s = 9, search_s = { mean = 30, cv = 0.3 }, rewind_s = 20, rate_mb_s = 400 }]
+"#;
+
+#[test]
+fn logs_make_a_scenario_that_is_compared_with_what_they_show_and_answers_as_any_other() {
+    let desk = Desk::new();
+    desk.put("site.toml", SITE);
+    desk.done("simulate site.toml --trace asked.csv --events events.jsonl");
+    let logs = "--from-log asked.csv --from-log events.jsonl";
+    let said = desk.run(&format!("simulate {logs} --write-scenario twin.toml"));
+    assert_eq!(said.code, 0, "{}", said.err);
+    for words in [
+        "the logs do not tell",
+        "mean: ",
+        " s in the logs, ",
+        "within the ",
+    ] {
+        assert!(said.err.contains(words), "no {words:?} in:\n{}", said.err);
+    }
+    assert_eq!(desk.done("simulate twin.toml").text(), said.text());
+    let said = desk.run(&format!("capacity {logs} --target mean<1h --drives 3..4"));
+    assert_eq!(said.code, 0, "{}", said.err);
+}
+
+#[test]
+fn what_is_no_log_is_refused_by_name() {
+    let desk = Desk::new();
+    desk.put("notes.txt", "nothing of use\n");
+    let said = desk.run("simulate --from-log notes.txt");
+    assert_eq!(said.code, 2, "{}", said.err);
+    for words in ["notes.txt: ", "a table with arrived_s and cartridge"] {
+        assert!(said.err.contains(words), "no {words:?} in:\n{}", said.err);
+    }
+    assert_eq!(desk.run("simulate").code, 2);
+}

@@ -34,8 +34,14 @@ const TRIALS: u32 = 9;
 const PILOT: u64 = 1000;
 
 fn with(scenario: &Scenario, policy: MountPolicy) -> Result<Site, Failure> {
+    with_age(scenario, policy, 1.0)
+}
+
+/// The same where the weight of long waits is another.
+fn with_age(scenario: &Scenario, policy: MountPolicy, age: f64) -> Result<Site, Failure> {
     let mut scenario = scenario.clone();
     scenario.policy.mount = policy;
+    scenario.policy.rules.age = age;
     if policy == MountPolicy::Ahead && scenario.libraries.iter().all(cases::is_modelled) {
         scenario.policy.objective = "mean".to_owned();
     }
@@ -74,15 +80,20 @@ fn factor(case: &Case, load: f64) -> Result<(f64, f64), Failure> {
 fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<String, Failure> {
     let (factor, busy) = factor(case, load)?;
     let scenario = |replication| (case.at)(factor, replication);
-    let mut found: Vec<(MountPolicy, Figures)> = Vec::new();
+    let mut found: Vec<(MountPolicy, String, Figures)> = Vec::new();
     let classes = !scenario(0).what.priorities.is_empty() || case.has_classes;
-    for policy in MountPolicy::ALL {
+    let patient = (MountPolicy::Ahead, 2.0);
+    for (policy, age) in MountPolicy::ALL
+        .map(|policy| (policy, 1.0))
+        .into_iter()
+        .chain([patient])
+    {
         // Without classes of urgency it is `oldest`.
         if policy == MountPolicy::Priority && !classes {
             continue;
         }
         let runs = (0..replications).into_par_iter().map(|replication| {
-            let site = with(&scenario(replication), policy)?;
+            let site = with_age(&scenario(replication), policy, age)?;
             let alone = figures::alone(&site, replication);
             Ok((site.run(replication)?, alone))
         });
@@ -90,12 +101,18 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<Stri
         let mut figures = Figures::default();
         runs.iter()
             .for_each(|(run, alone)| figures.add(run, alone.as_ref()));
-        found.push((policy, figures));
+        let name = policy.name();
+        let name = if age == 1.0 {
+            name.to_owned()
+        } else {
+            format!("{name}, age {age}")
+        };
+        found.push((policy, name, figures));
     }
     let of = |policy| {
-        let mut rows = found.iter().filter(move |(of, _)| *of == policy);
+        let mut rows = found.iter().filter(move |(of, ..)| *of == policy);
         rows.next()
-            .map(|(_, figures)| figures.means_s.clone())
+            .map(|(.., figures)| figures.means_s.clone())
             .unwrap_or_default()
     };
     let (most, cta, ours) = (
@@ -113,11 +130,11 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<Stri
     let mut text = format!(
         "\n**{}**, load {busy:.2}: {:.0} requests an hour\n\n",
         case.name,
-        found[0].1.per_hour()
+        found[0].2.per_hour()
     );
     text += figures::HEAD;
-    for (policy, figures) in &mut found {
-        text += &figures.row(policy.name(), &most, &cta)?;
+    for (_, name, figures) in &mut found {
+        text += &figures.row(name, &most, &cta)?;
     }
     if !bounds.is_empty() {
         text += &figures::bound_row(&bounds, &ours)?;

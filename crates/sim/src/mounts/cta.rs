@@ -18,7 +18,12 @@ pub(super) const KIND: PolicyKind = PolicyKind {
     why: Why::Urgent,
 };
 
-fn rank(situation: &Situation, waiting: &Waiting, _: &FreeDrive) -> Result<Rank, Micros> {
+fn rank(
+    situation: &Situation,
+    _: Micros,
+    waiting: &Waiting,
+    _: &FreeDrive,
+) -> Result<Rank, Micros> {
     let rules = situation.rules;
     let old_enough = waiting.oldest_arrived + Micros::from_secs_f64(rules.least_age_s);
     let is_enough = waiting.requests >= rules.enough_requests

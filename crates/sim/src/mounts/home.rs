@@ -1,8 +1,8 @@
 //! Which cartridges go home before anybody needs their drive.
 //!
-//! A cartridge that stays in its drive saves a mount if it is asked for again, and costs whoever needs the
-//! drive its rewind, unload and way home. Which is more follows from what has been seen: how often mounts begin, and how
-//! often a cartridge that stayed was asked for again.
+//! A cartridge that stays in its drive saves a mount if it is asked for again, and costs whoever needs the drive its
+//! rewind, unload and way home. Which is more follows from what has been seen: how often mounts begin, and how often a
+//! cartridge that stayed was asked for again.
 
 use super::{FreeDrive, MountPolicy};
 

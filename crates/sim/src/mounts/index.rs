@@ -7,12 +7,14 @@
 //! the longer they have waited:
 //!
 //! ```text
-//! index = weight * (1 + waited / overdue) / cost
+//! index = weight * (1 + (waited / usual)^age) / cost
 //! ```
 //!
-//! with the mean wait of its requests, each of which weighs one, twice as much for each step of urgency. A cartridge whose oldest request has waited for `overdue_s` goes before
-//! all that have not, and among these the oldest first. So no request waits for longer than that and
-//! what is overdue before it.
+//! with the mean wait of its requests, each of which weighs one, twice as much for each step of urgency, and the mean
+//! wait of all that waits (`usual`). So what is long follows from the state. With `age = 0` long waits weigh nothing
+//! more, with 2 the longest are nearly as short as with the oldest first. A cartridge whose oldest request has waited
+//! for `overdue_s` goes before all that have not, and among these the oldest first. So no request waits for longer
+//! than that and what is overdue before it.
 
 use super::{FreeDrive, PolicyKind, Rank, Situation, Waiting, Why};
 use std::cmp::Reverse;
@@ -25,13 +27,18 @@ pub(super) const KIND: PolicyKind = PolicyKind {
     why: Why::Worth,
 };
 
-fn rank(situation: &Situation, waiting: &Waiting, drive: &FreeDrive) -> Result<Rank, Micros> {
-    let overdue = Micros::from_secs_f64(situation.rules.overdue_s);
+fn rank(
+    situation: &Situation,
+    usual: Micros,
+    waiting: &Waiting,
+    drive: &FreeDrive,
+) -> Result<Rank, Micros> {
     if waiting.is_overdue(situation.now, situation.rules) {
         return Ok((Reverse(u64::MAX), waiting.oldest));
     }
     let waited = waiting.waited(situation.now).0 as f64 / f64::from(waiting.requests.max(1));
-    let worth = waiting.weight * (1.0 + waited / overdue.0.max(1) as f64);
+    let times = waited / usual.0.max(1) as f64;
+    let worth = waiting.weight * (1.0 + times.powf(situation.rules.age));
     let cost = (situation.cost)(waiting, drive).0.max(1) as f64;
     // Of positive numbers the greater has the greater bits.
     Ok((Reverse((worth / cost).to_bits()), waiting.oldest))

@@ -6,6 +6,6 @@ use std::cmp::Reverse;
 /// As the list of policies knows it.
 pub(super) const KIND: PolicyKind = PolicyKind {
     name: "most-requests",
-    rank: |_, waiting, _| Ok((Reverse(u64::from(waiting.requests)), waiting.oldest)),
+    rank: |_, _, waiting, _| Ok((Reverse(u64::from(waiting.requests)), waiting.oldest)),
     why: Why::MostRequests,
 };

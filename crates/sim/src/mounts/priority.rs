@@ -6,6 +6,6 @@ use std::cmp::Reverse;
 /// As the list of policies knows it.
 pub(super) const KIND: PolicyKind = PolicyKind {
     name: "priority",
-    rank: |_, waiting, _| Ok((Reverse(u64::from(waiting.priority)), waiting.oldest)),
+    rank: |_, _, waiting, _| Ok((Reverse(u64::from(waiting.priority)), waiting.oldest)),
     why: Why::Urgent,
 };

@@ -52,12 +52,6 @@ impl Shares {
         self.sum > 0.0 && has as f64 >= due
     }
 
-    /// Whether an owner would still have as many drives as are due to it if one of them stopped.
-    pub fn can_spare(&self, owner: OwnerId) -> bool {
-        let (has, due) = self.has_and_due(owner);
-        self.sum > 0.0 && has as f64 - 1.0 >= due
-    }
-
     /// Whether one more drive for an owner would leave less than `spare` to all others; never where there is no other
     /// drive than those.
     pub(super) fn leaves_less_than(&self, spare: usize, owner: OwnerId) -> bool {

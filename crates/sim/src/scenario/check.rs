@@ -227,6 +227,12 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
     not_negative("policy.rules.least_age_s", rules.least_age_s)?;
     not_negative("policy.rules.enough_gb", rules.enough_gb)?;
     not_negative("policy.rules.overdue_s", rules.overdue_s)?;
+    if !(0.0..=10.0).contains(&rules.age) {
+        return fault(
+            "policy.rules.age",
+            format!("is {}; between 0 and 10", rules.age),
+        );
+    }
     for share in &rules.shares {
         positive("policy.rules.shares", *share)?;
     }

@@ -1,6 +1,6 @@
 //! What logs tell of drives and robots.
 
-use super::{Arrival, Log};
+use super::log::{Arrival, Log};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;

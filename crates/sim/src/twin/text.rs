@@ -1,6 +1,7 @@
 //! A twin as the text of a scenario.
 
-use super::{Arrival, Measured, names};
+use super::log::{Arrival, names};
+use super::measured::Measured;
 use std::fmt::Write as _;
 
 /// What is taken where no log tells: seconds, of current libraries and drives.

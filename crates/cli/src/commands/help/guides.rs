@@ -52,6 +52,7 @@ guides![
     "robustness",
     "serve-recalls",
     "simulation-statistics",
+    "make-a-twin-of-your-site",
     "size-a-library",
     "start",
     "stress-a-library",

@@ -26,7 +26,6 @@ impl World<'_> {
         let elsewhere = Elsewhere {
             waiting: readable,
             soon_empty: self.soon_empty(drive.hall),
-            shares: &shares,
             rules: &policy.rules,
         };
         cuts(policy.mount, self.now(), &self.left_on(number), elsewhere)

@@ -1,5 +1,5 @@
-//! The pull list: which cartridges a recall needs, in the order in which they go in; and, without anything moving, when each
-//! file is likely to be there.
+//! The pull list: which cartridges a recall needs, in the order in which they go in; and, without anything moving,
+//! when each file is likely to be there.
 
 use crate::archive::Archive;
 use crate::error::CliError;
