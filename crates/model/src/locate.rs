@@ -19,6 +19,7 @@ mod stated;
 mod times;
 
 pub use helical::{HelicalLinear, HelicalValues, ShortSeek};
+pub(crate) use key_point::locate_case;
 pub use key_point::{KeyPointCoefficients, KeyPointModel, KeyPointValues, Motion};
 pub use landing::{LandingCoefficients, LandingModel, LandingValues};
 pub use lto::{LtoCoefficients, LtoRegression, LtoValues};

@@ -3,6 +3,7 @@
 use super::{Kind, Known, Locate, Profile, ProfileError};
 use crate::geometry::{Geometry, Layout};
 use crate::key_points::{KeyPoints, NominalSections, Spread};
+use crate::learned_key_points::KeyPointBelief;
 use crate::locate::{
     KeyPointCoefficients, LandingCoefficients, LocateModel, LtoCoefficients, Shape,
 };
@@ -193,6 +194,25 @@ impl Profile {
         Some(Spread {
             track_sd_segments: values.track_sd_segments.value,
             dip_sd_segments: values.dip_sd_segments.value,
+        })
+    }
+
+    /// What is believed of a cartridge that nothing was timed on, for drives that are modelled by key points.
+    ///
+    /// Tracks and sections are taken to vary independently, by as much as it takes for a block to be as far from its
+    /// nominal place as `nominal_error` says: two standard deviations at the end of the tape.
+    pub fn key_point_belief(&self) -> Option<KeyPointBelief> {
+        let sections = self.nominal_sections()?;
+        let segments = self.nominal_key_points()?.segments() as f64;
+        let end_sd = value(&self.cartridge.nominal_error)? * segments / 2.0;
+        let track_sd = end_sd / f64::from(sections.tracks).sqrt();
+        Some(KeyPointBelief {
+            sections,
+            spread: Spread {
+                track_sd_segments: track_sd,
+                dip_sd_segments: track_sd / f64::from(sections.sections).sqrt(),
+            },
+            coefficients: self.key_point_coefficients()?,
         })
     }
 
