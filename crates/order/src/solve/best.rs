@@ -4,7 +4,8 @@ use crate::orders::kind::OrderKind;
 use crate::orders::{loss, scan, sltf, two_pass, weave};
 use crate::problem::Problem;
 use crate::robust::alternatives::Alternatives;
-use crate::robust::choose;
+use crate::robust::hedge::hedged;
+use crate::robust::{Why, choose};
 use crate::solve::effort::Effort;
 use crate::solve::shortest::shortest;
 use crate::solve::solution::Solution;
@@ -63,7 +64,13 @@ pub fn best(
     } else if in_time && gap > NEAR_BOUND {
         candidates.extend([sltf::sltf(problem), loss::sparse_loss(problem)]);
     }
-    let order = choose(problem, alternatives, &candidates).order;
+    let mut choice = choose(problem, alternatives, &candidates);
+    if choice.why != Why::Shortest && !(effort.out_of_time)() {
+        candidates.push(choice.order.clone());
+        candidates.extend(hedged(problem, alternatives, &candidates));
+        choice = choose(problem, alternatives, &candidates);
+    }
+    let order = choice.order;
     Solution {
         order,
         bound: ours.bound,
