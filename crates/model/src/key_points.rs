@@ -21,6 +21,8 @@ pub struct KeyPoints {
     turn: u32,
     /// Length of the longest track, in segments.
     length: u32,
+    /// How far they may be off, in segments: one standard deviation.
+    error: u32,
 }
 
 /// How the tracks and sections of cartridges differ from the nominal ones.
@@ -91,7 +93,19 @@ impl KeyPoints {
             length: length(lengths.len().saturating_sub(1)),
             starts,
             segments,
+            error: 0,
         }
+    }
+
+    /// The same key points where they may be off by this much, in segments: one standard deviation.
+    #[must_use]
+    pub fn with_error(self, error: u32) -> KeyPoints {
+        KeyPoints { error, ..self }
+    }
+
+    /// How far they may be off, in segments: 0 where each was found by timing.
+    pub fn error(&self) -> u32 {
+        self.error
     }
 
     /// A cartridge drawn at random around the nominal one: each track's length and each section
@@ -196,7 +210,7 @@ impl KeyPoints {
                 });
             }
         }
-        BlockMap::of_sorted(spans, PositionSource::KeyPoints, 0.0, 0)
+        BlockMap::of_sorted(spans, PositionSource::KeyPoints, 0.0, self.error)
     }
 
     /// The geometry of the cartridge, `nominal` with this cartridge's length, tracks and sections.

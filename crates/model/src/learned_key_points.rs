@@ -203,7 +203,7 @@ impl LearnedKeyPoints {
         self.samples = good.flat_map(|nth| kept[nth].1.clone()).collect();
     }
 
-    /// The key points as expected.
+    /// The key points as expected, with their error.
     pub fn key_points(&self) -> KeyPoints {
         let count = self.samples.len() as f64;
         let mean = |of: &dyn Fn(&Hypothesis) -> f64| {
@@ -227,7 +227,8 @@ impl LearnedKeyPoints {
         let end = self
             .end
             .unwrap_or_else(|| mean(&|guess| guess.starts[tracks]));
-        KeyPoints::build(starts, end.max(last.unwrap_or(0) + 1))
+        let error = self.error_segments().round() as u32;
+        KeyPoints::build(starts, end.max(last.unwrap_or(0) + 1)).with_error(error)
     }
 
     /// How far the key points are expected to be off, in segments: one standard deviation.

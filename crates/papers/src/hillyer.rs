@@ -2,6 +2,7 @@
 
 mod constants;
 mod drive;
+mod learning;
 mod locate;
 mod optimum;
 mod schedules;
@@ -128,6 +129,7 @@ pub fn compute(
     let (measured, on_drive) = drive::report(seed, &mut ours)?;
     tables.extend(measured);
     figures.extend(on_drive);
+    tables.extend(learning::tables(seed, full, progress)?);
     Ok(Computed {
         tables,
         figures,

@@ -12,11 +12,10 @@ const THOUGHT_OF: usize = 96;
 const NEAR_SECTIONS: f64 = 2.0;
 
 impl LearnedKeyPoints {
-    /// The segment to locate from before segment `head`: of some drawn at random the one whose locate tells most for
-    /// each second it takes.
-    pub fn next_probe(&self, head: u64, random: &mut Random) -> u64 {
-        let end = self.samples[0].starts[self.belief.tracks()];
-        let last = self.end.map_or(end, |end| end as f64) - 2.0;
+    /// The segment to locate from before segment `head`: of some drawn at random below the end of the data, `below`,
+    /// the one whose locate tells most for each second it takes.
+    pub fn next_probe(&self, head: u64, below: u64, random: &mut Random) -> u64 {
+        let last = (below as f64 - 2.0).max(1.0);
         let step = (self.samples.len() / ASKED).max(1);
         let asked: Vec<&Hypothesis> = self.samples.iter().step_by(step).collect();
         let noise_s = self.coefficients().residual_s.unwrap_or(1.0);

@@ -135,7 +135,7 @@ impl Profile {
             // Key points count segments; blocks of another size fit another number of times.
             let map = key_points
                 .block_map()
-                .scaled(self.segment_bytes() / block_bytes.max(1) as f64);
+                .scaled(self.segment_bytes().unwrap_or(1.0) / block_bytes.max(1) as f64);
             let source = crate::position::PositionSource::Nominal;
             return Ok(map.with_errors(source, error, 0));
         }
@@ -145,14 +145,6 @@ impl Profile {
             self.wrap_blocks(block_bytes)?,
             error,
         ))
-    }
-
-    /// Bytes of the segments that key points are counted in.
-    fn segment_bytes(&self) -> f64 {
-        match &self.locate {
-            Some(Locate::KeyPoint(values)) => values.segment_kb.value * 1e3,
-            _ => 1.0,
-        }
     }
 
     /// How an LTFS volume of this kind is partitioned, `None` where the medium has one partition.
@@ -195,6 +187,14 @@ impl Profile {
             track_sd_segments: values.track_sd_segments.value,
             dip_sd_segments: values.dip_sd_segments.value,
         })
+    }
+
+    /// Bytes of the segments that key points are counted in.
+    pub fn segment_bytes(&self) -> Option<f64> {
+        match &self.locate {
+            Some(Locate::KeyPoint(values)) => Some(values.segment_kb.value * 1e3),
+            _ => None,
+        }
     }
 
     /// What is believed of a cartridge that nothing was timed on, for drives that are modelled by key points.
