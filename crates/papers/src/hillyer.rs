@@ -8,6 +8,8 @@ mod optimum;
 mod schedules;
 mod sensitivity;
 
+pub use learning::learned_key_points;
+
 use crate::PaperError;
 use crate::Progress;
 use crate::claims::{Computed, Ours, Paper};

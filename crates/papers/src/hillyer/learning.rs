@@ -37,9 +37,9 @@ const LENGTHS: [usize; 3] = [24, 96, 384];
 /// Requests of the orders without a map.
 const BATCHES: [usize; 2] = [768, 1_024];
 
-/// Reads after which a recall that learns plans anew: as a share of those so far, and at least.
-const REPLAN_EACH: f64 = 0.25;
-const REPLAN_FIRST: usize = 32;
+/// Chosen locates after which is learned what they tell: at first, then as a share of those so far.
+const LEARN_FIRST: usize = 32;
+const LEARN_EACH: usize = 7;
 
 /// A full cartridge in an emulated drive, of which nothing is known but where it ends.
 struct Unknown {
@@ -190,7 +190,7 @@ fn rows(seed: u64, shown: usize) -> Result<Vec<Row>, PaperError> {
         (0..2).for_each(|_| recalled.learn());
         rows.push(tape.row(&truth, &recalled, took, seed)?);
     }
-    let (mut took, mut next) = (0.0, REPLAN_FIRST);
+    let (mut took, mut next) = (0.0, LEARN_FIRST);
     for budget in &HOURS[..shown] {
         while took < *budget {
             let locate = tape.locate(asked.next_probe(tape.head, tape.segments, &mut random))?;
@@ -198,7 +198,7 @@ fn rows(seed: u64, shown: usize) -> Result<Vec<Row>, PaperError> {
             asked.observe(locate);
             if asked.locates() >= next {
                 asked.learn();
-                next += 12.max(next / 7);
+                next += 12.max(next / LEARN_EACH);
             }
         }
         (0..2).for_each(|_| asked.learn());
@@ -214,8 +214,8 @@ fn rows(seed: u64, shown: usize) -> Result<Vec<Row>, PaperError> {
 }
 
 /// Hours that a batch takes on a drive of whose cartridge nothing is known: sorted, by LOSS with the nominal key points,
-/// in the order that `order` gives, and by a recall that learns; last by LOSS with all key points known.
-fn without_a_map(seed: u64, n: usize) -> Result<[f64; 5], PaperError> {
+/// in the order that `order` gives; last by LOSS with all key points known.
+fn without_a_map(seed: u64, n: usize) -> Result<[f64; 4], PaperError> {
     let profile = profile::find(KIND)?;
     let missing = || PaperError::from("the profile dlt4000 has no key points");
     let belief = profile.key_point_belief().ok_or_else(missing)?;
@@ -230,70 +230,38 @@ fn without_a_map(seed: u64, n: usize) -> Result<[f64; 5], PaperError> {
     let alternatives = Alternatives::new(&problem, Some(&map));
     let given = best(&problem, &alternatives, &Effort::usual(), 1).order;
     let orders = [sort(&problem), loss(&problem), given];
-    let mut took = [0.0; 5];
+    let mut took = [0.0; 4];
     for (took, order) in took.iter_mut().zip(&orders) {
         let sequence = in_order(order, &problem, &wanted);
         *took = execute(&mut tape.emulated, None, &sequence)? / 3_600.0;
     }
-    took[3] = learning(
-        &mut tape,
-        &belief,
-        in_order(&orders[2], &problem, &wanted),
-        seed,
-    )?;
     let (truth, ..) = tape.search(&belief)?;
     let full = Cartridge::with(truth)?;
     let problem = full.problem(bot, &wanted);
     let sequence = in_order(&loss(&problem), &problem, &wanted);
-    took[4] = execute(&mut tape.emulated, None, &sequence)? / 3_600.0;
+    took[3] = execute(&mut tape.emulated, None, &sequence)? / 3_600.0;
     Ok(took)
-}
-
-/// Reads a batch and learns from every locate; what still waits is ordered anew by what is known then.
-fn learning(
-    tape: &mut Unknown,
-    belief: &KeyPointBelief,
-    mut waiting: Vec<u64>,
-    seed: u64,
-) -> Result<f64, PaperError> {
-    let mut learned = LearnedKeyPoints::new(belief.clone(), None, seed);
-    tape.emulated.unrecorded(|recorder| recorder.rewind())?;
-    tape.head = 0;
-    let (mut took, mut next) = (Micros::ZERO, REPLAN_FIRST);
-    let mut read = 0;
-    while !waiting.is_empty() {
-        let locate = tape.locate(waiting.remove(0))?;
-        took += locate.time;
-        read += 1;
-        // A drive leaves the beginning of tape slowly.
-        if locate.from > 0 {
-            learned.observe(locate);
-        }
-        if read >= next && waiting.len() > 1 {
-            next += REPLAN_FIRST.max((next as f64 * REPLAN_EACH) as usize);
-            learned.learn();
-            let cartridge = as_learned(&learned)?;
-            // Segments beyond where the tape is thought to end lie at its end.
-            let last = cartridge.key_points.segments() - 1;
-            let placed: Vec<u64> = waiting.iter().map(|&segment| segment.min(last)).collect();
-            let head = cartridge.position(tape.head.min(last));
-            let problem = cartridge.problem(head, &placed);
-            let alternatives = Alternatives::new(&problem, Some(&cartridge.map));
-            let order = best(&problem, &alternatives, &Effort::usual(), 1).order;
-            waiting = in_order(&order, &problem, &waiting);
-        }
-    }
-    Ok(hours(took))
 }
 
 /// Both tables; the full study takes five cartridges and longer.
 pub(super) fn tables(seed: u64, full: bool, progress: Progress) -> Result<Vec<Table>, PaperError> {
-    let (shown, cartridges) = if full { FULL } else { REDUCED };
+    let tables = study(seed, if full { FULL } else { REDUCED })?;
+    progress(&format_args!("key points learned from locate times"));
+    Ok(tables)
+}
+
+/// The tables of the full study, without the rest of the paper.
+///
+/// # Errors
+/// [`PaperError`] where the emulated drive fails.
+pub fn learned_key_points(seed: u64) -> Result<Vec<Table>, PaperError> {
+    study(seed, FULL)
+}
+
+/// The tables with this many rows of each kind, on this many cartridges.
+fn study(seed: u64, (shown, cartridges): (usize, u64)) -> Result<Vec<Table>, PaperError> {
     let seeds: Vec<u64> = (0..cartridges).map(|nth| seed * 100 + 50 + nth).collect();
     let all: Result<Vec<Vec<Row>>, _> = seeds.par_iter().map(|&seed| rows(seed, shown)).collect();
-    progress(&format_args!(
-        "key points learned on {cartridges} cartridges"
-    ));
     let mut table = Table::new(
         "Key points from locate times, on emulated DLT4000 cartridges that differ as much as `order` believes",
         &[
@@ -342,7 +310,6 @@ pub(super) fn tables(seed: u64, full: bool, progress: Progress) -> Result<Vec<Ta
             "SORT",
             "LOSS, nominal key points",
             "the order given",
-            "recall that learns",
             "LOSS, key points known",
         ],
     );
@@ -350,7 +317,7 @@ pub(super) fn tables(seed: u64, full: bool, progress: Progress) -> Result<Vec<Ta
         .iter()
         .flat_map(|&n| seeds.iter().map(move |&seed| (n, seed)))
         .collect();
-    let took: Result<Vec<[f64; 5]>, _> = cases
+    let took: Result<Vec<[f64; 4]>, _> = cases
         .par_iter()
         .map(|&(n, seed)| without_a_map(seed, n))
         .collect();
@@ -358,6 +325,6 @@ pub(super) fn tables(seed: u64, full: bool, progress: Progress) -> Result<Vec<Ta
         let cells = took.iter().map(|hours| format!("{hours:.2}"));
         orders.row([n.to_string(), seed.to_string()].into_iter().chain(cells));
     }
-    orders.note("From the beginning of tape, locates and reads. The profile's constants, which were not fitted to this drive, but for the recall that learns: it learns them too, and orders the rest anew after 32 reads and again after a quarter more.");
+    orders.note("From the beginning of tape, locates and reads, with the profile's constants, which were not fitted to this drive.");
     Ok(vec![table, orders])
 }
