@@ -48,7 +48,8 @@ mod tiers;
 mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
-pub(crate) use choice::next_volume;
+pub use choice::MountSettings;
+pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
 pub use frames::Precompress;
 pub use hand_over::Recalled;
 pub use migrated::{Compressed, Migrated};
@@ -89,6 +90,8 @@ pub struct Settings {
     /// The pools of volumes that files go through as they age, the first one first; none where every volume
     /// takes every file.
     pub tiers: Vec<Tier>,
+    /// How the next volume is chosen.
+    pub mounts: MountSettings,
     /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
     pub algorithm: Algorithm,
     /// Whether disk and drive work at the same time, on threads of their own; false where a seed is to give the same
@@ -111,6 +114,7 @@ impl Settings {
             byte_scale: 1,
             precompress: None,
             tiers: Vec::new(),
+            mounts: MountSettings::default(),
             algorithm: Algorithm::Best,
             overlap: true,
             watch: None,
@@ -330,7 +334,7 @@ pub fn random_uuid() -> String {
 /// What a process that was killed had left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Writes that were given up: nothing of them was acknowledged.
+    /// Writes that were given up: none of it was acknowledged.
     pub writes: usize,
     /// Recalls that are queued again.
     pub recalls: u64,

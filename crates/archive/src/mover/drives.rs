@@ -3,7 +3,7 @@
 //! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
 //! its cartridge moves, so that no other drive reads another copy of it.
 
-use super::choice::next_volume;
+use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
 use super::recall::{Deliverer, Parts, Shared};
@@ -21,6 +21,9 @@ use tapewise_scsi::TapeDrive;
 /// What all drives of a recall share.
 pub(super) struct Recalling<'a> {
     with: DriveContext<'a>,
+    chooser: Chooser<'a>,
+    /// Drives of the archive.
+    drives: usize,
     parts: Mutex<Parts>,
     full: Full,
     doubts: Doubts,
@@ -34,8 +37,8 @@ pub(super) struct Recalling<'a> {
 #[derive(Default)]
 struct State {
     done: Recalled,
-    /// What is being read, by label.
-    claimed: HashMap<String, VolumeQueue>,
+    /// What is being read, and for which user, by label.
+    claimed: HashMap<String, (VolumeQueue, String)>,
     /// Labels of volumes that cannot be had.
     unavailable: HashSet<String>,
     /// Why nothing more is begun.
@@ -51,6 +54,8 @@ impl Mover<'_> {
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
         let recalling = Recalling {
             with: self.with(),
+            chooser: Chooser::new(self.settings),
+            drives: self.pool.drives(),
             parts: Mutex::default(),
             full: Full::default(),
             doubts: Doubts::default(),
@@ -166,34 +171,47 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let Some(next) = self.choose(volumes, &here) else {
+            let at_work = state.claimed.values().map(|(_, user)| user.clone());
+            let Some(next) = self.choose(volumes, &here, &at_work.collect::<Vec<_>>()) else {
                 return Ok(None);
             };
-            let label = next.label.clone();
+            let label = next.queue.label.clone();
             let catalogue = self.with.catalogue;
-            match catalogue.start(&requests(&next), self.with.now()) {
+            match catalogue.start(&requests(&next.queue), self.with.now()) {
                 // Somebody withdrew one of them since we looked: look again.
                 Err(error) if error.is_withdrawn() => {}
                 started => {
                     started?;
-                    state.claimed.insert(label.clone(), next);
+                    state.claimed.insert(label.clone(), (next.queue, next.user));
                     return Ok(Some(label));
                 }
             }
         }
     }
 
-    fn choose(&self, volumes: Vec<VolumeQueue>, here: &HashSet<String>) -> Option<VolumeQueue> {
+    /// The next volume for a drive that has `here` in it, while others work for these users.
+    fn choose(
+        &self,
+        volumes: Vec<VolumeQueue>,
+        here: &HashSet<String>,
+        at_work: &[String],
+    ) -> Option<Next> {
         let parts = lock(&self.parts);
-        let come = |request, number| parts.come(request, number);
-        next_volume(volumes, &come, here)
+        let floor = Floor {
+            now_ns: self.with.now(),
+            drives: self.drives,
+            here,
+            at_work,
+            come: &|request, number| parts.come(request, number),
+        };
+        self.chooser.next(volumes, &floor)
     }
 
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         let volumes = self.available(&lock(&self.state).unavailable)?;
-        let left = self.choose(volumes, &HashSet::new());
-        Ok(left.map(|queue| queue.label))
+        let left = self.choose(volumes, &HashSet::new(), &[]);
+        Ok(left.map(|next| next.queue.label))
     }
 
     /// Reads what waits for a volume, and what was doubtful a second time; whether another drive has to read
@@ -270,7 +288,7 @@ impl Recalling<'_> {
 
     /// What was claimed of a volume and not answered waits again.
     fn release(&self, state: &mut State, volume: &str) -> Result<(), MoveError> {
-        let Some(queue) = state.claimed.remove(volume) else {
+        let Some((queue, _)) = state.claimed.remove(volume) else {
             return Ok(());
         };
         for request in requests(&queue) {
@@ -333,7 +351,7 @@ impl Work for Recalling<'_> {
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<(), Trouble> {
-        let Some(queue) = lock(&self.state).claimed.get(volume).cloned() else {
+        let Some((queue, _)) = lock(&self.state).claimed.get(volume).cloned() else {
             return Ok(());
         };
         let mut done = Recalled::default();

@@ -1,100 +1,16 @@
 //! Rows to values and back.
 
-use crate::catalogue::{
-    CacheKey, CatalogueError, Cause, CopyState, FileId, FileState, RequestId, RequestKind,
-    RequestState, Result, VolumeId, WriteId,
-};
-use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
-use crate::sums::{Kind, Sum};
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Params, Row, Transaction};
+use super::{Row, Transaction, all, params, run};
+use crate::catalogue::{CatalogueError, FileId, Result, VolumeId};
+use crate::record::{Segment, Volume};
+use crate::sums::Sum;
 use tapewise_formats::WrapLpos;
-
-/// Numbers of ours are integers in the database.
-macro_rules! numbers {
-    ($($number:ident($inner:ty)),*) => {$(
-        impl ToSql for $number {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                self.0.to_sql()
-            }
-        }
-        impl FromSql for $number {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                <$inner>::column_result(value).map($number)
-            }
-        }
-    )*};
-}
-
-numbers!(
-    FileId(i64),
-    VolumeId(i64),
-    WriteId(i64),
-    RequestId(i64),
-    CacheKey(u64)
-);
-
-/// States and kinds are their names in the database.
-macro_rules! words {
-    ($($word:ident),*) => {$(
-        impl ToSql for $word {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                self.name().to_sql()
-            }
-        }
-        impl FromSql for $word {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                let name = value.as_str()?;
-                let found = $word::ALL.into_iter().find(|word| word.name() == name);
-                found.ok_or(FromSqlError::InvalidType)
-            }
-        }
-    )*};
-}
-
-words!(
-    VolumeFormat,
-    VolumeState,
-    FileState,
-    CopyState,
-    RequestKind,
-    RequestState,
-    Cause,
-    Kind
-);
-
-/// All rows of a query.
-pub fn all<T>(
-    transaction: &Transaction<'_>,
-    sql: &str,
-    params: impl Params,
-    value: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>> {
-    let mut statement = transaction.prepare_cached(sql)?;
-    let rows = statement.query_map(params, value)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Carries out a statement that is used again; the number of rows it changed.
-pub fn run(transaction: &Transaction<'_>, sql: &str, params: impl Params) -> Result<usize> {
-    Ok(transaction.prepare_cached(sql)?.execute(params)?)
-}
-
-/// The one row of a query that is used again.
-pub fn one<T>(
-    transaction: &Transaction<'_>,
-    sql: &str,
-    params: impl Params,
-    value: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>> {
-    super::optional(transaction.prepare_cached(sql)?.query_row(params, value))
-}
 
 /// The columns of a volume behind its number.
 pub const VOLUME: &str = "label, uuid, format, state, block_bytes, next_block, written_bytes";
 
 /// A volume whose columns begin at `at`.
-pub fn volume(row: &Row<'_>, at: usize) -> rusqlite::Result<Volume> {
+pub fn volume(row: &Row<'_>, at: usize) -> Result<Volume> {
     Ok(Volume {
         label: row.get(at)?,
         uuid: row.get(at + 1)?,
@@ -112,8 +28,8 @@ pub const SEGMENT: &str = "segment.partition, segment.first_block, segment.last_
     segment.start_wrap, segment.start_lpos, segment.end_wrap, segment.end_lpos";
 
 /// A segment whose columns begin at `at`.
-pub fn segment(row: &Row<'_>, at: usize) -> rusqlite::Result<Segment> {
-    let place = |wrap: usize| -> rusqlite::Result<Option<WrapLpos>> {
+pub fn segment(row: &Row<'_>, at: usize) -> Result<Segment> {
+    let place = |wrap: usize| -> Result<Option<WrapLpos>> {
         let both = (row.get(wrap)?, row.get(wrap + 1)?);
         Ok(match both {
             (Some(wrap), Some(lpos)) => Some(WrapLpos { wrap, lpos }),
@@ -142,7 +58,7 @@ pub fn insert_segment(
     let sql = "INSERT INTO segment (volume, copy, partition, first_block, last_block, byte_offset, \
         bytes, file_offset, start_wrap, start_lpos, end_wrap, end_lpos) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    let params = rusqlite::params![
+    let params = params![
         volume,
         copy,
         segment.partition,
