@@ -169,12 +169,11 @@ impl LearnedKeyPoints {
         }
         let mut kept: Vec<(f64, Vec<Hypothesis>)> = Vec::new();
         for (nth, chain) in self.chains.iter_mut().enumerate() {
-            let (hot_s, cooling) = match nth < old {
-                true => (WARM_S, COLD),
-                false => (
-                    HOT_S,
-                    (SWEPT / self.timed.len()).clamp(*COOLING.start(), *COOLING.end()),
-                ),
+            let anew = (SWEPT / self.timed.len()).clamp(*COOLING.start(), *COOLING.end());
+            let (hot_s, cooling) = if nth < old {
+                (WARM_S, COLD)
+            } else {
+                (HOT_S, anew)
             };
             for sweep in 0..cooling {
                 let heat_s = hot_s * (1.0 - sweep as f64 / cooling as f64).powi(2);

@@ -152,9 +152,10 @@ fn chosen_locates_tell_more_in_an_hour_than_any_others() {
             let mut random = Random::new(seed, 4);
             let mut took_s = 0.0;
             while took_s < 3_600.0 {
-                let locate = match chooses {
-                    true => drive.locate(learned.next_probe(drive.head, end, &mut random)),
-                    false => drive.anywhere(),
+                let locate = if chooses {
+                    drive.locate(learned.next_probe(drive.head, end, &mut random))
+                } else {
+                    drive.anywhere()
                 };
                 took_s += locate.time.as_secs_f64();
                 learned.observe(locate);

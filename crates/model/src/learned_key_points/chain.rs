@@ -215,9 +215,12 @@ impl Chain {
         let sections = self.guess.sections;
         let at = track * sections + section;
         let start = self.guess.starts[track];
-        let behind = |ahead: usize| match section + ahead < sections {
-            true => start + self.guess.into[at + ahead],
-            false => self.guess.starts[track + 1],
+        let behind = |ahead: usize| {
+            if section + ahead < sections {
+                start + self.guess.into[at + ahead]
+            } else {
+                self.guess.starts[track + 1]
+            }
         };
         let (new, low, high) = (
             self.guess.into[at] + step,

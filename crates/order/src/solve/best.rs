@@ -14,7 +14,7 @@ use crate::solve::solution::Solution;
 pub(crate) const KIND: OrderKind = OrderKind {
     name: "best",
     title: "tapewise best",
-    version: 2,
+    version: 3,
     solve: |problem, inputs| {
         Some(best(
             problem,
@@ -33,7 +33,8 @@ const DENSE_LOSS_VISITS: usize = 4_096;
 const NEAR_BOUND: f64 = 1e-4;
 
 /// The order with the least likely total where its worst case is no worse than that of sorting,
-/// else the one of least regret ([`choose`]), and the bound for any order.
+/// else the one of least regret ([`choose`]), and the bound for any order. Where the least likely total
+/// is not safe, the order of least mean total over all alternatives takes part ([`hedged`]).
 ///
 /// SORT, SCAN, WEAVE, SLTF and LOSS take part, unless ours is proven to be the shortest: it is never
 /// longer than any of them where the map is exact, and an unsure map may allow one of them only.

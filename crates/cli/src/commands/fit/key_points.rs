@@ -60,7 +60,7 @@ impl Learned {
         let [bytes, blocks] = records.transferred;
         let block_bytes = block_bytes.map_or(bytes as f64 / blocks as f64, |bytes| bytes as f64);
         let off = block_bytes / drive.segment_bytes()? - 1.0;
-        if !(off.abs() < BLOCK_MARGIN) {
+        if off.is_nan() || off.abs() >= BLOCK_MARGIN {
             return None;
         }
         let mut locates: BTreeMap<u32, Vec<TimedLocate>> = BTreeMap::new();
