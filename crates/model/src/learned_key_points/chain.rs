@@ -4,8 +4,8 @@
 //! sweep asks all locates again. While a chain is *hot*, times count as less exact than they are, so that it walks from
 //! one explanation to another; then it cools.
 
+use super::belief::{KeyPointBelief, TimedLocate};
 use super::hypothesis::Hypothesis;
-use super::{KeyPointBelief, TimedLocate};
 use crate::random::Random;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! One guess of all that locate times depend on: where tracks and sections begin, and the seven constants.
 
-use super::KeyPointBelief;
+use super::belief::KeyPointBelief;
 use crate::locate::locate_case;
 use crate::random::Random;
 
