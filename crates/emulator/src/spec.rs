@@ -55,6 +55,8 @@ pub struct Variation {
     pub perturbed: Option<u64>,
     /// A slow start of reverse tracks: see [`DriveKind::with_slow_reverse_start`].
     pub slow_reverse_start_s: Option<f64>,
+    /// Cartridges whose tracks differ more: see [`DriveKind::with_uneven_tracks`].
+    pub uneven_tracks_lpos: Option<[f64; 2]>,
 }
 
 /// A drive of a library.
@@ -165,6 +167,9 @@ impl LibrarySpec {
         }
         if let Some(seconds) = self.variation.slow_reverse_start_s {
             kind = kind.with_slow_reverse_start(seconds);
+        }
+        if let Some([wrap_end, landing]) = self.variation.uneven_tracks_lpos {
+            kind = kind.with_uneven_tracks(wrap_end, landing);
         }
         Ok(kind)
     }

@@ -107,6 +107,9 @@ pub fn read_map(input: impl Read) -> Result<MapFile, MapFileError> {
             let columns = (
                 Column::new("track", track, u64::from(u16::MAX)),
                 Column::new("segment", segment, u64::from(u32::MAX)),
+                table
+                    .column("error")?
+                    .map(|at| Column::new("error", at, u64::from(u16::MAX))),
             );
             key_points(table, columns).map(MapFile::KeyPoints)
         }
@@ -212,27 +215,36 @@ pub fn write_map(out: &mut dyn Write, map: &MapFile) -> io::Result<()> {
             }
         }
         MapFile::KeyPoints(key_points) => {
-            writeln!(out, "track,segment")?;
+            // Key points that were timed one by one have no error to speak of.
+            let (head, error) = match key_points.error() {
+                0 => ("", String::new()),
+                error => (",error", format!(",{error}")),
+            };
+            writeln!(out, "track,segment{head}")?;
             for track in 0..key_points.tracks() {
                 for segment in key_points.track(track) {
-                    writeln!(out, "{track},{segment}")?;
+                    writeln!(out, "{track},{segment}{error}")?;
                 }
             }
-            writeln!(out, "{},{}", key_points.tracks(), key_points.segments())?;
+            let (tracks, segments) = (key_points.tracks(), key_points.segments());
+            writeln!(out, "{tracks},{segments}{error}")?;
         }
     }
     Ok(())
 }
 
-/// The row behind the last track holds the end of the tape: one past its last segment.
+/// The row behind the last track holds the end of the tape: one past its last segment. Of errors the largest counts.
 fn key_points<R: BufRead>(
     mut table: Table<R>,
-    (track, segment): (Column, Column),
+    (track, segment, error): (Column, Column, Option<Column>),
 ) -> Result<KeyPoints, MapFileError> {
     let mut starts: Vec<Vec<u64>> = Vec::new();
-    let mut last_line = 0;
+    let (mut last_line, mut largest) = (0, 0);
     while let Some(row) = table.next()? {
         let (line, fields) = (row.line, row.fields()?);
+        if let Some(error) = error {
+            largest = largest.max(error.number(line, &fields)?);
+        }
         let track = track.number(line, &fields)? as usize;
         let segment = segment.number(line, &fields)?;
         push_key_point(&mut starts, track, segment)
@@ -247,7 +259,9 @@ fn key_points<R: BufRead>(
         reason,
     };
     match starts.pop().as_deref() {
-        Some([end]) if !starts.is_empty() => KeyPoints::new(starts, *end).map_err(at_end),
+        Some([end]) if !starts.is_empty() => KeyPoints::new(starts, *end)
+            .map(|points| points.with_error(largest as u32))
+            .map_err(at_end),
         _ => Err(at_end(
             "the last row must be the track after the last one, with the end of the tape as its only segment"
                 .to_owned(),

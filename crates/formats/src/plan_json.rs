@@ -42,7 +42,7 @@ pub struct PlanDocument {
     pub tool_version: String,
     /// The seed of the search: the same seed and input give the same plan.
     pub seed: u64,
-    /// The order and its version: `best/2`.
+    /// The order and its version: `best/3`.
     pub algorithm: String,
     /// What the order is good for: `total`, `mean` or `deadline`.
     #[serde(default = "total")]

@@ -43,7 +43,7 @@ fn plan() -> PlanDocument {
         version: PLAN_VERSION,
         tool_version: "0.1.0".to_string(),
         seed: 7,
-        algorithm: "best/2".to_string(),
+        algorithm: "best/3".to_string(),
         objective: "total".to_string(),
         cut_short: false,
         profile: PlanProfile {

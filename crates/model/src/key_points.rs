@@ -9,15 +9,20 @@ use crate::random::Random;
 /// Silberschatz 1996, section 3).
 ///
 /// Longitudinal positions count segments from the beginning of tape, so that a forward track runs
-/// from 0 up and a reverse track from the length of the tape down.
+/// from 0 up and a reverse track from where tracks usually end down. Usually: a track that holds more
+/// or less than the others does not move where the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPoints {
     /// For each track the first segment of each section in reading order.
     starts: Vec<Vec<u64>>,
     /// One past the last segment of the tape.
     segments: u64,
+    /// Where reverse tracks begin: the length of the median track, in segments.
+    turn: u32,
     /// Length of the longest track, in segments.
     length: u32,
+    /// How far they may be off, in segments: one standard deviation.
+    error: u32,
 }
 
 /// How the tracks and sections of cartridges differ from the nominal ones.
@@ -70,22 +75,37 @@ impl KeyPoints {
         Ok(KeyPoints::build(starts, segments))
     }
 
-    fn build(starts: Vec<Vec<u64>>, segments: u64) -> KeyPoints {
+    pub(crate) fn build(starts: Vec<Vec<u64>>, segments: u64) -> KeyPoints {
         let track_ends = starts
             .iter()
             .skip(1)
             .map(|track| track[0])
             .chain([segments]);
-        let length = starts
+        let mut lengths: Vec<u64> = starts
             .iter()
             .zip(track_ends)
             .map(|(track, end)| end - track[0])
-            .max();
+            .collect();
+        lengths.sort_unstable();
+        let length = |at: usize| lengths.get(at).map_or(0, |&length| length as u32);
         KeyPoints {
+            turn: length(lengths.len() / 2),
+            length: length(lengths.len().saturating_sub(1)),
             starts,
             segments,
-            length: length.unwrap_or(0) as u32,
+            error: 0,
         }
+    }
+
+    /// The same key points where they may be off by this much, in segments: one standard deviation.
+    #[must_use]
+    pub fn with_error(self, error: u32) -> KeyPoints {
+        KeyPoints { error, ..self }
+    }
+
+    /// How far they may be off, in segments: 0 where each was found by timing.
+    pub fn error(&self) -> u32 {
+        self.error
     }
 
     /// A cartridge drawn at random around the nominal one: each track's length and each section
@@ -157,7 +177,7 @@ impl KeyPoints {
         if track.is_multiple_of(2) {
             into
         } else {
-            self.length - into
+            self.turn.saturating_sub(into)
         }
     }
 
@@ -190,7 +210,7 @@ impl KeyPoints {
                 });
             }
         }
-        BlockMap::of_sorted(spans, PositionSource::KeyPoints, 0.0, 0)
+        BlockMap::of_sorted(spans, PositionSource::KeyPoints, 0.0, self.error)
     }
 
     /// The geometry of the cartridge, `nominal` with this cartridge's length, tracks and sections.

@@ -21,6 +21,7 @@ mod times;
 
 pub use curves::{CurvesCoefficients, CurvesModel, CurvesValues};
 pub use helical::{HelicalLinear, HelicalValues, ShortSeek};
+pub(crate) use key_point::locate_case;
 pub use key_point::{KeyPointCoefficients, KeyPointModel, KeyPointValues, Motion};
 pub use landing::{LandingCoefficients, LandingModel, LandingValues};
 pub use lto::{LtoCoefficients, LtoRegression, LtoValues};

@@ -6,6 +6,7 @@ mod helical;
 mod key_point;
 mod key_points;
 mod landing;
+mod learned_key_points;
 mod learned_map;
 mod lto;
 mod map;

@@ -6,6 +6,7 @@
 
 pub(crate) mod alternatives;
 mod choose;
+pub(crate) mod hedge;
 mod price;
 mod sensitivity;
 

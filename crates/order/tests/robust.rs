@@ -3,13 +3,17 @@
 use crate::common;
 
 use common::{Mix, describe, drive, few, for_random_cases};
-use tapewise_model::{LearnedMap, Micros, Position, PositionSource, Random, profile};
+use tapewise_model::{
+    BlockMap, KeyPoints, LearnedMap, Micros, NominalLayout, Position, PositionSource, Random,
+    profile,
+};
 use tapewise_order::replan::{Policy, ProbeChoice, probe_blocks};
 use tapewise_order::robust::{
     Misfit, SORT_MARGIN, Sensitivity, Why, choose, price_under, tape_with_model_of,
 };
 use tapewise_order::{
-    Alternatives, Order, Plan, Problem, Request, Tape, loss, scan, sltf, sort, two_pass,
+    Alternatives, Effort, End, Options, Order, PlacedExtent, Plan, Problem, Request, Tape, best,
+    loss, scan, sltf, sort, two_pass,
 };
 
 fn shuffled(problem: &Problem, random: &mut Random) -> Order {
@@ -267,5 +271,41 @@ fn a_batch_on_one_wrap_or_of_nothing_is_not_probed() {
     for requests in [vec![], vec![lto8.request(1_000, 1_001)]] {
         let problem = lto8.problem(lto8.plain_options(), &requests);
         assert!(probe_blocks(&problem, &map, 4).is_empty());
+    }
+}
+
+#[test]
+fn without_the_key_points_of_a_cartridge_the_order_given_beats_sorting_on_cartridges_as_believed() {
+    let profile = profile::find("dlt4000").unwrap();
+    let belief = profile.key_point_belief().unwrap();
+    let map = profile.nominal_map(NominalLayout::Single, 32_768).unwrap();
+    let options = Options {
+        head: Position::beginning_of_tape(0),
+        end: End::Anywhere,
+        read_through: false,
+    };
+    for n in [768, 1_024] {
+        let mut random = Random::new(7, n);
+        let wanted: Vec<u64> = (0..n).map(|_| random.below(600_000)).collect();
+        let placed = |map: &BlockMap, tape: Tape| {
+            let place = |&block: &u64| PlacedExtent::on_map(map, 0, block, block, 32_768).unwrap();
+            let requests: Vec<Request> = wanted.iter().map(place).map(Request::single).collect();
+            Problem::new(tape, options, &requests)
+        };
+        let problem = placed(&map, Tape::new(&profile, None).unwrap());
+        let alternatives = Alternatives::new(&problem, Some(&map));
+        let given = best(&problem, &alternatives, &Effort::usual(), 1).order;
+        let sorted = sort(&problem);
+        let worst = |order: &Order| alternatives.worst_total(&problem, order).as_secs_f64();
+        assert!(worst(&given) < 0.97 * worst(&sorted));
+        for seed in 1..=5 {
+            let mut random = Random::new(seed, 8);
+            let truth = KeyPoints::generate(belief.sections, belief.spread, &mut random);
+            let tape = Tape::new(&profile, Some(&truth)).unwrap();
+            let problem = placed(&truth.block_map(), tape);
+            let took = |order: &Order| order.total_time(&problem).as_secs_f64();
+            let share = took(&given) / took(&sorted);
+            assert!(share < 0.98, "{n} requests, cartridge {seed}: {share}");
+        }
     }
 }

@@ -2,10 +2,13 @@
 
 mod constants;
 mod drive;
+mod learning;
 mod locate;
 mod optimum;
 mod schedules;
 mod sensitivity;
+
+pub use learning::learned_key_points;
 
 use crate::PaperError;
 use crate::Progress;
@@ -128,6 +131,7 @@ pub fn compute(
     let (measured, on_drive) = drive::report(seed, &mut ours)?;
     tables.extend(measured);
     figures.extend(on_drive);
+    tables.extend(learning::tables(seed, full, progress)?);
     Ok(Computed {
         tables,
         figures,

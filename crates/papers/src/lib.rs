@@ -24,6 +24,7 @@ mod published;
 pub use claims::{Bound, Compared, Kind, Report, Verdict};
 use claims::{Computed, Ours, Paper};
 pub use error::PaperError;
+pub use hillyer::learned_key_points;
 pub use published::{Published, Quantity, published};
 
 /// A paper that can be computed again.

@@ -11,6 +11,7 @@ mod delays;
 mod fill;
 pub mod key_points;
 pub mod pictures;
+pub mod probe;
 mod robot;
 mod seeks;
 mod short;

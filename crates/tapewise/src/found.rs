@@ -33,7 +33,7 @@ impl Origin {
         }
     }
 
-    /// The name and version in plans: `best/2`.
+    /// The name and version in plans: `best/3`.
     pub fn versioned(self) -> String {
         match self {
             Origin::Algorithm(algorithm) => {

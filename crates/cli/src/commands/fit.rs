@@ -14,6 +14,7 @@ use crate::output::{self, say};
 use crate::profiles;
 use crate::progress;
 use crate::quantity;
+use key_points::Learned;
 use log_kind::LogFormat;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -88,14 +89,18 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
         let why = "--maps is for logs with block numbers; these have positions";
         return Err(CliError::input(why));
     }
-    let found = carry_out(args, records)?;
-    if let Some(directory) = &args.maps {
-        let maps = found.maps.as_ref().ok_or_else(|| {
-            CliError::input(
+    let (found, learned) = carry_out(args, records)?;
+    match (&args.maps, &learned, &found.maps) {
+        (None, ..) => {}
+        (Some(directory), Some(learned), _) => learned.write(directory)?,
+        (Some(directory), _, Some(maps)) => {
+            maps::write(maps, directory, &found.ground.geometry)?;
+        }
+        (Some(_), None, None) => {
+            return Err(CliError::input(
                 "--maps: no maps were found from times, because the moves could be placed without them",
-            )
-        })?;
-        maps::write(maps, directory, &found.ground.geometry)?;
+            ));
+        }
     }
     let (samples, comparison) = (&found.records.samples, &found.comparison);
     if let Some(directory) = &args.plot {
@@ -132,7 +137,7 @@ pub fn fit(logs: &[PathBuf], base: &str, output: Option<&Path>) -> Result<Outcom
         json: false,
     };
     let (records, _) = records::read(logs, args.log_format)?;
-    let found = carry_out(&args, records)?;
+    let (found, _) = carry_out(&args, records)?;
     refuse_hopeless(&found)?;
     if let Some(path) = output {
         write(&args, &found, path)?;
@@ -140,14 +145,20 @@ pub fn fit(logs: &[PathBuf], base: &str, output: Option<&Path>) -> Result<Outcom
     Ok(found)
 }
 
-/// Places the moves and fits them.
-fn carry_out(args: &Fit, records: Records) -> Result<Outcome, CliError> {
+/// Places the moves and fits them; what was learned of key points on the way.
+fn carry_out(args: &Fit, mut records: Records) -> Result<(Outcome, Option<Learned>), CliError> {
     let drive = profiles::load_drive(&args.base)?;
-    let map = match &args.map {
+    let mut map = match &args.map {
         Some(path) => Some(map(path)?),
         None if records.block_locates.is_empty() => None,
         None => key_points::in_log(&args.logs, &drive)?,
     };
+    let mut learned = None;
+    if map.is_none() {
+        let learn = || Learned::of(&records, &drive, args.block_size);
+        learned = progress::during("learn the key points", None, learn);
+        map = learned.as_ref().map(|learned| learned.map(&mut records));
+    }
     let options = FitOptions {
         block_bytes: args.block_size,
         map: map.as_ref(),
@@ -157,7 +168,8 @@ fn carry_out(args: &Fit, records: Records) -> Result<Outcome, CliError> {
     let found = progress::during("fit the models", None, || {
         fit_records(records, &drive, options)
     });
-    found.map_err(|error| refused(&error, &origins, by_blocks))
+    let found = found.map_err(|error| refused(&error, &origins, by_blocks))?;
+    Ok((found, learned))
 }
 
 fn map(path: &Path) -> Result<MapFile, CliError> {

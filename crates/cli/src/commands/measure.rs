@@ -23,7 +23,7 @@ use tapewise_plot::html::{Report, Sheet};
 use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::Summary;
 use tapewise_run::measure::{
-    Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points,
+    Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points, probe,
 };
 use tapewise_run::{READY_LIMIT, Recorder};
 use tapewise_scsi::{Changer, TapeDrive};
@@ -57,9 +57,14 @@ pub struct Measure {
           value_parser = quantity::hours, conflicts_with_all = ["quick", "only", "write", "changer"])]
     for_fit: Option<f64>,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
-    /// large-read, midtape, positions, landing, key-points, walk; with --write: block-size, compression.
+    /// large-read, midtape, positions, landing, key-points, probe, walk; with --write: block-size,
+    /// compression.
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
+    /// With --only key-points: learn the key points as well as this much drive time allows, by locates
+    /// chosen for it. An hour or two is enough for good orders; without it, they take three days.
+    #[arg(long, value_name = "TIME", requires = "only", value_parser = quantity::hours)]
+    budget: Option<f64>,
     /// Measure writing on a blank cartridge, then fill it with data that does not compress.
     #[arg(long)]
     write: bool,
@@ -132,12 +137,13 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let subject = &measured.subject;
     let log = read(args)?;
     let summary = Summary::of(log.events(), subject);
-    let key_points = key_points(&log, &summary, subject)?;
+    let key_points = key_points(&log, &summary, subject, args.seed)?;
     if let Some(path) = &args.map {
         write_map(path, map_file(&summary, subject, key_points.as_ref())?)?;
     }
     let emulated = scale.is_some();
     let mut table = table::summary(&summary, subject, measured.took, emulated);
+    table::key_points(&mut table, &summary, key_points.as_ref());
     table::cut_short(&mut table, &measured.cut_short);
     crate::output::print(&crate::output::table(&table))?;
     let drawn = || pictures(&summary, subject, key_points.as_ref(), emulated);
@@ -175,6 +181,12 @@ fn check(args: &Measure) -> Result<(), CliError> {
     if let Some(step) = args.only.iter().find(|step| step.writes() && !args.write) {
         let hint = "with --write, which needs a blank cartridge or --overwrite";
         return Err(CliError::input(format!("{step} writes on the cartridge")).hint(hint));
+    }
+    if args.budget.is_some() && args.only != [Step::KeyPoints] {
+        return Err(
+            CliError::input("--budget is for the search for key points alone")
+                .hint("give it with --only key-points"),
+        );
     }
     if args.only.contains(&Step::Robot) && args.changer.is_none() {
         return Err(
@@ -214,12 +226,19 @@ fn measure(
     write(asked, wanted, recorder)?;
     let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
-    let suite = match args.for_fit {
-        Some(hours) => {
-            let time = Micros::from_secs_f64(hours * 3600.0) - subject.expected().explore;
-            Suite::for_fit(&subject, time.max(Micros::ZERO), args.seed)
-        }
-        None => {
+    if args.budget.is_some() && subject.profile.nominal_sections().is_none() {
+        let name = &subject.profile.name;
+        let what = format!("--budget: {name} is not modelled by key points");
+        return Err(CliError::input(what).hint("`tapewise drive map` maps other drives"));
+    }
+    let left = |hours: f64| {
+        let time = Micros::from_secs_f64(hours * 3600.0) - subject.expected().explore;
+        time.max(Micros::ZERO)
+    };
+    let suite = match (args.for_fit, args.budget) {
+        (Some(hours), _) => Suite::for_fit(&subject, left(hours), args.seed),
+        (_, Some(hours)) => Suite::for_key_points(&subject, left(hours), args.seed),
+        (None, None) => {
             let limit = args.quick.then(|| QUICK - subject.expected().explore);
             Suite::plan(&subject, wanted, robot.is_some(), limit, args.seed)
         }
@@ -259,18 +278,26 @@ fn go_on_later(error: CliError) -> CliError {
     }
 }
 
-/// The key points that were found, where they were searched for.
+/// The key points: those that were searched for one by one, else what locates chosen for it tell of them.
 fn key_points(
     log: &EventLog,
     summary: &Summary,
     subject: &Subject,
+    seed: u64,
 ) -> Result<Option<KeyPoints>, CliError> {
-    let nominal = subject.profile.nominal_sections();
-    let Some(nominal) = nominal.filter(|_| summary.key_point_probes > 0) else {
+    let Some(nominal) = subject.profile.nominal_sections() else {
         return Ok(None);
     };
-    let found = key_points::of_log(log.events(), nominal, subject.blocks).map_err(failed)?;
-    Ok(Some(found.key_points))
+    if summary.key_point_probes > 0 {
+        let found = key_points::of_log(log.events(), nominal, subject.blocks).map_err(failed)?;
+        return Ok(Some(found.key_points));
+    }
+    if summary.chosen_probes == 0 {
+        return Ok(None);
+    }
+    let end = probe::full_end(&subject.profile, subject.blocks);
+    let learned = probe::learned(log.events(), &subject.profile, end, seed);
+    Ok(learned.map(|learned| learned.key_points()))
 }
 
 /// Where blocks lie: by the best that is known.

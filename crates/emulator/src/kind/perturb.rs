@@ -47,6 +47,14 @@ impl DriveKind {
         }
         self
     }
+
+    /// Drives whose cartridges have wraps that end, and landing points that lie, this far from their usual places:
+    /// standard deviations in LPOS.
+    pub fn with_uneven_tracks(mut self, wrap_end_sd_lpos: f64, landing_sd_lpos: f64) -> DriveKind {
+        self.shape.spread.wrap_end_sd_lpos = wrap_end_sd_lpos;
+        self.shape.spread.landing_sd_lpos = landing_sd_lpos;
+        self
+    }
 }
 
 fn perturb(serpentine: &mut Serpentine, factor: &mut impl FnMut(f64) -> f64) {

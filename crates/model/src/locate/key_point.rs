@@ -324,7 +324,7 @@ impl Times for KeyPointModel {
 /// The case, 2 to 7 counted from 0, of a move that is no mere reading: to section `destination` of
 /// a track in reading order, `ahead` sections ahead; the tracks' numbers differ by `tracks` bits.
 #[inline(always)]
-fn locate_case(ahead: i32, destination: i32, tracks: u16) -> usize {
+pub(crate) fn locate_case(ahead: i32, destination: i32, tracks: u16) -> usize {
     let anti_directional = usize::from(tracks & 1);
     let landing = match (ahead >= 2, destination >= 2) {
         (true, _) => 0,

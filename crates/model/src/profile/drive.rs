@@ -3,6 +3,7 @@
 use super::{Kind, Known, Locate, Profile, ProfileError};
 use crate::geometry::{Geometry, Layout};
 use crate::key_points::{KeyPoints, NominalSections, Spread};
+use crate::learned_key_points::KeyPointBelief;
 use crate::locate::{
     KeyPointCoefficients, LandingCoefficients, LocateModel, LtoCoefficients, Shape,
 };
@@ -134,7 +135,7 @@ impl Profile {
             // Key points count segments; blocks of another size fit another number of times.
             let map = key_points
                 .block_map()
-                .scaled(self.segment_bytes() / block_bytes.max(1) as f64);
+                .scaled(self.segment_bytes().unwrap_or(1.0) / block_bytes.max(1) as f64);
             let source = crate::position::PositionSource::Nominal;
             return Ok(map.with_errors(source, error, 0));
         }
@@ -144,14 +145,6 @@ impl Profile {
             self.wrap_blocks(block_bytes)?,
             error,
         ))
-    }
-
-    /// Bytes of the segments that key points are counted in.
-    fn segment_bytes(&self) -> f64 {
-        match &self.locate {
-            Some(Locate::KeyPoint(values)) => values.segment_kb.value * 1e3,
-            _ => 1.0,
-        }
     }
 
     /// How an LTFS volume of this kind is partitioned, `None` where the medium has one partition.
@@ -193,6 +186,33 @@ impl Profile {
         Some(Spread {
             track_sd_segments: values.track_sd_segments.value,
             dip_sd_segments: values.dip_sd_segments.value,
+        })
+    }
+
+    /// Bytes of the segments that key points are counted in.
+    pub fn segment_bytes(&self) -> Option<f64> {
+        match &self.locate {
+            Some(Locate::KeyPoint(values)) => Some(values.segment_kb.value * 1e3),
+            _ => None,
+        }
+    }
+
+    /// What is believed of a cartridge that nothing was timed on, for drives that are modelled by key points.
+    ///
+    /// Tracks and sections are taken to vary independently, by as much as it takes for a block to be as far from its
+    /// nominal place as `nominal_error` says: two standard deviations at the end of the tape.
+    pub fn key_point_belief(&self) -> Option<KeyPointBelief> {
+        let sections = self.nominal_sections()?;
+        let segments = self.nominal_key_points()?.segments() as f64;
+        let end_sd = value(&self.cartridge.nominal_error)? * segments / 2.0;
+        let track_sd = end_sd / f64::from(sections.tracks).sqrt();
+        Some(KeyPointBelief {
+            sections,
+            spread: Spread {
+                track_sd_segments: track_sd,
+                dip_sd_segments: track_sd / f64::from(sections.sections).sqrt(),
+            },
+            coefficients: self.key_point_coefficients()?,
         })
     }
 

@@ -141,7 +141,7 @@ impl Expected {
         }
         let cities = Cities::with_costs(cities, times);
         Expected {
-            near: near(&cities),
+            near: cities.near(NEIGHBOURS),
             cities,
         }
     }
@@ -172,22 +172,6 @@ fn displaced(problem: &Problem, map: &LearnedMap) -> Vec<[Point; 2]> {
             STEPS.map(|step| [-3f64.sqrt(), 3f64.sqrt()].map(|side| aside(side * step)))
         })
         .collect()
-}
-
-/// The visits that cost least after each city.
-fn near(cities: &Cities) -> Vec<Vec<u32>> {
-    let visits = cities.len() as u32 - 1;
-    let after = |tail: u32| {
-        let key = |&head: &u32| (cities.cost(tail as usize, head as usize), head);
-        let mut near: Vec<u32> = (0..visits).filter(|&head| head != tail).collect();
-        if near.len() > NEIGHBOURS {
-            near.select_nth_unstable_by_key(NEIGHBOURS, key);
-            near.truncate(NEIGHBOURS);
-        }
-        near.sort_unstable_by_key(key);
-        near
-    };
-    (0..=visits).map(after).collect()
 }
 
 #[cfg(test)]

@@ -82,6 +82,11 @@ impl Alternatives {
         Ok(self)
     }
 
+    /// The batch on each of the other maps.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.0.iter()
+    }
+
     /// Number of other maps tried.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -4,7 +4,8 @@ use crate::orders::kind::OrderKind;
 use crate::orders::{loss, scan, sltf, two_pass, weave};
 use crate::problem::Problem;
 use crate::robust::alternatives::Alternatives;
-use crate::robust::choose;
+use crate::robust::hedge::hedged;
+use crate::robust::{Why, choose};
 use crate::solve::effort::Effort;
 use crate::solve::shortest::shortest;
 use crate::solve::solution::Solution;
@@ -13,7 +14,7 @@ use crate::solve::solution::Solution;
 pub(crate) const KIND: OrderKind = OrderKind {
     name: "best",
     title: "tapewise best",
-    version: 2,
+    version: 3,
     solve: |problem, inputs| {
         Some(best(
             problem,
@@ -32,7 +33,8 @@ const DENSE_LOSS_VISITS: usize = 4_096;
 const NEAR_BOUND: f64 = 1e-4;
 
 /// The order with the least likely total where its worst case is no worse than that of sorting,
-/// else the one of least regret ([`choose`]), and the bound for any order.
+/// else the one of least regret ([`choose`]), and the bound for any order. Where the least likely total
+/// is not safe, the order of least mean total over all alternatives takes part ([`hedged`]).
 ///
 /// SORT, SCAN, WEAVE, SLTF and LOSS take part, unless ours is proven to be the shortest: it is never
 /// longer than any of them where the map is exact, and an unsure map may allow one of them only.
@@ -63,7 +65,13 @@ pub fn best(
     } else if in_time && gap > NEAR_BOUND {
         candidates.extend([sltf::sltf(problem), loss::sparse_loss(problem)]);
     }
-    let order = choose(problem, alternatives, &candidates).order;
+    let mut choice = choose(problem, alternatives, &candidates);
+    if choice.why != Why::Shortest && !(effort.out_of_time)() {
+        candidates.push(choice.order.clone());
+        candidates.extend(hedged(problem, alternatives, &candidates));
+        choice = choose(problem, alternatives, &candidates);
+    }
+    let order = choice.order;
     Solution {
         order,
         bound: ours.bound,

@@ -92,6 +92,22 @@ impl<'a> Cities<'a> {
         City((self.len - 1) as u32)
     }
 
+    /// The visits that cost least after each city, the cheapest first.
+    pub(crate) fn near(&self, most: usize) -> Vec<Vec<u32>> {
+        let visits = self.len() as u32 - 1;
+        let after = |tail: u32| {
+            let key = |&head: &u32| (self.cost(tail as usize, head as usize), head);
+            let mut near: Vec<u32> = (0..visits).filter(|&head| head != tail).collect();
+            if near.len() > most {
+                near.select_nth_unstable_by_key(most, key);
+                near.truncate(most);
+            }
+            near.sort_unstable_by_key(key);
+            near
+        };
+        (0..=visits).map(after).collect()
+    }
+
     /// The costs of all arcs from a city, in the order of the heads, where they are at hand.
     pub(crate) fn row(&self, tail: usize) -> Option<&[i64]> {
         match &self.costs {

@@ -102,19 +102,26 @@ impl Loadable {
                 .collect()
         })
     }
+}
 
-    /// Reads these segments in this order after another one: the time on the drive's clock.
-    fn execute(&mut self, after: u64, segments: &[u64]) -> Result<f64, PaperError> {
-        let took = self.emulated.unrecorded(|recorder| {
-            locate_and_read(recorder, after)?;
-            let began = recorder.clock();
-            for &segment in segments {
-                locate_and_read(recorder, segment)?;
-            }
-            Ok(recorder.clock() - began)
-        })?;
-        Ok(took.as_secs_f64())
-    }
+/// Reads these segments in this order after another one, or from the beginning of tape: the seconds on the drive's clock.
+pub(super) fn execute(
+    emulated: &mut Emulated,
+    after: Option<u64>,
+    segments: &[u64],
+) -> Result<f64, PaperError> {
+    let took = emulated.unrecorded(|recorder| {
+        match after {
+            Some(after) => locate_and_read(recorder, after)?,
+            None => recorder.rewind()?,
+        };
+        let began = recorder.clock();
+        for &segment in segments {
+            locate_and_read(recorder, segment)?;
+        }
+        Ok(recorder.clock() - began)
+    })?;
+    Ok(took.as_secs_f64())
 }
 
 /// A locate as the drive did it.
@@ -126,7 +133,10 @@ struct Timed {
 }
 
 /// Goes to a segment and reads it: the time of the locate.
-fn locate_and_read(recorder: &mut Recorder<'_>, segment: u64) -> Result<Micros, RunError> {
+pub(super) fn locate_and_read(
+    recorder: &mut Recorder<'_>,
+    segment: u64,
+) -> Result<Micros, RunError> {
     let located = recorder.locate(0, segment)?;
     recorder.read(Action::Read, 1, &mut |_, _| Ok(()))?;
     Ok(located)
@@ -270,7 +280,7 @@ fn errors(
             let wanted: Vec<u64> = (0..n).map(|_| random.below(segments - 1)).collect();
             let after = random.below(segments - 1);
             let (sequence, estimate_s) = schedule(believed, after, &wanted);
-            let measured_s = tape.execute(after, &sequence)?;
+            let measured_s = execute(&mut tape.emulated, Some(after), &sequence)?;
             Ok((estimate_s - measured_s) / measured_s * 100.0)
         })
         .collect()

@@ -107,18 +107,11 @@ fn wrong_key_points(
     Ok(table)
 }
 
-/// How tracks and sections would have to vary, independently, for a block's place to be off by as much as `order`
-/// believes it to be without a map, `nominal_error`: two standard deviations at the end of the tape.
+/// How cartridges differ by what `order` believes of one without a map.
 fn believed(cartridge: &Cartridge) -> Result<Spread, PaperError> {
     let unknown = || PaperError::from("the profile dlt4000 has no nominal_error");
-    let share = cartridge.profile.cartridge.nominal_error.as_ref();
-    let key_points = &cartridge.key_points;
-    let end_segments = share.ok_or_else(unknown)?.value * key_points.segments() as f64 / 2.0;
-    let track_sd_segments = end_segments / f64::from(key_points.tracks()).sqrt();
-    Ok(Spread {
-        track_sd_segments,
-        dip_sd_segments: track_sd_segments / f64::from(key_points.sections()).sqrt(),
-    })
+    let belief = cartridge.profile.key_point_belief();
+    Ok(belief.ok_or_else(unknown)?.spread)
 }
 
 /// Pairs of cartridges, and batches of each, that the claim of Figure 9 is the mean of, and how long they are.

@@ -59,8 +59,9 @@ pub enum SearchError {
 /// Half of the first range around where a key point is expected, in segments.
 const REACH: u64 = 24;
 
-/// The widest that half may become: beyond it the next key point would come into sight.
-const WIDEST_REACH: u64 = 192;
+/// The widest that half may become: beyond it the next key point would come into sight, as the shortest section has 568
+/// segments and a track may end 250 from where it is expected.
+const WIDEST_REACH: u64 = 272;
 
 /// How far behind the range a probe starts, in segments.
 const BEHIND: u64 = 8;
@@ -151,7 +152,7 @@ impl Search<'_> {
             if reach >= WIDEST_REACH {
                 return Err(SearchError::NoFall { first, last });
             }
-            reach *= 2;
+            reach = (2 * reach).min(WIDEST_REACH);
         }
     }
 

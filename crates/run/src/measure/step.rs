@@ -42,12 +42,14 @@ pub enum Step {
     DataPath,
     /// Writing and reading files of one size, each with its filemark.
     FileSize,
+    /// The key points of a DLT cartridge, as far as locates chosen for it tell in the time that is given.
+    Probe,
 }
 
 impl Step {
     /// All steps in the order in which they are done: what writes first, for the others need a
     /// full cartridge; then what begins at the beginning of tape; what takes longest last.
-    pub const ALL: [Step; 18] = [
+    pub const ALL: [Step; 19] = [
         Step::DataPath,
         Step::FileSize,
         Step::BlockSize,
@@ -65,6 +67,7 @@ impl Step {
         Step::Positions,
         Step::Landing,
         Step::KeyPoints,
+        Step::Probe,
         Step::Walk,
     ];
 
@@ -97,6 +100,7 @@ impl Step {
             Step::Walk => "walk",
             Step::DataPath => "data-path",
             Step::FileSize => "file-size",
+            Step::Probe => "probe",
         }
     }
 }

@@ -4,7 +4,7 @@ use super::bench::{Ahead, Bench, Progress};
 use super::robot::{self, Robot};
 use super::step::{Purpose, Step};
 use super::subject::Subject;
-use super::{delays, key_points, seeks, short, walk, writing};
+use super::{delays, key_points, probe, seeks, short, walk, writing};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use std::fmt;
@@ -68,6 +68,9 @@ impl fmt::Display for LeftOut {
 /// Drive time of `--quick`.
 pub const QUICK: Micros = Micros(30 * 60 * 1_000_000);
 
+/// Locates that a probe without a limit is predicted to make.
+const PROBES: u32 = 300;
+
 /// Moves of a walk that has no limit.
 const WALK_SAMPLES: u32 = 300;
 
@@ -105,9 +108,19 @@ impl Suite {
 
     /// A walk that takes as long as the time given: what teaches a fit of the locate time most.
     pub fn for_fit(subject: &Subject, time: Micros, seed: u64) -> Suite {
-        let mut suite = Suite::of(std::iter::once(Step::Walk), subject, Some(time), seed);
-        for walk in &mut suite.steps {
-            walk.samples = u32::try_from(time.0 / walk.each.0.max(1)).unwrap_or(u32::MAX);
+        Suite::open(Step::Walk, subject, time, seed)
+    }
+
+    /// Locates that tell where key points lie, for as long as the time given.
+    pub fn for_key_points(subject: &Subject, time: Micros, seed: u64) -> Suite {
+        Suite::open(Step::Probe, subject, time, seed)
+    }
+
+    /// A step that goes on for as long as there is time.
+    fn open(step: Step, subject: &Subject, time: Micros, seed: u64) -> Suite {
+        let mut suite = Suite::of(std::iter::once(step), subject, Some(time), seed);
+        for planned in &mut suite.steps {
+            planned.samples = u32::try_from(time.0 / planned.each.0.max(1)).unwrap_or(u32::MAX);
         }
         suite
     }
@@ -234,21 +247,22 @@ impl Suite {
         }
     }
 
-    /// Whether it is for a fit: nothing but a walk, which goes on for as long as there is time.
-    fn only_walks(&self) -> bool {
-        self.limit.is_some() && self.steps.iter().all(|planned| planned.step == Step::Walk)
+    /// Whether it is one step that goes on for as long as there is time.
+    fn is_open(&self) -> bool {
+        let goes_on = |planned: &Planned| matches!(planned.step, Step::Walk | Step::Probe);
+        self.limit.is_some() && self.steps.iter().all(goes_on)
     }
 
-    /// What a walk in the log took: one for a fit that is taken up again goes on for the rest of its time.
-    fn walked(&self, log: &[Event]) -> Micros {
-        let is_of_walk = |event: &&Event| {
+    /// What such a step in the log took: one that is taken up again goes on for the rest of its time.
+    fn spent(&self, log: &[Event]) -> Micros {
+        let is_of_step = |event: &&Event| {
             let purpose = event.purpose.as_deref().and_then(Purpose::parse);
-            purpose.is_some_and(|purpose| purpose.step == Step::Walk)
+            purpose.is_some_and(|purpose| self.steps.iter().any(|of| of.step == purpose.step))
         };
-        if !self.only_walks() {
+        if !self.is_open() {
             return Micros::ZERO;
         }
-        let events = log.iter().filter(is_of_walk);
+        let events = log.iter().filter(is_of_step);
         events.map(|event| event.took_us).sum()
     }
 
@@ -309,7 +323,7 @@ impl Suite {
     ) -> Result<Vec<Step>, RunError> {
         let until = self
             .limit
-            .map(|limit| recorder.clock() + limit - self.walked(log));
+            .map(|limit| recorder.clock() + limit - self.spent(log));
         let mut later = self.total();
         let mut cut_short = Vec::new();
         let mut bench = Bench::new(recorder, subject, self.seed, log, until, progress);
@@ -321,7 +335,7 @@ impl Suite {
                 each: planned.each,
                 later,
             });
-            let samples = (!self.only_walks()).then_some(planned.samples);
+            let samples = (!self.is_open()).then_some(planned.samples);
             run_step(&mut bench, planned.step, samples, robot.as_mut())?;
             if !bench.has_time() && samples.is_some_and(|samples| bench.done() < samples) {
                 cut_short.push(planned.step);
@@ -344,7 +358,7 @@ fn worth(step: Step) -> f64 {
         Step::ShortSeek | Step::Delay | Step::LargeRead | Step::BlockSize | Step::Compression => {
             0.5
         }
-        Step::Robot | Step::Positions | Step::Landing | Step::KeyPoints => 0.0,
+        Step::Robot | Step::Positions | Step::Landing | Step::KeyPoints | Step::Probe => 0.0,
     }
 }
 
@@ -362,7 +376,7 @@ fn is_usual(step: Step, subject: &Subject, quick: bool) -> bool {
         Step::Landing => subject.is_serpentine() && !quick,
         Step::KeyPoints => subject.profile.nominal_sections().is_some() && !quick,
         Step::LargeRead => !quick,
-        Step::Walk => false,
+        Step::Walk | Step::Probe => false,
         _ => true,
     }
 }
@@ -410,6 +424,7 @@ fn planned(step: Step, subject: &Subject) -> Planned {
         Step::Positions => (64, seek),
         Step::Landing => (120, seek + seek),
         Step::KeyPoints => (key_points::expected_probes(&subject.profile), second(65.0)),
+        Step::Probe => (PROBES, Micros(seek.0 / 3)),
         // Most moves are short.
         Step::Walk => (WALK_SAMPLES, Micros(seek.0 / 2)),
         Step::BlockSize => {
@@ -471,6 +486,7 @@ fn run_step(
         Step::Positions => seeks::positions(bench, samples),
         Step::Landing => seeks::landing(bench, samples),
         Step::KeyPoints => key_points::measure(bench).map(|_| ()),
+        Step::Probe => probe::probe(bench, wanted),
         Step::Walk => walk::walk(bench, wanted),
         Step::BlockSize => writing::by_block_size(bench, samples),
         Step::DataPath => writing::data_paths(bench, samples),

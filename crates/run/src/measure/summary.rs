@@ -76,6 +76,8 @@ pub struct Summary {
     pub compression: Option<Compression>,
     /// Locates that were timed to find key points.
     pub key_point_probes: usize,
+    /// Locates that were chosen to tell where key points lie.
+    pub chosen_probes: usize,
     /// Places that the drive reported: block, wrap, LPOS.
     pub positions: Vec<(u64, u16, u32)>,
     /// The single moves.
@@ -113,6 +115,7 @@ impl Summary {
             block_rates: BlockRate::all(log.of_step(Step::BlockSize), subject),
             compression: Compression::of(log.of_step(Step::Compression), subject),
             key_point_probes: log.of_step(Step::KeyPoints).count(),
+            chosen_probes: log.of_step(Step::Probe).count(),
             positions: log.positions.iter().copied().collect(),
             moves: Moves::of(&log),
             ..Summary::default()

@@ -1,7 +1,7 @@
 //! What will be measured, and what was.
 
 use crate::units;
-use tapewise_model::Micros;
+use tapewise_model::{KeyPoints, Micros};
 use tapewise_plot::Table;
 use tapewise_run::measure::summary::{BlockRate, Line, Stat, Summary};
 use tapewise_run::measure::{Step, Subject, Suite};
@@ -153,13 +153,25 @@ fn notes(summary: &Summary, subject: &Subject, table: &mut Table) {
                 found.max_read_mb_s(), found.max_write_mb_s()
             )
         }),
-        (summary.key_point_probes > 0).then(|| format!("key points: {} timed locates", summary.key_point_probes)),
         Some(places(summary, subject)),
     ];
     notes
         .into_iter()
         .flatten()
         .for_each(|note| table.note(note));
+}
+
+/// What the key points rest on, and how far they may be off.
+pub fn key_points(table: &mut Table, summary: &Summary, found: Option<&KeyPoints>) {
+    let (searched, chosen) = (summary.key_point_probes, summary.chosen_probes);
+    if searched > 0 {
+        table.note(format!("key points: {searched} timed locates"));
+    } else if let Some(found) = found {
+        let error = found.error();
+        table.note(format!(
+            "key points: learned from {chosen} locates, +-{error} segments (one standard deviation)"
+        ));
+    }
 }
 
 /// How it is known where blocks lie.
