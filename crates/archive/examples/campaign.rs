@@ -119,6 +119,7 @@ impl Site {
             cache,
             settings,
             events: Vec::new(),
+            lessee: None,
             stop: AtomicBool::new(false),
             clock: 1,
         })
@@ -133,6 +134,7 @@ impl Site {
             pool: &mut self.pool,
             settings: &self.settings,
             log: &mut self.events,
+            lessee: None,
             stop: &self.stop,
             now_ns: &|| now,
             new_uuid: &random_uuid,

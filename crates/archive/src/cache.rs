@@ -242,10 +242,16 @@ impl Cache {
         Ok(stored)
     }
 
-    /// Records a file of the archive that has arrived from tape.
-    pub fn stage(&self, arrived: Arrived, file: FileId, at_ns: i64) -> Result<(), CacheError> {
+    /// Records a file of the archive that has arrived from tape, in the catalogue as whoever read it may use it.
+    pub fn stage(
+        &self,
+        records: &dyn CacheRecords,
+        arrived: Arrived,
+        file: FileId,
+        at_ns: i64,
+    ) -> Result<(), CacheError> {
         let (key, bytes) = (arrived.key(), arrived.bytes());
-        let staged = self.0.records.stage_cached(key, file, bytes, at_ns);
+        let staged = records.stage_cached(key, file, bytes, at_ns);
         recorded(vec![arrived], staged)
     }
 

@@ -13,7 +13,7 @@ use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
 use crate::catalogue::{
     CacheRecords as _, CatalogueError, FileId, SqliteCatalogue, Upgrade, Volumes as _,
 };
-use crate::mover::{MoveError, Mover, Settings, TakenUp};
+use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
 use std::fs::Permissions;
@@ -106,6 +106,8 @@ pub struct Machinery<'a> {
     pub settings: &'a Settings,
     /// Where events go.
     pub log: &'a mut (dyn Log + Send),
+    /// What the mover may use, where others move files of the same archive; none where it is alone.
+    pub lessee: Option<&'a Lessee>,
     /// Set by whoever wants the work to stop.
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
@@ -330,6 +332,7 @@ impl Archive {
             pool,
             settings,
             log,
+            lessee,
             stop,
             now_ns,
             new_uuid,
@@ -340,6 +343,7 @@ impl Archive {
             pool: &mut *pool,
             settings,
             log: &mut *log,
+            lessee,
             stop,
             now_ns,
             new_uuid,
@@ -353,6 +357,9 @@ impl Archive {
             if let Err(error) = pool.dismount(drive, log) {
                 tell(Notice::NotDismounted(error));
             }
+        }
+        if let Some(lessee) = lessee {
+            lessee.give_back_all()?;
         }
         done
     }

@@ -11,6 +11,7 @@ mod catalogue_pattern;
 mod deliver;
 mod deliver_copy;
 mod leases;
+mod lessees;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;
