@@ -11,7 +11,7 @@
 
 use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
 use crate::catalogue::{
-    CacheRecords as _, CatalogueError, FileId, SqliteCatalogue, Upgrade, Volumes as _,
+    CacheRecords, CatalogueError, FileId, SqliteCatalogue, Upgrade, Volumes as _,
 };
 use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
@@ -225,7 +225,7 @@ impl Archive {
     pub fn upgrade(directory: &Path) -> Result<Option<Upgrade>, OpenError> {
         let pending = Archive::pending_upgrade(directory)?;
         let path = directory.join("cache");
-        let _held = hold(&path)?;
+        let _held = hold(&path, Directory::open)?;
         Archive::open(directory)?;
         Ok(pending)
     }
@@ -253,6 +253,28 @@ impl Archive {
     /// cache belongs to.
     pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
         self.cache_on(self.disk()?)
+    }
+
+    /// Its cache, together with other movers. The first one puts right what killed processes left; `first_key` is as
+    /// in [`Cache::share`].
+    ///
+    /// # Errors
+    /// As [`Archive::cache`]; [`OpenError::Busy`] where a process has it alone.
+    pub fn shared_cache(&self, first_key: u64) -> Result<(Cache, Recovered), OpenError> {
+        let records = || Arc::clone(&self.catalogue) as Arc<dyn CacheRecords>;
+        match hold(&self.cache_directory(), Directory::open) {
+            Ok(directory) => {
+                let (cache, found) = Cache::open(Box::new(directory), records(), self.water())?;
+                cache.share(first_key)?;
+                Ok((cache, found))
+            }
+            Err(OpenError::Busy(_)) => {
+                let disk = Box::new(hold(&self.cache_directory(), Directory::join)?);
+                let cache = Cache::join(disk, records(), self.water(), first_key);
+                Ok((cache, Recovered::default()))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Its cache, on another disk than the directory of the archive: one that a test has in hand.
@@ -305,7 +327,7 @@ impl Archive {
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {
-        Ok(Box::new(hold(&self.cache_directory())?))
+        Ok(Box::new(hold(&self.cache_directory(), Directory::open)?))
     }
 
     fn water(&self) -> Water {
@@ -376,9 +398,12 @@ impl Archive {
     }
 }
 
-/// The cache's directory, which one process has at a time.
-fn hold(path: &Path) -> Result<Directory, OpenError> {
-    Directory::open(path).map_err(|source| match source.kind() {
+/// The cache's directory, taken alone or together with others.
+fn hold(
+    path: &Path,
+    how: impl FnOnce(&Path) -> io::Result<Directory>,
+) -> Result<Directory, OpenError> {
+    how(path).map_err(|source| match source.kind() {
         io::ErrorKind::ResourceBusy => OpenError::Busy(source),
         _ => OpenError::Io {
             path: path.to_owned(),
