@@ -255,12 +255,14 @@ impl Archive {
         self.cache_on(self.disk()?)
     }
 
-    /// Its cache, together with other movers. The first one puts right what killed processes left; `first_key` is as
-    /// in [`Cache::share`].
+    /// Its cache, together with other movers. The first one puts right what killed processes left. No two that have it
+    /// at the same time may give the same `epoch`, that of a lease.
     ///
     /// # Errors
     /// As [`Archive::cache`]; [`OpenError::Busy`] where a process has it alone.
-    pub fn shared_cache(&self, first_key: u64) -> Result<(Cache, Recovered), OpenError> {
+    pub fn shared_cache(&self, epoch: u64) -> Result<(Cache, Recovered), OpenError> {
+        // Names of files in the cache are numbers: each lease has four billion of its own.
+        let first_key = epoch << 32;
         let records = || Arc::clone(&self.catalogue) as Arc<dyn CacheRecords>;
         match hold(&self.cache_directory(), Directory::open) {
             Ok(directory) => {

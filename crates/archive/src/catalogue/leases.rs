@@ -48,6 +48,23 @@ pub struct Lease {
     pub until_ns: i64,
 }
 
+/// What the lease of a mover on itself has in the place of a drive: this, and who it is.
+const DESK: &str = "mover ";
+
+impl Holder {
+    /// What stands in the place of a drive in the lease that a mover has on itself.
+    pub fn desk(&self) -> String {
+        format!("{DESK}{}@{}", self.process, self.host)
+    }
+}
+
+impl Lease {
+    /// Whether it is a mover's lease on itself, for what needs no drive.
+    pub fn is_desk(&self) -> bool {
+        self.drive.starts_with(DESK)
+    }
+}
+
 /// What a mover asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {

@@ -17,9 +17,6 @@ use tapewise_run::RunError;
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{LeaseKey, Permit, ScsiError, TapeDrive};
 
-/// What the lease of a mover on itself is called, in the place of a drive: before process and host.
-const DESK: &str = "mover ";
-
 /// A clock in nanoseconds.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
@@ -173,8 +170,7 @@ impl Lessee {
         if let Some(leased) = desk.as_ref().filter(|one| self.permit(&one.lease)()) {
             return Ok(Ok(leased.clone()));
         }
-        let Holder { host, process, .. } = &self.holder;
-        let claimed = self.claim_as(&format!("{DESK}{process}@{host}"), None)?;
+        let claimed = self.claim_as(&self.holder.desk(), None)?;
         *desk = claimed.as_ref().ok().cloned();
         Ok(claimed)
     }
