@@ -383,7 +383,7 @@ impl Archive {
             }
         }
         if let Some(lessee) = lessee {
-            lessee.give_back_all()?;
+            lessee.give_back_drives()?;
         }
         done
     }

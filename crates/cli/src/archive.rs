@@ -258,6 +258,7 @@ impl Archive {
             drives: &self.settings.drives,
             changers: &self.settings.changers,
             lessee: None,
+            most_drives: usize::MAX,
         };
         self.with_crew(cache, &crew, stop, quiet, watch, work)
     }
@@ -310,7 +311,7 @@ impl Archive {
         quiet: bool,
     ) -> Result<Pool, CliError> {
         let drives = match crew.lessee {
-            Some(lessee) => leased(devices, crew.drives, lessee)?,
+            Some(lessee) => leased(devices, crew, lessee)?,
             None => {
                 let drives = crew.drives.iter().map(|name| devices.tape_alone(name));
                 drives.collect::<Result<_, _>>()?
@@ -343,20 +344,25 @@ pub struct Crew<'a> {
     pub changers: &'a [String],
     /// What it may use of them, where other movers work for the same archive.
     pub lessee: Option<&'a Lessee>,
+    /// Drives that it uses at most.
+    pub most_drives: usize,
 }
 
 /// No event is longer: each is written as a whole, so that several processes may append to one log.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// The drives that no other mover has.
+/// The drives that no other mover has, up to as many as it uses.
 fn leased(
     devices: &mut Devices,
-    names: &[String],
+    crew: &Crew<'_>,
     lessee: &Lessee,
 ) -> Result<Vec<TapeDrive>, CliError> {
     let mut drives = Vec::new();
     let mut denied = None;
-    for name in names {
+    for name in crew.drives {
+        if drives.len() == crew.most_drives {
+            break;
+        }
         let mut drive = match devices.tape_beside_others(name) {
             Ok(drive) => drive,
             Err(error) => {

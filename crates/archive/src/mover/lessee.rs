@@ -221,13 +221,25 @@ impl Lessee {
         Ok(())
     }
 
-    /// Gives back all that this mover has.
+    /// Gives back all drives and cartridges that this mover has.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn give_back_drives(&self) -> Result<(), MoveError> {
+        self.give_back_if(|lease| !lease.is_desk())
+    }
+
+    /// Gives back all that this mover has: nothing of it is left.
     ///
     /// # Errors
     /// [`MoveError::Catalogue`].
     pub fn give_back_all(&self) -> Result<(), MoveError> {
+        self.give_back_if(|_| true)
+    }
+
+    fn give_back_if(&self, is_due: impl Fn(&Lease) -> bool) -> Result<(), MoveError> {
         for lease in self.catalogue.leases()? {
-            if lease.holder == self.holder {
+            if lease.holder == self.holder && is_due(&lease) {
                 self.give_back(&lease)?;
             }
         }

@@ -38,6 +38,9 @@ pub struct Mover {
     /// A drive that this host reaches; may be given several times [default: `drives` of archive.toml].
     #[arg(long = "drive", value_name = "DEVICE")]
     drives: Vec<String>,
+    /// Use at most so many drives at a time, and leave the others to other movers [default: all that are free].
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<usize>(1..=1000))]
+    most_drives: Option<usize>,
     /// A robot that this host reaches; may be given several times [default: `changers` of archive.toml].
     #[arg(long = "changer", value_name = "DEVICE")]
     changers: Vec<String>,
@@ -181,8 +184,11 @@ impl Moving<'_> {
     fn work(&self) -> Result<(), CliError> {
         let mut pause = FIRST_PAUSE;
         let mut said = String::new();
+        // Another drive comes first each time: what a dead mover has left in one is found in the end.
+        let mut drives = self.drives.clone();
         while !is_set(self.stop) {
-            match self.round() {
+            drives.rotate_left(1);
+            match self.round(&drives) {
                 Ok(true) => {
                     pause = FIRST_PAUSE;
                     said.clear();
@@ -230,7 +236,7 @@ impl Moving<'_> {
     }
 
     /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
-    fn round(&self) -> Result<bool, CliError> {
+    fn round(&self, drives: &[String]) -> Result<bool, CliError> {
         let desk = match self.lessee.desk()? {
             Ok(desk) => desk,
             Err(Denied::Drive(why) | Denied::Volume(why)) => {
@@ -246,9 +252,10 @@ impl Moving<'_> {
         gather(self.archive, self.window, self.stop)?;
         let cache = self.archive.shared_cache(desk.lease.epoch)?;
         let crew = Crew {
-            drives: &self.drives,
+            drives,
             changers: &self.changers,
             lessee: Some(self.lessee),
+            most_drives: self.args.most_drives.unwrap_or(usize::MAX),
         };
         let quiet = self.args.quiet;
         let work = |mover: &mut tapewise_archive::mover::Mover<'_>| {
