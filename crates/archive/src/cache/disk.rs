@@ -243,10 +243,9 @@ impl Disk for Directory {
 
     fn let_others_in(&self) -> io::Result<()> {
         for lock in &self.locks {
-            match flock(lock, FlockOperation::NonBlockingLockShared) {
-                Err(Errno::WOULDBLOCK) => return Err(busy(&self.root)),
-                // Not every file system locks directories.
-                _ => {}
+            // Not every file system locks directories: any other answer is left alone.
+            if flock(lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+                return Err(busy(&self.root));
             }
         }
         Ok(())
