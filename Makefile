@@ -54,10 +54,11 @@ $(PYTHON)/mypy: bench/check.txt
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
 
-python-package: target/python-package/installed ## the package for Python: built, types checked, tests and notebooks run
-	cd python && ../target/python-package/bin/ruff check --quiet . && ../target/python-package/bin/mypy
-	target/python-package/bin/pip install --quiet --disable-pip-version-check ./python
-	cd python && ../target/python-package/bin/pytest --quiet
+python-package: target/python-package/installed ## the package for Python: built, types and stub checked, tests and notebooks run
+	@cd python && PATH=$(CURDIR)/target/python-package/bin:$$PATH VIRTUAL_ENV=$(CURDIR)/target/python-package sh -ec ' \
+	    maturin develop --quiet; ./stubs.sh $(CURDIR)/target/python-package/stub.pyi; \
+	    diff package/tapewise/_tapewise.pyi $(CURDIR)/target/python-package/stub.pyi; \
+	    ruff check --quiet .; ruff format --check --quiet .; mypy; pytest --quiet'
 
 target/python-package/installed: python/tests.txt
 	python3 -m venv target/python-package

@@ -3,6 +3,7 @@ BEGIN {
     number = index("ABCD", tape)
     printf "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ltfsindex version=\"2.4.0\">\n"
     printf "<volumeuuid>5005b061-f7af-46ed-9a6f-00000000000%d</volumeuuid>\n<generationnumber>7</generationnumber>\n", number
+    printf "<location><partition>a</partition><startblock>5</startblock></location>\n"
     printf "<directory><name>SHOW_%s</name><contents>\n", tape
     block = 6
     for (clip = 1; clip <= 2000; clip++) {

@@ -84,7 +84,7 @@ mkdir "$out/$library/doc"
 cp LICENSE-MIT LICENSE-APACHE docs/how-to/link-from-c.md crates/capi/examples/{order.c,order.cpp,CMakeLists.txt} "$stage/doc/THIRD-PARTY.txt" "$out/$library/doc/"
 
 say "compiling the package for Python"
-CARGO_TARGET_DIR=$PWD/$compiled/python maturin build --quiet --locked --profile dist --zig --compatibility manylinux_2_17 \
+CARGO_TARGET_DIR=$PWD/$compiled/python maturin build --quiet --locked --profile dist --strip --zig --compatibility manylinux_2_17 \
     --target x86_64-unknown-linux-gnu --manifest-path python/Cargo.toml --out "$out"
 
 say "packing"

@@ -1,9 +1,11 @@
 //! What tests of several crates share: the files of the repository that belong to no single crate, an LTFS tape made of
-//! them, and a SCSI target that is none of ours.
+//! them, a SCSI target that is none of ours, and a browser.
 //!
 //! A published crate holds everything that its own source reads. Its tests may read more, but only through here, and
 //! its manifest leaves them out of the package.
 
+pub mod browser;
+pub mod driven;
 pub mod ltfs_tape;
 pub mod tgt;
 

@@ -1,5 +1,6 @@
 //! What Python hands over, as the library takes it.
 
+use crate::attention::guarded;
 use crate::errors::{CartridgeError, InputError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -199,6 +200,6 @@ pub fn place(
         read_through: placement.read_through,
     };
     let (batch, cartridge) = (batch.batch()?, cartridge.cartridge()?);
-    let placed = py.detach(|| cartridge.place(batch, &placement));
+    let placed = guarded(py, || cartridge.place(batch, &placement))?;
     placed.map_err(|error| CartridgeError::new_err(error.to_string()))
 }

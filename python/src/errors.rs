@@ -1,30 +1,10 @@
-//! The exceptions of the package.
+//! The exceptions of the package, which `errors.py` defines.
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::import_exception;
 
-create_exception!(
-    tapewise,
-    TapewiseError,
-    PyException,
-    "What every error of this package is."
-);
-create_exception!(
-    tapewise,
-    InputError,
-    TapewiseError,
-    "An argument, a file or a log is wrong."
-);
-create_exception!(
-    tapewise,
-    CartridgeError,
-    TapewiseError,
-    "Profile, map or requests do not fit together."
-);
-create_exception!(
-    tapewise,
-    SearchError,
-    TapewiseError,
-    "The order or the objective does not apply."
-);
-create_exception!(tapewise, FitError, TapewiseError, "A log cannot be fitted.");
+import_exception!(tapewise.errors, CartridgeError);
+import_exception!(tapewise.errors, FitError);
+import_exception!(tapewise.errors, InputError);
+import_exception!(tapewise.errors, SearchError);
+import_exception!(tapewise.errors, SimulationError);
+import_exception!(tapewise.errors, TapewiseError);

@@ -1,9 +1,10 @@
 //! Logs: what a drive did becomes a profile, or is priced in other orders.
 
 use crate::arguments::{CartridgeArguments, input_error};
-use crate::attention::{Wish, attended, with_effort};
+use crate::attention::{Wish, attended, on_threads, with_effort};
 use crate::errors::FitError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use tapewise::audit::{Mount, Mounts, ORDERS, PriceError, Prices, price};
 use tapewise::formats::event_log::{EventReader, Record};
@@ -15,27 +16,29 @@ use tapewise_fit::{FitOptions, Kind, Trust, fit_records, fitted_profile};
 #[pyfunction]
 pub fn fit<'py>(
     py: Python<'py>,
-    log_name: &str,
-    log: &[u8],
-    base_text: &str,
-    name: &str,
+    log_name: String,
+    log: PyBackedBytes,
+    base_text: String,
+    name: String,
     block_size: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let wrong = |error: String| FitError::new_err(error);
-    let base = Profile::from_toml("base", base_text).map_err(input_error)?;
+    let base = Profile::from_toml("base", &base_text).map_err(input_error)?;
     let options = FitOptions {
         block_bytes: block_size,
         map: None,
     };
-    let fitted = attended(py, |_| {
-        let mut records = Records::default();
-        records
-            .read(log_name, log, None)
-            .map_err(|(_, error)| error.to_string())?;
-        records.check().map_err(|error| error.to_string())?;
-        let found = fit_records(records, &base, options).map_err(|error| error.to_string())?;
-        let text = fitted_profile(&base, &found, name).to_toml(base_text);
-        Ok((found, text.map_err(|error| error.to_string())?))
+    let fitted = attended(py, move |_| {
+        on_threads(None, || {
+            let mut records = Records::default();
+            records
+                .read(&log_name, &log[..], None)
+                .map_err(|(_, error)| error.to_string())?;
+            records.check().map_err(|error| error.to_string())?;
+            let found = fit_records(records, &base, options).map_err(|error| error.to_string())?;
+            let text = fitted_profile(&base, &found, &name).to_toml(&base_text);
+            Ok((found, text.map_err(|error| error.to_string())?))
+        })?
     })?;
     let (found, text) = fitted.map_err(wrong)?;
     let comparison = &found.comparison;
@@ -123,15 +126,16 @@ pub fn audit<'py>(
         work: None,
         budget_s: None,
     };
-    let priced = attended(py, |stop| {
+    let priced = attended(py, move |stop| {
         with_effort(wish, stop, |effort| {
-            closed
-                .iter()
-                .map(|mount| price(mount, &cartridge, effort))
-                .collect::<Vec<_>>()
+            let price = |mount| {
+                let priced = price(&mount, &cartridge, effort);
+                (mount, priced)
+            };
+            closed.into_iter().map(price).collect::<Vec<_>>()
         })
     })?;
-    let row = |(mount, priced): (&Mount, Result<Prices, PriceError>)| {
+    let row = |(mount, priced): (Mount, Result<Prices, PriceError>)| {
         let dict = PyDict::new(py);
         dict.set_item("drive", &mount.drive)?;
         dict.set_item("volume", &mount.volume)?;
@@ -154,5 +158,5 @@ pub fn audit<'py>(
         }
         Ok(dict)
     };
-    closed.iter().zip(priced).map(row).collect()
+    priced.into_iter().map(row).collect()
 }

@@ -3,7 +3,7 @@
 use crate::arguments::{
     BatchArguments, CartridgeArguments, PlacementArguments, input_error, place,
 };
-use crate::attention::{Wish, attended, with_effort};
+use crate::attention::{Wish, attended, guarded, with_effort};
 use crate::errors::SearchError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -63,11 +63,12 @@ pub fn find<'py>(
         work,
         budget_s,
     };
-    let found = attended(py, |stop| {
-        with_effort(wish, stop, |effort| match algorithm {
+    let (placed, found) = attended(py, move |stop| {
+        let found = with_effort(wish, stop, |effort| match algorithm {
             Some(algorithm) => placed.order(algorithm, effort),
             None => placed.search(&goal, effort),
-        })
+        });
+        (placed, found)
     })?;
     let found = found.map_err(|error| SearchError::new_err(error.to_string()))?;
     plan(py, &placed, &found)
@@ -83,8 +84,11 @@ pub fn price<'py>(
     sequence: Vec<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let placed = place(py, batch, cartridge, &placement)?;
-    let order = tapewise::order::rao(&placed.problem, &sequence);
-    let found = placed.priced(Origin::Drive, order.map_err(input_error)?);
+    let found = guarded(py, || {
+        let order = tapewise::order::rao(&placed.problem, &sequence);
+        order.map(|order| placed.priced(Origin::Drive, order))
+    })?;
+    let found = found.map_err(input_error)?;
     plan(py, &placed, &found)
 }
 
@@ -106,7 +110,7 @@ pub fn moves<'py>(
             "{count} visits have too many moves for a table; at most {MOST}"
         )));
     }
-    let table = py.detach(|| {
+    let table = guarded(py, || {
         let mut table = Vec::with_capacity(count * count * size_of::<i64>());
         let mut row = vec![Micros::ZERO; count];
         for from in 0..count {
@@ -114,7 +118,7 @@ pub fn moves<'py>(
             table.extend(row.iter().flat_map(|time| time.0.to_ne_bytes()));
         }
         table
-    });
+    })?;
     let first: Vec<i64> = (0..count).map(|to| problem.first_arc(to).0).collect();
     let last: Vec<i64> = (0..count).map(|from| problem.end_cost(from).0).collect();
     let requests = problem.visits().iter();
@@ -145,8 +149,12 @@ pub fn read_requests<'py>(
     bytes: &[u8],
     block_size: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let source = Source::recognise(name, bytes, None).map_err(input_error)?;
-    let batch = source.requests(block_size).map_err(input_error)?;
+    let batch = guarded(py, || {
+        let source = Source::recognise(name, bytes, None).map_err(|error| error.to_string())?;
+        let batch = source.requests(block_size);
+        batch.map_err(|error| error.to_string())
+    })?;
+    let batch = batch.map_err(input_error)?;
     let unplaced = batch.only_sort_keys();
     if unplaced > 0 {
         return Err(input_error(format!(
@@ -263,11 +271,18 @@ fn steps<'py>(py: Python<'py>, placed: &Placed, found: &Found) -> PyResult<Bound
         let first = visit(step).requests.first();
         first.map(|&request| placed.owners[request as usize].0)
     };
-    let block = |step: &Step| visit(step).extents[step.extent as usize].first_block;
+    let extent = |step: &Step| visit(step).extents[step.extent as usize];
+    let block = |step: &Step| extent(step).first_block;
+    let count = |step: &Step| {
+        let extent = extent(step);
+        let is_read = step.action == Action::Read;
+        is_read.then_some(extent.last_block - extent.first_block + 1)
+    };
     let dict = PyDict::new(py);
     dict.set_item("action", steps.iter().map(action).collect::<Vec<_>>())?;
     dict.set_item("request", steps.iter().map(request).collect::<Vec<_>>())?;
     dict.set_item("start_block", steps.iter().map(block).collect::<Vec<_>>())?;
+    dict.set_item("block_count", steps.iter().map(count).collect::<Vec<_>>())?;
     dict.set_item(
         "from_wrap",
         steps.iter().map(|step| step.from.wrap).collect::<Vec<_>>(),

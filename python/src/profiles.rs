@@ -53,3 +53,9 @@ pub fn profile_facts<'py>(py: Python<'py>, name: &str, text: &str) -> PyResult<B
     )?;
     Ok(dict)
 }
+
+/// What five papers publish as numbers, as TOML.
+#[pyfunction]
+pub fn paper_claims() -> &'static str {
+    include_str!("../../crates/papers/claims.toml")
+}

@@ -1,9 +1,10 @@
-//! Which file lies where, and what was asked for: SQLite, behind a trait.
+//! Which file lies where, and what was asked for: SQLite or PostgreSQL, behind a trait.
 //!
 //! A [`Catalogue`] is seven sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
 //! [`Writes`], [`Requests`], [`Stages`], [`CacheRecords`] and [`Leases`]. Every operation is one transaction: it has happened
 //! as a whole and survives the process and the machine's power, or it has not happened. No type of a
-//! database stands in an interface, and no answer keeps a statement open: PostgreSQL can give them too.
+//! database stands in an interface, and no answer keeps a statement open. The operations are written once, in
+//! [`sql`], for both databases.
 //!
 //! What a person was told is stored is *live*: it has whole copies on volumes, or lies in the disk
 //! cache, which keeps it until it has as many copies as were wanted. A write is begun before the
@@ -17,10 +18,15 @@ mod error;
 mod files;
 mod ids;
 mod leases;
+mod moving;
 mod pattern;
+mod place;
+mod postgres;
 mod requests;
+mod sql;
 mod sqlite;
 mod stages;
+mod upgrade;
 mod volumes;
 mod writes;
 
@@ -29,13 +35,18 @@ pub use error::{CatalogueError, Result};
 pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use leases::{Claim, Holder, Lease, Leases, OutOfUse, Outage, Resource, Wanted};
+pub use moving::move_catalogue;
 pub use pattern::Pattern;
+pub use place::Place;
+pub use postgres::{PostgresCatalogue, PostgresUrl};
 pub use requests::{
     Answer, Cause, Failure, NewRecall, OpenRecalls, RecallQueue, Request, RequestKind,
     RequestState, Requests, VolumeQueue, VolumeWait, Waiting,
 };
-pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue, Upgrade};
+pub use sql::Held;
+pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
 pub use stages::{NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use upgrade::Upgrade;
 pub use volumes::{Fact, Forgotten, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes};
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 

@@ -1,6 +1,6 @@
 //! Files of the cache that are damaged or gone, found without having the cache: by whoever only looks.
 
-use crate::catalogue::{CacheRecords as _, Cached, Copy, CopyState, Files as _};
+use crate::catalogue::{Cached, Copy, CopyState};
 use crate::open::{Archive, OpenError};
 use crate::sums::matches;
 use std::io;

@@ -354,7 +354,7 @@ pub fn random_uuid() -> String {
 /// What a process that was killed had left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TakenUp {
-    /// Writes that were given up: nothing of them was acknowledged.
+    /// Writes that were given up: none of it was acknowledged.
     pub writes: usize,
     /// Recalls that are queued again.
     pub recalls: u64,

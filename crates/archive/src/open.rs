@@ -1,6 +1,6 @@
 //! An archive in a directory, from the outside in: settings, catalogue, cache, and what a killed run left.
 //!
-//! `archive.toml` says what there is, `catalogue.db` what lies where, `cache/` holds the files in front of the
+//! `archive.toml` says what there is, `catalogue.db` what lies where unless `archive.toml` names a database, `cache/` holds the files in front of the
 //! tapes, `events.jsonl` everything that the drives did, `reserve` room for the catalogue on a full disk. One
 //! process moves files at a time: it has the cache.
 //!
@@ -10,9 +10,7 @@
 //! Nothing here prints: what was found and put right is a value.
 
 use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
-use crate::catalogue::{
-    CacheRecords, CatalogueError, FileId, SqliteCatalogue, Upgrade, Volumes as _,
-};
+use crate::catalogue::{CacheRecords, Catalogue, CatalogueError, FileId, Place, Upgrade};
 use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
@@ -93,7 +91,7 @@ pub struct Archive {
     /// Its settings.
     pub settings: ArchiveSettings,
     /// What lies where.
-    pub catalogue: Arc<SqliteCatalogue>,
+    pub catalogue: Arc<dyn Catalogue>,
     /// Whether there is room for the catalogue.
     pub reserve: ReserveState,
 }
@@ -141,7 +139,7 @@ impl Archive {
             return Err(OpenError::NotEmpty { path });
         }
         let text = toml::to_string(settings)?;
-        SqliteCatalogue::open(&directory.join(CATALOGUE))?;
+        catalogue_of(directory, settings)?.open()?;
         // The file that makes the directory an archive comes last, and whole. A device's name may hold a secret.
         let mut file = tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o600))
@@ -164,7 +162,7 @@ impl Archive {
     /// # Errors
     /// [`OpenError`]; a catalogue that is missing or empty is one.
     pub fn open(directory: &Path) -> Result<Archive, OpenError> {
-        Archive::open_with(directory, SqliteCatalogue::open_existing)
+        Archive::open_with(directory, Place::open_existing)
     }
 
     /// Opens an archive whose catalogue is to be made again from its cartridges. One that is missing or empty is
@@ -173,21 +171,21 @@ impl Archive {
     /// # Errors
     /// [`OpenError`].
     pub fn open_to_rebuild(directory: &Path) -> Result<Archive, OpenError> {
-        Archive::open_with(directory, SqliteCatalogue::open)
+        Archive::open_with(directory, Place::open)
     }
 
     fn open_with(
         directory: &Path,
-        open: impl FnOnce(&Path) -> Result<SqliteCatalogue, CatalogueError>,
+        open: impl FnOnce(&Place) -> Result<Arc<dyn Catalogue>, CatalogueError>,
     ) -> Result<Archive, OpenError> {
         let settings = read_settings(directory)?;
         // Room comes first: on a full disk not even an empty write-ahead log could be made.
         let reserve = Reserve::of(directory).prepare();
-        let catalogue = open(&directory.join(CATALOGUE))?;
+        let catalogue = open(&catalogue_of(directory, &settings)?)?;
         Ok(Archive {
             directory: directory.to_owned(),
             settings,
-            catalogue: Arc::new(catalogue),
+            catalogue,
             reserve,
         })
     }
@@ -199,11 +197,11 @@ impl Archive {
     /// [`OpenError`].
     pub fn open_to_read(directory: &Path) -> Result<Archive, OpenError> {
         let settings = read_settings(directory)?;
-        let catalogue = SqliteCatalogue::open_to_read(&directory.join(CATALOGUE))?;
+        let catalogue = catalogue_of(directory, &settings)?.open_to_read()?;
         Ok(Archive {
             directory: directory.to_owned(),
             settings,
-            catalogue: Arc::new(catalogue),
+            catalogue,
             reserve: ReserveState::Kept,
         })
     }
@@ -214,8 +212,8 @@ impl Archive {
     /// # Errors
     /// [`OpenError`].
     pub fn pending_upgrade(directory: &Path) -> Result<Option<Upgrade>, OpenError> {
-        read_settings(directory)?;
-        Ok(Upgrade::of(&directory.join(CATALOGUE))?)
+        let settings = read_settings(directory)?;
+        Ok(catalogue_of(directory, &settings)?.pending_upgrade()?)
     }
 
     /// Brings the catalogue's schema up to date while no other process works on the archive, and says what was done.
@@ -284,7 +282,7 @@ impl Archive {
     /// # Errors
     /// As [`Archive::cache`].
     pub fn cache_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
-        let records = Arc::clone(&self.catalogue) as _;
+        let records: Arc<dyn Catalogue> = Arc::clone(&self.catalogue);
         Ok(Cache::open(disk, records, self.water())?)
     }
 
@@ -301,7 +299,7 @@ impl Archive {
     /// # Errors
     /// As [`Archive::reconcile`].
     pub fn reconcile_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
-        let records = Arc::clone(&self.catalogue) as _;
+        let records: Arc<dyn Catalogue> = Arc::clone(&self.catalogue);
         Ok(Cache::reconcile(disk, records, self.water())?)
     }
 
@@ -398,6 +396,17 @@ impl Archive {
         machinery.pool.leave(&|label| !is_known(label));
         Ok(machinery)
     }
+}
+
+/// Where the catalogue of an archive is.
+fn catalogue_of(directory: &Path, settings: &ArchiveSettings) -> Result<Place, CatalogueError> {
+    Ok(match &settings.catalogue {
+        None => Place::File(directory.join(CATALOGUE)),
+        Some(url) => Place::Database {
+            url: url.parse()?,
+            copies: directory.to_owned(),
+        },
+    })
 }
 
 /// The cache's directory, taken alone or together with others.

@@ -1,6 +1,6 @@
 //! What `archive.toml` says of an archive: its drives, how full its cache gets, how its volumes are written.
 
-use crate::catalogue::Pattern;
+use crate::catalogue::{Pattern, PostgresUrl};
 use crate::mover::{Precompress, Settings, Tier};
 use crate::volume::is_block_length;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct ArchiveSettings {
     pub changers: Vec<String>,
     /// The drives' profile.
     pub profile: String,
+    /// The database that holds the catalogue, `postgresql://user@host/database`; absent: the file `catalogue.db`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<String>,
     /// On how many volumes a file lies unless it is stored otherwise.
     pub copies: u32,
     /// The cache never holds more, in bytes.
@@ -92,6 +95,15 @@ impl ArchiveSettings {
         let (block, segment) = (u64::from(self.block_bytes), self.segment_bytes);
         if self.drives.is_empty() {
             return wrong("drives", &"empty", "a list of at least one drive");
+        }
+        if self
+            .catalogue
+            .as_ref()
+            .is_some_and(|url| !PostgresUrl::is_one(url))
+        {
+            // Not repeated: it may hold a password.
+            let must = "postgresql://user@host/database, or absent";
+            return wrong("catalogue", &"something else", must);
         }
         if !(1..=8).contains(&self.copies) {
             return wrong("copies", &self.copies, "from 1 to 8");
@@ -175,6 +187,7 @@ mod tests {
             drives: vec!["emulated:lto8".to_owned()],
             changers: Vec::new(),
             profile: "lto8".to_owned(),
+            catalogue: None,
             copies: 1,
             cache_high_bytes: 1_000_000,
             cache_low_bytes: 800_000,
@@ -200,7 +213,10 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 12] = [
+        let cases: [(&str, Spoil); 13] = [
+            ("catalogue", |settings| {
+                settings.catalogue = Some("mysql://host/films".to_owned())
+            }),
             ("drives", |settings| settings.drives.clear()),
             ("copies", |settings| settings.copies = 0),
             ("cache_high_bytes", |settings| settings.cache_high_bytes = 0),

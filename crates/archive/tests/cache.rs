@@ -2,9 +2,10 @@
 
 use crate::cache_faults;
 use crate::catalogue_help;
+use crate::on_each_database;
 
 use cache_faults::{Fate, Mortal, MortalRecords, Plug};
-use catalogue_help::{assert_sound, new_catalogue, store, volume, write_whole};
+use catalogue_help::{assert_sound, new_on_sqlite, store, volume, write_whole};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -13,6 +14,18 @@ use std::sync::Arc;
 use tapewise_archive::cache::{Arrived, Cache, CacheError, Directory, Recovered, Usage, Water};
 use tapewise_archive::catalogue::{CacheRecords, Catalogue, FileId, Loss, NewStore, VolumeId};
 use tapewise_archive::sums::{Kind, Sum};
+
+on_each_database!(
+    a_file_that_was_stored_is_there_again_after_a_start,
+    a_directory_belongs_to_one_cache,
+    at_high_water_the_longest_unused_go_until_low_water,
+    a_cache_full_of_what_must_stay_says_what_holds_it,
+    what_is_refused_or_dropped_leaves_nothing_behind,
+    what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone,
+    a_file_that_is_gone_is_dropped_where_tape_has_it_and_takes_no_room,
+    a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it,
+    a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not,
+);
 
 const WATER: Water = Water {
     high_bytes: 1000,
@@ -27,6 +40,10 @@ struct Desk {
 
 impl Desk {
     fn new() -> Desk {
+        Desk::on(new_on_sqlite())
+    }
+
+    fn on(catalogue: Arc<dyn Catalogue>) -> Desk {
         // In memory where that can be had: hundreds of directories are made for each case.
         let memory = Path::new("/dev/shm");
         let directory = if memory.is_dir() {
@@ -36,7 +53,7 @@ impl Desk {
         };
         Desk {
             directory: directory.expect("a directory"),
-            catalogue: new_catalogue(),
+            catalogue,
         }
     }
 
@@ -106,9 +123,8 @@ fn read(cache: &Cache, file: FileId, at_ns: i64) -> Option<Vec<u8>> {
     })
 }
 
-#[test]
-fn a_file_that_was_stored_is_there_again_after_a_start() {
-    let desk = Desk::new();
+fn a_file_that_was_stored_is_there_again_after_a_start(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
     let (cache, recovered) = desk.open();
     assert_eq!(recovered, Recovered::default());
     let film = put(&cache, 1, 300, 5).expect("stored");
@@ -124,9 +140,8 @@ fn a_file_that_was_stored_is_there_again_after_a_start() {
     assert_sound(&*desk.catalogue);
 }
 
-#[test]
-fn a_directory_belongs_to_one_cache() {
-    let desk = Desk::new();
+fn a_directory_belongs_to_one_cache(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
     let cache = desk.open();
     let error = Directory::open(desk.root()).err().expect("refused");
     assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy);
@@ -134,9 +149,8 @@ fn a_directory_belongs_to_one_cache() {
     Directory::open(desk.root()).expect("free again");
 }
 
-#[test]
-fn at_high_water_the_longest_unused_go_until_low_water() {
-    let desk = Desk::new();
+fn at_high_water_the_longest_unused_go_until_low_water(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let tape = desk
         .catalogue
@@ -158,9 +172,8 @@ fn at_high_water_the_longest_unused_go_until_low_water() {
     assert_sound(&*desk.catalogue);
 }
 
-#[test]
-fn a_cache_full_of_what_must_stay_says_what_holds_it() {
-    let desk = Desk::new();
+fn a_cache_full_of_what_must_stay_says_what_holds_it(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let tape = desk
         .catalogue
@@ -188,9 +201,8 @@ fn a_cache_full_of_what_must_stay_says_what_holds_it() {
     assert_sound(&*desk.catalogue);
 }
 
-#[test]
-fn what_is_refused_or_dropped_leaves_nothing_behind() {
-    let desk = Desk::new();
+fn what_is_refused_or_dropped_leaves_nothing_behind(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let mut incoming = cache.reserve(10, 1).expect("room").create().expect("made");
     let error = incoming
@@ -218,9 +230,10 @@ fn what_is_refused_or_dropped_leaves_nothing_behind() {
     assert_eq!(cache.usage(), empty);
 }
 
-#[test]
-fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone() {
-    let desk = Desk::new();
+fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let tape = desk
         .catalogue
@@ -254,9 +267,10 @@ fn what_somebody_took_away_is_said_and_what_is_not_the_caches_is_left_alone() {
     assert!(matches!(error, CacheError::Missing { .. }), "{error}");
 }
 
-#[test]
-fn a_file_that_is_gone_is_dropped_where_tape_has_it_and_takes_no_room() {
-    let desk = Desk::new();
+fn a_file_that_is_gone_is_dropped_where_tape_has_it_and_takes_no_room(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let tape = desk
         .catalogue
@@ -485,9 +499,10 @@ proptest! {
     }
 }
 
-#[test]
-fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() {
-    let desk = Desk::new();
+fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let desk = Desk::on(catalogue);
     let right = |number| {
         let contents = contents(number, 50);
         let mut store = named(number, 50);
@@ -508,7 +523,7 @@ fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() 
     let first = put(&cache, 1);
     drop(cache);
     // The catalogue is lost, and another one gives the same name to another file.
-    let other = new_catalogue();
+    let other = new_on_sqlite();
     let (cache, found) = reconcile(&other);
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(1));
     let second = put(&cache, 2);
@@ -524,9 +539,10 @@ fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it() 
     assert_eq!(read(&cache, first, 2), None);
 }
 
-#[test]
-fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not() {
-    let desk = Desk::new();
+fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let desk = Desk::on(catalogue);
     let (cache, _) = desk.open();
     let stored = [1, 2].map(|number| {
         let arrived = arrive(&cache, &contents(number, 50), 1).expect("arrived");
@@ -540,7 +556,7 @@ fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not() {
         Cache::reconcile(disk, records, WATER).expect("a cache")
     };
     // The catalogue is lost: the files are set aside. Then a backup of it is found after all.
-    let (cache, found) = reconcile(&new_catalogue());
+    let (cache, found) = reconcile(&new_on_sqlite());
     assert_eq!(found.set_aside.map(|aside| aside.files), Some(2));
     drop(cache);
     let (cache, found) = reconcile(&desk.catalogue);

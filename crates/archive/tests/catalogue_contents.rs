@@ -1,15 +1,28 @@
 //! Volumes, files and requests of a catalogue.
 
 use crate::catalogue_help;
+use crate::on_each_database;
 
-use catalogue_help::{
-    assert_sound, file, foreign, new_catalogue, recorded, segment, store, volume,
-};
+use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volume};
+use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, NewRecall, Pattern, Recorded,
-    Rediscovered, RequestState, Terms, VolumeWait,
+    Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, NewRecall, Pattern,
+    Recorded, Rediscovered, RequestState, Terms, VolumeWait,
 };
 use tapewise_archive::record::{Segment, Volume, VolumeFormat};
+
+on_each_database!(
+    a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
+    a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
+    a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
+    recalls_wait_by_volume_and_those_that_need_none_stand_apart,
+    facts_of_a_cartridge_are_the_last_that_were_seen,
+    a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
+    what_a_volume_that_was_read_whole_does_not_have_is_lost,
+    a_file_of_which_nothing_is_left_can_be_stored_again,
+    of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
+    a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
+);
 
 fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
     NewRecall {
@@ -19,9 +32,9 @@ fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
     }
 }
 
-#[test]
-fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order() {
-    let catalogue = new_catalogue();
+fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let files = [
         recorded("reels/2.dpx", 50, 700),
         recorded("reels/1.dpx", 90, 900),
@@ -53,9 +66,7 @@ fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order() {
     assert_eq!(entry.copies[0].segments, [(id, segment(90, 900, 0))]);
 }
 
-#[test]
-fn a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole() {
-    let catalogue = new_catalogue();
+fn a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole(catalogue: Arc<dyn Catalogue>) {
     let short = Recorded {
         segments: vec![segment(90, 800, 0)],
         ..recorded("b", 90, 900)
@@ -85,9 +96,9 @@ fn a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole() {
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill() {
-    let catalogue = new_catalogue();
+fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let files = [recorded("a", 50, 700), recorded("b", 60, 700)];
     catalogue
         .add_recorded(&foreign("A00001L8"), &files, 5)
@@ -142,9 +153,7 @@ fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill() {
     assert!(matches!(error, CatalogueError::NotLive { .. }), "{error}");
 }
 
-#[test]
-fn recalls_wait_by_volume_and_those_that_need_none_stand_apart() {
-    let catalogue = new_catalogue();
+fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dyn Catalogue>) {
     let on_a = [
         recorded("a", 50, 700),
         recorded("both", 60, 700),
@@ -197,9 +206,7 @@ fn recalls_wait_by_volume_and_those_that_need_none_stand_apart() {
     );
 }
 
-#[test]
-fn facts_of_a_cartridge_are_the_last_that_were_seen() {
-    let catalogue = new_catalogue();
+fn facts_of_a_cartridge_are_the_last_that_were_seen(catalogue: Arc<dyn Catalogue>) {
     let id = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");
@@ -262,9 +269,9 @@ fn found(path: &str, bytes: u64, stored_ns: i64) -> Rediscovered {
     }
 }
 
-#[test]
-fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode() {
-    let catalogue = new_catalogue();
+fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let was = Volume {
         next_block: 9,
         ..volume("A")
@@ -307,9 +314,7 @@ fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barc
     );
 }
 
-#[test]
-fn what_a_volume_that_was_read_whole_does_not_have_is_lost() {
-    let catalogue = new_catalogue();
+fn what_a_volume_that_was_read_whole_does_not_have_is_lost(catalogue: Arc<dyn Catalogue>) {
     let on = Volume {
         next_block: 9,
         ..volume("A")
@@ -335,9 +340,7 @@ fn what_a_volume_that_was_read_whole_does_not_have_is_lost() {
     assert_eq!((missing.expect("read"), state()), (1, CopyState::Lost));
 }
 
-#[test]
-fn a_file_of_which_nothing_is_left_can_be_stored_again() {
-    let catalogue = new_catalogue();
+fn a_file_of_which_nothing_is_left_can_be_stored_again(catalogue: Arc<dyn Catalogue>) {
     let on = Volume {
         next_block: 9,
         ..volume("A")
@@ -360,9 +363,9 @@ fn a_file_of_which_nothing_is_left_can_be_stored_again() {
     );
 }
 
-#[test]
-fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back() {
-    let catalogue = new_catalogue();
+fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let replacing = |key| {
         let mut store = store("a", 10, 1);
         store.new.replace = true;
@@ -374,9 +377,9 @@ fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set
     assert!(created(second) > created(first));
 }
 
-#[test]
-fn a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found() {
-    let catalogue = new_catalogue();
+fn a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let [a, b, c] = ["A", "B", "C"].map(|label| Volume {
         next_block: 9,
         ..volume(label)

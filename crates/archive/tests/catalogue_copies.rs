@@ -1,16 +1,25 @@
 //! Copies of files in a catalogue: on one volume or several, lost and made again.
 
 use crate::catalogue_help;
+use crate::on_each_database;
 
-use catalogue_help::{
-    assert_sound, foreign, new_catalogue, recorded, store, volume, write_whole, written,
-};
+use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole, written};
+use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten, Loss,
-    Missing, Pattern, RequestState,
+    Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten,
+    Loss, Missing, Pattern, RequestState,
 };
 use tapewise_archive::record::VolumeState;
 use tapewise_archive::sums::{Kind, Sum};
+
+on_each_database!(
+    the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it,
+    a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last,
+    a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up,
+    a_compressed_copy_is_whole_when_its_frame_is,
+    an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before,
+    a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none,
+);
 
 fn lacking(number: u32, from: u64) -> Missing {
     Missing {
@@ -20,9 +29,9 @@ fn lacking(number: u32, from: u64) -> Missing {
     }
 }
 
-#[test]
-fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it() {
-    let catalogue = new_catalogue();
+fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let files = [recorded("film", 50, 700)];
     catalogue
         .add_recorded(&foreign("A00001L8"), &files, 5)
@@ -86,9 +95,9 @@ fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it() {
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last() {
-    let catalogue = new_catalogue();
+fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let a = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");
@@ -161,9 +170,7 @@ fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_wit
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up() {
-    let catalogue = new_catalogue();
+fn a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up(catalogue: Arc<dyn Catalogue>) {
     let [a, b] = ["A00001L8", "B00001L8"]
         .map(|label| catalogue.add_volume(&volume(label), 1).expect("a volume"));
     let stores = [
@@ -232,9 +239,7 @@ fn a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up() {
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn a_compressed_copy_is_whole_when_its_frame_is() {
-    let catalogue = new_catalogue();
+fn a_compressed_copy_is_whole_when_its_frame_is(catalogue: Arc<dyn Catalogue>) {
     let [a, b] = ["A00001L8", "B00001L8"]
         .map(|label| catalogue.add_volume(&volume(label), 1).expect("a volume"));
     let stores = [(CacheKey(0), store("film", 9000, 1))];
@@ -280,9 +285,9 @@ fn a_compressed_copy_is_whole_when_its_frame_is() {
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before() {
-    let catalogue = new_catalogue();
+fn an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let a = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");
@@ -322,9 +327,9 @@ fn an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before() {
     assert_sound(&*catalogue);
 }
 
-#[test]
-fn a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none() {
-    let catalogue = new_catalogue();
+fn a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none(
+    catalogue: Arc<dyn Catalogue>,
+) {
     let a = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");

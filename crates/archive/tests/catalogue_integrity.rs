@@ -1,17 +1,20 @@
 //! Every rule of a catalogue's integrity finds what breaks it, and nothing else.
 
-use crate::catalogue_help;
+use crate::{catalogue_help, postgres_server};
 
-use catalogue_help::{store, volume, write_whole};
+use catalogue_help::{assert_sound, store, volume, write_whole};
 use rusqlite::Connection;
 use std::path::Path;
-use tapewise_archive::catalogue::{
-    CacheKey, CacheRecords as _, Catalogue as _, SqliteCatalogue, Volumes as _,
-};
+use tapewise_archive::catalogue::{CacheKey, Catalogue, PostgresCatalogue, SqliteCatalogue};
 
 /// A film in blocks 2 to 4 and notes in block 5, both in the cache too, and what is in the cache only.
 fn sound(path: &Path) -> SqliteCatalogue {
     let catalogue = SqliteCatalogue::open(path).expect("a catalogue");
+    fill(&catalogue);
+    catalogue
+}
+
+fn fill(catalogue: &dyn Catalogue) {
     let tape = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");
@@ -22,8 +25,7 @@ fn sound(path: &Path) -> SqliteCatalogue {
     let stores: Vec<_> = stores.collect();
     let ids = catalogue.store_cached(&stores, 2).expect("stored");
     let copies = [(ids[0].0, 1), (ids[1].0, 1)];
-    write_whole(&catalogue, tape, &copies, 3).expect("written");
-    catalogue
+    write_whole(catalogue, tape, &copies, 3).expect("written");
 }
 
 /// What is done behind the catalogue's back, and what it then says.
@@ -59,7 +61,7 @@ const BREAKS: [(&str, &str); 12] = [
     (
         "INSERT INTO copy (file, number, state, written_ns) VALUES (2, 2, 'whole', 1); \
          INSERT INTO segment (volume, partition, first_block, byte_offset, copy, file_offset, last_block, bytes) \
-         VALUES (1, 0, 6, 0, last_insert_rowid(), 0, 6, 300)",
+         VALUES (1, 0, 6, 0, (SELECT max(id) FROM copy), 0, 6, 300)",
         "notes: copies 1 and 2 are both on volume A00001L8",
     ),
     (
@@ -96,6 +98,23 @@ fn every_rule_finds_what_breaks_it_and_nothing_else() {
         drop(raw);
         let found = SqliteCatalogue::open(&path).expect("opened").integrity();
         assert_eq!(found.expect("an answer"), [finding]);
+    }
+}
+
+#[test]
+fn postgres_finds_the_same() {
+    for (broken, finding) in BREAKS {
+        let Some(url) = postgres_server::new_url() else {
+            return;
+        };
+        let parsed = postgres_server::parsed(&url);
+        let catalogue =
+            PostgresCatalogue::open(&parsed, std::path::Path::new(".")).expect("a catalogue");
+        fill(&catalogue);
+        assert_sound(&catalogue);
+        let mut raw = postgres_server::raw(&url);
+        raw.batch_execute(broken).expect("broken");
+        assert_eq!(catalogue.integrity().expect("an answer"), [finding]);
     }
 }
 

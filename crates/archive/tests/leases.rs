@@ -1,13 +1,21 @@
 //! Leases on drives and cartridges: who has what, what a lost one keeps from being written, what is out of use.
 
-use crate::catalogue_help;
+use crate::{catalogue_help, on_each_database};
 
-use catalogue_help::{assert_sound, new_catalogue, store, volume, write_whole, written};
+use catalogue_help::{assert_sound, store, volume, write_whole, written};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Answer, CacheKey, Catalogue, CatalogueError, Claim, FileId, Holder, Lease, NewRecall, OutOfUse,
     Outage, RequestId, RequestState, Resource, Terms, VolumeId, Wanted,
 };
+
+on_each_database!(
+    a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends,
+    renewing_keeps_a_lease_and_says_which_ones_are_lost,
+    a_request_is_begun_for_one_lease_and_waits_again_when_that_ends,
+    whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up,
+    what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere,
+);
 
 const FOR_NS: i64 = 100;
 
@@ -54,8 +62,7 @@ struct Queue {
     requests: Vec<RequestId>,
 }
 
-fn queue() -> Queue {
-    let catalogue = new_catalogue();
+fn queue(catalogue: Arc<dyn Catalogue>) -> Queue {
     let volumes = ["T00001L8", "T00002L8"];
     let volumes = volumes.map(|label| catalogue.add_volume(&volume(label), 1).expect("added"));
     let stores = [
@@ -97,9 +104,8 @@ impl Queue {
     }
 }
 
-#[test]
-fn a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends() {
-    let queue = queue();
+fn a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(catalogue);
     let catalogue = &*queue.catalogue;
     let [one, two] = queue.volumes;
     let (ada, bob) = (mover("ada", "a"), mover("bob", "b"));
@@ -132,9 +138,8 @@ fn a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends() {
     assert_eq!(catalogue.leases().expect("leases"), [taken_over]);
 }
 
-#[test]
-fn renewing_keeps_a_lease_and_says_which_ones_are_lost() {
-    let queue = queue();
+fn renewing_keeps_a_lease_and_says_which_ones_are_lost(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(catalogue);
     let catalogue = &*queue.catalogue;
     let [one, two] = queue.volumes;
     let (ada, bob) = (mover("ada", "a"), mover("bob", "b"));
@@ -160,9 +165,8 @@ fn renewing_keeps_a_lease_and_says_which_ones_are_lost() {
     assert_eq!(catalogue.leases().expect("leases").len(), 1);
 }
 
-#[test]
-fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends() {
-    let queue = queue();
+fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(catalogue);
     let catalogue = &*queue.catalogue;
     let [one, two] = queue.volumes;
     let (ada, bob) = (mover("ada", "a"), mover("bob", "b"));
@@ -203,9 +207,10 @@ fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends() {
     assert_sound(catalogue);
 }
 
-#[test]
-fn whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up() {
-    let queue = queue();
+fn whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let queue = queue(catalogue);
     let catalogue = &*queue.catalogue;
     let [one, _] = queue.volumes;
     let stores = [(CacheKey(3), store("new", 500, 1))];
@@ -253,9 +258,10 @@ fn whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up() {
     assert_sound(catalogue);
 }
 
-#[test]
-fn what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere() {
-    let queue = queue();
+fn what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let queue = queue(catalogue);
     let catalogue = &*queue.catalogue;
     let [one, two] = queue.volumes;
     let ada = mover("ada", "a");

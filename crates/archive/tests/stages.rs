@@ -1,8 +1,8 @@
 //! Stage requests: entered, repeated, shared, cancelled, released and forgotten; and read by a mover.
 
-use crate::{catalogue_help, site};
+use crate::{catalogue_help, on_each_database, site};
 
-use catalogue_help::{assert_sound, foreign, new_catalogue, recorded};
+use catalogue_help::{assert_sound, foreign, recorded};
 use site::Site;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,15 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
+
+on_each_database!(
+    each_file_of_a_stage_is_found_or_refused_for_itself,
+    stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it,
+    a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused,
+    no_more_files_wait_than_may,
+    the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived,
+    stages_are_forgotten_some_time_after_all_of_their_files_ended,
+);
 
 const LIFETIME_NS: i64 = 1_000;
 const MANY: u64 = 1_000;
@@ -34,8 +43,7 @@ fn stage(id: &str, paths: &[&str]) -> NewStage {
 }
 
 /// Files `a`, `b` and `d/c` on one volume, and `empty`.
-fn catalogue() -> Arc<dyn Catalogue> {
-    let catalogue = new_catalogue();
+fn with_files(catalogue: Arc<dyn Catalogue>) -> Arc<dyn Catalogue> {
     let files = [
         recorded("a", 50, 700),
         recorded("b", 60, 700),
@@ -63,9 +71,8 @@ fn file(catalogue: &dyn Catalogue, path: &str) -> tapewise_archive::catalogue::F
     file.expect("a live file")
 }
 
-#[test]
-fn each_file_of_a_stage_is_found_or_refused_for_itself() {
-    let catalogue = catalogue();
+fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
     let mut stage = stage("s", &["a", "d", "empty", "nobody"]);
     stage.files.push(WantedFile {
         spelling: "/../x".to_owned(),
@@ -109,9 +116,10 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself() {
     assert_sound(catalogue.as_ref());
 }
 
-#[test]
-fn stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it() {
-    let catalogue = catalogue();
+fn stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let catalogue = with_files(catalogue);
     begin(catalogue.as_ref(), "one", &["a", "b"], 7);
     begin(catalogue.as_ref(), "two", &["a"], 8);
     let open = catalogue.unanswered().expect("a catalogue");
@@ -138,9 +146,10 @@ fn stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it() {
     assert_eq!(request.done_ns, Some(11));
 }
 
-#[test]
-fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused() {
-    let catalogue = catalogue();
+fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let catalogue = with_files(catalogue);
     let first = NewStage {
         repeat_key: Some("mine".to_owned()),
         ..stage("one", &["a"])
@@ -167,9 +176,8 @@ fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refus
     assert_eq!(begun, Submitted::New, "keys are each user's own");
 }
 
-#[test]
-fn no_more_files_wait_than_may() {
-    let catalogue = catalogue();
+fn no_more_files_wait_than_may(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
     begin(catalogue.as_ref(), "one", &["a", "b"], 7);
     let third = catalogue.begin_stage(&stage("two", &["d/c"]), 2, 8);
     assert_eq!(third.expect("an answer"), Submitted::TooMany(2));
@@ -178,9 +186,10 @@ fn no_more_files_wait_than_may() {
     assert_eq!(third.expect("an answer"), Submitted::New);
 }
 
-#[test]
-fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived() {
-    let catalogue = catalogue();
+fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let catalogue = with_files(catalogue);
     begin(catalogue.as_ref(), "s", &["a", "b"], 7);
     let pinned = |at_ns| {
         let holds = catalogue.cache_holds(at_ns).expect("a catalogue");
@@ -215,9 +224,8 @@ fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived() {
     assert_eq!(pinned(501), 0);
 }
 
-#[test]
-fn stages_are_forgotten_some_time_after_all_of_their_files_ended() {
-    let catalogue = catalogue();
+fn stages_are_forgotten_some_time_after_all_of_their_files_ended(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
     begin(catalogue.as_ref(), "open", &["a", "nobody"], 7);
     begin(catalogue.as_ref(), "ended", &["b"], 8);
     let (all, one) = (["/b".to_owned()], "ended");

@@ -78,14 +78,12 @@ pub fn plan(report: &AcceptanceReport, left: Micros) -> Table {
         table.row([
             part.name.clone(),
             part.planned.to_string(),
-            units::about(predicted),
+            predicted.to_string(),
         ]);
     }
     table.note(format!(
         "predicted: {} of the {} that are left of {}",
-        units::about(total),
-        units::about(left),
-        units::about(report.budget_us)
+        total, left, report.budget_us
     ));
     for part in &report.left_out {
         table.note(format!("{} is left out: {}", part.name, part.why));
@@ -174,7 +172,7 @@ fn answer(report: &AcceptanceReport, compared: Option<&Comparison>) -> String {
         return format!(
             "{who}: {} in {}{failed}",
             units::count(report.measures.len(), "value"),
-            units::about(report.took_us)
+            report.took_us
         );
     };
     let count = |verdict| compared.with(verdict).count();
@@ -334,9 +332,7 @@ fn parts(report: &AcceptanceReport) -> Table {
 fn remarks_of(report: &AcceptanceReport, former: Option<&AcceptanceReport>) -> Vec<String> {
     let mut remarks = vec![format!(
         "Time: {} of the {} given, seed {}.",
-        units::about(report.took_us),
-        units::about(report.budget_us),
-        report.seed
+        report.took_us, report.budget_us, report.seed
     )];
     let far = report.measures.iter().filter_map(|measure| {
         let profile = measure.profile.filter(|profile| *profile != 0.0)?;

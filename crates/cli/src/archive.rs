@@ -71,7 +71,7 @@ impl Archive {
         match archive.reserve {
             ReserveState::Kept => {}
             ReserveState::Released => say(format_args!(
-                "{full}: the room kept for the catalogue was given up, so that this can go on. Make room\n"
+                "{full}: tapewise gave up the room it keeps for the catalogue, to go on. Make room\n"
             )),
             ReserveState::Gone => say(format_args!(
                 "{full}, and the room kept for the catalogue is used up. Make room\n"
@@ -146,7 +146,7 @@ impl Archive {
         let cache = self.cache_directory();
         if found.leftovers > 0 {
             say(format_args!(
-                "tapewise: {} of an interrupted run removed from the cache; nothing of them was acknowledged\n",
+                "tapewise: {} of an interrupted run removed from the cache; none of it was acknowledged\n",
                 count(found.leftovers as usize, "leftover")
             ));
         }
@@ -495,7 +495,7 @@ impl From<MoveError> for CliError {
                     CliError::with(Exit::Refused, "")
                 }
                 VolumeError::Ahead { .. } => CliError::with(Exit::Refused, "").hint(format!(
-                    "if this archive's directory was restored, read in what is on the tape: `tapewise catalog add \
+                    "if this archive's directory was restored, add what is on the tape to its catalogue: `tapewise catalog add \
                      --archive DIR --tape {label}`, or `tapewise catalog rebuild` for all cartridges"
                 )),
                 _ => CliError::failed(""),

@@ -16,11 +16,17 @@ use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 /// How devices are named, for the help of every verb that takes one.
 pub const NAMES: &str = "\
-Devices: /dev/sgN, /dev/nstN, /dev/tape/by-id/..., iscsi://HOST[:PORT]/TARGET/LUN, replay:FILE (a
-recording), emulated:KIND (a new emulated drive with a blank cartridge, gone when the command ends;
-KIND as in `tapewise profile list`), emulated:DIR (an emulated library made by `tapewise emulate`,
-which stays; its drives are emulated:DIR#drive0, #drive1, ..., its robot emulated:DIR#changer). A robot
-that does not tell the serial numbers of its drives gets them by hand: /dev/sg5,257=10WT012345,258=...";
+Devices:
+  /dev/sgN, /dev/nstN, /dev/tape/by-id/...  a drive or robot of this machine
+  iscsi://HOST[:PORT]/TARGET/LUN            one reached over iSCSI
+  emulated:DIR                              an emulated library made by `tapewise emulate`; its drives
+                                            are DIR#drive0, DIR#drive1, ..., its robot DIR#changer
+  emulated:KIND                             a new emulated drive with a blank cartridge, which is gone
+                                            when the command ends; KIND as in `tapewise profile list`
+  replay:FILE                               a recording
+
+Some robots do not tell the serial numbers of their drives. Add the numbers after the robot's name,
+by element address: /dev/sg5,257=10WT012345,258=...";
 
 /// Opens a tape drive: asks who it is and nothing more.
 pub fn tape(name: &str) -> Result<TapeDrive, CliError> {

@@ -114,7 +114,7 @@ impl Report<'_> {
                 None => {
                     if let Some(why) = placed.why_not(*origin) {
                         let dashes = std::iter::repeat_n("-".to_owned(), 7);
-                        table.row(title.chain(dashes).chain([not_there(placed, why)]));
+                        table.row(title.chain(dashes).chain([not_there(why)]));
                     }
                 }
             }
@@ -268,10 +268,10 @@ fn held_back_line(chosen: &Found, shortest: &HeldBack) -> String {
     let instead = if chosen.is_sorted() {
         "sorted order is given"
     } else {
-        "the order given is the one of least regret"
+        "the order given has the least regret"
     };
     format!(
-        "an order that would likely take {likely}, but up to {worst} if the map is off, and then longer than sorting; {instead}"
+        "an order that would likely take {likely}, but up to {worst} if the map is off, which is longer than sorting; {instead}"
     )
 }
 
@@ -293,10 +293,10 @@ pub fn whole_tape_line(placed: &Placed, chosen: &Found) -> Option<String> {
     ))
 }
 
-fn not_there(placed: &Placed, why: NotThere) -> String {
+fn not_there(why: NotThere) -> String {
     match why {
-        NotThere::AskTheDrive => "only the drive can tell: --to rao, then --rao-order".to_owned(),
-        NotThere::NoRao => format!("{} has none", placed.profile.title),
+        NotThere::AskTheDrive => "ask it: --to rao".to_owned(),
+        NotThere::NoRao => "the drive has none".to_owned(),
         NotThere::TooManyVisits(most) => format!("up to {most} visits"),
         NotThere::LtoOnly => "for LTO only".to_owned(),
         NotThere::DoesNotApply => "does not apply".to_owned(),

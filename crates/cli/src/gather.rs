@@ -6,7 +6,6 @@ use crate::interrupt::is_set;
 use crate::now::now_ns;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::catalogue::Requests;
 
 /// How often those who wait look again.
 pub const LOOK: Duration = Duration::from_millis(200);

@@ -132,7 +132,7 @@ pub fn line(aim: &Aim, placed: &Placed) -> String {
         None => String::new(),
     };
     let spared = if aim.spare_tape {
-        "; a ten-thousandth given for less tape"
+        "; up to a ten-thousandth more, for less tape"
     } else {
         ""
     };

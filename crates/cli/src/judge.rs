@@ -150,17 +150,14 @@ fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
         table.note("the drive did not return the order as it was sent");
     }
     table.note(format!(
-        "process {}, status {}, {} segments returned; we predict the way to each read, in bytes 2-4 the \
-         drive's estimate of it is thought to stand",
+        "process {}, status {}, {} segments returned. Beside each read stand our prediction of the way to it, and bytes 2-4, which may be the drive's estimate",
         answer.process,
         answer.status,
         answer.segments.len()
     ));
     table.note(if is_emulated {             "an emulated drive: its answer is our own stand-in and says nothing of any drive; it \
              leaves these bytes zero"
-         } else {             "how these bytes are to be read is in no public text that we know, so they are shown as they \
-             came, in hex; with `tapewise drive show access-order DEVICE --hex` right after this, the \
-             whole answer can be sent to us"
+         } else {             "no public text that we know explains these bytes, so tapewise shows them as they came, in hex. To send us the whole answer, run `tapewise drive show access-order DEVICE --hex` right after this"
          });
     crate::output::table(&table)
 }

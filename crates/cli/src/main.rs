@@ -149,7 +149,8 @@ Options
 {options}
 
 `tapewise <VERB> --help` explains a verb. Lists come from standard input, results go to standard
-output, and everything else goes to standard error.
+output, and everything else goes to standard error. Tables are as wide as the terminal, and 80
+characters wide in a pipe or a file; set COLUMNS=120 for another width.
 ";
 
 /// The verbs that are there on Linux only.
@@ -252,7 +253,28 @@ fn verb_of(matches: &clap::ArgMatches) -> String {
     words.join(" ")
 }
 
+/// What to tell a person who interrupts a verb that keeps nothing of unfinished work.
+fn begins_again(verb: &Verb) -> Option<&'static str> {
+    match verb {
+        Verb::Simulate(_) => Some(
+            "nothing is kept of this run. --shard I/N makes the replications in parts, which --merge puts together",
+        ),
+        Verb::Order(args) if args.search.may_be_long() => None,
+        Verb::Audit(args) if args.search.may_be_long() => None,
+        Verb::Order(_)
+        | Verb::Audit(_)
+        | Verb::Convert(_)
+        | Verb::Fit(_)
+        | Verb::Capacity(_)
+        | Verb::Reproduce(_) => Some("nothing is kept of this run; the same command begins again"),
+        _ => None,
+    }
+}
+
 fn run(cli: &Cli) -> Result<ExitCode, CliError> {
+    if let Some(hint) = begins_again(&cli.verb) {
+        interrupt::end_on_interrupt(hint)?;
+    }
     match &cli.verb {
         Verb::Order(args) => commands::order::run(args),
         Verb::Convert(args) => commands::convert::run(args),

@@ -11,6 +11,7 @@ use std::io::{IsTerminal, Write};
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::list::Separator;
 use tapewise_formats::list_out::{ListOutError, write_list};
 use tapewise_plot::Table;
@@ -57,6 +58,7 @@ pub fn write(
     new.prefix(".tapewise-");
     #[cfg(unix)]
     new.permissions(mode.clone().unwrap_or(Permissions::from_mode(0o666)));
+    let _whole = no_file_half_written();
     let mut file = new.tempfile_in(directory).map_err(|e| bad(&e))?;
     file.write_all(&text).map_err(|e| bad(&e))?;
     if let Some(mode) = mode {
@@ -67,6 +69,14 @@ pub fn write(
     // The name lasts too. Not every file system syncs directories, and the file is there.
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
+}
+
+/// Held while a file is written that is to appear whole.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Waits until no file is half written, and keeps it so.
+pub fn no_file_half_written() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The hint of `order` and `convert` about a name with a line break.
@@ -100,7 +110,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
     })
 }
 
-/// A table for standard output as a terminal has room for it; a pipe or a file gets every column.
+/// A table for standard output.
 pub fn table(table: &Table) -> String {
     fitted(table, terminal_size_of(std::io::stdout()))
 }
@@ -110,11 +120,12 @@ pub fn table_to_say(table: &Table) -> String {
     fitted(table, terminal_size_of(std::io::stderr()))
 }
 
+/// A table as wide as `COLUMNS` has it, else the terminal. Without either it is fit for a mail or a page of notes.
 fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
-    match terminal {
-        Some((Width(columns), _)) => format!("{table:width$}", width = usize::from(columns)),
-        None => table.to_string(),
-    }
+    let wanted = std::env::var("COLUMNS").ok();
+    let wanted = wanted.and_then(|columns| columns.trim().parse::<u16>().ok());
+    let width = wanted.or(terminal.map(|(Width(columns), _)| columns));
+    format!("{table:width$}", width = usize::from(width.unwrap_or(80)))
 }
 
 /// Says something on standard error, to a person, or to a program that asked for JSON.

@@ -25,16 +25,16 @@ pub struct ScenarioArgs {
     /// arrivals.per_hour and policy.window_s. If there are several, use `library.0.drive.1.count`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
-    /// Use only the case of this name. May be given several times.
+    /// Use only the case with this name. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub case: Vec<String>,
-    /// Seed of everything that is drawn [default: the scenario's].
+    /// Seed of the random numbers [default: the scenario's].
     #[arg(long, value_parser = quantity::count::<u64>)]
     pub seed: Option<u64>,
     /// Number of replications [default: from the scenario].
     #[arg(long, value_name = "N", conflicts_with = "width", value_parser = quantity::count::<u64>)]
     pub replications: Option<u64>,
-    /// Make replications until the mean is known to within this, such as `5%`.
+    /// Add replications until the mean is known to within this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub width: Option<f64>,
     /// Number of threads [default: all of the machine]. The results do not depend on it.

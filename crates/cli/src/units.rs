@@ -3,6 +3,7 @@
 use tapewise_model::Micros;
 pub use tapewise_model::units::{bytes, count};
 pub use tapewise_plot::{metres, tape_moved};
+use tapewise_sim::statistics::Interval;
 
 /// A part in per cent, without the sign: a small one keeps its digits.
 pub fn percent(percent: f64) -> String {
@@ -14,14 +15,16 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
-/// A time that a person waits: whole minutes, or hours and minutes.
-pub fn about(time: Micros) -> String {
-    let minutes = (time.as_secs_f64() / 60.0).round() as u64;
-    match minutes {
-        0 => "1 min".to_owned(),
-        1..60 => format!("{minutes} min"),
-        _ => format!("{}h{:02}", minutes / 60, minutes % 60),
-    }
+/// A time in seconds that was computed or measured.
+pub fn time(seconds: f64) -> String {
+    Micros::from_secs_f64(seconds).to_string()
+}
+
+/// A time with the ends of its interval.
+pub fn time_between(interval: &Interval) -> String {
+    let ends = [interval.estimate, interval.low().max(0.0), interval.high()];
+    let [estimate, low, high] = ends.map(time);
+    format!("{estimate} ({low} to {high})")
 }
 
 /// Processor time.
@@ -41,12 +44,5 @@ mod tests {
     fn processor_time_under_a_millisecond_is_none_to_speak_of() {
         assert_eq!(seconds(0.0004), "<1 ms");
         assert_eq!(seconds(0.25), "250 ms");
-    }
-
-    #[test]
-    fn a_wait_is_said_in_minutes() {
-        assert_eq!(about(Micros(20_000_000)), "1 min");
-        assert_eq!(about(Micros(41 * 60_000_000)), "41 min");
-        assert_eq!(about(Micros(125 * 60_000_000)), "2h05");
     }
 }

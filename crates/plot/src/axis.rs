@@ -27,10 +27,9 @@ pub fn time_ticks(until: Micros, most: usize) -> Vec<Tick> {
         let whole = seconds.round() as u64;
         match whole {
             0 => "0".to_owned(),
-            _ if step >= 86_400.0 => format!("{} h", whole / 3_600),
+            _ if step >= 86_400.0 => format!("{}d", whole / 86_400),
             _ if until_s >= 3_600.0 && whole < 3_600 => format!("{}m{:02}", whole / 60, whole % 60),
             _ if until_s >= 3_600.0 => format!("{}h{:02}", whole / 3_600, whole / 60 % 60),
-            _ if step >= 60.0 => format!("{} min", whole / 60),
             _ if until_s > 120.0 => format!("{}m{:02}", whole / 60, whole % 60),
             _ => format!("{whole} s"),
         }
@@ -225,7 +224,7 @@ mod tests {
     fn ticks_of_time_are_round_in_seconds_minutes_and_hours() {
         let of = |seconds: f64, most| time_ticks(Micros::from_secs_f64(seconds), most);
         assert_eq!(labels(&of(42.0, 5)), ["0", "10 s", "20 s", "30 s", "40 s"]);
-        assert_eq!(labels(&of(700.0, 4)), ["0", "5 min", "10 min"]);
+        assert_eq!(labels(&of(700.0, 4)), ["0", "5m00", "10m00"]);
         assert_eq!(
             labels(&of(10_000.0, 6)),
             ["0", "30m00", "1h00", "1h30", "2h00", "2h30"]

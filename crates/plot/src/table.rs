@@ -112,51 +112,46 @@ fn is_quantity(cell: &str) -> bool {
         || cell.starts_with(|c: char| c.is_ascii_digit() || "+-~<".contains(c))
 }
 
-/// `{table}` prints all columns. `{table:80}` leaves out the last columns if the table is wider than 80 characters, and
-/// says which. A last column without a heading holds remarks: it stays if it takes at most half of the room.
+/// `{table}` prints all columns as wide as they are. `{table:80}` folds words and leaves out the last columns until the
+/// table is at most 80 characters wide, and says which it left out.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.title.is_empty() {
             writeln!(f, "{}", self.title)?;
         }
-        let cell = |row: &Vec<String>, at: usize| row.get(at).cloned().unwrap_or_default();
-        let width = |at: usize| {
-            let cells = self.rows.iter().map(|row| cell(row, at).chars().count());
-            cells
-                .chain([self.columns[at].chars().count()])
-                .max()
-                .unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let shown = f.width().map_or_else(
-            || (0..widths.len()).collect(),
-            |room| self.columns_in(&widths, room),
-        );
+        let widths = self.widths();
         let right = self.right();
-        for row in std::iter::once(&self.columns).chain(&self.rows) {
-            let mut line = String::new();
-            for &at in &shown {
-                let (width, right) = (widths[at], right[at]);
-                let text = cell(row, at);
-                let pad = " ".repeat(width - text.chars().count());
-                line.push_str(if at == 0 { "" } else { GAP });
-                line.push_str(&if right { pad + &text } else { text + &pad });
-            }
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        let left_out = self.columns.iter().enumerate();
-        let left_out = left_out.filter(|(at, _)| !shown.contains(at));
-        let name = |name: &String| match name.as_str() {
-            "" => "remarks".to_owned(),
-            name => name.to_owned(),
+        let shown = match f.width() {
+            Some(room) => self.columns_in(&widths, room),
+            None => widths.iter().copied().enumerate().collect(),
         };
-        let left_out: Vec<String> = left_out.map(|(_, column)| name(column)).collect();
-        let left_out = left_out.join(", ");
+        for row in self.lines() {
+            let folded = shown
+                .iter()
+                .map(|&(at, width)| folded(cell(row, at), width));
+            let folded: Vec<Vec<String>> = folded.collect();
+            for line in 0..folded.iter().map(Vec::len).max().unwrap_or(1) {
+                let pieces = shown.iter().zip(&folded);
+                let pieces = pieces.map(|(&(at, width), lines)| {
+                    let text = lines.get(line).map_or("", String::as_str);
+                    let pad = " ".repeat(width - text.chars().count());
+                    if right[at] {
+                        pad + text
+                    } else {
+                        text.to_owned() + &pad
+                    }
+                });
+                let text = pieces.collect::<Vec<_>>().join(GAP);
+                writeln!(f, "{}", text.trim_end())?;
+            }
+        }
+        let is_left_out = |at: &usize| shown.iter().all(|(shown, _)| shown != at);
+        let left_out = (0..widths.len()).filter(is_left_out);
+        let left_out: Vec<&str> = left_out.map(|at| heading(&self.columns[at])).collect();
         if !left_out.is_empty() {
-            writeln!(
-                f,
-                "(no room for: {left_out}; a wider terminal or a pipe shows them)"
-            )?;
+            let left_out = left_out.join(", ");
+            let whole = across(widths.iter().copied());
+            writeln!(f, "(no room for: {left_out}; COLUMNS={whole} shows all)")?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
@@ -165,21 +160,89 @@ impl fmt::Display for Table {
 /// What stands between two columns.
 const GAP: &str = "  ";
 
+/// Words are not folded to less than this.
+const LEAST_FOLD: usize = 24;
+
+/// What a column is called where it is not shown.
+fn heading(column: &str) -> &str {
+    if column.is_empty() { "remarks" } else { column }
+}
+
+fn cell(row: &[String], at: usize) -> &str {
+    row.get(at).map_or("", String::as_str)
+}
+
+/// How wide columns are together.
+fn across(widths: impl ExactSizeIterator<Item = usize>) -> usize {
+    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    widths.sum::<usize>() + gaps
+}
+
+/// Words in lines of at most this width, or of one word.
+fn folded(words: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 impl Table {
-    /// The columns of these widths that fit into a line: at least two, and the remarks unless they are long.
-    fn columns_in(&self, widths: &[usize], room: usize) -> Vec<usize> {
-        let remarks = widths.last().copied().filter(|&width| {
-            self.columns.last().is_some_and(String::is_empty) && width * 2 <= room
-        });
-        let headed = widths.len() - usize::from(remarks.is_some());
-        let mut end = remarks.map_or(0, |width| width + GAP.len());
-        let fits = |&width: &usize| {
-            end += width + GAP.len();
-            end - GAP.len() <= room
+    /// The rows below their headings.
+    fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
+        std::iter::once(&self.columns).chain(&self.rows)
+    }
+
+    /// How wide each column is.
+    fn widths(&self) -> Vec<usize> {
+        let width = |at| self.lines().map(|row| cell(row, at).chars().count()).max();
+        (0..self.columns.len())
+            .map(|at| width(at).unwrap_or(0))
+            .collect()
+    }
+
+    /// How narrow each column can be: numbers are not folded, and no word is cut.
+    fn least_widths(&self, widths: &[usize]) -> Vec<usize> {
+        let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
+        let word = |at| self.lines().filter_map(|row| longest(cell(row, at))).max();
+        let right = self.right();
+        let least = |(at, &width): (usize, &usize)| {
+            if right[at] {
+                width
+            } else {
+                word(at).unwrap_or(0).max(LEAST_FOLD).min(width)
+            }
         };
-        let fitting = widths[..headed].iter().copied().take_while(fits).count();
-        let fitting = fitting.max(2).min(headed);
-        (0..fitting).chain(headed..widths.len()).collect()
+        widths.iter().enumerate().map(least).collect()
+    }
+
+    /// The columns that fit into a line, each with its width: the widest words are folded first, then the last columns
+    /// go. Two columns stay, and so does a last column without a heading, which holds remarks.
+    fn columns_in(&self, widths: &[usize], room: usize) -> Vec<(usize, usize)> {
+        let least = self.least_widths(widths);
+        let mut shown: Vec<usize> = (0..widths.len()).collect();
+        let has_remarks = self.columns.last().is_some_and(String::is_empty);
+        let headed = |shown: &[usize]| shown.len() - usize::from(has_remarks);
+        while across(shown.iter().map(|&at| least[at])) > room && headed(&shown) > 2 {
+            shown.remove(headed(&shown) - 1);
+        }
+        let mut found: Vec<(usize, usize)> = shown.iter().map(|&at| (at, widths[at])).collect();
+        loop {
+            let over = across(found.iter().map(|(_, width)| *width)).saturating_sub(room);
+            let wide = found.iter_mut().filter(|(at, width)| *width > least[*at]);
+            match wide.max_by_key(|(_, width)| *width) {
+                Some((at, width)) if over > 0 => {
+                    *width = width.saturating_sub(over).max(least[*at])
+                }
+                _ => return found,
+            }
+        }
     }
 }
 
@@ -208,35 +271,49 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_and_named() {
         let mut table = Table::new("", &["order", "likely", "moved", "computed"]);
-        table.row([
-            "sorted".to_owned(),
-            "2h52".to_owned(),
-            "71 km".to_owned(),
-            "<1 ms".to_owned(),
-        ]);
+        table.row(["sorted", "2h52", "71 km", "<1 ms"].map(str::to_owned));
         assert_eq!(format!("{table:31}"), table.to_string());
         assert_eq!(
             format!("{table:30}"),
-            "order   likely  moved\nsorted    2h52  71 km\n\
-             (no room for: computed; a wider terminal or a pipe shows them)\n"
+            "order   likely  moved\nsorted    2h52  71 km\n(no room for: computed; COLUMNS=31 shows all)\n"
         );
         assert!(format!("{table:3}").starts_with("order   likely\n"));
     }
 
     #[test]
-    fn remarks_stay_where_other_columns_have_no_room_unless_they_are_long() {
+    fn remarks_stay_where_other_columns_have_no_room() {
         let mut table = Table::new("", &["order", "likely", "moved", "computed", ""]);
-        let row = ["best", "1h22", "5 km", "1.0 s", "<- given"];
-        table.row(row.map(str::to_owned));
+        table.row(["best", "1h22", "5 km", "1.0 s", "<- given"].map(str::to_owned));
         assert_eq!(
             format!("{table:31}"),
-            "order  likely  moved\nbest     1h22   5 km  <- given\n\
-             (no room for: computed; a wider terminal or a pipe shows them)\n"
+            "order  likely  moved\nbest     1h22   5 km  <- given\n(no room for: computed; COLUMNS=40 shows all)\n"
         );
-        let narrow = format!("{table:14}");
-        assert!(
-            narrow.contains("(no room for: moved, computed, remarks;"),
-            "{narrow}"
+    }
+
+    #[test]
+    fn long_words_are_folded_before_a_column_goes() {
+        let mut table = Table::new("", &["field", "value", "note"]);
+        table.row(["wrap", "58", "the share that a real cartridge had"].map(str::to_owned));
+        table.row(["rate", "[365, 341, 318, 306.4, 273]", "-"].map(str::to_owned));
+        assert_eq!(
+            format!("{table:57}"),
+            "\
+field  value                     note
+wrap   58                        the share that a real
+                                 cartridge had
+rate   [365, 341, 318, 306.4,    -
+       273]
+"
         );
+    }
+
+    #[test]
+    fn a_word_is_never_cut() {
+        let mut table = Table::new("", &["file", "size", "tape"]);
+        let path = "day1/a-path-that-somebody-copies-from-here.mov";
+        table.row([path, "2 GB", "A00012"].map(str::to_owned));
+        let narrow = format!("{table:40}");
+        assert!(narrow.contains(&format!("{path}  2 GB\n")), "{narrow}");
+        assert!(narrow.contains("(no room for: tape;"), "{narrow}");
     }
 }

@@ -7,7 +7,7 @@ use tapewise_scsi::TapeDrive;
 /// The highest partition that a cartridge can have (SSC-5, 8.5.3).
 const LAST_PARTITION: u16 = 3;
 
-/// The table as of when the cartridge was loaded, empty for a cartridge without data; none where
+/// The table as it was when the cartridge was loaded, empty for a cartridge without data; none where
 /// the drive has no such table (before LTO-7).
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::io::Read;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{FileId, Files as _};
+use tapewise_archive::catalogue::FileId;
 use tokio::sync::mpsc;
 
 /// Bytes of one piece of an answer, and pieces on their way.

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{CacheRecords as _, Holds, OpenRecalls, Requests as _};
+use tapewise_archive::catalogue::{Holds, OpenRecalls};
 
 /// What waits, and what the cache holds.
 pub(crate) struct Load {

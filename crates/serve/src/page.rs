@@ -14,9 +14,7 @@ use axum::response::{Html, IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{
-    OpenRecalls, RequestState, Requests as _, Stage, Stages as _, VolumeWait,
-};
+use tapewise_archive::catalogue::{OpenRecalls, RequestState, Stage, VolumeWait};
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
 

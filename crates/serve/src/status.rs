@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tapewise_archive::catalogue::{Requests as _, VolumeWait};
+use tapewise_archive::catalogue::VolumeWait;
 use utoipa::ToSchema;
 
 /// How often events look for a change.

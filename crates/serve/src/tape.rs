@@ -24,8 +24,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, Files as _, NewStage, RequestState, Stage, StagedFile, Stages as _,
-    Submitted, WantedFile,
+    CopyState, FileId, NewStage, RequestState, Stage, StagedFile, Submitted, WantedFile,
 };
 use utoipa::ToSchema;
 

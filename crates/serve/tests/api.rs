@@ -4,10 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{
-    Answer, CacheKey, CacheRecords as _, Cause, Failure, FileId, Files as _, Recorded,
-    Requests as _, SqliteCatalogue, Volumes as _,
-};
+use tapewise_archive::catalogue::{Answer, CacheKey, Catalogue, Cause, Failure, FileId, Recorded};
 use tapewise_archive::open::Archive;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::settings::ArchiveSettings;
@@ -20,7 +17,7 @@ const NS: i64 = 1_000_000_000;
 /// An archive with five files of 100 bytes on tape and an empty one, and its service.
 struct Desk {
     directory: tempfile::TempDir,
-    catalogue: Arc<SqliteCatalogue>,
+    catalogue: Arc<dyn Catalogue>,
     token: String,
     router: axum::Router,
 }
@@ -66,6 +63,7 @@ fn desk(limits: Limits) -> Desk {
         volume_bytes: None,
         zstd_level: None,
         batch_window_s: None,
+        catalogue: None,
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");

@@ -1,12 +1,12 @@
 //! Firefox, spoken to in its own protocol (Marionette), so that the tests need no driver.
 
-use crate::driven::{Driven, HANGS};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tapewise_house::driven::{Driven, HANGS};
 
 /// Nothing of the browser's own goes to the network, and it chooses a free port.
 const SETTINGS: &str = r#"

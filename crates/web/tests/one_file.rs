@@ -1,14 +1,14 @@
 //! `make web`'s page in one file, as it is published, in Chromium and in Firefox.
 
-use crate::browser::Browser;
-use crate::driven::Driven;
 use crate::firefox::Firefox;
-use crate::page::{READY, axe};
+use crate::page::READY;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use tapewise::batch::Source;
+use tapewise_house::browser::Browser;
+use tapewise_house::driven::{Driven, axe};
 
 /// The page, if it was made.
 fn made() -> Option<PathBuf> {

@@ -3,13 +3,13 @@
 //!
 //! Whether two programs find the same plan is not asked here: `same.mjs` compares the module with the command line.
 
-use crate::browser::Browser;
-use crate::driven::Driven;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tapewise_house::browser::Browser;
+use tapewise_house::driven::{Driven, axe};
 use tapewise_web::desk::{Desk, Reader};
 
 /// Gives the page workers whose questions come to this test. No setting of the page's own undoes it.
@@ -166,43 +166,6 @@ fn native() -> Option<Page> {
 pub const READY: &str = "document.querySelector('#drive')?.options.length > 5 \
                      && document.querySelector('#status').textContent === ''";
 
-/// Every view in both themes and at both widths.
-fn looks(page: &mut Page, axe: Option<&str>) {
-    for (width, theme) in [
-        (1400, "light"),
-        (390, "dark"),
-        (390, "light"),
-        (1400, "dark"),
-    ] {
-        page.browser.look(width, theme);
-        let wider = page
-            .browser
-            .value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-        assert!(
-            wider.as_f64() <= Some(0.0),
-            "at {width} px the page is {wider} px too wide"
-        );
-        if let Some(axe) = axe {
-            let what = format!("{width} px, {theme}");
-            page.browser.assert_accessible(axe, &what);
-        }
-    }
-    page.browser.look(1400, "light");
-}
-
-/// The text of axe-core, where `make web` has put it.
-pub fn axe() -> Option<String> {
-    let file = tapewise_house::root().join("target/web-tools/node_modules/axe-core/axe.min.js");
-    let text = std::fs::read_to_string(&file).ok();
-    if text.is_none() {
-        eprintln!(
-            "SKIPPED: axe is not at {} (`make web-test` gets it)",
-            file.display()
-        );
-    }
-    text
-}
-
 #[test]
 fn a_tape_is_planned_by_keyboard_and_nothing_leaves_the_page() {
     let Some(mut page) = native() else { return };
@@ -235,7 +198,7 @@ fn a_tape_is_planned_by_keyboard_and_nothing_leaves_the_page() {
     page.wait("document.querySelector('.players + .controls button').textContent === 'Pause'");
     page.browser.press("Enter");
     page.wait("document.querySelector('.players + .controls button').textContent === 'Play'");
-    looks(&mut page, axe.as_deref());
+    page.browser.assert_looks(axe.as_deref());
 
     // The policy holds: no script of a text, no style of an attribute, no request.
     let refused = "new Promise((done) => { \
@@ -345,7 +308,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
     page.browser.press("ArrowRight");
     page.wait(three);
     page.wait(done);
-    looks(&mut page, axe.as_deref());
+    page.browser.assert_looks(axe.as_deref());
     page.browser.tab_to("#copy-link");
     page.browser.press("Enter");
     page.wait("location.hash.startsWith('#drives=')");
@@ -368,7 +331,7 @@ fn a_library_is_sized_and_a_link_holds_it() {
 
     page.browser.open(&page.file.clone(), "#papers");
     page.wait("document.querySelectorAll('#papers-view .chart').length === 5");
-    looks(&mut page, axe.as_deref());
+    page.browser.assert_looks(axe.as_deref());
     page.wait("true");
     let inside = |url: &String| {
         ["file:", "data:", "blob:"]

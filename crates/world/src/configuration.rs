@@ -41,6 +41,7 @@ impl Configuration {
             volume_bytes: Some(one(&[200_000, 800_000, 1 << 40])),
             zstd_level: Some(one(&[0, 0, 1]) as i32).filter(|level| *level > 0),
             batch_window_s: None,
+            catalogue: None,
             tiers: Vec::new(),
         };
         let drives = one(&[1, 2, 2, 3]) as u16;

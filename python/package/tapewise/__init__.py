@@ -13,35 +13,52 @@ Times are seconds, and predictions. Every answer is a value that can be pickled;
 which pandas and polars take as they are.
 """
 
-from ._tapewise import CartridgeError, FitError, InputError, SearchError, TapewiseError
 from .batch import Batch
 from .cartridge import Cartridge, Place, WrapEnd
+from .emulated import EmulatedDrive
+from .errors import CartridgeError, FitError, InputError, SearchError, SimulationError, TapewiseError
 from .logs import Audit, Fitted, audit, fit
-from .orders import Moves, Plan, compare, moves, order, order_names, price
+from .orders import Comparison, Moves, Plan, compare, moves, order, order_names, price, trace
 from .profile import Profile
+from .simulation import Capacity, Interval, Replay, Results, Scenario, Size, capacity, replay, simulate
+from .table import Table
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Audit",
     "Batch",
+    "Capacity",
     "Cartridge",
     "CartridgeError",
+    "Comparison",
+    "EmulatedDrive",
     "FitError",
     "Fitted",
     "InputError",
+    "Interval",
     "Moves",
     "Place",
     "Plan",
     "Profile",
+    "Replay",
+    "Results",
+    "Scenario",
     "SearchError",
+    "SimulationError",
+    "Size",
+    "Table",
     "TapewiseError",
     "WrapEnd",
     "audit",
+    "capacity",
     "compare",
     "fit",
     "moves",
     "order",
     "order_names",
     "price",
+    "replay",
+    "simulate",
+    "trace",
 ]

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from . import _tapewise as native
-from ._tapewise import InputError
+from .errors import InputError
+from .table import Table
 
 Numbers = Iterable[int] | int
 
@@ -147,16 +148,16 @@ class Batch:
         starts = [draw.randrange(last_block - block_count + 1) for _ in range(count)]
         return cls(starts, block_count, block_size=block_size)
 
-    def columns(self) -> dict[str, Any]:
-        """One row for each run of blocks: what pandas and polars make a table of."""
-        return {
-            "id": [self.ids[at] for at in self.request],
-            "start_block": self.start_block.tolist(),
-            "block_count": self.block_count.tolist(),
-            "partition": [None if at < 0 else at for at in self.partition],
-        }
+    def columns(self) -> Table:
+        """One row for each run of blocks."""
+        return Table(
+            id=[self.ids[at] for at in self.request],
+            start_block=self.start_block.tolist(),
+            block_count=self.block_count.tolist(),
+            partition=[None if at < 0 else at for at in self.partition],
+        )
 
-    def native(self) -> NativeColumns:
+    def _native(self) -> NativeColumns:
         """The columns as the library takes them."""
         numbers = {name: getattr(self, name).tobytes() for name in NativeColumns.numbers}
         return NativeColumns(self.ids, self.block_size, **numbers)

@@ -1,4 +1,4 @@
-"""Logs: what a drive did becomes a profile, or is priced in other orders."""
+"""What a drive did becomes a profile, or is priced in other orders."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _tapewise as native
-from ._show import duration, html_columns
+from ._show import duration
 from .cartridge import Cartridge
 from .profile import Profile
+from .table import Table
 
 Log = str | os.PathLike[str] | bytes
 
@@ -31,10 +32,10 @@ class Fitted:
     median_error_s: float
     """Half of the predictions are no further off."""
     r_squared: float
-    kinds: dict[str, list[Any]] = field(compare=False)
-    """The error by kind of move, as columns."""
-    moves: dict[str, list[float]] = field(compare=False)
-    """What was measured and what a fit predicted that had not seen it, as columns in seconds."""
+    kinds: Table = field(compare=False)
+    """The error by kind of move."""
+    moves: Table = field(compare=False)
+    """What was measured and what a fit predicted that had not seen it, in seconds."""
 
     def __repr__(self) -> str:
         return (
@@ -43,7 +44,7 @@ class Fitted:
         )
 
     def _repr_html_(self) -> str:
-        return html_columns(self.kinds)
+        return self.kinds._repr_html_()
 
 
 def fit(log: Log, base: str | Profile, *, name: str = "fitted", block_size: int | None = None) -> Fitted:
@@ -54,7 +55,8 @@ def fit(log: Log, base: str | Profile, *, name: str = "fitted", block_size: int 
     found = native.fit(log_name, content, base.text, name, block_size)
     return Fitted(
         profile=Profile(found.pop("text")),
-        moves={"measured_s": found.pop("measured_s"), "predicted_s": found.pop("predicted_s")},
+        kinds=Table(found.pop("kinds")),
+        moves=Table(measured_s=found.pop("measured_s"), predicted_s=found.pop("predicted_s")),
         **found,
     )
 
@@ -65,10 +67,10 @@ class Audit:
 
     mounts: list[dict[str, Any]]
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> Table:
         """One row for each mount; times in seconds, without reading what was asked for."""
         names = dict.fromkeys(name for mount in self.mounts for name in mount)
-        return {name: [mount.get(name) for mount in self.mounts] for name in names}
+        return Table({name: [mount.get(name) for mount in self.mounts] for name in names})
 
     def total_s(self, column: str) -> float:
         """The sum of a column over the mounts that could be priced."""
@@ -81,7 +83,7 @@ class Audit:
         return f"Audit({len(self.mounts)} mounts, locating {duration(as_read)} as read, {duration(best)} in our order)"
 
     def _repr_html_(self) -> str:
-        return html_columns(self.columns())
+        return self.columns()._repr_html_()
 
 
 def audit(log: Log, cartridge: Cartridge, *, seed: int = 1) -> Audit:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from . import _tapewise as native
-from ._show import duration, html_columns, html_table
+from ._show import duration, html_table
 from .batch import Batch
 from .cartridge import Cartridge
+from .errors import SearchError
+from .table import Table
 
 Objective = Literal["total", "mean", "deadline"]
 Status = Literal["optimal", "bounded", "feasible"]
@@ -50,8 +52,8 @@ class Plan:
     wrap_changes: int
     positions: str
     """Where the positions come from."""
-    steps: dict[str, list[Any]] = field(compare=False)
-    """What the drive does, as columns."""
+    steps: Table = field(compare=False)
+    """What the drive does, one row for each step."""
 
     @property
     def status(self) -> Status:
@@ -89,8 +91,8 @@ class Plan:
 
 
 def _plan(batch: Batch, found: dict[str, Any]) -> Plan:
-    order = found.pop("requests")
-    return Plan(order=order, ids=[batch.ids[at] for at in order], made_by=found.pop("order"), **found)
+    order, steps = found.pop("requests"), Table(found.pop("steps"))
+    return Plan(order=order, steps=steps, ids=[batch.ids[at] for at in order], made_by=found.pop("order"), **found)
 
 
 def order_names() -> dict[str, str]:
@@ -121,7 +123,7 @@ def order(
     """
     placement = _Placement(head, end, read_through)
     found = native.find(
-        batch.native(), cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape
+        batch._native(), cartridge, placement, algorithm, objective, seed, work, budget_s, prove, spare_tape
     )
     return _plan(batch, found)
 
@@ -137,7 +139,7 @@ def price(
 ) -> Plan:
     """What an order of your own takes: `sequence` has the number of every request once."""
     placement = _Placement(head, end, read_through)
-    found = _plan(batch, native.price(batch.native(), cartridge, placement, [int(at) for at in sequence]))
+    found = _plan(batch, native.price(batch._native(), cartridge, placement, [int(at) for at in sequence]))
     object.__setattr__(found, "made_by", "given")
     return found
 
@@ -184,29 +186,29 @@ def moves(
     batch: Batch, cartridge: Cartridge, *, head: str = "bot", end: str = "anywhere", read_through: bool = True
 ) -> Moves:
     """The price of every move, for orders of your own."""
-    found = native.moves(batch.native(), cartridge, _Placement(head, end, read_through))
+    found = native.moves(batch._native(), cartridge, _Placement(head, end, read_through))
     return Moves(**{**found, "between_us": array("q", found["between_us"])})
 
 
 class Comparison(dict[str, Plan]):
     """Plans by the name of their order."""
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> Table:
         """One row for each order, the shortest first."""
         plans = sorted(self.items(), key=lambda item: item[1].total_s)
-        return {
-            "order": [name for name, _ in plans],
-            "total_s": [plan.total_s for _, plan in plans],
-            "worst_s": [plan.worst_s for _, plan in plans],
-            "locate_s": [plan.locate_s for _, plan in plans],
-            "wrap_changes": [plan.wrap_changes for _, plan in plans],
-        }
+        return Table(
+            order=[name for name, _ in plans],
+            total_s=[plan.total_s for _, plan in plans],
+            worst_s=[plan.worst_s for _, plan in plans],
+            locate_s=[plan.locate_s for _, plan in plans],
+            wrap_changes=[plan.wrap_changes for _, plan in plans],
+        )
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{name} {duration(plan.total_s)}' for name, plan in self.items())})"
 
     def _repr_html_(self) -> str:
-        return html_columns(self.columns())
+        return self.columns()._repr_html_()
 
 
 def compare(batch: Batch, cartridge: Cartridge, names: Iterable[str] | None = None, **options: Any) -> Comparison:
@@ -215,8 +217,25 @@ def compare(batch: Batch, cartridge: Cartridge, names: Iterable[str] | None = No
     for name in order_names() if names is None else names:
         try:
             plans[name] = order(batch, cartridge, algorithm=name, **options)
-        except native.SearchError:
+        except SearchError:
             # Exact only for small batches, or for LTO only.
             if names is not None:
                 raise
     return plans
+
+
+WORK = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+
+
+def trace(batch: Batch, cartridge: Cartridge, work: Iterable[int] = WORK, **options: Any) -> Table:
+    """How the search comes nearer to its end: one row for each limit of `work` (moves looked at), up to the one after
+    which nothing is left to do. The same on every machine, but for `computed_s`. Options are those of `order`."""
+    rows = Table(work=[], computed_s=[], total_s=[], bound_s=[], status=[])
+    for limit in work:
+        plan = order(batch, cartridge, work=limit, **options)
+        for name, value in (("work", limit), ("computed_s", plan.computed_s), ("total_s", plan.total_s),
+                            ("bound_s", plan.bound_s), ("status", plan.status)):  # fmt: skip
+            rows[name].append(value)
+        if plan.is_optimal:
+            break
+    return rows

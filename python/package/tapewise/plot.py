@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .logs import Audit, Fitted
     from .orders import Comparison, Plan
+    from .simulation import Capacity, Replay, Results
+    from .table import Table
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
+SKY, PURPLE, BLACK = "#56B4E9", "#CC79A7", "#000000"
+# Colour, line style and marker go together.
+_LINES = [(BLUE, "-", "o"), (RED, "--", "s"), (GREEN, "-.", "^"), (ORANGE, ":", "D"), (PURPLE, "-", "v")]
 
 
 def _axes(ax: Any) -> Any:
@@ -97,4 +102,110 @@ def audit(audited: Audit, ax: Any = None) -> Any:
     hours = [audited.total_s(name) / 3600 for name in known]
     ax.barh([wanted[name] for name in known][::-1], hours[::-1], color=BLUE)
     ax.set(xlabel="locating (hours)", title="what the same reads cost in other orders")
+    return ax
+
+
+def responses(results: Results | dict[str, Results], ax: Any = None) -> Any:
+    """The share of responses within a given time; of several results by name, a line for each."""
+    ax = _axes(ax)
+    named = results if isinstance(results, dict) else {results.scenario.name: results}
+    for number, ((name, one), (color, style, _)) in enumerate(zip(named.items(), _LINES * len(named), strict=False)):
+        shares = [permille / 10 for permille in range(1, 1 + len(one.quantiles_s))]
+        minutes = [seconds / 60 for seconds in one.quantiles_s]
+        ax.plot(minutes, shares, color=color, linestyle=style, label=name)
+        at = one.percentile(95)
+        if at.estimate == at.estimate:
+            ax.errorbar(
+                at.estimate / 60, 95, xerr=at.half_width / 60, color=color, capsize=3, marker="o", markersize=4,
+                label=None if number else "95th percentile, with its 95 % interval",
+            )  # fmt: skip
+    ax.set(xlabel="response (minutes)", ylabel="% of responses within this time", title="responses")
+    ax.set_ylim(0, 100)
+    ax.legend(loc="lower right", fontsize="small")
+    return ax
+
+
+def capacity(found: Capacity, ax: Any = None) -> Any:
+    """The target's metric by number of drives: simulated with 95 % intervals as bands, by formula, and the target."""
+    ax = _axes(ax)
+    rows = list(found.combinations.rows())
+    shown = dict.fromkeys((row["robots"], row["window_s"]) for row in rows)
+    for (robots, window_s), (color, style, marker) in zip(shown, _LINES * len(rows), strict=False):
+        these = [row for row in rows if (row["robots"], row["window_s"]) == (robots, window_s)]
+        name = f"robots: {robots}, window: {window_s:g} s"
+        formula = [(row["drives"], row["formula_s"] / 60) for row in these if row["formula_s"] is not None]
+        if formula:
+            ax.plot(*zip(*formula, strict=True), color=color, linewidth=0.8, alpha=0.7, label=f"{name}, by formula")
+        done = [row for row in these if row["estimate_s"] is not None]
+        drives = [row["drives"] for row in done]
+        bands = ([row[end] / 60 for row in done] for end in ("low_s", "high_s"))
+        ax.fill_between(drives, *bands, color=color, alpha=0.25)
+        ax.plot(drives, [row["estimate_s"] / 60 for row in done], color=color, linestyle=style, marker=marker,
+                label=f"{name}, simulated")  # fmt: skip
+    limit = found.limit_s / 60
+    ax.axhline(limit, color=BLACK, linestyle=":", label=f"target: {found.target}")
+    fewest = "no number of drives tried" if found.answer is None else f"{found.answer.drives} drives"
+    title = f"{found.scenario.name}: {fewest} for {found.target}"
+    ax.set(xlabel="drives", ylabel=f"{found.metric} of responses (minutes)", title=title)
+    # What is far beyond the target would press the rest together.
+    ax.set_ylim(0, 4 * limit)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(loc="upper right", fontsize="small")
+    return ax
+
+
+_ACTIONS = {
+    "fetch": (SKY, "", "robot gets"),
+    "return": (GREY, "", "robot puts back"),
+    "mount": (GREEN, "", "load"),
+    "locate": (BLUE, "", "locate"),
+    "read": (RED, "", "read"),
+    "rewind": (ORANGE, "///", "rewind"),
+    "unmount": (PURPLE, "...", "unload"),
+    "clean": (BLACK, "", "out of order"),
+    "repair": (BLACK, "", "out of order"),
+}
+
+
+def gantt(replay: Replay, begin_s: float = 0.0, end_s: float | None = None, ax: Any = None) -> Any:
+    """What every drive and robot did between two times; the first hour if no end is given."""
+    ax = _axes(ax)
+    end_s = begin_s + 3600 if end_s is None else end_s
+    bars: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    several = len(set(replay.actions["library"])) > 1
+    for row in replay.actions.rows():
+        who = f"drive {row['drive']}" if row["robot"] is None else f"robot {row['robot']}"
+        who = f"{row['library']}, {who}" if several else who
+        until_s = row["begin_s"] + row["duration_s"]
+        mine = bars.setdefault(who, {})
+        if until_s > begin_s and row["begin_s"] < end_s:
+            start_s = max(row["begin_s"], begin_s)
+            mine.setdefault(row["action"], []).append((start_s / 60, (min(until_s, end_s) - start_s) / 60))
+    names = sorted(bars, key=lambda who: (who.rpartition(" ")[0], int(who.rpartition(" ")[2])), reverse=True)
+    labelled: set[str] = set()
+    for place, who in enumerate(names):
+        for action, (color, hatch, label) in _ACTIONS.items():
+            if spans := bars[who].get(action):
+                shown = None if label in labelled else label
+                labelled.add(label)
+                ax.broken_barh(spans, (place - 0.35, 0.7), color=color, hatch=hatch, edgecolor="white", linewidth=0.2,
+                               label=shown)  # fmt: skip
+    ax.set_yticks(range(len(names)), names)
+    title = f"{replay.scenario.name}, replication {replay.replication}"
+    ax.set(xlabel="time since the replication began (minutes)", title=title)
+    ax.set_xlim(begin_s / 60, end_s / 60)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, fontsize="small")
+    return ax
+
+
+def trace(points: Table, ax: Any = None) -> Any:
+    """How the search comes nearer to its end, from `tapewise.trace`: the total and the bound by moves looked at."""
+    ax = _axes(ax)
+    ax.plot(points["work"], [s / 60 for s in points["total_s"]], color=BLUE, marker="o", label="total")
+    bounds = [(work, s / 60) for work, s in zip(points["work"], points["bound_s"], strict=True) if s is not None]
+    if bounds:
+        ax.plot(*zip(*bounds, strict=True), color=RED, linestyle="--", marker="s", label="no order below")
+    ax.set_xscale("log")
+    ax.set(xlabel="moves looked at", ylabel="total (minutes)", title="how the search comes nearer to its end")
+    ax.legend(loc="best", fontsize="small")
     return ax

@@ -15,7 +15,7 @@ pub enum CatalogueError {
     /// A number of a list or an index that the database cannot hold.
     #[error("a number is too large: the catalogue counts bytes and blocks up to 2^63 - 1")]
     NumberTooLarge,
-    /// A file beside the database could not be read or written.
+    /// A file beside the database, or of it, could not be read or written.
     #[error("{path}: {source}")]
     Io {
         /// Which file.
@@ -32,6 +32,56 @@ pub enum CatalogueError {
         path: PathBuf,
         /// What it says it is.
         application_id: i64,
+    },
+    /// A connection was lost in a commit, and the server could not be asked what became of it. The one case in which
+    /// something may have been changed.
+    #[error(
+        "the connection was lost while a change was being committed, and it could not be found out whether it was: \
+         look whether it is in the catalogue before doing it again. {source}"
+    )]
+    CommitUnknown {
+        /// How the connection was lost.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A text is no URL of a database.
+    #[error("no URL of a database, as postgresql://user@host/database: {what}")]
+    NoUrl {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The database holds tables of something else, and no catalogue.
+    #[error(
+        "{path} holds no catalogue but tables of something else, {table} for one: give an empty database"
+    )]
+    OtherTables {
+        /// The database.
+        path: PathBuf,
+        /// One of its tables.
+        table: String,
+    },
+    /// The catalogue was moved to another place, and this is what was left.
+    #[error(
+        "{path} was moved to {to}: set `catalogue` in archive.toml to that, or move it back from there"
+    )]
+    Moved {
+        /// The file or database.
+        path: PathBuf,
+        /// Where it is now.
+        to: String,
+    },
+    /// A catalogue goes where none is.
+    #[error("{path} holds a catalogue already: give a place that holds none")]
+    Occupied {
+        /// The file or database.
+        path: PathBuf,
+    },
+    /// A catalogue is moved only while nothing is under way.
+    #[error(
+        "the catalogue cannot be moved now: {what}. Let the work end, or stop it, and try again"
+    )]
+    InFlight {
+        /// What is under way.
+        what: String,
     },
     /// There was a catalogue, and it is gone.
     #[error(

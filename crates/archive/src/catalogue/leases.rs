@@ -9,7 +9,8 @@
 //! transaction fails with [`CatalogueError::LeaseLost`](super::CatalogueError::LeaseLost) and nothing is written. The
 //! drive is told the epoch too, in the key of its reservation, so that a host which was away has no way to the tape.
 //!
-//! A database that many hosts share counts time by its own clock, and ignores the times that callers give here.
+//! Times come from the callers, so hosts' clocks must agree, to a small part of a lease. If one is wrong, leases end early
+//! and work is done again; drive and catalogue still keep the old holder out.
 
 use super::ids::{RequestId, VolumeId};
 use super::{Catalogue, Result};

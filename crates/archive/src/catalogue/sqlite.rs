@@ -4,27 +4,21 @@
 //! One connection behind a lock; several processes may share the file, each waits for the other's
 //! transaction up to [`BUSY_LIMIT`].
 
-mod cached;
 mod failure;
 mod file;
-mod files;
 mod integrity;
-mod leases;
-mod rejoin;
-mod requests;
-mod rows;
 mod schema;
-mod stages;
-mod volume_rows;
-mod volumes;
-mod writes;
+mod transaction;
 
+use super::sql::{Database, Transaction, broken_rules, must_hold};
 use super::{Catalogue, CatalogueError, Lease, Result};
 pub use file::BUSY_LIMIT;
+pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
-pub use schema::{KNOWN, Upgrade};
-use schema::{check_identity, migrate};
+use integrity::damages;
+use rusqlite::{Connection, TransactionBehavior};
+pub use schema::KNOWN;
+use schema::{check_identity, migrate, migrate_to};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -108,6 +102,18 @@ impl SqliteCatalogue {
         SqliteCatalogue::with(connection, path)
     }
 
+    /// A new catalogue in a file that is empty, with this schema: an older one takes what an older catalogue held. It
+    /// is not on the disk before the file is synced.
+    pub(super) fn of_schema(path: &Path, schema: u32) -> Result<SqliteCatalogue> {
+        let mut connection = Connection::open(path)?;
+        // A log in a file might outlive a kill, and be taken for that of the file of this name.
+        connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        migrate_to(&mut connection, path, schema)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(SqliteCatalogue::of(connection))
+    }
+
     /// A catalogue in memory: gone with the process, for tests and rehearsals.
     pub fn in_memory() -> Result<SqliteCatalogue> {
         SqliteCatalogue::with(Connection::open_in_memory()?, Path::new(":memory:"))
@@ -145,31 +151,38 @@ impl SqliteCatalogue {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Does work that changes something, as one transaction.
+impl Database for SqliteCatalogue {
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.connection();
         // Immediate: a transaction that began by reading could not wait for another writer.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if let Some(lease) = &self.lease {
-            leases::must_hold(&transaction, lease)?;
+            must_hold(&transaction, lease)?;
         }
         let value = work(&transaction)?;
         transaction.commit()?;
         Ok(value)
     }
 
-    /// Does work that only reads, all of it from one state of the catalogue.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         work(&transaction)
     }
+
+    fn for_holder(&self, lease: &Lease) -> Arc<dyn Catalogue> {
+        Arc::new(SqliteCatalogue {
+            connection: Arc::clone(&self.connection),
+            lease: Some(lease.clone()),
+        })
+    }
 }
 
 /// Says in a backup that no volume takes more: what is written from now on is not in it, and whoever
 /// writes by it would begin on top of that.
-fn take_no_more(backup: &Path) -> Result<()> {
+pub(super) fn take_no_more(backup: &Path) -> Result<()> {
     let connection = Connection::open(backup)?;
     // A journal in a file might outlive a kill, and be taken for the next backup's.
     connection.execute_batch(
@@ -185,7 +198,11 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn integrity(&self) -> Result<Vec<String>> {
-        self.read(integrity::findings)
+        let mut connection = self.connection();
+        let transaction = connection.transaction()?;
+        let mut findings = damages(&transaction)?;
+        findings.extend(broken_rules(&transaction)?);
+        Ok(findings)
     }
 
     fn backup(&self, path: &Path) -> Result<()> {
@@ -196,9 +213,4 @@ impl Catalogue for SqliteCatalogue {
         }
         copy_to(&self.connection(), path, take_no_more)
     }
-}
-
-/// The one row of a query, if there is one.
-fn optional<T>(row: rusqlite::Result<T>) -> Result<Option<T>> {
-    Ok(row.optional()?)
 }

@@ -1,17 +1,43 @@
 //! Volumes, files and writes for the tests of catalogue and cache.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use crate::postgres_server;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Catalogue, FileId, NewFile, NewStore, Part, Recorded, SqliteCatalogue, Terms, VolumeId, Written,
+    Catalogue, FileId, NewFile, NewStore, Part, PostgresCatalogue, Recorded, SqliteCatalogue,
+    Terms, VolumeId, Written,
 };
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};
 
 pub const BLOCK_BYTES: u32 = 1000;
 
-pub fn new_catalogue() -> Arc<dyn Catalogue> {
+/// Tests of the contract: functions that take an empty catalogue, each run on SQLite and on PostgreSQL.
+#[macro_export]
+macro_rules! on_each_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[test] fn $test() { super::$test($crate::catalogue_help::new_on_sqlite()) })*
+        }
+        mod on_postgres {
+            $(#[test] fn $test() {
+                if let Some(catalogue) = $crate::catalogue_help::new_on_postgres() {
+                    super::$test(catalogue);
+                }
+            })*
+        }
+    };
+}
+
+pub fn new_on_sqlite() -> Arc<dyn Catalogue> {
     Arc::new(SqliteCatalogue::in_memory().expect("a catalogue"))
+}
+
+/// None where there is no server.
+pub fn new_on_postgres() -> Option<Arc<dyn Catalogue>> {
+    let url = postgres_server::parsed(&postgres_server::new_url()?);
+    let catalogue = PostgresCatalogue::open(&url, std::path::Path::new(".")).expect("a catalogue");
+    Some(Arc::new(catalogue))
 }
 
 pub fn volume(label: &str) -> Volume {

@@ -146,6 +146,6 @@ fn attributes(path: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
 fn attributes(_: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
     Err(std::io::Error::new(
         std::io::ErrorKind::Unsupported,
-        "where files lie on a mounted tape is read on Linux and macOS; give the tape's index with --ltfs-index",
+        "tapewise reads positions from a mounted tape on Linux and macOS only; give the tape's index with --ltfs-index",
     ))
 }

@@ -9,6 +9,7 @@ mod tests;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
 use crate::html;
+use crate::interrupt;
 use crate::json;
 use crate::output::{self, say};
 use crate::progress::{Meter, State};
@@ -46,8 +47,8 @@ pub struct Audit {
     /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2200))]
     year: Option<i16>,
-    /// Drive profile to price with: a name from `tapewise profile list`, or a TOML file [default:
-    /// the one that an event log names].
+    /// Drive profile to predict with: a name from `tapewise profile list`, or a TOML file [default: the one that an
+    /// event log names].
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
     /// Map of a cartridge, for reads whose positions the log does not have; may be given several
@@ -58,8 +59,8 @@ pub struct Audit {
     #[arg(long, value_name = "DIR")]
     maps: Option<PathBuf>,
     #[command(flatten)]
-    search: SearchArgs,
-    /// Every drive, volume, user and mount, not only the ten that took longest.
+    pub search: SearchArgs,
+    /// Show every drive, volume, user and mount, not only the ten that took longest.
     #[arg(long)]
     all: bool,
     /// Print JSON instead of tables.
@@ -71,7 +72,7 @@ pub struct Audit {
     /// Write everything as one page for a browser.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// What the picture's hours are divided by.
+    /// How the picture divides the hours.
     #[arg(
         long,
         value_name = "WHAT",
@@ -102,6 +103,9 @@ fn volume_map(text: &str) -> Result<(String, PathBuf), String> {
 
 /// Runs the verb.
 pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
+    if args.search.may_be_long() {
+        interrupt::stop_search_on_interrupt()?;
+    }
     let found = audit(args)?;
     for notice in &found.notices {
         say(format_args!("tapewise: {notice}\n"));
@@ -122,7 +126,7 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         report::text(&found, args.all)
     };
     output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(interrupt::exit_of_search())
 }
 
 /// By whom or what the hours are divided.

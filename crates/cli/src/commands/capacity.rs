@@ -33,8 +33,8 @@ use tapewise_sim::{Scenario, document};
 pub struct Capacity {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// What is to hold: `mean`, `median` or p5, p10, p25, p75, p90, p95, p99, a time, and the rate if
-    /// it is not the scenario's: `p95 < 60 s at 200/h`.
+    /// The target: `mean`, `median` or p5, p10, p25, p75, p90, p95, p99, a time, and the rate if it is not the
+    /// scenario's: `p95 < 60 s at 200/h`.
     #[arg(long, value_name = "TARGET")]
     target: Target,
     /// Numbers of drives: `6`, `1..12`, `2,4,8`.

@@ -438,7 +438,7 @@ fn table_of(placed: &Placed, recalls: &[Recalled]) -> Table {
         "tape clock",
         "locating",
         "reading",
-        "tape moved",
+        "moved",
         "verified",
     ];
     let mut table = Table::new("", &columns);

@@ -18,8 +18,8 @@ use tapewise_scsi::transports::Iscsi;
 /// tapewise only looks at files of the kernel and opens no device. The exit code is 1 if something is
 /// missing that a drive or a robot of this machine needs.
 ///
-/// `--report FILE` writes what a bug report needs into one file: versions, system, settings, and
-/// these findings. Names, paths of yours and serial numbers are left out.
+/// `--report FILE` writes what a bug report needs into one file: versions, system, settings, and these findings.
+/// tapewise leaves out names, your paths and serial numbers.
 #[derive(clap::Args, Debug)]
 pub struct Doctor {
     /// Print JSON.
@@ -242,20 +242,20 @@ fn permission(root: &Path, device: &Found, user: &User, about: &str) -> Finding 
         return Finding::new(
             about,
             State::Fine,
-            format!("{node} may be read and written by this user"),
+            format!("{node} can be read and written by this user"),
         );
     }
     let kind = if access.is_character_device { "c" } else { "-" };
     let Access { group, mode, .. } = access;
     let found = format!(
-        "{node} may not be read and written by this user: it is of group {group}, mode {kind}{mode:03o}"
+        "{node} cannot be read and written by this user: it is of group {group}, mode {kind}{mode:03o}"
     );
     Finding::new(about, State::Missing, found)
         .hint(format!(
             "be a member of the group: sudo usermod -aG {group} $USER, and log in again"
         ))
         .nameless(format!(
-            "{node} may not be read and written by this user: mode {kind}{mode:03o}"
+            "{node} cannot be read and written by this user: mode {kind}{mode:03o}"
         ))
 }
 
@@ -283,7 +283,7 @@ fn used_by(host: &Host, device: &Found, about: &str) -> std::io::Result<Finding>
     let names: Vec<String> = holders.found.iter().map(ToString::to_string).collect();
     Ok(match (names.is_empty(), holders.unseen) {
         (false, _) => Finding::new(about, State::Note, format!("in use: {}", names.join("; ")))
-            .hint("tapewise refuses to touch it until it is given free")
+            .hint("tapewise does not use it until the other program has released it")
             .nameless(format!(
                 "in use: {}",
                 holders

@@ -47,9 +47,8 @@ pub struct Emulate {
     /// tape; times are those of the full sizes.
     #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     scale: u64,
-    /// Emulated seconds for each second of life: 1 is real time. Without it time is virtual: it passes
-    /// only by what commands take, and nobody waits. With --iscsi it holds for this run, whatever the
-    /// library says.
+    /// Emulated seconds for each real second: 1 is real time. Without this option time is virtual: only commands
+    /// take time, and nobody waits. With --iscsi, this run uses the value given here, whatever the library has.
     #[arg(long, value_name = "N", value_parser = quantity::positive)]
     clock_scale: Option<f64>,
     /// Another seed makes other cartridges and other noise.

@@ -47,7 +47,7 @@ pub struct Fit {
     /// Logs of any kind; `-` is standard input.
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
-    /// The profile of such drives: geometry, rates and all else that is not fitted.
+    /// The profile to begin with: geometry, rates and everything else that is not fitted.
     #[arg(long, value_name = "PROFILE")]
     base: String,
     /// What the logs are.
@@ -57,9 +57,8 @@ pub struct Fit {
     /// and event logs tell it.
     #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=u64::MAX))]
     block_size: Option<u64>,
-    /// The map of the cartridge that an event log with block numbers is of: key points or a table of
-    /// wrap ends, as `measure --map` writes it. The log of a measurement that found key points has them
-    /// itself.
+    /// For an event log with block numbers: the map of its cartridge, as `measure --map` writes it (key points or a
+    /// table of wrap ends). If `measure` found key points, its log has them already.
     #[arg(long, value_name = "MAP")]
     map: Option<PathBuf>,
     /// Where to write the fitted profile; its name is that of the file.
@@ -93,7 +92,7 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     if let Some(directory) = &args.maps {
         let maps = found.maps.as_ref().ok_or_else(|| {
             CliError::input(
-                "--maps: no maps were found from times, for the moves could be placed without",
+                "--maps: no maps were found from times, because the moves could be placed without them",
             )
         })?;
         maps::write(maps, directory, &found.ground.geometry)?;

@@ -430,7 +430,7 @@ fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliErro
         return Ok(true);
     }
     let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
-    let hint = "without --write it is measured as it is; --overwrite says that the data may go";
+    let hint = "leave out --write to measure the cartridge as it is, or add --overwrite if its data may be lost";
     Err(CliError::with(Exit::Refused, what).hint(hint))
 }
 

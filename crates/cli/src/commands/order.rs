@@ -3,7 +3,7 @@
 mod tapes;
 
 use crate::batch::Input;
-use crate::error::{CliError, Exit};
+use crate::error::CliError;
 use crate::explain::{Others, Report, unsafe_line, verdict, whole_tape_line};
 use crate::goal::GoalArgs;
 use crate::placement::{Extents, PlacementArgs};
@@ -40,7 +40,7 @@ pub struct OrderArgs {
     #[command(flatten)]
     goal: GoalArgs,
     #[command(flatten)]
-    search: SearchArgs,
+    pub search: SearchArgs,
     /// Which order to give. `drive` is the drive's own order, from --rao-order.
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = origin)]
     algorithm: Origin,
@@ -211,11 +211,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
             out.write_all(&result).map_err(CliError::failed)
         })?;
     }
-    Ok(if interrupt::is_search_stopped() {
-        ExitCode::from(Exit::Interrupted as u8)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(interrupt::exit_of_search())
 }
 
 /// What a drive thinks of requests that no profile of ours places on the tape: no order comes of it,
@@ -226,7 +222,7 @@ fn judge_unplaced(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
     };
     let asked = judge::sorted(batch);
     output::say(judge::judge(device, args.placement.head, &asked)?);
-    output::say("tapewise: in the order of blocks and without a prediction of ours, because:\n");
+    output::say("tapewise: sorted by block, and without a prediction, because:\n");
     Ok(())
 }
 

@@ -29,7 +29,7 @@ pub struct Reproduce {
     #[arg(long, default_value_t = 1, value_parser = quantity::count::<u64>)]
     seed: u64,
     /// Compute the claims with each of these seeds, from the first to the last (1..3), and show the worst and the
-    /// spread. Tables and figures are of the first.
+    /// spread. Tables and figures show the first seed.
     #[arg(long, value_name = "SEEDS", value_parser = seeds, conflicts_with = "seed")]
     seeds: Option<Seeds>,
     /// Draw the paper's figures from what was computed, as SVG files in this directory.

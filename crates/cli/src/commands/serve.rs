@@ -18,7 +18,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::catalogue::{Requests, Stages};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::{Action, Event};

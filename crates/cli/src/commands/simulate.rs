@@ -41,7 +41,7 @@ pub struct Simulate {
     /// Write everything as one page for a browser.
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     html: Option<PathBuf>,
-    /// The replication that --trace, --events and the timeline of --plot and --html are of.
+    /// The replication to show: in --trace, in --events, and in the timeline of --plot and --html.
     #[arg(long, value_name = "N", requires = "one", default_value_t = 0,
         value_parser = quantity::count_in::<u64>(0..=999_999))]
     replication: u64,

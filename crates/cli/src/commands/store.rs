@@ -39,10 +39,10 @@ pub struct Store {
     /// Files and directories to store; directories with everything below them.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Directory in the archive below which they appear.
+    /// Store the files below this directory of the archive.
     #[arg(long, value_name = "PATH")]
     under: Option<PathBuf>,
-    /// Cartridges that each file is to lie on [default: as the archive has it].
+    /// How many cartridges get a copy of each file [default: as in archive.toml].
     #[arg(long, value_name = "N", value_parser = quantity::count_in::<u32>(1..=8))]
     copies: Option<u32>,
     /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
@@ -51,8 +51,8 @@ pub struct Store {
     /// Stop when the files are in the cache; a later `store` without --later writes them to tape.
     #[arg(long)]
     later: bool,
-    /// Compress files with zstd before they are written, at this level if one is given [default: as the
-    /// archive has it].
+    /// Compress files with zstd before they are written, at this level if you give one [default: as in
+    /// archive.toml].
     ///
     /// A file that shrinks by less than 3 % is written as it is. Without tapewise `tar` and `zstd -d`
     /// restore it.

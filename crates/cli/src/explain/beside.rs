@@ -50,7 +50,7 @@ pub(super) fn trade_off(
     table.note("mean: when a request is read, on average, each counting 1 + priority");
     if aim.has_deadlines {
         table.note(
-            "late: requests read after their deadlines; lateness: the sum of how much, each counting 1 + priority",
+            "late: requests read after their deadlines; lateness: the sum of their delays, each counting 1 + priority",
         );
     }
     Some(table)

@@ -161,7 +161,7 @@ fn on_a_full_disk_files_are_found_go_to_tape_and_come_back() {
     says(
         &full,
         &[
-            "the disk of disk/A is full: the room kept for the catalogue was given up",
+            "the disk of disk/A is full: tapewise gave up the room it keeps for the catalogue",
             "the cache is full",
             "beside what is kept for the catalogue",
         ],

@@ -3,6 +3,9 @@
 use crate::audit::log;
 use crate::program::{Desk, ORDER};
 use crate::simulate::LIBRARY;
+use serde_json::json;
+use tapewise_house::browser::Browser;
+use tapewise_house::driven::{Driven, axe};
 
 /// The page `page.html`: whole, with the answer first, pictures, and tables to save; and nothing from outside.
 fn page(desk: &Desk, answer: &str, sheets: &[&str]) -> String {
@@ -31,7 +34,63 @@ fn page(desk: &Desk, answer: &str, sheets: &[&str]) -> String {
             .iter()
             .all(|name| !name.starts_with(".tapewise-"))
     );
+    in_a_browser(desk, sheets);
     page
+}
+
+/// A place of the first mark that says something, in the middle of the window.
+const MARK: &str = "(() => {
+  const mark = document.querySelector('figure.zoom g > title').parentNode;
+  mark.scrollIntoView({ block: 'center', inline: 'center' });
+  const box = mark.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})()";
+
+/// The page `page.html` as a reader has it: it fits, zooms, says what a mark is, gives its tables, and asks for nothing.
+fn in_a_browser(desk: &Desk, sheets: &[&str]) {
+    let Some(mut browser) = Browser::start() else {
+        eprintln!("SKIPPED: no chromium that starts, so page.html was not tried in it");
+        return;
+    };
+    browser.open(&desk.path().join("page.html"), "");
+    browser.wait("document.readyState === 'complete'", &mut |_| {});
+    browser.assert_looks(axe().as_deref());
+    let place = browser.value(MARK);
+    let [x, y] = [0, 1].map(|at| place[at].as_f64().expect("a place"));
+    browser.point(x, y);
+    browser.wait("!document.querySelector('.tip').hidden", &mut |_| {});
+    assert_ne!(
+        browser.value("document.querySelector('.tip').textContent"),
+        json!("")
+    );
+    let width = "document.querySelector('figure.zoom svg').viewBox.baseVal.width";
+    let whole = browser.value(width).as_f64();
+    let press = |name| format!("document.querySelector('button[aria-label=\"{name}\"]').click()");
+    browser.value(&press("zoom in"));
+    assert_eq!(
+        browser.value(width).as_f64(),
+        whole.map(|whole| whole / 2.0)
+    );
+    browser.value(&press("show all"));
+    assert_eq!(browser.value(width).as_f64(), whole);
+    for sheet in sheets {
+        let link = format!("document.querySelector('a[download=\"{sheet}.csv\"]').href");
+        let saved = browser.value(&format!("fetch({link}).then(answer => answer.text())"));
+        let saved = saved.as_str().expect("a text");
+        assert!(
+            saved.lines().count() > 1 && saved.contains(','),
+            "{sheet}: {saved}"
+        );
+    }
+    for event in browser.events() {
+        assert_ne!(event["method"], "Runtime.exceptionThrown", "{event}");
+        let url = &event["params"]["request"]["url"];
+        let url = url.as_str().unwrap_or("file:");
+        assert!(
+            url.starts_with("file:") || url.starts_with("data:"),
+            "{url}"
+        );
+    }
 }
 
 #[test]

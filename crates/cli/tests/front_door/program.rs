@@ -94,6 +94,8 @@ impl Desk {
         command.env_remove("RUST_BACKTRACE");
         // Nobody's own defaults.
         command.env("TAPEWISE_CONFIG", "");
+        // Every column of every table.
+        command.env("COLUMNS", "300");
         command.env_remove("TAPEWISE_PROFILE");
         command.env_remove("TAPEWISE_ARCHIVE");
         command
@@ -159,6 +161,7 @@ impl Desk {
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(self.path());
         command.env("TAPEWISE", TAPEWISE).stdin(Stdio::null());
+        command.env("COLUMNS", "300");
         command.env("TAPEWISE_CONFIG", "");
         command.env_remove("RUST_BACKTRACE");
         Ran::new(command.output().expect("a shell"), line)

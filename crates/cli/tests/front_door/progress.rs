@@ -129,6 +129,23 @@ fn without_a_terminal_there_is_no_line_and_the_words_are_as_ever() {
 }
 
 #[test]
+fn an_interrupt_says_that_nothing_is_kept_and_how_to_go_on() {
+    let desk = Desk::new();
+    desk.put("small.toml", LIBRARY);
+    let args = "simulate small.toml --replications 900000 --progress json -o whole.json";
+    let line = format!("$TAPEWISE {args} & sleep 1; kill -INT $!; wait $!");
+    let ran = desk.shell(&line);
+    let end = objects(&ran).pop().expect("an end");
+    assert_eq!((ran.code, &end["outcome"]), (130, &"interrupted".into()));
+    let hint = end["hint"].as_str().expect("a hint");
+    assert!(
+        hint.contains("nothing is kept") && hint.contains("--shard"),
+        "{hint}"
+    );
+    assert_eq!(desk.names(), ["small.toml"]);
+}
+
+#[test]
 fn a_long_search_counts_its_seconds_to_the_limit() {
     let desk = Desk::new();
     // Places without a pattern, and far more than the search can finish in its budget.

@@ -68,12 +68,14 @@ fn help_is_plain_english() {
     }
 }
 
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+/// The files below a directory whose names end so.
+fn files_below(directory: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
         if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files_below(&path, endings, found);
+        } else if ending.is_some_and(|ending| endings.contains(&ending)) {
             found.push(path);
         }
     }
@@ -119,7 +121,7 @@ fn messages_are_plain_english() {
         let path = entry.expect("an entry").path();
         // The papers are quoted as they were written.
         if path.join("src").is_dir() && !path.ends_with("papers") {
-            sources(&path.join("src"), &mut files);
+            files_below(&path.join("src"), &["rs"], &mut files);
         }
     }
     assert!(files.len() > 300, "{} files", files.len());
@@ -133,6 +135,43 @@ fn messages_are_plain_english() {
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// A text in lower case on one line: without the marks of comments and quotes, and without breaks of lines.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(|line| line.trim().trim_end_matches('\\'));
+    let lines = lines.map(|line| line.trim_start_matches(['/', '!', '>', '#', ' ']));
+    let words: Vec<String> = lines.map(str::to_lowercase).collect();
+    let words = words.join(" ");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_sentences_that_contributors_are_shown_are_in_use() {
+    let root = tapewise_house::root();
+    let contributing = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("the page");
+    let table = contributing
+        .split("| was | is now |")
+        .nth(1)
+        .expect("a table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let sentences = rows.filter_map(|row| row.split('|').nth(2));
+    let sentences: Vec<String> = sentences.map(in_one_line).collect();
+    assert!(sentences.len() >= 25, "{sentences:?}");
+    let mut files = vec![root.join("README.md")];
+    for folder in ["crates", "docs"] {
+        files_below(&root.join(folder), &["rs", "md"], &mut files);
+    }
+    let texts: Vec<String> = (files.iter())
+        .map(|file| in_one_line(&std::fs::read_to_string(file).expect("a text")))
+        .collect();
+    for sentence in sentences {
+        let is_there = texts.iter().any(|text| text.contains(&sentence));
+        assert!(is_there, "{sentence:?} stands nowhere");
+    }
 }
 
 #[test]

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Installs what the tests against real SCSI targets need, from Debian's packages: tgtd and libiscsi; strace for kills;
-# gfal2, a client of the tape API; QEMU, busybox, mt-st and a kernel with st, sg and ch for the guest. The kernel is
-# unpacked, not installed, into the directory given. Where this cannot be done it says what will be skipped, and why.
+# gfal2, a client of the tape API; PostgreSQL, for catalogues that hosts share; QEMU, busybox, mt-st and a kernel with
+# st, sg and ch for the guest. The kernel is unpacked, not installed, into the directory given. Where this cannot be
+# done it says what will be skipped, and why.
 set -euo pipefail
 
 kernel=${1:?a directory for the kernel}
 packages=(strace tgt libiscsi7 qemu-system-x86 qemu-block-extra busybox-static cpio kmod xz-utils mt-st e2fsprogs
-    gfal2-plugin-http python3-gfal2-util gfal2-util-scripts)
+    gfal2-plugin-http python3-gfal2-util gfal2-util-scripts postgresql)
 
 skip() {
-    echo "SKIPPED: tests against real SCSI targets: $1" >&2
+    echo "SKIPPED: tests against real SCSI targets and PostgreSQL: $1" >&2
     exit 0
 }
 

@@ -6,7 +6,8 @@ use crate::results::PartMean;
 use crate::simulate::{Outcome, Simulated, Unstable};
 use crate::statistics::Interval;
 use std::fmt;
-use tapewise_model::units::{number, share};
+use tapewise_model::Micros;
+use tapewise_model::units::share;
 
 /// Why a combination does not surely meet the target.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,10 +183,10 @@ impl fmt::Display for Remark {
             _ => {}
         }
         let value = self.value_s.map(|s| between(&s)).unwrap_or_default();
-        write!(f, "{} {value} s: ", self.metric)?;
+        write!(f, "{} {value}: ", self.metric)?;
         let spent = |wait: &Wait, what: &str| {
-            let (wait, mean) = (number(wait.wait_s), number(wait.mean_s));
-            format!("{wait} of {mean} s on average are spent waiting for {what}")
+            let (wait, mean) = (time(wait.wait_s), time(wait.mean_s));
+            format!("{wait} of {mean} on average are spent waiting for {what}")
         };
         match &self.obstacle {
             Obstacle::BusyRobots { wait, busy } => {
@@ -207,13 +208,13 @@ impl fmt::Display for Remark {
             } => {
                 let longest = longest
                     .iter()
-                    .map(|part| format!("{} {} s", part.part.name(), number(part.s.estimate)));
+                    .map(|part| format!("{} {}", part.part.name(), time(part.s.estimate)));
                 write!(
                     f,
-                    "without any wait for drive or robot {} of {} s are left, so more of them do not help; \
+                    "without any wait for drive or robot {} of {} are left, so more of them do not help; \
                      what takes longest: {}",
-                    number(*left_s),
-                    number(*mean_s),
+                    time(*left_s),
+                    time(*mean_s),
                     longest.collect::<Vec<_>>().join(", ")
                 )
             }
@@ -228,8 +229,13 @@ impl fmt::Display for Remark {
 fn between(interval: &Interval) -> String {
     format!(
         "{} ({} to {})",
-        number(interval.estimate),
-        number(interval.low()),
-        number(interval.high())
+        time(interval.estimate),
+        time(interval.low()),
+        time(interval.high())
     )
+}
+
+/// As times are printed everywhere.
+fn time(seconds: f64) -> Micros {
+    Micros::from_secs_f64(seconds)
 }

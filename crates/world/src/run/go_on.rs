@@ -4,7 +4,7 @@ use super::{Judged, Life, PATIENCE, sum_of, terms};
 use crate::fate::{Plan, Wrong};
 use crate::world::{Opening, Trouble};
 use tapewise_archive::cache::CacheError;
-use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry, Files};
+use tapewise_archive::catalogue::{CatalogueError, Copy, CopyState, Entry};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{MoveError, Others, ReadIn};
 use tapewise_archive::open::OpenError;

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tapewise_archive::catalogue::{
-    Answer, CatalogueError, Files, NewRecall, RequestId, RequestKind, RequestState, Requests,
+    Answer, CatalogueError, NewRecall, RequestId, RequestKind, RequestState, Requests,
 };
 
 /// What was asked for: the request, and the path of its file.

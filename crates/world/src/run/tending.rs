@@ -1,7 +1,7 @@
 //! What a site does now and then to the volumes it has.
 
 use crate::world::{Process, Trouble};
-use tapewise_archive::catalogue::{VolumeId, Volumes};
+use tapewise_archive::catalogue::VolumeId;
 use tapewise_archive::record::VolumeFormat;
 use tapewise_model::Micros;
 

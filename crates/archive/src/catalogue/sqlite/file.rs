@@ -85,6 +85,25 @@ pub(super) fn copy_to(
     path: &Path,
     prepare: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
+    appear(path, |partial| {
+        let name = partial.to_str().ok_or_else(|| CatalogueError::Io {
+            path: path.to_owned(),
+            source: std::io::Error::new(
+                ErrorKind::InvalidFilename,
+                "SQLite takes names in UTF-8 only",
+            ),
+        })?;
+        connection.execute("VACUUM INTO ?1", [name])?;
+        prepare(partial)
+    })
+}
+
+/// Makes a file that appears whole, over another one of that name, and is on the disk then: `fill` writes it, by a
+/// name that nothing else has.
+pub(in crate::catalogue) fn appear<T>(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
     let failed = |source| CatalogueError::Io {
         path: path.to_owned(),
         source,
@@ -100,16 +119,10 @@ pub(super) fn copy_to(
         .tempfile_in(directory)
         .map_err(failed)?
         .into_temp_path();
-    let name = partial.to_str().ok_or_else(|| {
-        failed(std::io::Error::new(
-            std::io::ErrorKind::InvalidFilename,
-            "SQLite takes names in UTF-8 only",
-        ))
-    })?;
-    connection.execute("VACUUM INTO ?1", [name])?;
-    prepare(&partial)?;
+    let filled = fill(&partial)?;
     let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
     sync(&partial).map_err(failed)?;
     partial.persist(path).map_err(|error| failed(error.error))?;
-    sync(directory).map_err(failed)
+    sync(directory).map_err(failed)?;
+    Ok(filled)
 }

@@ -1,90 +1,16 @@
-//! What must hold of an archive, asked of SQLite.
+//! What SQLite finds wrong with the file of a catalogue.
 
-use super::rows::all;
 use crate::catalogue::Result;
 use rusqlite::Transaction;
 
-/// Each finds what contradicts one rule: what it concerns, a path or a label, and a sentence.
-const RULES: [&str; 10] = [
-    // A whole copy is whole. Files of LTFS may have holes, so theirs may be shorter.
-    "SELECT file.path, printf('copy %d is whole, but its segments have %d of %d bytes', \
-        copy.number, coalesce(sum(segment.bytes), 0), coalesce(copy.zstd_bytes, file.bytes)) \
-    FROM copy JOIN file ON file.id = copy.file \
-    LEFT JOIN segment ON segment.copy = copy.id LEFT JOIN volume ON volume.id = segment.volume \
-    WHERE copy.state = 'whole' GROUP BY copy.id \
-    HAVING coalesce(sum(segment.bytes), 0) > coalesce(copy.zstd_bytes, file.bytes) \
-        OR (coalesce(sum(segment.bytes), 0) < coalesce(copy.zstd_bytes, file.bytes) \
-            AND coalesce(max(volume.format != 'ltfs'), 1))",
-    // The bytes of a copy follow one another.
-    "SELECT path, printf('copy %d has a segment at byte %d of the file, the one before ends at %d', \
-        number, file_offset, before) \
-    FROM (SELECT file.path, copy.number, segment.file_offset, volume.format, \
-        coalesce(lag(segment.file_offset + segment.bytes) OVER \
-            (PARTITION BY segment.copy ORDER BY segment.file_offset, segment.bytes), 0) AS before \
-        FROM segment JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
-        JOIN volume ON volume.id = segment.volume) \
-    WHERE file_offset < before OR (file_offset > before AND format != 'ltfs')",
-    // On volumes of ours no two segments share a byte of the tape.
-    "SELECT label, printf('segments overlap in block %d: one begins at byte %d of it, another ends at %d', \
-        first_block, byte_offset, before_end) \
-    FROM (SELECT volume.label, segment.first_block, segment.byte_offset, \
-        lag(segment.last_block) OVER tape AS before_last, \
-        lag(segment.byte_offset + segment.bytes \
-            - (segment.last_block - segment.first_block) * volume.block_bytes) OVER tape AS before_end \
-        FROM segment JOIN volume ON volume.id = segment.volume JOIN copy ON copy.id = segment.copy \
-        WHERE volume.format = 'tapewise' AND segment.bytes > 0 AND copy.state != 'lost' \
-        WINDOW tape AS (PARTITION BY segment.volume, segment.partition \
-            ORDER BY segment.first_block, segment.byte_offset)) \
-    WHERE first_block < before_last OR (first_block = before_last AND byte_offset < before_end)",
-    // On volumes of ours a segment's bytes end in its last block.
-    "SELECT file.path, printf('%d bytes from byte %d of block %d on volume %s do not end in block %d', \
-        segment.bytes, segment.byte_offset, segment.first_block, volume.label, segment.last_block) \
-    FROM segment JOIN volume ON volume.id = segment.volume \
-    JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
-    WHERE volume.format = 'tapewise' AND segment.bytes > 0 \
-    AND segment.first_block + (segment.byte_offset + segment.bytes - 1) / volume.block_bytes \
-        != segment.last_block",
-    // What was committed lies in front of the next write.
-    "SELECT volume.label, printf('block %d is recorded, but the next write would begin at block %d', \
-        max(segment.last_block), volume.next_block) \
-    FROM segment JOIN volume ON volume.id = segment.volume JOIN copy ON copy.id = segment.copy \
-    WHERE volume.format = 'tapewise' AND copy.state != 'lost' \
-    GROUP BY volume.id HAVING max(segment.last_block) >= volume.next_block",
-    // A live file is somewhere.
-    "SELECT path, 'is live, but no copy is whole and it is not in the cache: it is lost' FROM file \
-    WHERE state = 'live' \
-    AND NOT EXISTS (SELECT 1 FROM copy WHERE copy.file = file.id AND copy.state = 'whole') \
-    AND NOT EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id)",
-    // Two copies on one volume are one copy.
-    "SELECT file.path, printf('copies %d and %d are both on volume %s', \
-        min(copy.number), max(copy.number), volume.label) \
-    FROM segment JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
-    JOIN volume ON volume.id = segment.volume WHERE copy.state != 'lost' \
-    GROUP BY segment.volume, copy.file HAVING min(copy.number) != max(copy.number)",
-    // The cache keeps what lacks copies, and only that.
-    "SELECT path, CASE dirty WHEN 1 THEN 'the cache must keep it though it has its copies' \
-        ELSE 'the cache may drop it though it lacks copies' END \
-    FROM (SELECT file.path, cached.dirty, file.state != 'retired' AND file.copies_wanted > \
-            (SELECT count(*) FROM copy WHERE copy.file = file.id AND copy.state = 'whole') AS lacks \
-        FROM cached JOIN file ON file.id = cached.file) \
-    WHERE dirty != lacks",
-    // The cache holds whole files.
-    "SELECT file.path, printf('%d bytes of %d are in the cache', cached.bytes, file.bytes) \
-    FROM cached JOIN file ON file.id = cached.file WHERE cached.bytes != file.bytes",
-    // A copy that nobody writes has a part on tape, or there is no copy.
-    "SELECT file.path, printf('copy %d is neither being written nor partly on tape', copy.number) \
-    FROM copy JOIN file ON file.id = copy.file WHERE copy.state = 'writing' \
-    AND copy.open_write IS NULL \
-    AND NOT EXISTS (SELECT 1 FROM segment WHERE segment.copy = copy.id)",
-];
-
-/// What contradicts itself, a sentence each.
-pub fn findings(transaction: &Transaction<'_>) -> Result<Vec<String>> {
-    let mut findings: Vec<String> = all(transaction, "PRAGMA integrity_check(100)", [], |row| {
-        row.get(0)
-    })?;
+/// Its own checks, a sentence for each finding.
+pub(super) fn damages(transaction: &Transaction<'_>) -> Result<Vec<String>> {
+    let mut check = transaction.prepare("PRAGMA integrity_check(100)")?;
+    let found = check.query_map([], |row| row.get(0))?;
+    let mut findings: Vec<String> = found.collect::<rusqlite::Result<_>>()?;
     findings.retain(|finding| finding != "ok");
-    let foreign = all(transaction, "PRAGMA foreign_key_check", [], |row| {
+    let mut check = transaction.prepare("PRAGMA foreign_key_check")?;
+    let found = check.query_map([], |row| {
         let (table, row_id): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
         let parent: String = row.get(2)?;
         let row_id = row_id.map_or_else(String::new, |row_id| format!(" {row_id}"));
@@ -92,17 +18,8 @@ pub fn findings(transaction: &Transaction<'_>) -> Result<Vec<String>> {
             "{table}{row_id} refers to a {parent} that is not there"
         ))
     })?;
-    findings.extend(foreign.into_iter().take(100));
-    for rule in RULES {
-        let found = all(transaction, &format!("{rule} LIMIT 100"), [], |row| {
-            let about = match row.get_ref(0)? {
-                rusqlite::types::ValueRef::Blob(path) => String::from_utf8_lossy(path),
-                label => String::from_utf8_lossy(label.as_bytes()?),
-            };
-            let sentence: String = row.get(1)?;
-            Ok(format!("{about}: {sentence}"))
-        })?;
-        findings.extend(found);
+    for finding in found.take(100) {
+        findings.push(finding?);
     }
     Ok(findings)
 }

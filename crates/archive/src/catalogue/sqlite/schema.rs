@@ -4,7 +4,7 @@
 //! of the old catalogue is complete on the disk, beside the catalogue, before the first of them begins.
 
 use super::file::{copy_to, pragma, read_only, refuse_lost};
-use crate::catalogue::{CatalogueError, Result};
+use crate::catalogue::{CatalogueError, Result, Upgrade};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::{Path, PathBuf};
 
@@ -24,36 +24,18 @@ const MIGRATIONS: [&str; 6] = [
 /// The schema that this program reads and writes.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
 
-/// What opening a catalogue to write would do to its schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upgrade {
-    /// The schema of the file.
-    pub found: u32,
-    /// For each version above it up to [`KNOWN`]: what it brings, in a sentence.
-    pub brings: Vec<(u32, &'static str)>,
-    /// The copy of the catalogue as it is, which is made first.
-    pub copy: PathBuf,
-}
-
 impl Upgrade {
-    /// Looks at a catalogue, and changes nothing. `None` where it has this program's schema.
+    /// Looks at the catalogue in a file, and changes nothing. `None` where it has this program's schema.
     ///
     /// # Errors
     /// Where there is no catalogue, or it is one of a newer program.
-    pub fn of(path: &Path) -> Result<Option<Upgrade>> {
+    pub(in crate::catalogue) fn of_file(path: &Path) -> Result<Option<Upgrade>> {
         refuse_lost(path)?;
         let connection = read_only(path)?;
         check_identity(&connection, path)?;
         let found = pragma(&connection, "user_version")? as u32;
-        Ok((found < KNOWN).then(|| Upgrade {
-            found,
-            brings: (1..)
-                .zip(MIGRATIONS)
-                .skip(found as usize)
-                .map(|(version, migration)| (version, first_sentence(migration)))
-                .collect(),
-            copy: copy_of(path, found),
-        }))
+        let migrations = (1..).zip(MIGRATIONS);
+        Ok((found < KNOWN).then(|| Upgrade::new(found, migrations, copy_of(path, found))))
     }
 }
 
@@ -64,19 +46,18 @@ fn copy_of(path: &Path, schema: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A migration says in its first comment what it is for.
-fn first_sentence(migration: &'static str) -> &'static str {
-    let text = migration.trim_start_matches("-- ");
-    text.split_inclusive('.').next().unwrap_or_default()
-}
-
 /// Brings the schema of an open catalogue up to date; a new file gets it whole.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     let found = pragma(connection, "user_version")?;
     if 0 < found && found < i64::from(KNOWN) {
         copy_to(connection, &copy_of(path, found as u32), |_| Ok(()))?;
     }
-    for (version, migration) in (1i64..).zip(MIGRATIONS) {
+    migrate_to(connection, path, KNOWN)
+}
+
+/// Brings the schema up to a version.
+pub(super) fn migrate_to(connection: &mut Connection, path: &Path, schema: u32) -> Result<()> {
+    for (version, migration) in (1..=i64::from(schema)).zip(MIGRATIONS) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Looked at again: another process may have come first.
         check_identity(&transaction, path)?;
@@ -99,6 +80,14 @@ pub(super) fn check_identity(connection: &Connection, path: &Path) -> Result<()>
         return Err(CatalogueError::NotACatalogue {
             path: path.to_owned(),
             application_id,
+        });
+    }
+    let moved = "SELECT count(*) FROM sqlite_schema WHERE name = 'moved_to'";
+    if connection.query_row(moved, [], |row| row.get::<_, i64>(0))? > 0 {
+        let sql = "SELECT place FROM moved_to";
+        return Err(CatalogueError::Moved {
+            path: path.to_owned(),
+            to: connection.query_row(sql, [], |row| row.get(0))?,
         });
     }
     let found = pragma(connection, "user_version")?;

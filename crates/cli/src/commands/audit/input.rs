@@ -75,7 +75,7 @@ pub fn read(
     let overlaps = logs.mounts.overlaps;
     if overlaps > 0 {
         logs.notices.push(format!(
-            "{overlaps} events began before the one before them on the same drive had ended: hours add up to more than the clock's"
+            "{overlaps} events overlap the event before them on the same drive: hours add up to more than the clock's"
         ));
     }
     Ok(logs)

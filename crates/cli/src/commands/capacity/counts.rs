@@ -22,7 +22,7 @@ impl Counts {
                 let (first, last) = (number(first)?, number(last)?);
                 if last < first || last - first >= MOST_COUNTS {
                     return Err(format!(
-                        "{text}: from the lesser to the greater, {MOST_COUNTS} at most"
+                        "{text}: the smaller number comes first, and there are at most {MOST_COUNTS}"
                     ));
                 }
                 (first..=last).collect()

@@ -95,9 +95,12 @@ fn table(first: &Capacity, found: &[(MountPolicy, Capacity)]) -> Table {
         columns.push(&metric);
     }
     columns.extend(["drives held", "saved"]);
-    let limit = format!("{metric} under {} s", first.target.limit_s);
+    let limit = format!(
+        "{metric} under {}",
+        crate::units::time(first.target.limit_s)
+    );
     let mut table = Table::new(
-        &format!(
+        format!(
             "The fewest drives for {limit}, by mount policy, with 95 % intervals. Times in seconds"
         ),
         &columns,

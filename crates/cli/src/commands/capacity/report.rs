@@ -3,7 +3,7 @@
 use super::price::Price;
 use crate::commands::simulate::report::{caution, made};
 use crate::html::{MADE_BY, sentence};
-use crate::units::count;
+use crate::units::{count, time, time_between};
 use tapewise_model::units::{number, share};
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Table};
@@ -59,16 +59,18 @@ fn rows(found: &Capacity, price: Option<&Price>, all: bool) -> Table {
         "drives",
         "robots",
         "window",
-        "held",
-        "robots busy",
         "mean",
         &metric,
         "simulated",
-        "held",
-        "robots busy",
         "target",
     ];
     columns.extend(price.map(|_| "cost a year"));
+    columns.extend([
+        "held",
+        "robots busy",
+        "simulated held",
+        "simulated robots busy",
+    ]);
     let mut table = Table::new(
         "By formula; simulated where the target is near, with 95 % intervals over replications. Times in seconds",
         &columns,
@@ -78,12 +80,7 @@ fn rows(found: &Capacity, price: Option<&Price>, all: bool) -> Table {
         all || found.answer().is_none_or(near)
     };
     for one in found.combinations().filter(is_near) {
-        let mut cells = row(found, one);
-        if let Some(cost) = price.and_then(|price| price.of_a_year(one)) {
-            cells.resize(columns.len() - 1, String::new());
-            cells.push(format!("{cost:.0}"));
-        }
-        table.row(cells);
+        table.row(row(found, one, price));
     }
     let left_out = found.combinations().filter(|one| !is_near(one)).count();
     if left_out > 0 {
@@ -124,42 +121,50 @@ fn headline(found: &Capacity) -> String {
         format!("made        {}: {made}\n", one.name())
     });
     format!(
-        "target      {} under {} s{rate}, {}\n{how}",
+        "target      {} under {}{rate}, {}\n{how}",
         found.target.metric,
-        number(found.target.limit_s),
+        time(found.target.limit_s),
         first.scenario.name
     )
 }
 
-fn row(found: &Capacity, one: &Combination) -> Vec<String> {
+fn row(found: &Capacity, one: &Combination, price: Option<&Price>) -> Vec<String> {
+    let [mean, metric, held, busy] = match &one.formula {
+        Forecast::Expected(expected) => [
+            number(expected.mean_s),
+            number(expected.target_s),
+            share(expected.drives_held),
+            share(expected.robots_at_work),
+        ],
+        Forecast::Unstable { .. } => ["-", "unstable", "-", "-"].map(str::to_owned),
+        Forecast::None(_) => ["-"; 4].map(str::to_owned),
+    };
+    let simulated = match (&one.simulated, one.metric(found.target.metric)) {
+        (None, _) => Default::default(),
+        (Some(Outcome::Steady(simulated)), Some(metric)) => {
+            let library = &simulated.results.libraries[0];
+            let shares = [library.drives, library.robots].map(|used| share(used.estimate));
+            let [held, busy] = shares;
+            [between(&metric), held, busy]
+        }
+        (Some(_), _) => ["unstable", "", ""].map(str::to_owned),
+    };
+    let [response, simulated_held, simulated_busy] = simulated;
+    let meets = one.meets(&found.target).map_or("", Meets::word).to_owned();
     let mut row = vec![
         one.drives.to_string(),
         one.robots.to_string(),
         one.window_s.to_string(),
+        mean,
+        metric,
+        response,
+        meets,
     ];
-    row.extend(match &one.formula {
-        Forecast::Expected(expected) => [
-            share(expected.drives_held),
-            share(expected.robots_at_work),
-            number(expected.mean_s),
-            number(expected.target_s),
-        ],
-        Forecast::Unstable { .. } => ["-", "-", "-", "unstable"].map(str::to_owned),
-        Forecast::None(_) => ["-"; 4].map(str::to_owned),
-    });
-    match (&one.simulated, one.metric(found.target.metric)) {
-        (None, _) => {}
-        (Some(Outcome::Steady(simulated)), Some(metric)) => {
-            let library = &simulated.results.libraries[0];
-            row.push(between(&metric));
-            row.push(share(library.drives.estimate));
-            row.push(share(library.robots.estimate));
-        }
-        (Some(_), _) => row.extend(["unstable", "", ""].map(str::to_owned)),
-    }
-    if let Some(meets) = one.meets(&found.target) {
-        row.push(meets.word().to_owned());
-    }
+    row.extend(price.map(|price| {
+        let cost = price.of_a_year(one);
+        cost.map_or_else(String::new, |cost| format!("{cost:.0}"))
+    }));
+    row.extend([held, busy, simulated_held, simulated_busy]);
     row
 }
 
@@ -193,11 +198,11 @@ fn answers(found: &Capacity, price: Option<&Price>) -> Vec<(&'static str, String
     };
     let line = |label, one: &Combination| {
         let metric = one.metric(found.target.metric);
-        let metric = metric.map_or_else(String::new, |s| between(&s));
+        let metric = metric.map_or_else(String::new, |s| time_between(&s));
         let cost = price.and_then(|price| price.of_a_year(one));
         let cost = cost.map_or_else(String::new, |cost| format!(", {cost:.0} a year"));
         let (name, what) = (one.name(), found.target.metric);
-        (label, format!("{name}: {what} {metric} s{cost}"))
+        (label, format!("{name}: {what} {metric}{cost}"))
     };
     let cheapest = price.and_then(|price| {
         let met = found.combinations();

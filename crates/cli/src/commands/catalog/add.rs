@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{CatalogueError, Volumes};
+use tapewise_archive::catalogue::CatalogueError;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::foreign::{ForeignVolume, InLibrary, LeftOut, is_same_label};
 use tapewise_archive::mover::Others;
@@ -36,14 +36,14 @@ pub struct Add {
     /// Indexes of LTFS volumes, as XML, each named like its cartridge's label, A00012L6.xml; or lists of
     /// files and blocks, in the CSV of requests, with the labels in a column `volume`.
     ///
-    /// Files that are known by their blocks only are delivered unverified.
+    /// tapewise cannot verify files that it knows by their blocks only.
     #[arg(value_name = "INDEX.xml|LIST.csv")]
     indexes: Vec<PathBuf>,
     /// Bytes of a block of these volumes [default: 524288 for LTFS; a list needs it].
     #[arg(long, value_name = "BYTES", value_parser = quantity::size_in::<u64>(1..=16_777_215))]
     block_size: Option<u64>,
-    /// Labels of cartridges in the library that hold tar archives or an LTFS volume, or that are ours. Of an LTFS
-    /// volume the index is read; the others are read from end to end, on all drives.
+    /// Labels of cartridges in the library that hold tar archives or an LTFS volume, or that are ours. tapewise
+    /// reads the index of an LTFS volume, and reads the other cartridges from end to end, on all drives.
     ///
     /// tapewise adds what is on a cartridge of ours to what the catalogue already knows about it. If it finds
     /// two versions of a file, the one that was stored later counts. If a file spans several cartridges, name
@@ -69,7 +69,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     } else {
         archive.labels_in_libraries().unwrap_or_else(|error| {
             say(format_args!(
-                "tapewise: {}; labels are taken as the files are named\n",
+                "tapewise: {}; the names of the files are taken as labels\n",
                 error.message()
             ));
             Vec::new()
@@ -188,7 +188,7 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<ForeignVolume
 /// is named like.
 fn of_blocks(path: &Path, block_size: Option<u64>) -> Result<Vec<ForeignVolume>, CliError> {
     let block_bytes = block_size.ok_or_else(|| {
-        CliError::input("how long the blocks of these cartridges are is not known")
+        CliError::input("the block length of these cartridges is not known")
             .hint("--block-size BYTES says it")
     })?;
     let file = File::open(path).map_err(CliError::input)?;

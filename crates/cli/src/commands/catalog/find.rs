@@ -8,7 +8,7 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Files, Found, Pattern, Volumes};
+use tapewise_archive::catalogue::{Found, Pattern};
 use tapewise_archive::deliver::shown;
 use tapewise_formats::list::Separator;
 use tapewise_plot::Table;
@@ -31,7 +31,7 @@ pub struct Find {
     /// Print only the paths, a line each, as `tapewise recall --archive` reads them.
     #[arg(long, conflicts_with = "json")]
     paths: bool,
-    /// Ends paths with a zero byte, for names with line breaks: `recall -0` reads them.
+    /// End paths with a zero byte, for names with line breaks: `recall -0` reads them.
     #[arg(short = '0', long = "null", requires = "paths")]
     null: bool,
     /// Print JSON.

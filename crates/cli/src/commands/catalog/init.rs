@@ -30,7 +30,7 @@ pub struct Init {
     /// Profile of the drives [default: tapewise asks the drives for their names].
     #[arg(long, value_name = "NAME|FILE")]
     profile: Option<String>,
-    /// Cartridges that each file lies on unless it is stored otherwise.
+    /// How many cartridges get a copy of each file, unless `store --copies` says otherwise.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = quantity::count_in::<u32>(1..=8))]
     copies: u32,
     /// The most the cache holds: GB, or a size such as 2TB.
@@ -42,8 +42,7 @@ pub struct Init {
     /// Bytes after which a segment is closed with a filemark.
     #[arg(long, value_name = "BYTES", value_parser = quantity::size::<u64>)]
     segment_size: Option<u64>,
-    /// Compress files with zstd before they are written, at this level where one is given: 1 is quick, 19
-    /// slow.
+    /// Compress files with zstd before they are written, at this level if you give one: 1 is quick, 19 slow.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
         value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
@@ -111,13 +110,14 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         volume_bytes: None,
         zstd_level: args.precompress,
         batch_window_s: None,
+        catalogue: None,
         tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };
     Archive::create(&args.directory, &settings)?;
     let mut answer = Answer::new("catalog-init", args.json);
     let directory = args.directory.display().to_string();
     answer.line(&format!(
-        "{directory} is an archive; its settings are in archive.toml"
+        "made the archive {directory}; its settings are in {directory}/archive.toml"
     ))?;
     answer.set("archive", directory);
     answer.end()?;

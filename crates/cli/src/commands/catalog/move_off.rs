@@ -12,7 +12,6 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::Volumes;
 use tapewise_archive::mover::{Moved, due};
 
 /// Move files that are due: from the cache onto tape, and from tier to tier.
@@ -26,7 +25,7 @@ pub struct Migrate {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Say what would be moved, and move nothing.
+    /// Print what would be moved, and move nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print only errors on standard error.
@@ -45,9 +44,19 @@ pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due())?;
+    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due());
+    let moved = moved.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-migrate", args.json);
     told(&moved, &mut answer)
+}
+
+fn go_on_later(error: CliError) -> CliError {
+    match error.exit() {
+        Exit::Interrupted => error.or_hint(
+            "files that were moved stay where they are now; the same command moves the rest",
+        ),
+        _ => error,
+    }
 }
 
 /// Prints what is due, a line for each volume and tier.
@@ -91,7 +100,7 @@ pub struct Repack {
     /// Label of the volume.
     #[arg(value_name = "VOLUME")]
     volume: String,
-    /// Label the emptied cartridge anew, so that `store` writes on it again: what stands on it is given up.
+    /// Label the emptied cartridge again, so that `store` can write on it. What is on it is lost.
     #[arg(long)]
     reuse: bool,
     /// Print only errors on standard error.
@@ -115,7 +124,8 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
             mover.reuse(&record)?;
         }
         Ok(repacked)
-    })?;
+    });
+    let repacked = repacked.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-repack", args.json);
     answer.set("volume", args.volume.as_str());
     answer.set("forgotten", repacked.forgotten.is_some());
@@ -125,9 +135,9 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
         args.volume,
         units::count(repacked.moved.files as usize, "file"),
         match repacked.forgotten {
-            Some(_) if args.reuse => "forgotten, and its cartridge is labelled anew",
+            Some(_) if args.reuse => "removed, and its cartridge has a new label",
             Some(_) => "forgotten",
-            None => "kept, for what stays on it",
+            None => "kept, because files stay on it",
         }
     ))?;
     told(&repacked.moved, &mut answer)
@@ -149,7 +159,7 @@ fn told(moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
     }
     for label in &moved.emptied {
         say(format_args!(
-            "tapewise: nothing on volume {label} is wanted any more: `catalog repack` forgets it\n"
+            "tapewise: nothing on volume {label} is still wanted: `catalog repack` removes the volume\n"
         ));
     }
     for (label, why) in &moved.unavailable {

@@ -15,12 +15,12 @@ use tapewise_archive::mover::{Others, ReadIn, Rebuilt};
 
 /// Read all cartridges of the library and make the catalogue again from what is on them.
 ///
-/// A catalogue that is missing or empty is made anew. Every cartridge of ours is read from end to end, on all drives. Names, times, checksums, versions and the
-/// number of copies stand on the tape. What is found is joined to what the catalogue knows: nothing that it
-/// knows is lost, so an older catalogue, or a restored backup, is brought up to date in the same way. Files
-/// that span cartridges are joined when all of their parts have been read; parts that are missing are listed.
-/// Blank cartridges and those of others are passed over. Files in the cache that the catalogue does not know are
-/// kept in cache/quarantine of the archive.
+/// If the catalogue is missing or empty, tapewise makes a new one. tapewise reads every cartridge of ours from end
+/// to end, on all drives: names, times, checksums, versions and the number of copies are on the tape. It adds what
+/// it finds to what the catalogue knows. Nothing that the catalogue knows is lost, so the same command brings an
+/// older catalogue or a restored backup up to date. If a file spans several cartridges, tapewise joins its parts
+/// when all of them have been read, and lists the parts that are missing. It passes over blank cartridges and those
+/// of others. Files in the cache that the catalogue does not know go to cache/quarantine of the archive.
 #[derive(clap::Args, Debug)]
 pub struct Rebuild {
     /// The archive.

@@ -9,7 +9,7 @@ use crate::units;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Loss, Volumes};
+use tapewise_archive::catalogue::Loss;
 use tapewise_archive::record::VolumeState;
 
 /// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.
@@ -65,7 +65,7 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Write no more to volumes. Their files can be read until `catalog repack` moves them.
+/// Stop writing to volumes. Their files can be read until `catalog repack` moves them.
 #[derive(clap::Args, Debug)]
 pub struct Retire {
     /// The archive.
@@ -87,7 +87,9 @@ pub fn retire(args: &Retire) -> Result<ExitCode, CliError> {
     for label in &args.volumes {
         let id = volume(&archive, label)?;
         archive.catalogue.set_volume_state(id, VolumeState::Full)?;
-        answer.line(&format!("{label}: retired, it is only read from now on"))?;
+        answer.line(&format!(
+            "{label}: retired; tapewise only reads it from now on"
+        ))?;
         answer.push("retired", label.as_str());
     }
     answer.end()?;

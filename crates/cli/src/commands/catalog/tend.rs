@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Catalogue, VolumeId, Volumes};
+use tapewise_archive::catalogue::VolumeId;
 use tapewise_archive::damage::{Damaged, Look, Looked};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
@@ -25,9 +25,9 @@ const GO_ON: &str = "the catalogue keeps what was found so far; `tapewise catalo
 
 /// Read volumes whole, in the order of the tape, and compare every checksum.
 ///
-/// All drives read at once. A copy that is wrong or cannot be read is read again, in another drive where there
-/// is one, before it counts as lost. A lost copy that is right is taken back. Files that lack a
-/// copy get a new one from their other copy.
+/// All drives read at once. If a copy is wrong or cannot be read, tapewise reads it again, in another drive if
+/// there is one, before the copy counts as lost. A lost copy that turns out to be right counts again. Files that
+/// lack a copy get a new one from their other copy.
 #[derive(clap::Args, Debug)]
 pub struct Verify {
     /// The archive.
@@ -63,8 +63,8 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
 
 /// Verify the volumes that were read longest ago, within a budget of drive hours.
 ///
-/// If several volumes were last read on the same day, the one whose cartridge was loaded most often comes
-/// first. Run every night, this covers the whole archive in time. Each volume is read as by `verify`.
+/// If several volumes were last read on the same day, the one whose cartridge was loaded most often comes first.
+/// Run every night, this covers the whole archive in time. tapewise reads each volume as `verify` does.
 #[derive(clap::Args, Debug)]
 pub struct Scrub {
     /// The archive.
@@ -238,7 +238,7 @@ fn say_remade(moved: &Moved, answer: &mut Answer) -> Result<(), CliError> {
 fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<usize, CliError> {
     let taken_back = match found.taken_back {
         0 => String::new(),
-        count => format!(", {count} of them taken back"),
+        count => format!(", {count} of them had counted as lost"),
     };
     answer.line(&format!(
         "{label}: {} right ({}){taken_back}, {} without a known checksum, {} that span volumes, {} lost",
@@ -271,8 +271,9 @@ fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<us
 
 /// Look for contradictions in the catalogue, and for files that are damaged in the cache.
 ///
-/// Every file in the cache must be there in its length; with --contents all of it is read and compared with its
-/// checksum. A damaged file is named, and whether a copy on tape is whole. Nothing is changed.
+/// tapewise checks that every file of the cache is there and has its length. With --contents, it also reads the
+/// files and compares their checksums. It names each damaged file, and says whether a copy on tape is whole.
+/// Nothing is changed.
 #[derive(clap::Args, Debug)]
 pub struct Check {
     /// The archive.

@@ -6,7 +6,6 @@ use crate::settings::{Settings, Source};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use tapewise_archive::catalogue::{Catalogue, Volumes};
 use tapewise_archive::open::Archive;
 
 /// The report as text. `root` is the `/` of the host.

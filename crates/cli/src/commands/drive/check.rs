@@ -7,11 +7,11 @@ mod verified;
 use super::heed;
 use crate::error::CliError;
 use crate::progress::{Meter, State};
-use crate::{device, html, output, profiles, quantity, units};
+use crate::{device, html, interrupt, output, profiles, quantity, units};
 use std::path::PathBuf;
 use tapewise_emulator::DriveKind;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_model::{Micros, profile};
+use tapewise_model::{Micros, Profile, profile};
 use tapewise_run::check::{Asked, CheckError, Chosen, DriveReport, Ended, Limits, Move, Way};
 use tapewise_run::{RunError, profile_of_density};
 use tapewise_scsi::TapeDrive;
@@ -92,17 +92,23 @@ pub fn run(args: &Check) -> Result<(), CliError> {
     if let Some(hours) = args.hours {
         return full::run(args, name, path, hours);
     }
+    interrupt::end_on_interrupt(
+        "no report was written; the same command begins again, and --quick takes three minutes",
+    )?;
     let way = way(name)?;
     let mut drive = device::tape_for_use(name)?;
     let ready = drive.wait_until_ready(super::READY_LIMIT);
     ready.map_err(|error| CliError::from(error).of(name))?;
-    let (report, failure) = check(args, way, &mut drive)?;
+    let (report, failure, profile) = check(args, way, &mut drive)?;
     output::write(Some(path), |out| {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(CliError::failed)?;
         writeln!(out).map_err(CliError::failed)
     })?;
     if let Some(path) = &args.html {
-        html::write(path, &page::page(&report, &summary(&report)))?;
+        html::write(
+            path,
+            &page::page(&report, &summary(&report), profile.as_ref()),
+        )?;
     }
     output::say(summary(&report));
     // The report says what failed; the exit code says that something did.
@@ -123,12 +129,12 @@ fn way(name: &str) -> Result<Way, CliError> {
     })
 }
 
-/// The report, and the last failure of a locate if there was one.
+/// The report, the last failure of a locate if there was one, and the profile that the times stand beside.
 fn check(
     args: &Check,
     way: Way,
     drive: &mut TapeDrive,
-) -> Result<(DriveReport, Option<RunError>), CliError> {
+) -> Result<(DriveReport, Option<RunError>, Option<Profile>), CliError> {
     let (locates, minutes) = if args.quick {
         (QUICK_LOCATES, QUICK_MINUTES)
     } else {
@@ -150,7 +156,8 @@ fn check(
             Some(locates as u64),
         ));
     };
-    Ok(asked.walk(drive, &limits, chosen.as_ref(), &mut heed, &mut watch)?)
+    let (report, failure) = asked.walk(drive, &limits, chosen.as_ref(), &mut heed, &mut watch)?;
+    Ok((report, failure, chosen.map(|chosen| chosen.profile)))
 }
 
 impl From<CheckError> for CliError {
@@ -231,7 +238,7 @@ fn summary(report: &DriveReport) -> String {
                 lines.line(
                     format_args!("off, {}", errors.kind),
                     format_args!(
-                        "{:+.1} s in the mean, {:.1} s rms; {:.0} % of {} by more than 2 s",
+                        "{:+.1} s on average, {:.1} s rms; {:.0} % of {} by more than 2 s",
                         errors.mean_s,
                         errors.rms_s,
                         errors.off_share * 100.0,
@@ -258,7 +265,7 @@ fn locates(report: &DriveReport, lines: &mut tapewise_scsi::Report) {
     });
     let why = match report.ended {
         Ended::Done => "",
-        Ended::TimeOut => "; then the time was out: --minutes gives more",
+        Ended::TimeOut => "; then the time was up: --minutes gives more",
         Ended::Failures => "; then too many failed",
     };
     lines.line(

@@ -35,7 +35,7 @@ pub fn run(args: &Map) -> Result<(), CliError> {
         Some(table) => {
             let wraps = units::count(table.len(), "wrap");
             output::say(format_args!(
-                "{}: table of wrap ends, {wraps} with data, as of when the cartridge was loaded\n",
+                "{}: table of wrap ends, {wraps} with data, as it was when the cartridge was loaded\n",
                 args.device
             ));
             MapFile::EndOfWrap(table)

@@ -12,7 +12,8 @@ pub(super) struct Content {
     /// Make the first cartridge an LTFS volume with the files of this directory, or with those that an index lists.
     ///
     /// Give it again for the next cartridges. An index has no data: tapewise makes up the bytes of its files by
-    /// --seed, which takes no room on the disk, and leaves the checksums out of the index on the cartridge.
+    /// --seed, which takes about 30 bytes of disk for each block, and leaves the checksums out of the index on the
+    /// cartridge.
     #[arg(long, value_name = "INDEX.xml|DIR")]
     ltfs: Vec<PathBuf>,
     /// Fill the next cartridge with blocks of made-up data up to this much of its tape, such as 500GB, or to

@@ -30,10 +30,10 @@ pub(super) struct Serve {
     /// The file whose first line is the secret.
     #[arg(long, value_name = "FILE", requires = "chap_user")]
     chap_secret_file: Option<PathBuf>,
-    /// The user as whom the library proves itself to initiators that ask for it (mutual CHAP).
+    /// The user name with which the library proves who it is, if an initiator asks (mutual CHAP).
     #[arg(long, value_name = "USER", requires_all = ["chap_user", "chap_own_secret_file"])]
     chap_own_user: Option<String>,
-    /// The file whose first line is the library's own secret, which is another one.
+    /// The file whose first line is the library's own secret. It must differ from the initiators' secret.
     #[arg(long, value_name = "FILE", requires = "chap_own_user")]
     chap_own_secret_file: Option<PathBuf>,
     /// Append a line of JSON to this file for every command that a drive or the robot carries out: when,
@@ -167,7 +167,7 @@ fn chap(args: &Serve) -> Result<Option<Chap>, CliError> {
     if own.as_ref().is_some_and(|(_, own)| *own == secret) {
         // RFC 7143, 9.2.1: whoever knows one of them must not be able to play the other side.
         return Err(
-            CliError::input("the library's own secret is that of its user")
+            CliError::input("the library's own secret is the same as its user's")
                 .hint("put another secret into the file of --chap-own-secret-file"),
         );
     }

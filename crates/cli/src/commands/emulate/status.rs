@@ -10,7 +10,7 @@ use std::time::Duration;
 use tapewise_emulator::{Library, Snapshot};
 use tapewise_plot::Table;
 
-/// Show what the drives of a library that is being served are doing: cartridge, head and last commands.
+/// Show what the drives of a served library are doing: cartridge, head and last commands.
 #[derive(clap::Args, Debug)]
 pub(super) struct Status {
     /// The directory that `tapewise emulate DIR --iscsi` serves.

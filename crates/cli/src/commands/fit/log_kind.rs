@@ -13,7 +13,7 @@ pub enum LogFormat {
     Auto,
     /// Event logs of tapewise.
     Events,
-    /// CSV; its columns say of what.
+    /// CSV; the columns say which kind.
     Csv,
     /// The log of CTA's tape daemon.
     Cta,

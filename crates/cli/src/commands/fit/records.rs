@@ -48,7 +48,7 @@ fn say_read(name: &str, read: &ReadLog, notices: &mut Vec<String>) {
     for (count, why) in [
         (
             read.unplaced,
-            "that are the first of a mount, move nothing or have no blocks",
+            "that come first in a mount, move nothing or have no blocks",
         ),
         (read.failed, "that did not get there"),
     ] {

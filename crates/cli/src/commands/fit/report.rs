@@ -113,7 +113,7 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
                 probability(term.p),
                 stars(term.p).to_owned(),
             ],
-            None => ["-", "-", "-", "-", "left out: no record tells it"].map(str::to_owned),
+            None => ["-", "-", "-", "-", "left out: no record shows it"].map(str::to_owned),
         };
         table.row([term.name.clone()].into_iter().chain(cells));
     }
@@ -169,7 +169,7 @@ fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> Str
     let [forward, reverse] = landed.points;
     table.note(format!(
         "{}: {forward} on forward wraps, {reverse} on reverse wraps; reading {:.4e} s/LPOS\n\
-         {outliers} outliers were given no weight. Constants with no record are what others suggest.",
+         {outliers} outliers were given no weight. Constants without a record come from the others.",
         landed.structure.name(),
         found.read_per_lpos_s,
     ));
@@ -249,7 +249,7 @@ fn verdict(found: &Outcome) -> String {
     let _ = writeln!(
         text,
         "For the profile: {}, {:.2} s on held-out records{beside},\n\
-         without {} outliers that no model explains. The simplest within 2 % of the best is taken.",
+         without {} outliers that no model explains. The profile gets the simplest model within 2 % of the best.",
         choice.candidate.name(),
         choice.overall.bulk_s,
         comparison.outliers,

@@ -47,6 +47,7 @@ guides![
     "positions",
     "prove-an-order",
     "pull-cartridges-and-share-drives",
+    "python",
     "queueing",
     "recall-from-an-ltfs-tape",
     "reproduce-the-papers",

@@ -133,9 +133,7 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
     let mut worked = Ok(());
     if report.stage != Stage::Done {
         if drives.is_empty() || cartridges.is_empty() {
-            return Err(CliError::input(
-                "no cartridge with a label stands in a slot",
-            ));
+            return Err(CliError::input("no slot has a cartridge with a label"));
         }
         let mut work = Work {
             path,

@@ -9,6 +9,7 @@ use crate::log_file::Watched;
 use crate::output;
 use crate::progress::{Left, Meter, State};
 use crate::quantity;
+use crate::units;
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufWriter;
@@ -153,8 +154,8 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         None
     };
     output::say(format_args!(
-        "the robot moves for {} h: {} cartridges, {} drives, {} at once\n",
-        args.hours,
+        "the robot moves for {}: {} cartridges, {} drives, {} at once\n",
+        units::time(args.hours * 3600.0),
         cartridges.len(),
         drives.len(),
         args.in_flight
@@ -281,10 +282,10 @@ impl Times {
 fn text(document: &Document, tally: &Tally) -> String {
     let mut table = Table::new(
         format!(
-            "{} mounts and {} dismounts in {:.2} h: {:.1} mounts an hour, {} failures",
+            "{} mounts and {} dismounts in {}: {:.1} mounts an hour, {} failures",
             document.mounts,
             document.dismounts,
-            document.hours,
+            units::time(document.hours * 3600.0),
             document.mounts_per_hour,
             document.failures.len()
         ),
@@ -301,12 +302,19 @@ fn text(document: &Document, tally: &Tally) -> String {
         "from the request until the drive was ready; until the cartridge was back in its slot",
     );
     if let Some(seconds) = document.inventory_s {
-        table.note(format!("inventory of the whole library: {seconds:.0} s"));
+        table.note(format!(
+            "inventory of the whole library: {}",
+            units::time(seconds)
+        ));
     }
     for failed in &document.failures {
         table.note(format!(
-            "failed at {:.0} s: {:?} of {}, drive {}: {}",
-            failed.at_s, failed.action, failed.cartridge, failed.drive_element, failed.said
+            "failed after {}: {:?} of {}, drive {}: {}",
+            units::time(failed.at_s),
+            failed.action,
+            failed.cartridge,
+            failed.drive_element,
+            failed.said
         ));
     }
     output::table(&table)

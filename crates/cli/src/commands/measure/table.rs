@@ -126,7 +126,7 @@ fn notes(summary: &Summary, subject: &Subject, table: &mut Table) {
             format!("seek startup {:.2} s, full tape {:.1} s (as Johnson & Miller, Table 4)", seek.startup_s, seek.full_s)
         }),
         summary.crossover.as_ref().map(|crossover| {
-            format!("a locate is sooner than reading on from {:.1} MB on ({} comparisons)", crossover.mb, crossover.compared.len())
+            format!("a locate is faster than reading on from {:.1} MB on ({} comparisons)", crossover.mb, crossover.compared.len())
         }),
         summary.delay.as_ref().map(|delay| format!("delay between reads without loss: {:.1} ms", delay.ms)),
         summary.restart.as_ref().map(|restart| match restart.smallest_mb {

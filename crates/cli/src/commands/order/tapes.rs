@@ -42,9 +42,14 @@ pub fn run(args: &OrderArgs, indexes: &[PathBuf]) -> Result<ExitCode, CliError> 
             one.eq_ignore_ascii_case(volume.title()) || one.eq_ignore_ascii_case(volume.uuid())
         });
         if is_wanted && !files.is_empty() {
-            tapes.push(Tape::new(args, volume, files, &say)?);
+            tapes.push(Tape::new(args, volume, files)?);
         }
     }
+    for tape in &tapes {
+        say(&tape.placed.batch.recognised);
+    }
+    let notices = tapes.iter().flat_map(|tape| &tape.placed.batch.notices);
+    together(notices).iter().for_each(|notice| say(notice));
     if let (Some(one), true) = (args.input.one_volume(), tapes.is_empty()) {
         return Err(CliError::input(format!(
             "no file of the list is on a volume {one}"
@@ -81,17 +86,10 @@ fn refuse_options_for_one_tape(args: &OrderArgs) -> Result<(), CliError> {
 }
 
 impl Tape {
-    fn new(
-        args: &OrderArgs,
-        volume: &LtfsVolume,
-        files: &[usize],
-        say: &dyn Fn(&str),
-    ) -> Result<Tape, CliError> {
+    fn new(args: &OrderArgs, volume: &LtfsVolume, files: &[usize]) -> Result<Tape, CliError> {
         let title = volume.title().to_owned();
         let of = |error: CliError| error.of(&title);
         let batch = Arc::new(args.input.requests_of(volume, files)?);
-        say(&batch.recognised);
-        batch.notices.iter().for_each(|notice| say(notice));
         let cartridge = args.placement.cartridge()?;
         let placement = |end| Placement {
             end,
@@ -137,6 +135,25 @@ impl Tape {
     fn drive_time(&self) -> Micros {
         self.time.until_read + self.time.until_free
     }
+}
+
+/// Notices of several tapes, what holds for several only once: each begins with the name of what it is about.
+fn together<'a>(notices: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut about: Vec<(&str, Vec<&str>)> = Vec::new();
+    for notice in notices {
+        let (name, text) = notice.split_once(": ").unwrap_or(("", notice));
+        match about.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => about.push((text, vec![name])),
+        }
+    }
+    let said = about.into_iter().map(|(text, names)| match *names {
+        [""] => text.to_owned(),
+        [name] => format!("{name}: {text}"),
+        [first, ..] => format!("{first} and {} more: {text}", names.len() - 1),
+        [] => String::new(),
+    });
+    said.collect()
 }
 
 /// The pull list as a table, and when it ends.

@@ -63,8 +63,8 @@ impl Entry {
             number(self.capacity_gb),
             number(self.rate_mb_s),
             self.status.replace('-', " "),
-            self.model.unwrap_or("-").to_owned(),
             self.title.clone(),
+            self.model.unwrap_or("-").to_owned(),
         ]
     }
 }
@@ -84,7 +84,7 @@ pub fn text(args: &List) -> Result<String, CliError> {
     if args.json {
         return json::text("profile-list", &serde_json::json!({ "profiles": entries }));
     }
-    let columns = ["profile", "GB", "MB/s", "status", "model", "device"];
+    let columns = ["profile", "GB", "MB/s", "status", "device", "model"];
     let mut table = Table::new("", &columns);
     for group in GROUPS {
         table.row([String::new()]);

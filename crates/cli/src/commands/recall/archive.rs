@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tapewise::batch::Listed;
 use tapewise_archive::catalogue::{
-    Cause, CopyState, FileId, Files, Pattern, Request, RequestId, RequestState, Requests,
+    Cause, CopyState, FileId, Pattern, Request, RequestId, RequestState,
 };
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;

@@ -58,7 +58,7 @@ pub fn ledger(
 pub fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
     if args.dry_run && !args.to().is_dir() {
         output::say(format_args!(
-            "tapewise: {} is not there yet: nothing in it was checked\n",
+            "tapewise: {} does not exist yet, so tapewise checked nothing in it\n",
             args.to().display()
         ));
         return Ok(None);

@@ -162,7 +162,7 @@ fn items(
     }
     let known = items.iter().filter(|item| !item.expected.sums.is_empty());
     say(&format_args!(
-        "checksums are known of {} of {}",
+        "{} of {} have a known checksum",
         known.count(),
         units::count(items.len(), "file")
     ));

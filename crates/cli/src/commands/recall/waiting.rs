@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Files, Request, RequestKind, RequestState, Requests};
+use tapewise_archive::catalogue::{Request, RequestKind, RequestState};
 use tapewise_archive::deliver::shown;
 use tapewise_plot::Table;
 

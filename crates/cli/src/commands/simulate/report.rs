@@ -1,7 +1,8 @@
 //! What a person reads: one scenario in detail, or several as rows.
 
 use crate::html::{MADE_BY, sentence};
-use tapewise_model::units::{self, number, share};
+use crate::units;
+use tapewise_model::units::{number, share};
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Table};
 use tapewise_sim::library::Slow;
@@ -89,7 +90,8 @@ pub fn caution(results: &Results) -> Option<String> {
 }
 
 fn one(scenario: &Scenario, simulated: &Simulated) -> String {
-    let tables = tables(scenario, simulated).map(|(_, table)| format!("\n{table}"));
+    let tables =
+        tables(scenario, simulated).map(|(_, table)| format!("\n{}", crate::output::table(&table)));
     lines(scenario, simulated).join("\n") + "\n" + &tables.concat()
 }
 
@@ -140,8 +142,13 @@ fn answer(answers: &[Simulation]) -> String {
     };
     let said = |(name, results): &(&str, &Results)| {
         let p95 = results.percentile(95);
-        let p95 = p95.map_or_else(String::new, |s| format!(", 95 % within {} s", ends(&s)));
-        format!("{name}: mean response {} s{p95}", ends(&results.mean_s))
+        let p95 = p95.map_or_else(String::new, |s| {
+            format!(", 95 % within {}", units::time_between(&s))
+        });
+        format!(
+            "{name}: mean response {}{p95}",
+            units::time_between(&results.mean_s)
+        )
     };
     let ends = steady
         .iter()
@@ -213,8 +220,8 @@ fn lines(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
     ];
     lines.push(match &simulated.formula {
         Ok(formula) => format!(
-            "formula     mean {} s; drives held {}, robots at work {}",
-            number(formula.mean_s),
+            "formula     mean {}; drives held {}, robots at work {}",
+            units::time(formula.mean_s),
             share(formula.drives),
             share(formula.robots)
         ),
@@ -303,29 +310,28 @@ fn slowest(scenario: &Scenario, slowest: &[Slow]) -> Table {
     let mut table = Table::new(
         "Slowest responses",
         &[
-            "response, s",
+            "response",
+            "because of",
+            "longest parts",
+            "after",
+            "library",
             "replication",
             "request",
-            "after, s",
-            "library",
-            "longest parts",
-            "because of",
         ],
     );
     for slow in slowest.iter().take(SLOWEST) {
         let mut parts: Vec<_> = tapewise_sim::library::Part::ALL.into_iter().collect();
         parts.sort_by_key(|&part| std::cmp::Reverse(slow.parts[part]));
         let longest = parts.iter().take(3).filter(|&&part| slow.parts[part].0 > 0);
-        let longest = longest
-            .map(|&part| format!("{} {}", part.name(), number(slow.parts[part].as_secs_f64())));
+        let longest = longest.map(|&part| format!("{} {}", part.name(), slow.parts[part]));
         table.row([
-            number(slow.response.as_secs_f64()),
+            slow.response.to_string(),
+            slow.cause.to_string(),
+            longest.collect::<Vec<_>>().join(", "),
+            slow.arrived.to_string(),
+            scenario.libraries[usize::from(slow.library)].name.clone(),
             slow.replication.to_string(),
             slow.number.to_string(),
-            number(slow.arrived.as_secs_f64()),
-            scenario.libraries[usize::from(slow.library)].name.clone(),
-            longest.collect::<Vec<_>>().join(", "),
-            slow.cause.to_string(),
         ]);
     }
     table
@@ -341,17 +347,17 @@ fn rows_table(answers: &[Simulation]) -> Table {
         &[
             "case",
             "mean",
-            "variance",
-            "median",
-            "p90",
             "p95",
             "p99",
             "drives",
-            "at work",
             "robots",
-            "answers/h",
             "formula",
             "its p95",
+            "median",
+            "p90",
+            "variance",
+            "at work",
+            "answers/h",
         ],
     );
     for answer in answers {
@@ -423,16 +429,16 @@ fn row(scenario: &Scenario, simulated: &Simulated) -> Vec<String> {
     vec![
         scenario.name.clone(),
         plus_minus(&results.mean_s),
-        plus_minus(&results.variance_s2),
-        at(50),
-        at(90),
         at(95),
         at(99),
         busy(|library| &library.drives),
-        busy(|library| &library.drives_at_work),
         busy(|library| &library.robots),
-        plus_minus(&simulated.per_hour),
         formula(|f| f.mean_s),
         formula(|f| f.p95_s),
+        at(50),
+        at(90),
+        plus_minus(&results.variance_s2),
+        busy(|library| &library.drives_at_work),
+        plus_minus(&simulated.per_hour),
     ]
 }

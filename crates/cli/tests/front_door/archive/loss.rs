@@ -221,7 +221,7 @@ fn a_wrong_sum_of_an_only_copy_is_said_by_the_exit_code_and_verify_takes_a_lost_
     known.mark_lost(file, number, 1).expect("marked");
     let verified = desk.done("catalog verify --archive A --quiet TW0001");
     assert!(
-        verified.text().contains("1 of them taken back"),
+        verified.text().contains("1 of them had counted as lost"),
         "{}",
         verified.text()
     );
@@ -344,7 +344,7 @@ fn an_emptied_cartridge_is_written_again_when_that_is_asked_for() {
     let mut files = make_files(&desk, "reel", 4);
     desk.done("store --archive A --quiet reel");
     let repacked = desk.done("catalog repack --archive A --quiet --reuse TW0001");
-    let said = "the volume is forgotten, and its cartridge is labelled anew";
+    let said = "the volume is removed, and its cartridge has a new label";
     assert!(repacked.text().contains(said), "{}", repacked.text());
     desk.done("catalog retire --archive A TW0002");
     files.extend(make_files(&desk, "more", 4));

@@ -92,7 +92,7 @@ fn a_copy_in_parts_is_whole_after_a_rebuild_only_if_all_its_parts_were_found() {
     assert!(volumes_of(&desk, "long/1.bin").len() > 1, "it is in parts");
     copy(&desk, "A", "kept");
     let repacked = desk.done("catalog repack --archive A --quiet --reuse TW0001");
-    let said = "its cartridge is labelled anew";
+    let said = "its cartridge has a new label";
     assert!(repacked.text().contains(said), "{}", repacked.text());
     put_back(&desk, "kept");
     desk.run("catalog rebuild --archive A --quiet");

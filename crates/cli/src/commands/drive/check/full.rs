@@ -233,7 +233,10 @@ impl Work<'_> {
             }
         };
         let suite = self.report.suite().ok_or_else(|| {
-            CliError::input(format!("{}: a part that no drive has", self.path.display()))
+            CliError::input(format!(
+                "{}: no drive has a part of this name",
+                self.path.display()
+            ))
         })?;
         let (reads, writes) = suite.apart();
         if self.report.stage == Stage::Reading {
@@ -275,8 +278,7 @@ impl Work<'_> {
             }
         } else if self.args.write {
             let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
-            let hint =
-                "without --write it is measured as it is; --overwrite says that the data may go";
+            let hint = "leave out --write to measure the cartridge as it is, or add --overwrite if its data may be lost";
             return Err(CliError::with(Exit::Refused, what).hint(hint));
         }
         let subject = Subject::explore(recorder, self.profile, self.scale)?;
@@ -333,7 +335,7 @@ impl Work<'_> {
         let taken = if is_full {
             "is filled"
         } else {
-            "is filled in part: positions are measured on that part only, and more --hours fill more"
+            "is only partly filled: positions are measured on that part, and more --hours fill more"
         };
         say(format_args!("the cartridge {taken}\n"));
         let meter = Meter::new();
@@ -367,10 +369,7 @@ impl Work<'_> {
         if (now.partition, now.blocks, now.block_bytes)
             == (then.partition, then.blocks, then.block_bytes)
         {
-            say(format_args!(
-                "goes on after {} of drive time\n",
-                crate::units::about(self.spent)
-            ));
+            say(format_args!("goes on after {} of drive time\n", self.spent));
             return Ok(());
         }
         let what = format!(

@@ -2,18 +2,19 @@
 
 use crate::html::{MADE_BY, moves, sentence};
 use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_model::Profile;
 use tapewise_plot::html::{Report as Page, Sheet};
 use tapewise_plot::{Drawn, Figure, Table};
 use tapewise_run::check::{DriveReport, Move, Way};
 
-/// The page; `summary` is what is printed.
-pub fn page(report: &DriveReport, summary: &str) -> Page {
+/// The page; `summary` is what is printed, and `profile` what the times stand beside.
+pub fn page(report: &DriveReport, summary: &str, profile: Option<&Profile>) -> Page {
     let judged = judged(report).map(|table| Sheet::new("predicted", table));
     Page {
         title: format!("tapewise drive check: {}", report.drive.product),
         answer: answer(report),
         remarks: summary.lines().map(sentence).collect(),
-        figures: locates(report).into_iter().collect(),
+        figures: locates(report, profile).into_iter().collect(),
         sheets: judged
             .into_iter()
             .chain([moves(report.events.iter())])
@@ -67,20 +68,41 @@ fn judged(report: &DriveReport) -> Option<Table> {
     Some(table)
 }
 
-/// The time of every locate by how many blocks it passed; none if none was timed.
-fn locates(report: &DriveReport) -> Option<Drawn> {
-    let place = |event: &Event| {
-        let (from, to) = (event.from?.block?, event.to?.block?);
-        Some((from.abs_diff(to) as f64, event.took_us.as_secs_f64()))
+/// The time of every locate by its way along the tape; none if none was timed.
+///
+/// A drive that does not tell where its head is, or tape whose length is not known, leaves blocks to count.
+fn locates(report: &DriveReport, profile: Option<&Profile>) -> Option<Drawn> {
+    let geometry = profile.and_then(|profile| profile.geometry().ok());
+    let metres_per_lpos = geometry.and_then(|geometry| geometry.metres_per_lpos);
+    let metres = |event: &Event| {
+        let (from, to) = (event.from?.lpos?, event.to?.lpos?);
+        Some(f64::from(from.abs_diff(to)) * metres_per_lpos?)
     };
-    let title = "Locates by distance";
-    let mut figure = Figure::new("locates", title, "blocks between", "locate, s");
+    let blocks = |event: &Event| {
+        let (from, to) = (event.from?.block?, event.to?.block?);
+        Some(from.abs_diff(to) as f64)
+    };
+    let timed = |event: &&Event| event.action == Action::Locate && event.outcome == Outcome::Done;
+    let timed: Vec<&Event> = report.events.iter().filter(timed).collect();
+    let is_in_metres = timed.iter().any(|event| metres(event).is_some());
+    let along = if is_in_metres {
+        "metres along the tape"
+    } else {
+        "blocks between"
+    };
+    let place = |event: &&Event| {
+        let way = if is_in_metres {
+            metres(event)
+        } else {
+            blocks(event)
+        };
+        Some((way?, event.took_us.as_secs_f64()))
+    };
+    let mut figure = Figure::new("locates", "Locates by distance", along, "locate, s");
     for kind in Move::ALL {
-        let of_kind = report.events.iter().filter(|event| {
-            event.action == Action::Locate
-                && event.outcome == Outcome::Done
-                && event.purpose.as_deref() == Some(kind.name())
-        });
+        let of_kind = timed
+            .iter()
+            .filter(|event| event.purpose.as_deref() == Some(kind.name()));
         figure = figure.dots(kind.name(), of_kind.filter_map(place));
     }
     figure.draw().ok()

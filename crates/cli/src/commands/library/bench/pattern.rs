@@ -37,11 +37,13 @@ pub fn run(args: &Pattern) -> Result<(), CliError> {
     let hours = args.requests as f64 / args.rate;
     if !args.rate.is_finite() || args.rate <= 0.0 || hours > 1000.0 {
         let what = format!(
-            "--rate {}: {} requests would take {hours:.0} hours",
-            args.rate, args.requests
+            "--rate {}: {} requests would take {}",
+            args.rate,
+            args.requests,
+            crate::units::time(hours * 3600.0)
         );
         return Err(
-            CliError::input(what).hint("a rate above 0, and requests for 1000 hours at most")
+            CliError::input(what).hint("give a rate above 0, and requests for 1000 hours at most")
         );
     }
     let pattern = pattern(Terms {

@@ -58,7 +58,7 @@ pub struct Prepare {
 pub fn run(args: &Prepare) -> Result<(), CliError> {
     if !args.write {
         let what = format!("would write on {}", args.cartridges.join(", "));
-        return Err(CliError::with(Exit::Refused, what).hint("--write says that this may be"));
+        return Err(CliError::with(Exit::Refused, what).hint("add --write to allow it"));
     }
     consent(&args.device, args.yes_move)?;
     let done = done(args)?;
@@ -132,7 +132,7 @@ fn on_the_medium(args: &Prepare, scale: u64) -> Result<u32, CliError> {
 fn refused(error: RunError, cartridge: &SlottedCartridge) -> CliError {
     match error {
         RunError::Unsuitable(what) => {
-            CliError::with(Exit::Refused, what).hint("--overwrite says that the data may go")
+            CliError::with(Exit::Refused, what).hint("add --overwrite if the data may be lost")
         }
         error => CliError::from(error).of(&cartridge.label),
     }
@@ -159,7 +159,7 @@ fn done(args: &Prepare) -> Result<Vec<Stocked>, CliError> {
         Ok(done)
     } else {
         let what = format!(
-            "{} is of other cartridges, or of the same in another order",
+            "{} lists other cartridges, or the same in another order",
             args.output.display()
         );
         Err(CliError::input(what))
@@ -173,7 +173,7 @@ fn wanted(args: &Prepare, inventory: &Inventory) -> Result<Vec<SlottedCartridge>
         let found = all.iter().find(|one| one.label == *label).cloned();
         found.ok_or_else(|| {
             CliError::input(format!("no cartridge {label} is in a slot"))
-                .hint("`tapewise library inventory` says what stands where")
+                .hint("`tapewise library inventory` shows what is where")
         })
     };
     args.cartridges.iter().map(find).collect()

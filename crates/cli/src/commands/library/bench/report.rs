@@ -64,10 +64,10 @@ pub fn shown(measured: &Measured, as_json: bool) -> Result<String, CliError> {
 
 fn text(measured: &Measured) -> String {
     let title = format!(
-        "{} of {} requests answered in {:.2} h by {} that took part; {} failures",
+        "{} of {} requests answered in {} by {} that took part; {} failures",
         measured.answered,
         measured.requests,
-        measured.hours,
+        crate::units::time(measured.hours * 3600.0),
         crate::units::count(measured.drives, "drive"),
         measured.failures
     );

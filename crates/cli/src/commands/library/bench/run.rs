@@ -107,8 +107,8 @@ pub fn run(args: &Run) -> Result<(), CliError> {
     };
     let lasts = pattern.last().map(|one| one.at).unwrap_or_default();
     output::say(format_args!(
-        "the robot moves for {:.1} h: {}, {}, {}\n",
-        lasts.as_secs_f64() / 3600.0,
+        "the robot moves for {}: {}, {}, {}\n",
+        units::time(lasts.as_secs_f64()),
         units::count(pattern.len(), "request"),
         units::count(shelved.len(), "cartridge"),
         units::count(drives.len(), "drive")
@@ -138,7 +138,7 @@ fn shelve(stocked: Vec<Stocked>, inventory: &Inventory) -> Result<Vec<Shelved>, 
         let found = all.iter().find(|one| one.label == stocked.label);
         let slot = found.map(|one| one.slot).ok_or_else(|| {
             CliError::input(format!("no cartridge {} is in a slot", stocked.label))
-                .hint("`tapewise library inventory` says what stands where")
+                .hint("`tapewise library inventory` shows what is where")
         })?;
         Ok(Shelved { stocked, slot })
     };
@@ -154,9 +154,9 @@ fn verdict(tally: &Tally) -> Result<(), CliError> {
     }
     if let Some(failure) = tally.failures.first() {
         let what = format!(
-            "{} failures, the first at {:.0} s: {:?} of {}, drive {}: {}",
+            "{} failures, the first after {}: {:?} of {}, drive {}: {}",
             tally.failures.len(),
-            failure.at.as_secs_f64(),
+            units::time(failure.at.as_secs_f64()),
             failure.action,
             failure.label,
             failure.element,

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::{json, output, units};
 use serde::Serialize;
 use std::collections::HashSet;
-use tapewise_archive::catalogue::{FileId, Files, RequestKind, Requests};
+use tapewise_archive::catalogue::{FileId, RequestKind};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::pull_list::{PullList, pull_list};
 
@@ -93,7 +93,7 @@ fn words(archive: &Archive, list: &PullList) -> String {
             "{move_it}: {}, {}, about {}\n",
             units::count(pull.files, "file"),
             units::bytes(pull.bytes),
-            units::about(pull.drive_time)
+            pull.drive_time
         ));
     }
     if list.at_hand > 0 {

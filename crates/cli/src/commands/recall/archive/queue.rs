@@ -19,9 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_archive::cache::Cache;
-use tapewise_archive::catalogue::{
-    FileId, NewRecall, RequestId, RequestKind, RequestState, Requests, Terms,
-};
+use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestKind, RequestState, Terms};
 use tapewise_archive::mover::Recalled;
 
 /// What a run asks the archive for.

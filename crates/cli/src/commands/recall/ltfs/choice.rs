@@ -162,7 +162,7 @@ impl Choice {
             .map(|one| one.expected.bytes)
             .fold(0, u64::saturating_add);
         say(&format_args!(
-            "{files}, {}; checksums are known of {known}",
+            "{files}, {}; {known} have a known checksum",
             units::bytes(bytes)
         ));
         Ok(chosen)

@@ -128,6 +128,38 @@ impl Browser {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         self.ask("Emulation.setEmulatedMedia", features);
     }
+
+    /// Asserts that the page fits a desk's window and a phone's, in both themes, without a finding of axe.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn assert_looks(&mut self, axe: Option<&str>) {
+        for (width, theme) in [
+            (1400, "light"),
+            (390, "dark"),
+            (390, "light"),
+            (1400, "dark"),
+        ] {
+            self.look(width, theme);
+            let wider = self.value(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+            );
+            assert!(
+                wider.as_f64() <= Some(0.0),
+                "at {width} px the page is {wider} px too wide"
+            );
+            if let Some(axe) = axe {
+                self.assert_accessible(axe, &format!("{width} px, {theme}"));
+            }
+        }
+        self.look(1400, "light");
+    }
+
+    /// Points at a place of the window, in its pixels from the top left.
+    pub fn point(&mut self, x: f64, y: f64) {
+        let params = json!({"type": "mouseMoved", "x": x, "y": y});
+        self.ask("Input.dispatchMouseEvent", params);
+    }
 }
 
 impl Driven for Browser {

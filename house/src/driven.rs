@@ -59,3 +59,16 @@ pub trait Driven {
         assert_eq!(self.value(found), json!([]), "axe, {what}");
     }
 }
+
+/// The text of axe-core, where `make web-test` has put it.
+pub fn axe() -> Option<String> {
+    let file = crate::root().join("target/web-tools/node_modules/axe-core/axe.min.js");
+    let text = std::fs::read_to_string(&file).ok();
+    if text.is_none() {
+        eprintln!(
+            "SKIPPED: axe is not at {} (`make web-test` gets it)",
+            file.display()
+        );
+    }
+    text
+}

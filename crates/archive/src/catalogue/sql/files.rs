@@ -1,14 +1,14 @@
-//! Files in SQLite.
+//! Files.
 
-use super::SqliteCatalogue;
-use super::rows::{SEGMENT, all, checked, one, run, segment, sums};
+use super::rows::{SEGMENT, checked, segment, sums};
+use super::{Database, Row, Transaction, all, new_row, one, params, run, walk};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Pattern,
     RequestId, Result,
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
-use rusqlite::{Transaction, params};
+use std::ops::ControlFlow;
 
 /// The number of the live file of a path.
 pub const LIVE_AT: &str = "SELECT id FROM file WHERE path = ?1 AND state = 'live'";
@@ -62,7 +62,7 @@ pub fn insert_file(
     checked(&file.path, "a length of", file.bytes)?;
     let sql = "INSERT INTO file (path, bytes, modified_ns, mode, user_name, group_name, account, \
         copies_wanted, state, created_ns, retired_ns) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id";
     let retired_ns = (state == FileState::Retired).then_some(at_ns);
     let (user, group, account) = (&owner.user, &owner.group, &owner.account);
     let params = params![
@@ -78,8 +78,7 @@ pub fn insert_file(
         at_ns,
         retired_ns
     ];
-    run(transaction, sql, params)?;
-    let id = FileId(transaction.last_insert_rowid());
+    let id = FileId(new_row(transaction, sql, params)?);
     insert_sums(transaction, id, &file.sums)?;
     Ok(id)
 }
@@ -135,7 +134,7 @@ pub fn insert_store(
     let stored_ns = after_others(transaction, &file.path, at_ns)?;
     let id = insert_file(transaction, file, owner, (*copies, state), stored_ns)?;
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
-        created_ns) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6)";
+        created_ns) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6) RETURNING id";
     let terms = &store.terms;
     let params = params![
         id,
@@ -145,8 +144,7 @@ pub fn insert_store(
         store.source,
         at_ns
     ];
-    run(transaction, sql, params)?;
-    Ok((id, RequestId(transaction.last_insert_rowid())))
+    Ok((id, RequestId(new_row(transaction, sql, params)?)))
 }
 
 /// Whether anything is left of a file: a whole copy, or it lies in the cache.
@@ -192,7 +190,7 @@ pub fn settle(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<b
     let sql = "SELECT path, state, copies_wanted <= \
         (SELECT count(*) FROM copy WHERE file = file.id AND copy.state = 'whole') \
         FROM file WHERE id = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let found: Option<(Vec<u8>, FileState, bool)> = one(transaction, sql, [id], row)?;
     let (path, state, complete) = found.ok_or(CatalogueError::NoFile(id))?;
     let dirty = !complete && state != FileState::Retired;
@@ -286,14 +284,13 @@ fn matches(
     let sql = "SELECT id, path, bytes, modified_ns, \
         EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
         FROM file WHERE state = 'live' AND path >= ?1 AND path > ?2 ORDER BY path";
-    let mut statement = transaction.prepare_cached(sql)?;
-    // An empty blob is smaller than every path.
-    let mut rows = statement.query(params![prefix, after.unwrap_or_default()])?;
+    // No bytes at all are smaller than every path.
+    let from = params![prefix, after.unwrap_or_default()];
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let path = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+    walk(transaction, sql, from, |row| {
+        let path: &[u8] = row.get(1)?;
         if found.len() == limit || !path.starts_with(prefix) {
-            break;
+            return Ok(ControlFlow::Break(()));
         }
         if pattern.matches(path) {
             found.push(Found {
@@ -305,11 +302,12 @@ fn matches(
                 volumes: Vec::new(),
             });
         }
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(found)
 }
 
-impl Files for SqliteCatalogue {
+impl<D: Database> Files for D {
     fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
             let announced = files
@@ -376,9 +374,9 @@ impl Files for SqliteCatalogue {
             WHERE file = ?1 AND number = ?2 AND state = 'lost' AND id IN (\
                 SELECT copy.id FROM copy JOIN file ON file.id = copy.file \
                 JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
-                WHERE file.id = ?1 AND copy.number = ?2 GROUP BY copy.id \
+                WHERE file.id = ?1 AND copy.number = ?2 GROUP BY copy.id, file.id \
                 HAVING sum(segment.bytes) = coalesce(copy.zstd_bytes, file.bytes) \
-                    OR max(volume.format = 'ltfs'))";
+                    OR count(*) FILTER (WHERE volume.format = 'ltfs') > 0)";
         self.write(|transaction| {
             // A copy that was given up while it was written has too few segments, or none.
             if run(transaction, sql, params![id, number, at_ns])? == 0 {

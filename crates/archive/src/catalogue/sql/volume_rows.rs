@@ -1,9 +1,9 @@
 //! The rows of volumes, and what they must keep to.
 
-use super::rows::{self, VOLUME, checked, one, run};
+use super::rows::{self, VOLUME, checked};
+use super::{Row, Transaction, new_row, one, params};
 use crate::catalogue::{CatalogueError, Recorded, Result, VolumeId, WriteId};
 use crate::record::{Volume, VolumeFormat};
-use rusqlite::{Transaction, params};
 
 /// A volume, or the error that there is none.
 pub fn volume(transaction: &Transaction<'_>, id: VolumeId) -> Result<Volume> {
@@ -26,8 +26,9 @@ pub fn insert_volume(
             uuid: volume.uuid.clone(),
         });
     }
-    let sql =
-        format!("INSERT INTO volume ({VOLUME}, added_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+    let sql = format!(
+        "INSERT INTO volume ({VOLUME}, added_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id"
+    );
     let params = params![
         volume.label,
         volume.uuid,
@@ -38,8 +39,7 @@ pub fn insert_volume(
         volume.written_bytes,
         at_ns
     ];
-    run(transaction, &sql, params)?;
-    Ok(VolumeId(transaction.last_insert_rowid()))
+    Ok(VolumeId(new_row(transaction, &sql, params)?))
 }
 
 /// Refuses segments that are not the file: their bytes follow one another and add up to its length.
@@ -88,7 +88,7 @@ pub fn refuse_open_writes(transaction: &Transaction<'_>, id: VolumeId) -> Result
         WHERE open_write.volume = ?1 OR EXISTS (SELECT 1 FROM copy \
         JOIN segment ON segment.copy = copy.id \
         WHERE copy.open_write = open_write.id AND segment.volume = ?1)";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let open: Option<(WriteId, String)> = one(transaction, sql, [id], row)?;
     match open {
         Some((write, label)) => Err(CatalogueError::WriteOpen { write, label }),

@@ -1,16 +1,15 @@
-//! Volumes in SQLite.
+//! Volumes.
 
-use super::SqliteCatalogue;
 use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, retire, settle};
 use super::rejoin::{give_up_missing, rejoin};
-use super::rows::{self, SEGMENT, VOLUME, all, insert_segment, one, run, segment, sums};
+use super::rows::{self, SEGMENT, VOLUME, insert_segment, segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
+use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
     CatalogueError, Fact, FileId, FileState, Forgotten, Loss, OnVolume, Recorded, Rediscovered,
     Rejoined, Result, VolumeId, Volumes,
 };
 use crate::record::{Segment, Volume, VolumeFormat, VolumeState};
-use rusqlite::{Transaction, params};
 
 /// The file that a recorded one is a further copy of, if sums prove it.
 fn same_file(
@@ -28,7 +27,7 @@ fn same_file(
     };
     let sql = "SELECT bytes, EXISTS (SELECT 1 FROM copy JOIN segment ON segment.copy = copy.id \
         WHERE copy.file = file.id AND segment.volume = ?2) FROM file WHERE id = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found: Option<(u64, bool)> = one(transaction, sql, params![known, volume], row)?;
     let (bytes, here) = found.ok_or(CatalogueError::NoFile(known))?;
     let known_sums = sums(transaction, known)?;
@@ -61,9 +60,8 @@ fn insert_recorded(
         }
     };
     let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
-        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1";
-    run(transaction, sql, params![file, at_ns, recorded.zstd_bytes])?;
-    let copy = transaction.last_insert_rowid();
+        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1 RETURNING id";
+    let copy = new_row(transaction, sql, params![file, at_ns, recorded.zstd_bytes])?;
     for segment in &recorded.segments {
         insert_segment(transaction, volume, copy, segment)?;
     }
@@ -106,7 +104,7 @@ fn forget(
     }
     let sql = "SELECT DISTINCT copy.id, copy.file FROM segment \
         JOIN copy ON copy.id = segment.copy WHERE segment.volume = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let copies: Vec<(i64, FileId)> = all(transaction, sql, [id], row)?;
     for (copy, _) in &copies {
         run(transaction, "DELETE FROM segment WHERE copy = ?1", [copy])?;
@@ -125,7 +123,7 @@ fn forget(
     })
 }
 
-impl Volumes for SqliteCatalogue {
+impl<D: Database> Volumes for D {
     fn add_volume(&self, volume: &Volume, at_ns: i64) -> Result<VolumeId> {
         self.write(|transaction| insert_volume(transaction, volume, at_ns))
     }
@@ -164,7 +162,7 @@ impl Volumes for SqliteCatalogue {
     fn volumes(&self) -> Result<Vec<(VolumeId, Volume)>> {
         let sql = format!("SELECT id, {VOLUME} FROM volume ORDER BY label");
         self.read(|transaction| {
-            all(transaction, &sql, [], |row| {
+            all(transaction, &sql, params![], |row| {
                 Ok((row.get(0)?, rows::volume(row, 1)?))
             })
         })

@@ -1,22 +1,21 @@
-//! Requests in SQLite.
+//! Requests.
 
-use super::SqliteCatalogue;
 use super::files::retire;
-use super::rows::{SEGMENT, all, one, run, segment};
+use super::rows::{SEGMENT, segment};
+use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
     Answer, CatalogueError, FileId, FileState, NewRecall, OpenRecalls, RecallQueue, Request,
     RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue,
     VolumeWait, Waiting,
 };
 use crate::record::Segment;
-use rusqlite::{Row, Transaction, params};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
     created_ns, started_ns, done_ns, cause FROM request";
 
-fn request_of(row: &Row<'_>) -> rusqlite::Result<Request> {
+fn request_of(row: &Row<'_>) -> Result<Request> {
     Ok(Request {
         id: row.get(0)?,
         kind: row.get(1)?,
@@ -77,7 +76,7 @@ pub(super) fn submit(
         }
     }
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
-        created_ns) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6)";
+        created_ns) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6) RETURNING id";
     let terms = &recall.terms;
     let params = params![
         file,
@@ -87,8 +86,7 @@ pub(super) fn submit(
         recall.destination,
         at_ns
     ];
-    run(transaction, sql, params)?;
-    Ok(RequestId(transaction.last_insert_rowid()))
+    Ok(RequestId(new_row(transaction, sql, params)?))
 }
 
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
@@ -137,7 +135,7 @@ const OUTAGE: &str = "(SELECT min(outage) FROM segment JOIN volume ON volume.id 
 /// is none.
 fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<CopySegment>>> {
     let sql = format!(
-        "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole' AND {OUTAGE} IS NOT 'broken'"
+        "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken'"
     );
     if one(transaction, &sql, [file], |_| Ok(()))?.is_none() {
         return Ok(None);
@@ -145,7 +143,7 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Copy
     let sql = format!(
         "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {OUTAGE} IS NOT NULL, {SEGMENT} FROM copy \
         JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
-        WHERE copy.file = ?1 AND copy.state = 'whole' AND {OUTAGE} IS NOT 'broken' \
+        WHERE copy.file = ?1 AND copy.state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken' \
         ORDER BY volume.label, copy.number, segment.file_offset"
     );
     let places = all(transaction, &sql, [file], |row| {
@@ -170,7 +168,7 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
         OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id))";
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
-    for request in all(transaction, &sql, [], request_of)? {
+    for request in all(transaction, &sql, params![], request_of)? {
         let (id, file) = (request.id, request.file);
         if one(transaction, at_hand, [file], |_| Ok(()))?.is_some() {
             queue.at_hand.push((id, file));
@@ -213,7 +211,7 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
     Ok(queue)
 }
 
-impl Requests for SqliteCatalogue {
+impl<D: Database> Requests for D {
     fn submit(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
         self.write(|transaction| {
             let submitted = recalls
@@ -226,7 +224,7 @@ impl Requests for SqliteCatalogue {
     fn join(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
         self.write(|transaction| {
             let sql = format!("{REQUEST} WHERE done_ns IS NULL AND kind = 'recall'");
-            let open = all(transaction, &sql, [], request_of)?.into_iter();
+            let open = all(transaction, &sql, params![], request_of)?.into_iter();
             let mut open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = open
                 .map(|request| ((request.file, request.place), request.id))
                 .collect();
@@ -247,7 +245,7 @@ impl Requests for SqliteCatalogue {
 
     fn unanswered(&self) -> Result<Vec<Request>> {
         let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
-        self.read(|transaction| all(transaction, &sql, [], request_of))
+        self.read(|transaction| all(transaction, &sql, params![], request_of))
     }
 
     fn open_recalls(&self) -> Result<OpenRecalls> {
@@ -260,11 +258,12 @@ impl Requests for SqliteCatalogue {
                 oldest_ns: row.get(2)?,
             })
         };
-        self.read(|transaction| Ok(one(transaction, sql, [], row)?.unwrap_or_default()))
+        self.read(|transaction| Ok(one(transaction, sql, params![], row)?.unwrap_or_default()))
     }
 
     fn waits(&self) -> Result<Vec<VolumeWait>> {
-        let sql = "SELECT volume.label, count(DISTINCT request.id), sum(segment.bytes), min(request.created_ns) \
+        let sql = "SELECT volume.label, count(DISTINCT request.id), \
+            CAST(sum(segment.bytes) AS BIGINT), min(request.created_ns) \
             FROM request JOIN file ON file.id = request.file AND file.bytes > 0 \
             JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
             JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
@@ -279,7 +278,7 @@ impl Requests for SqliteCatalogue {
                 oldest_ns: row.get(3)?,
             })
         };
-        self.read(|transaction| all(transaction, sql, [], row))
+        self.read(|transaction| all(transaction, sql, params![], row))
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
@@ -297,7 +296,7 @@ impl Requests for SqliteCatalogue {
         // What a mover has begun is its affair until its lease ends.
         let sql = "UPDATE request SET state = 'queued', lease = NULL WHERE done_ns IS NULL AND state = 'started' \
             AND (lease IS NULL OR lease NOT IN (SELECT epoch FROM lease))";
-        self.write(|transaction| Ok(run(transaction, sql, [])? as u64))
+        self.write(|transaction| Ok(run(transaction, sql, params![])? as u64))
     }
 
     fn requeue(&self, requests: &[RequestId]) -> Result<()> {

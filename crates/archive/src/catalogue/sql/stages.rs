@@ -1,14 +1,12 @@
-//! Stage requests in SQLite.
+//! Stage requests.
 
-use super::SqliteCatalogue;
 use super::files::{LIVE_AT, file_at};
 use super::requests::submit;
-use super::rows::{all, one, run};
+use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{
     FileId, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile, Stages,
     Submitted, Terms, WantedFile,
 };
-use rusqlite::{Row, Transaction, params};
 
 /// Files whose recalls have no answer, and that their stages have not cancelled.
 const OPEN: &str = "SELECT count(*) FROM stage_file JOIN request ON request.id = stage_file.request \
@@ -113,7 +111,9 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
         if let (Some(file), None) = (file, &refused) {
             let until_ns = request.is_none().then(|| at_ns.saturating_add(lifetime_ns));
             let sql = "INSERT INTO pin (file, holder, until_ns) VALUES (?1, ?2, ?3) \
-                ON CONFLICT (file, holder) DO UPDATE SET until_ns = max(until_ns, ?3)";
+                ON CONFLICT (file, holder) DO UPDATE SET until_ns = CASE \
+                WHEN excluded.until_ns > pin.until_ns OR excluded.until_ns IS NULL THEN excluded.until_ns \
+                ELSE pin.until_ns END";
             run(transaction, sql, params![file, holder(id), until_ns])?;
         }
     }
@@ -182,7 +182,7 @@ const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS 
     LEFT JOIN request ON request.id = stage_file.request WHERE stage = stage.id \
     AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
 
-impl Stages for SqliteCatalogue {
+impl<D: Database> Stages for D {
     fn begin_stage(&self, stage: &NewStage, most_open: u64, at_ns: i64) -> Result<Submitted> {
         self.write(|transaction| {
             let sql = "SELECT id, asked_hash FROM stage WHERE user_name = ?1 AND repeat_key = ?2";
@@ -196,7 +196,8 @@ impl Stages for SqliteCatalogue {
                 Some(_) => return Ok(Submitted::OtherContents),
                 None => {}
             }
-            let open: u64 = one(transaction, OPEN, [], |row| row.get(0))?.unwrap_or_default();
+            let open: u64 =
+                one(transaction, OPEN, params![], |row| row.get(0))?.unwrap_or_default();
             if open.saturating_add(stage.files.len() as u64) > most_open {
                 return Ok(Submitted::TooMany(open));
             }
@@ -282,7 +283,7 @@ impl Stages for SqliteCatalogue {
             JOIN request ON request.id = stage_file.request \
             WHERE stage_file.file = pin.file AND holder = 'stage ' || stage AND request.done_ns IS NOT NULL)";
         self.write(|transaction| {
-            run(transaction, arrived, [])?;
+            run(transaction, arrived, params![])?;
             let ended = at_ns.saturating_sub(keep_ns);
             let ended: Vec<String> = all(transaction, ENDED, [ended], |row| row.get(0))?;
             for id in &ended {

@@ -1,18 +1,18 @@
-//! What the disk cache holds, in SQLite.
+//! What the disk cache holds.
 
-use super::SqliteCatalogue;
 use super::files::{insert_store, settle};
-use super::rows::{all, one, run, sums};
+use super::rows::sums;
+use super::{Database, Row, Transaction, all, one, params, run, walk};
 use crate::catalogue::{
     CacheKey, CacheRecords, Cached, CatalogueError, Evicted, FileId, FileState, Holds, NewStore,
     RequestId, Result, Tie,
 };
 use crate::sums::Sum;
-use rusqlite::{Row, Transaction, params};
+use std::ops::ControlFlow;
 
 const CACHED: &str = "SELECT key, file, bytes, dirty, entered_ns, used_ns FROM cached";
 
-fn cached_of(row: &Row<'_>) -> rusqlite::Result<Cached> {
+fn cached_of(row: &Row<'_>) -> Result<Cached> {
     Ok(Cached {
         key: row.get(0)?,
         file: row.get(1)?,
@@ -54,12 +54,12 @@ fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> 
         AND (file.state = 'retired' OR file.copies_wanted <= (SELECT count(*) FROM copy \
             WHERE copy.file = cached.file AND copy.state = 'whole')) \
         ORDER BY cached.used_ns, cached.key";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
     let mut found = Vec::new();
     let mut freed = 0u64;
-    while freed < bytes {
-        let Some(row) = rows.next()? else { break };
+    walk(transaction, sql, params![], |row| {
+        if freed >= bytes {
+            return Ok(ControlFlow::Break(()));
+        }
         let evicted = Evicted {
             key: row.get(0)?,
             file: row.get(1)?,
@@ -67,7 +67,8 @@ fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> 
         };
         freed = freed.saturating_add(evicted.bytes);
         found.push(evicted);
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(found)
 }
 
@@ -82,7 +83,7 @@ fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
     let found = one(
         transaction,
         "SELECT id, generation, line FROM identity",
-        [],
+        params![],
         row,
     )?;
     found.ok_or_else(|| CatalogueError::Damaged("it does not say which catalogue it is".to_owned()))
@@ -90,11 +91,11 @@ fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
 
 fn move_on(transaction: &Transaction<'_>) -> Result<()> {
     let sql = "UPDATE identity SET generation = generation + 1";
-    run(transaction, sql, [])?;
+    run(transaction, sql, params![])?;
     Ok(())
 }
 
-impl CacheRecords for SqliteCatalogue {
+impl<D: Database> CacheRecords for D {
     fn store_cached(
         &self,
         files: &[(CacheKey, NewStore)],
@@ -130,7 +131,8 @@ impl CacheRecords for SqliteCatalogue {
     }
 
     fn move_on(&self, beyond: u64, line: &str) -> Result<Tie> {
-        let sql = "UPDATE identity SET generation = max(generation, ?1) + 1, line = ?2";
+        let sql = "UPDATE identity SET \
+            generation = 1 + CASE WHEN generation < ?1 THEN ?1 ELSE generation END, line = ?2";
         self.write(|transaction| {
             run(transaction, sql, params![beyond, line])?;
             tie(transaction)
@@ -143,7 +145,7 @@ impl CacheRecords for SqliteCatalogue {
 
     fn all_cached(&self) -> Result<Vec<Cached>> {
         let sql = format!("{CACHED} ORDER BY key");
-        self.read(|transaction| all(transaction, &sql, [], cached_of))
+        self.read(|transaction| all(transaction, &sql, params![], cached_of))
     }
 
     fn pin(&self, file: FileId, holder: &str, until_ns: Option<i64>) -> Result<()> {
@@ -162,7 +164,7 @@ impl CacheRecords for SqliteCatalogue {
     }
 
     fn evict(&self, bytes: u64, used: &[(FileId, i64)], at_ns: i64) -> Result<Vec<Evicted>> {
-        let touch = "UPDATE cached SET used_ns = max(used_ns, ?2) WHERE file = ?1";
+        let touch = "UPDATE cached SET used_ns = ?2 WHERE file = ?1 AND used_ns < ?2";
         self.write(|transaction| {
             for (file, used_ns) in used {
                 run(transaction, touch, params![file, used_ns])?;
@@ -198,11 +200,13 @@ impl CacheRecords for SqliteCatalogue {
     }
 
     fn cache_holds(&self, at_ns: i64) -> Result<Holds> {
-        let sql = "SELECT count(*), coalesce(sum(bytes), 0), \
-            coalesce(sum(dirty), 0), coalesce(sum(bytes * dirty), 0), \
-            coalesce(sum(pinned), 0), coalesce(sum(bytes * pinned), 0) \
-            FROM (SELECT bytes, dirty, dirty = 0 AND EXISTS (SELECT 1 FROM pin \
-                WHERE pin.file = cached.file AND coalesce(until_ns > ?1, 1)) AS pinned FROM cached)";
+        let sql = "SELECT count(*), CAST(coalesce(sum(bytes), 0) AS BIGINT), \
+            count(*) FILTER (WHERE dirty = 1), \
+            CAST(coalesce(sum(bytes) FILTER (WHERE dirty = 1), 0) AS BIGINT), \
+            count(*) FILTER (WHERE pinned), \
+            CAST(coalesce(sum(bytes) FILTER (WHERE pinned), 0) AS BIGINT) \
+            FROM (SELECT bytes, dirty, dirty = 0 AND EXISTS (SELECT 1 FROM pin WHERE pin.file = cached.file \
+                AND (until_ns IS NULL OR until_ns > ?1)) AS pinned FROM cached) AS held";
         self.read(|transaction| {
             let found = one(transaction, sql, [at_ns], |row| {
                 Ok(Holds {

@@ -1,16 +1,16 @@
-//! Writes in SQLite.
+//! Writes.
 
-use super::SqliteCatalogue;
 use super::files::{must_exist, settle};
-use super::rows::{all, checked, insert_segment, one, run};
+use super::rows::{checked, insert_segment};
 use super::volume_rows::volume;
+use super::{Database, Row, Transaction, all, new_row, one, params, run, walk};
 use crate::catalogue::{
     CatalogueError, FileId, Migration, Missing, OpenWrite, Part, Result, VolumeId, WriteId, Writes,
     Written,
 };
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use rusqlite::{Transaction, params};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// A copy in an open write, and how much of it is on tape.
 struct UnderWay {
@@ -78,7 +78,7 @@ fn take_copy(
     }
     let sql = "INSERT INTO copy (file, number, state, open_write) VALUES (?1, ?2, 'writing', ?3) \
         ON CONFLICT (file, number) DO UPDATE SET open_write = ?3 \
-        WHERE state = 'writing' AND open_write IS NULL";
+        WHERE copy.state = 'writing' AND copy.open_write IS NULL";
     if run(transaction, sql, params![file, number, write.id])? > 0 {
         return Ok(());
     }
@@ -97,7 +97,7 @@ fn under_way(
     write: WriteId,
 ) -> Result<HashMap<(FileId, u32), UnderWay>> {
     let sql = "SELECT copy.file, copy.number, copy.id, file.path, file.bytes, \
-        (SELECT coalesce(sum(bytes), 0) FROM segment WHERE segment.copy = copy.id), \
+        (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM segment WHERE segment.copy = copy.id), \
         EXISTS (SELECT 1 FROM segment WHERE segment.copy = copy.id), copy.zstd_bytes \
         FROM copy JOIN file ON file.id = copy.file WHERE copy.open_write = ?1";
     let found = all(transaction, sql, [write], |row| {
@@ -164,7 +164,7 @@ fn commit(
     at_ns: i64,
 ) -> Result<Vec<FileId>> {
     let sql = "SELECT volume, first_block FROM open_write WHERE id = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let open: Option<(VolumeId, u64)> = one(transaction, sql, [write], row)?;
     let (volume, first_block) = open.ok_or(CatalogueError::NoWrite(write))?;
     let next_block = written.next_block;
@@ -223,7 +223,7 @@ pub(super) fn close(transaction: &Transaction<'_>, write: WriteId) -> Result<()>
 /// The copies that a file lacks and that nobody is writing.
 fn missing(transaction: &Transaction<'_>, file: FileId, wanted: u32) -> Result<Vec<Missing>> {
     let sql = "SELECT state = 'lost', state = 'writing' AND open_write IS NULL, number, \
-        (SELECT coalesce(sum(bytes), 0) FROM segment WHERE segment.copy = copy.id), zstd_bytes \
+        (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM segment WHERE segment.copy = copy.id), zstd_bytes \
         FROM copy WHERE file = ?1 ORDER BY number";
     let copies: Vec<(bool, bool, Missing)> = all(transaction, sql, [file], |row| {
         let missing = Missing {
@@ -265,15 +265,15 @@ fn migrations(
     let sql = "SELECT cached.file, file.path, file.bytes, file.created_ns, file.copies_wanted \
         FROM cached JOIN file ON file.id = cached.file \
         WHERE cached.dirty = 1 AND cached.entered_ns <= ?1 ORDER BY cached.entered_ns, cached.key";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query([entered_until_ns])?;
     let mut found = Vec::new();
-    while found.len() < limit {
-        let Some(row) = rows.next()? else { break };
+    walk(transaction, sql, [entered_until_ns], |row| {
+        if found.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
         let file = row.get(0)?;
         let missing = missing(transaction, file, row.get(4)?)?;
         let Some(first) = missing.first() else {
-            continue;
+            return Ok(ControlFlow::Continue(()));
         };
         found.push(Migration {
             file,
@@ -283,19 +283,20 @@ fn migrations(
             elsewhere: elsewhere(transaction, file, first.number)?,
             missing,
         });
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(found)
 }
 
-impl Writes for SqliteCatalogue {
+impl<D: Database> Writes for D {
     fn begin_write(&self, id: VolumeId, copies: &[(FileId, u32)], at_ns: i64) -> Result<OpenWrite> {
         self.write(|transaction| {
             let on = volume(transaction, id)?;
             check_writable(transaction, id, &on)?;
-            let sql = "INSERT INTO open_write (volume, first_block, begun_ns) VALUES (?1, ?2, ?3)";
-            run(transaction, sql, params![id, on.next_block, at_ns])?;
+            let sql = "INSERT INTO open_write (volume, first_block, begun_ns) VALUES (?1, ?2, ?3) RETURNING id";
+            let open = new_row(transaction, sql, params![id, on.next_block, at_ns])?;
             let write = OpenWrite {
-                id: WriteId(transaction.last_insert_rowid()),
+                id: WriteId(open),
                 volume: id,
                 first_block: on.next_block,
                 begun_ns: at_ns,
@@ -320,7 +321,7 @@ impl Writes for SqliteCatalogue {
         let copies = "SELECT file, number FROM copy WHERE open_write = ?1 ORDER BY file, number";
         let sql = "SELECT id, volume, first_block, begun_ns FROM open_write ORDER BY id";
         self.read(|transaction| {
-            let mut writes = all(transaction, sql, [], |row| {
+            let mut writes = all(transaction, sql, params![], |row| {
                 Ok(OpenWrite {
                     id: row.get(0)?,
                     volume: row.get(1)?,
@@ -330,7 +331,7 @@ impl Writes for SqliteCatalogue {
                 })
             })?;
             for write in &mut writes {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
                 write.copies = all(transaction, copies, [write.id], row)?;
             }
             Ok(writes)

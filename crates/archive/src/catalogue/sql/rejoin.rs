@@ -5,13 +5,13 @@
 //! their cartridges are read; the other is kept as a retired version with its copies.
 
 use super::files::{LIVE_AT, file_at, insert_file, retire, settle, versions};
-use super::rows::{all, insert_segment, one, run, sums};
+use super::rows::{insert_segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
+use super::{Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
     CopyState, FileId, FileState, Recorded, Rediscovered, Rejoined, Result, VolumeId,
 };
 use crate::record::{Owner, Segment, Volume, VolumeFormat, VolumeState};
-use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Joins volumes and the whole copies that were found on them.
@@ -40,7 +40,7 @@ fn renew(
     at_ns: i64,
 ) -> Result<VolumeId> {
     make_way(transaction, read, joined, at_ns)?;
-    let sql = "SELECT id FROM volume WHERE uuid = ?1 COLLATE NOCASE";
+    let sql = "SELECT id FROM volume WHERE lower(uuid) = lower(?1)";
     let Some(id) = one(transaction, sql, [&read.uuid], |row| row.get(0))? else {
         return insert_volume(transaction, read, at_ns);
     };
@@ -72,9 +72,9 @@ fn make_way(
     joined: &mut Rejoined,
     at_ns: i64,
 ) -> Result<()> {
-    let sql = "SELECT id FROM volume WHERE label = ?1 AND uuid != ?2 COLLATE NOCASE";
+    let sql = "SELECT id FROM volume WHERE label = ?1 AND lower(uuid) != lower(?2)";
     let label = params![read.label, read.uuid];
-    let Some(other) = one(transaction, sql, label, |row| row.get::<_, VolumeId>(0))? else {
+    let Some(other) = one(transaction, sql, label, |row| row.get::<VolumeId>(0))? else {
         return Ok(());
     };
     refuse_open_writes(transaction, other)?;
@@ -93,7 +93,7 @@ fn displace_from(
 ) -> Result<()> {
     let sql = "SELECT DISTINCT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
         WHERE segment.volume = ?1 AND segment.last_block >= ?2 AND copy.state != 'lost'";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     for (copy, file) in all(transaction, sql, params![volume, block], row)? {
         displace(transaction, copy, file, at_ns)?;
         joined.displaced += 1;
@@ -114,8 +114,8 @@ pub fn give_up_missing(
         .collect();
     let sql = "SELECT segment.partition, segment.first_block, segment.byte_offset, copy.id, copy.file \
         FROM segment JOIN copy ON copy.id = segment.copy JOIN volume ON volume.id = segment.volume \
-        WHERE volume.uuid = ?1 COLLATE NOCASE AND copy.state = 'whole'";
-    let row = |row: &rusqlite::Row<'_>| {
+        WHERE lower(volume.uuid) = lower(?1) AND copy.state = 'whole'";
+    let row = |row: &Row<'_>| {
         let is_found = found.contains(&(row.get(0)?, row.get(1)?, row.get(2)?));
         Ok((is_found, row.get(3)?, row.get(4)?))
     };
@@ -177,7 +177,7 @@ fn join(
             segment.first_block,
             segment.byte_offset
         ];
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let here: Vec<(i64, FileId)> = all(transaction, sql, place, row)?;
         for (copy, file) in here.into_iter().filter(|(_, file)| Some(*file) != known) {
             displace(transaction, copy, file, at_ns)?;
@@ -215,14 +215,13 @@ fn join(
         }
     }
     let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
-        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1";
+        SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1 RETURNING id";
     let written_ns = found.stored_ns.unwrap_or(at_ns);
-    run(
+    let copy = new_row(
         transaction,
         sql,
         params![file, written_ns, found.zstd_bytes],
     )?;
-    let copy = transaction.last_insert_rowid();
     for (on, segment) in &segments {
         insert_segment(transaction, *on, copy, segment)?;
     }
@@ -258,13 +257,12 @@ fn near(
         })
         .collect();
     let sql = "SELECT id, number, state FROM copy WHERE file = ?1 ORDER BY number";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let copies: Vec<(i64, u32, CopyState)> = all(transaction, sql, [file], row)?;
     let mut near = Vec::new();
     for (copy, number, state) in copies {
         let sql = "SELECT volume, partition, first_block, byte_offset FROM segment WHERE copy = ?1";
-        let row =
-            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
         let places: BTreeSet<Place> = all(transaction, sql, [copy], row)?.into_iter().collect();
         if places
             .iter()
@@ -288,7 +286,7 @@ fn near(
 fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Option<FileId>> {
     for id in versions(transaction, &found.file.path)? {
         let sql = "SELECT bytes, created_ns FROM file WHERE id = ?1";
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let known: Option<(u64, i64)> = one(transaction, sql, [id], row)?;
         let Some((bytes, created_ns)) = known else {
             continue;
@@ -316,7 +314,7 @@ fn revive(
     let sql = "SELECT live.id, live.created_ns < file.created_ns FROM file \
         LEFT JOIN file AS live ON live.path = file.path AND live.state = 'live' \
         WHERE file.id = ?1 AND file.state = 'retired'";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found: Option<(Option<FileId>, Option<bool>)> = one(transaction, sql, [file], row)?;
     match found {
         Some((Some(live), Some(true))) => retire(transaction, live, at_ns)?,
@@ -358,7 +356,7 @@ fn insert(
 /// the time of its contents decides, and of equal times what is found later.
 fn is_newer(transaction: &Transaction<'_>, found: &Rediscovered, live: FileId) -> Result<bool> {
     let sql = "SELECT created_ns, modified_ns FROM file WHERE id = ?1";
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let known: Option<(i64, i64)> = one(transaction, sql, [live], row)?;
     let (created_ns, modified_ns) = known.unwrap_or_default();
     Ok(match found.stored_ns {

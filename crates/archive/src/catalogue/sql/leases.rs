@@ -1,18 +1,16 @@
-//! Leases in SQLite.
+//! Leases.
 
-use super::SqliteCatalogue;
-use super::rows::{all, one, run};
 use super::writes::{close, open_write_on};
+use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
     Catalogue, CatalogueError, Claim, Holder, Lease, Leases, OutOfUse, RequestId, Resource, Result,
     Wanted,
 };
-use rusqlite::{Row, Transaction, params};
 use std::sync::Arc;
 
 const LEASE: &str = "SELECT epoch, drive, volume, host, process, run, until_ns FROM lease";
 
-fn lease_of(row: &Row<'_>) -> rusqlite::Result<Lease> {
+fn lease_of(row: &Row<'_>) -> Result<Lease> {
     Ok(Lease {
         epoch: row.get(0)?,
         drive: row.get(1)?,
@@ -28,7 +26,7 @@ fn lease_of(row: &Row<'_>) -> rusqlite::Result<Lease> {
 
 const OUT_OF_USE: &str = "SELECT resource, name, outage, why, since_ns FROM out_of_use";
 
-fn out_of_use_of(row: &Row<'_>) -> rusqlite::Result<OutOfUse> {
+fn out_of_use_of(row: &Row<'_>) -> Result<OutOfUse> {
     Ok(OutOfUse {
         resource: row.get(0)?,
         name: row.get(1)?,
@@ -40,7 +38,7 @@ fn out_of_use_of(row: &Row<'_>) -> rusqlite::Result<OutOfUse> {
 
 /// Fails where a lease is not in force any more. A catalogue that was restored may give an epoch again, but to another
 /// run.
-pub(super) fn must_hold(transaction: &Transaction<'_>, lease: &Lease) -> Result<()> {
+pub fn must_hold(transaction: &Transaction<'_>, lease: &Lease) -> Result<()> {
     let epoch = lease.epoch;
     let sql = "SELECT 1 FROM lease WHERE epoch = ?1 AND run = ?2";
     let found = one(transaction, sql, params![epoch, lease.holder.run], |_| {
@@ -109,7 +107,7 @@ fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Resu
     }
     let until_ns = at_ns.saturating_add(for_ns);
     let sql = "INSERT INTO lease (drive, volume, host, process, run, until_ns) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING epoch";
     let params = params![
         drive,
         volume,
@@ -118,9 +116,8 @@ fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Resu
         holder.run,
         until_ns
     ];
-    run(transaction, sql, params)?;
     Ok(Claim::Got(Lease {
-        epoch: transaction.last_insert_rowid().unsigned_abs(),
+        epoch: new_row(transaction, sql, params)?.unsigned_abs(),
         drive: drive.to_owned(),
         volume,
         holder: holder.clone(),
@@ -128,7 +125,7 @@ fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Resu
     }))
 }
 
-impl Leases for SqliteCatalogue {
+impl<D: Database> Leases for D {
     fn claim(&self, wanted: &Wanted<'_>, at_ns: i64) -> Result<Claim> {
         self.write(|transaction| claim(transaction, wanted, at_ns))
     }
@@ -149,7 +146,7 @@ impl Leases for SqliteCatalogue {
     }
 
     fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>> {
-        let renew = "UPDATE lease SET until_ns = max(until_ns, ?2) WHERE run = ?1";
+        let renew = "UPDATE lease SET until_ns = CASE WHEN until_ns < ?2 THEN ?2 ELSE until_ns END WHERE run = ?1";
         self.write(|transaction| {
             run(
                 transaction,
@@ -178,14 +175,11 @@ impl Leases for SqliteCatalogue {
 
     fn leases(&self) -> Result<Vec<Lease>> {
         let sql = format!("{LEASE} ORDER BY drive");
-        self.read(|transaction| all(transaction, &sql, [], lease_of))
+        self.read(|transaction| all(transaction, &sql, params![], lease_of))
     }
 
     fn under(&self, lease: &Lease) -> Arc<dyn Catalogue> {
-        Arc::new(SqliteCatalogue {
-            connection: Arc::clone(&self.connection),
-            lease: Some(lease.clone()),
-        })
+        self.for_holder(lease)
     }
 
     fn take_out_of_use(&self, what: &OutOfUse) -> Result<()> {
@@ -208,6 +202,6 @@ impl Leases for SqliteCatalogue {
 
     fn out_of_use(&self) -> Result<Vec<OutOfUse>> {
         let sql = format!("{OUT_OF_USE} ORDER BY resource, name");
-        self.read(|transaction| all(transaction, &sql, [], out_of_use_of))
+        self.read(|transaction| all(transaction, &sql, params![], out_of_use_of))
     }
 }

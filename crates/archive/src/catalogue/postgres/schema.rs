@@ -1,0 +1,146 @@
+//! The schema of a catalogue in PostgreSQL: which version a database has, and how it is brought up to date.
+//!
+//! Versions are those of SQLite, so that the same number means the same tables. Each is one migration in one
+//! transaction, which only one process works on at a time.
+
+use super::connection::PostgresUrl;
+use crate::catalogue::{CatalogueError, KNOWN_SCHEMA, Result, Upgrade};
+use ::postgres::{Client, GenericClient};
+use std::path::Path;
+
+/// Each brings the schema up to its version; what was released is never changed.
+const MIGRATIONS: [(u32, &str); 2] = [
+    (5, include_str!("../migrations/postgres/005_archive.sql")),
+    (6, include_str!("../migrations/postgres/006_leases.sql")),
+];
+
+/// The schema that this program reads and writes.
+pub(super) const KNOWN: u32 = KNOWN_SCHEMA;
+
+/// The table that says that a database holds a catalogue, and which schema it has.
+const MARK: &str = "CREATE TABLE tapewise_schema (version BIGINT NOT NULL); \
+    INSERT INTO tapewise_schema VALUES (0)";
+
+/// Takes the turn to write, until the transaction ends.
+pub(super) const TAKE_TURN: &str = "LOCK TABLE tapewise_schema IN EXCLUSIVE MODE";
+
+/// The version of the schema; `None` where there is no catalogue, and an error where it was moved away.
+fn found(client: &mut impl GenericClient, url: &PostgresUrl) -> Result<Option<u32>> {
+    if !has_table(client, "tapewise_schema")? {
+        return Ok(None);
+    }
+    if has_table(client, "moved_to")? {
+        let row = client.query_one("SELECT place FROM moved_to", &[])?;
+        return Err(CatalogueError::Moved {
+            path: url.name(),
+            to: row.try_get(0)?,
+        });
+    }
+    let sql = "SELECT version FROM tapewise_schema";
+    let version: i64 = client.query_one(sql, &[])?.try_get(0)?;
+    match u32::try_from(version) {
+        Ok(version) if version <= KNOWN => Ok(Some(version)),
+        _ => Err(CatalogueError::Newer {
+            path: url.name(),
+            found: version,
+            known: KNOWN,
+        }),
+    }
+}
+
+fn has_table(client: &mut impl GenericClient, name: &str) -> Result<bool> {
+    let row = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name])?;
+    Ok(row.try_get(0)?)
+}
+
+/// Refuses a database that holds no catalogue.
+pub(super) fn refuse_lost(client: &mut Client, url: &PostgresUrl) -> Result<()> {
+    match found(client, url)? {
+        Some(_) => Ok(()),
+        None => Err(CatalogueError::Lost {
+            path: url.name(),
+            what: "holds no catalogue",
+        }),
+    }
+}
+
+/// Refuses catalogues of other programs, older or newer.
+pub(super) fn refuse_others(client: &mut Client, url: &PostgresUrl) -> Result<()> {
+    match found(client, url)? {
+        Some(found) if found < KNOWN => Err(CatalogueError::Older {
+            path: url.name(),
+            found: found.into(),
+            known: KNOWN,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// What brings an older catalogue up to date; nothing where there is none.
+pub(super) fn pending(
+    client: &mut Client,
+    url: &PostgresUrl,
+    copies: &Path,
+) -> Result<Option<Upgrade>> {
+    let found = found(client, url)?.unwrap_or(KNOWN);
+    let copy = copies.join(format!("catalogue.postgresql.schema-{found}"));
+    Ok((found < KNOWN).then(|| Upgrade::new(found, MIGRATIONS, copy)))
+}
+
+/// Removes what was left of a catalogue that was moved away, and refuses one that holds something.
+pub(super) fn make_way(client: &mut Client, url: &PostgresUrl) -> Result<()> {
+    match found(client, url) {
+        Ok(None) => Ok(()),
+        Err(CatalogueError::Moved { .. }) => {
+            let sql = "SELECT format('DROP TABLE %I CASCADE', relname) FROM pg_class \
+                WHERE relnamespace = to_regnamespace(current_schema()) AND relkind = 'r'";
+            let mut transaction = client.transaction()?;
+            for row in transaction.query(sql, &[])? {
+                transaction.batch_execute(row.try_get(0)?)?;
+            }
+            Ok(transaction.commit()?)
+        }
+        Err(error) => Err(error),
+        Ok(Some(_)) => {
+            let sql = "SELECT EXISTS (SELECT 1 FROM volume) OR EXISTS (SELECT 1 FROM file)";
+            if client.query_one(sql, &[])?.try_get(0)? {
+                return Err(CatalogueError::Occupied { path: url.name() });
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Refuses a database without a catalogue that holds tables of something else.
+fn refuse_occupied(client: &mut impl GenericClient, url: &PostgresUrl) -> Result<()> {
+    let sql = "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()) \
+        AND relkind IN ('r', 'p', 'v', 'm') ORDER BY relname LIMIT 1";
+    match client.query_opt(sql, &[])? {
+        Some(row) => Err(CatalogueError::OtherTables {
+            path: url.name(),
+            table: row.try_get(0)?,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Brings the schema up to date; an empty database gets it whole.
+pub(super) fn migrate(client: &mut Client, url: &PostgresUrl) -> Result<()> {
+    // Two processes that find no table to lock yet take turns by a number.
+    let mut transaction = client.transaction()?;
+    transaction.batch_execute("SELECT pg_advisory_xact_lock(x'74617065'::bigint)")?;
+    let before = found(&mut transaction, url)?;
+    if before.is_none() {
+        refuse_occupied(&mut transaction, url)?;
+        transaction.batch_execute(MARK)?;
+    }
+    for (version, migration) in MIGRATIONS {
+        if before.unwrap_or(0) < version {
+            transaction.batch_execute(TAKE_TURN)?;
+            transaction.batch_execute(migration)?;
+            let sql = "UPDATE tapewise_schema SET version = $1";
+            transaction.execute(sql, &[&i64::from(version)])?;
+        }
+    }
+    Ok(transaction.commit()?)
+}

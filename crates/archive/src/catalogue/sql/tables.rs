@@ -1,0 +1,134 @@
+//! All rows of a catalogue, from one database to another.
+
+use super::{Row, Transaction, Value, all, params, run};
+use crate::catalogue::{CatalogueError, Result};
+use std::ops::ControlFlow;
+
+/// The tables; each refers to those before it only. Leases are none of them: who holds one holds it where it is.
+const TABLES: [&str; 14] = [
+    "volume",
+    "fact",
+    "file",
+    "sum",
+    "open_write",
+    "copy",
+    "segment",
+    "request",
+    "cached",
+    "pin",
+    "identity",
+    "stage",
+    "stage_file",
+    "out_of_use",
+];
+
+/// Tables whose rows have numbers that are never given again, and the columns of the numbers.
+const NUMBERED: [(&str, &str); 6] = [
+    ("volume", "id"),
+    ("file", "id"),
+    ("open_write", "id"),
+    ("copy", "id"),
+    ("request", "id"),
+    ("lease", "epoch"),
+];
+
+/// What a table holds: how many rows, and what they sum up to in whatever order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The table.
+    pub table: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// The sum of a checksum of each.
+    pub sum: u128,
+}
+
+impl Held {
+    fn add(&mut self, row: &[Value<'_>]) {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        for value in row {
+            let (kind, bytes): (u8, &[u8]) = match value {
+                Value::Null => (0, &[]),
+                Value::Integer(number) => (1, &number.to_be_bytes()),
+                Value::Text(words) => (2, words.as_bytes()),
+                Value::Bytes(bytes) => (3, bytes),
+            };
+            hash.update(&[kind]);
+            hash.update(&(bytes.len() as u64).to_be_bytes());
+            hash.update(bytes);
+        }
+        self.rows += 1;
+        self.sum = self.sum.wrapping_add(hash.digest128());
+    }
+}
+
+/// Shows the rows of a table and says what it holds.
+fn read(
+    from: &Transaction<'_>,
+    table: &'static str,
+    columns: &[String],
+    show: &mut dyn FnMut(&[Value<'_>]) -> Result<()>,
+) -> Result<Held> {
+    let mut held = Held {
+        table,
+        rows: 0,
+        sum: 0,
+    };
+    let sql = format!("SELECT {} FROM {table}", columns.join(", "));
+    from.walk(&sql, &[], &mut |row: &Row<'_>| {
+        let values = (0..columns.len()).map(|at| row.get(at));
+        let values = values.collect::<Result<Vec<Value<'_>>>>()?;
+        held.add(&values);
+        show(&values)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(held)
+}
+
+/// Puts all that one catalogue holds into another one, which is empty and of the same schema, and compares them then.
+/// Returns what each table holds.
+pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held>> {
+    // A new catalogue has an identity; it becomes the other one.
+    run(to, "DELETE FROM identity", params![])?;
+    let rules = to.set_rules_aside()?;
+    let mut held = Vec::new();
+    for table in TABLES {
+        let columns = to.columns(table)?;
+        to.load(table, &columns, &mut |put| {
+            held.push(read(from, table, &columns, put)?);
+            Ok(())
+        })?;
+    }
+    for rule in rules {
+        run(to, &rule, params![])?;
+    }
+    for (table, column) in NUMBERED {
+        to.set_last_number(table, column, from.last_number(table, column)?)?;
+    }
+    for expected in &held {
+        let columns = to.columns(expected.table)?;
+        let found = read(to, expected.table, &columns, &mut |_| Ok(()))?;
+        if found != *expected {
+            let what = format!("a table did not arrive as it was: {expected:?} became {found:?}");
+            return Err(CatalogueError::Damaged(what));
+        }
+    }
+    Ok(held)
+}
+
+/// What is under way in a catalogue, in words; nothing where it can be moved.
+pub fn in_flight(transaction: &Transaction<'_>) -> Result<Vec<String>> {
+    let sql = "SELECT 'a write is open on volume ' || volume.label FROM open_write \
+        JOIN volume ON volume.id = open_write.volume \
+        UNION ALL SELECT 'a mover works: process ' || CAST(process AS TEXT) || ' on ' || host FROM lease \
+        UNION ALL SELECT CAST(count(*) AS TEXT) || ' requests are being worked on' FROM request \
+        WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0";
+    all(transaction, sql, params![], |row| row.get(0))
+}
+
+/// Says in a catalogue that it was moved: nobody opens it any more.
+pub fn mark_moved(transaction: &Transaction<'_>, to: &str) -> Result<()> {
+    let sql = "CREATE TABLE moved_to (place TEXT NOT NULL)";
+    run(transaction, sql, params![])?;
+    run(transaction, "INSERT INTO moved_to VALUES (?1)", [to]).map(|_| ())
+}

@@ -1,0 +1,95 @@
+//! Transactions and values of SQLite.
+
+use crate::catalogue::sql::{Columns, Each, Fill, Row, Statements, Value};
+use crate::catalogue::{CatalogueError, Result};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Value::Null => ValueRef::Null,
+            Value::Integer(number) => ValueRef::Integer(number),
+            Value::Text(words) => ValueRef::Text(words.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Columns for rusqlite::Row<'_> {
+    fn value(&self, at: usize) -> Result<Value<'_>> {
+        let value = self.get_ref(at)?;
+        Ok(match value {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Text(_) => Value::Text(value.as_str().map_err(rusqlite::Error::from)?),
+            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+            ValueRef::Real(number) => {
+                let what = format!("it holds {number} where no fraction can be");
+                return Err(CatalogueError::Damaged(what));
+            }
+        })
+    }
+}
+
+impl Statements for rusqlite::Transaction<'_> {
+    fn run(&self, sql: &str, params: &[Value<'_>]) -> Result<usize> {
+        let mut statement = self.prepare_cached(sql)?;
+        Ok(statement.execute(params_from_iter(params))?)
+    }
+
+    fn rows(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(params))?;
+        while let Some(row) = rows.next()? {
+            if each(&Row(row))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn walk(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
+        self.rows(sql, params, each)
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let mut statement = self.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
+        let names = statement.query_map([table], |row| row.get(0))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()> {
+        let places: Vec<String> = (1..=columns.len()).map(|at| format!("?{at}")).collect();
+        let (names, places) = (columns.join(", "), places.join(", "));
+        let sql = format!("INSERT INTO {table} ({names}) VALUES ({places})");
+        let mut statement = self.prepare_cached(&sql)?;
+        fill(&mut |row| {
+            statement.execute(params_from_iter(row))?;
+            Ok(())
+        })
+    }
+
+    fn set_rules_aside(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn last_number(&self, table: &str, column: &str) -> Result<i64> {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = ?1";
+        let kept = self.query_row(sql, [table], |row| row.get(0)).optional()?;
+        let sql = format!("SELECT coalesce(max({column}), 0) FROM {table}");
+        let greatest: i64 = self.query_row(&sql, [], |row| row.get(0))?;
+        Ok(greatest.max(kept.unwrap_or(0)))
+    }
+
+    /// Only of tables whose numbers are kept; of the others the greatest one is the last.
+    fn set_last_number(&self, table: &str, _: &str, number: i64) -> Result<()> {
+        let sql = "UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1";
+        if self.execute(sql, params![table, number])? == 0 && number > 0 {
+            let sql = "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2 FROM sqlite_schema \
+                WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
+            self.execute(sql, params![table, number])?;
+        }
+        Ok(())
+    }
+}
