@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tapewise_archive::catalogue::{Catalogue, Holder, Requests, Writes};
+use tapewise_archive::catalogue::Holder;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Denied, Lessee, Migrated, Recalled, random_uuid};
 
@@ -157,7 +157,7 @@ fn lessee(archive: &Archive, args: &Mover) -> Result<Lessee, CliError> {
     };
     let began = Instant::now();
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let catalogue = Arc::clone(&archive.catalogue) as Arc<dyn Catalogue>;
+    let catalogue = Arc::clone(&archive.catalogue);
     Ok(Lessee::new(
         catalogue,
         holder,

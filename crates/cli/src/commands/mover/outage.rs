@@ -10,7 +10,7 @@ use crate::now::now_ns;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Lease, Leases, OutOfUse, Outage, Resource, Volumes};
+use tapewise_archive::catalogue::{Lease, OutOfUse, Outage, Resource};
 
 /// Take a host, a drive or a cartridge out of use: what it has is finished, and nothing more is begun.
 ///

@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use tapewise_archive::catalogue::{Leases, Volumes};
 use tapewise_plot::Table;
 
 /// List the movers of an archive, which drives and cartridges they have, and what is out of use.
