@@ -140,7 +140,7 @@ impl Recalling<'_> {
         for list in [&mut queue.at_hand, &mut queue.stranded] {
             list.retain(|(request, _)| ours.contains(request));
         }
-        let with = desk.under(self.with);
+        let with = self.with.under(&desk);
         self.hand_over(with, &queue, done)?;
         // What goes where nothing fits waits again.
         for request in ours {
@@ -298,7 +298,7 @@ impl Recalling<'_> {
     ) -> Result<Vec<Waiting>, MoveError> {
         let queue = &claimed.queue;
         let with = match &claimed.leased {
-            Some(leased) => leased.under(self.with),
+            Some(leased) => self.with.under(leased),
             None => self.with,
         };
         let record = with.catalogue.volume(queue.volume)?;
@@ -350,7 +350,7 @@ impl Recalling<'_> {
             return Ok(());
         };
         let with = match (&leased, self.with.lessee) {
-            (Some(leased), _) => leased.under(self.with),
+            (Some(leased), _) => self.with.under(leased),
             // Nothing was begun yet.
             (None, Some(_)) => return Ok(()),
             (None, None) => self.with,

@@ -6,7 +6,6 @@
 //! the drive since has fenced it, and so does the catalogue: the next thing that it would write there fails.
 
 use super::MoveError;
-use super::session::DriveContext;
 use crate::catalogue::{
     Catalogue, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId, Wanted,
 };
@@ -258,16 +257,6 @@ impl Lessee {
         Ok(self
             .catalogue
             .take(&leased.lease, requests, (self.now_ns)())?)
-    }
-}
-
-impl Leased {
-    /// What a drive works with, so that all it writes carries the lease.
-    pub(super) fn under<'a>(&'a self, with: DriveContext<'a>) -> DriveContext<'a> {
-        DriveContext {
-            catalogue: self.catalogue.as_ref(),
-            ..with
-        }
     }
 }
 

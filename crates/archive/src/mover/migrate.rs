@@ -356,7 +356,7 @@ impl Writing<'_> {
         log: &mut dyn Log,
     ) -> Result<(), MoveError> {
         let with = match &claim.leased {
-            Some(leased) => leased.under(self.with),
+            Some(leased) => self.with.under(leased),
             None => self.with,
         };
         let id = claim.volume;
