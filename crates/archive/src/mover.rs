@@ -50,7 +50,8 @@ mod tiers;
 mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
-pub(crate) use choice::next_volume;
+pub use choice::MountSettings;
+pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
 pub use frames::Precompress;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
@@ -92,6 +93,8 @@ pub struct Settings {
     /// The pools of volumes that files go through as they age, the first one first; none where every volume
     /// takes every file.
     pub tiers: Vec<Tier>,
+    /// How the next volume is chosen.
+    pub mounts: MountSettings,
     /// How what waits for a volume is ordered: ours, unless another order is to stand beside it.
     pub algorithm: Algorithm,
     /// Whether disk and drive work at the same time, on threads of their own; false where a seed is to give the same
@@ -114,6 +117,7 @@ impl Settings {
             byte_scale: 1,
             precompress: None,
             tiers: Vec::new(),
+            mounts: MountSettings::default(),
             algorithm: Algorithm::Best,
             overlap: true,
             watch: None,

@@ -1,18 +1,26 @@
-//! Which cartridges a recall needs, in the order in which they are mounted, and how long each is read.
+//! Which cartridges a recall needs, in the order in which they are mounted, how long each is read, and when each file is
+//! likely to be there.
 //!
 //! Where drives have no robot this is the list by which a person pulls cartridges from the shelf.
 
 use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
-use crate::mover::{MoveError, Settings, next_volume};
+use crate::mover::{Chooser, Floor, MoveError, Next, ROBOT_S, Settings};
 use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
 use tapewise_model::{Micros, Position};
+use tapewise_order::Action;
+use tapewise_sim::mounts::Reason;
+
+/// By how much a predicted time may be off, as a share of it. On our emulated drives, which know nothing of the models,
+/// every file of a recall is there within this; tests hold it there. A real drive with a profile of its own differs as the
+/// profile's report says.
+const SPREAD: f64 = 0.2;
 
 /// A cartridge that is to be mounted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pull {
     /// Its label.
     pub label: String,
@@ -23,17 +31,44 @@ pub struct Pull {
     /// From the cartridge in the drive until it can be taken, on nominal geometry, what was recorded at
     /// writing, and as the profile has it.
     pub drive_time: Micros,
+    /// Why it is next.
+    pub why: Reason,
+}
+
+/// When a file is likely to be there, from now on. It is planned twice: as if the queue were empty, and with all that
+/// waits in it now, in the order in which the archive would read both. What joins the queue later is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The file.
+    pub file: FileId,
+    /// The sooner of both plans, if everything goes faster than predicted.
+    pub soonest: Micros,
+    /// The later of both, if everything takes longer.
+    pub latest: Micros,
 }
 
 /// What a recall needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PullList {
     /// The cartridges, in the order in which they are mounted.
     pub pulls: Vec<Pull>,
+    /// When each file that needs a cartridge is likely to be there, in the order in which they come.
+    pub expected: Vec<Expected>,
     /// Files that need no cartridge: the cache has them, or they are empty.
     pub at_hand: usize,
     /// Files of which no copy is whole.
     pub stranded: Vec<FileId>,
+}
+
+/// Who asks for what, when, of how many drives.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// The files.
+    pub files: &'a [FileId],
+    /// The time, nanoseconds since 1970.
+    pub now_ns: i64,
+    /// Drives of the archive.
+    pub drives: usize,
 }
 
 /// What the recall of these files needs, as the mover would go about it with nothing mounted.
@@ -42,42 +77,102 @@ pub struct PullList {
 /// [`MoveError::Catalogue`], and [`MoveError::NoMap`] where the profile does not tell enough.
 pub fn pull_list(
     catalogue: &dyn Catalogue,
-    files: &[FileId],
+    asking: Asking<'_>,
     settings: &Settings,
 ) -> Result<PullList, MoveError> {
     let mut list = PullList::default();
     let mut left = Left::default();
-    for &file in files {
+    for &file in asking.files {
         let entry = catalogue.file(file)?;
         if entry.cached.is_some() || entry.file.bytes == 0 {
             list.at_hand += 1;
-        } else if !left.add(catalogue, file, &entry)? {
+        } else if !left.add(catalogue, file, &entry, asking.now_ns)? {
             list.stranded.push(file);
         }
     }
-    while let Some(queue) = left.take() {
-        let volume = catalogue.volume(queue.volume)?;
-        let wants: Vec<Vec<Segment>> = queue
-            .waiting
-            .iter()
-            .map(|waiting| waiting.segments.clone())
-            .collect();
-        list.pulls.push(Pull {
-            label: queue.label,
-            files: wants.len(),
-            bytes: wants
-                .iter()
-                .flatten()
-                .map(|segment| segment.bytes)
-                .fold(0, u64::saturating_add),
-            drive_time: settings.drive_time(&volume, &wants)?,
-        });
-    }
+    let schedule = Schedule {
+        catalogue,
+        settings,
+        asking,
+    };
+    let mut beside_others = left.clone();
+    beside_others.add_queue(catalogue)?;
+    let (pulls, alone) = schedule.of(left)?;
+    let (_, beside) = schedule.of(beside_others)?;
+    list.pulls = pulls;
+    let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
+    let expected = asking.files.iter().filter_map(|&file| {
+        let (alone, beside) = (*alone.get(&of(file))?, *beside.get(&of(file))?);
+        Some(Expected {
+            file,
+            soonest: times(alone.min(beside), 1.0 - SPREAD),
+            latest: times(alone.max(beside), 1.0 + SPREAD),
+        })
+    });
+    list.expected = expected.collect();
+    list.expected.sort_by_key(|expected| expected.latest);
     Ok(list)
 }
 
+/// The request that a file stands for while nobody has asked: none of the queue's.
+fn of(file: FileId) -> RequestId {
+    RequestId(-1 - file.0)
+}
+
+/// What all drives do, on paper.
+struct Schedule<'a> {
+    catalogue: &'a dyn Catalogue,
+    settings: &'a Settings,
+    asking: Asking<'a>,
+}
+
+impl Schedule<'_> {
+    /// The cartridges in the order in which they are mounted, and when each request is answered.
+    fn of(&self, mut left: Left) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
+        let chooser = Chooser::new(self.settings);
+        let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
+        // Of each drive when it is free, and for whom it works until then.
+        let mut drives = vec![(Micros::ZERO, String::new()); self.asking.drives.max(1)];
+        let (mut pulls, mut answered) = (Vec::new(), HashMap::new());
+        loop {
+            let free = (0..drives.len())
+                .min_by_key(|&drive| drives[drive].0)
+                .unwrap_or(0);
+            let now = drives[free].0;
+            let busy = drives.iter().filter(|(until, _)| *until > now);
+            let at_work: Vec<String> = busy.clone().map(|(_, user)| user.clone()).collect();
+            let Some(next) = left.take(&chooser, self.asking, now, &at_work) else {
+                // It may be that a user has all drives that one alone is given.
+                match busy.map(|(until, _)| *until).min() {
+                    Some(until) => drives[free].0 = until,
+                    None => return Ok((pulls, answered)),
+                }
+                continue;
+            };
+            let volume = self.catalogue.volume(next.queue.volume)?;
+            let waiting = &next.queue.waiting;
+            let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
+            let times = self.settings.drive_times(&volume, &wants)?;
+            for (one, at) in waiting.iter().zip(&times.read) {
+                // Of a file in parts the last one counts.
+                let answer = answered.entry(one.request).or_insert(Micros::ZERO);
+                *answer = now + get_s + *at;
+            }
+            drives[free] = (now + get_s + times.all + put_s, next.user);
+            let bytes = wants.iter().flatten().map(|segment| segment.bytes);
+            pulls.push(Pull {
+                label: next.queue.label,
+                files: wants.len(),
+                bytes: bytes.fold(0, u64::saturating_add),
+                drive_time: times.all,
+                why: next.reason,
+            });
+        }
+    }
+}
+
 /// What is still to be read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Left {
     volumes: BTreeMap<VolumeId, VolumeQueue>,
     /// Which copy of each file is being read, and its bytes, as they stand on the tapes, that have been.
@@ -94,9 +189,9 @@ impl Left {
         catalogue: &dyn Catalogue,
         file: FileId,
         entry: &Entry,
+        now_ns: i64,
     ) -> Result<bool, CatalogueError> {
-        // Nobody has asked yet: a file stands for its request.
-        let request = RequestId(file.0);
+        let request = of(file);
         let mut is_there = false;
         for copy in &entry.copies {
             if copy.state != CopyState::Whole {
@@ -130,9 +225,10 @@ impl Left {
                     request,
                     file,
                     number: copy.number,
+                    user: String::new(),
                     priority: 0,
                     deadline_ns: None,
-                    created_ns: 0,
+                    created_ns: now_ns,
                     zstd_bytes: copy.zstd_bytes,
                     segments,
                 });
@@ -141,8 +237,34 @@ impl Left {
         Ok(is_there)
     }
 
+    /// Adds what waits in the queue now.
+    fn add_queue(&mut self, catalogue: &dyn Catalogue) -> Result<(), CatalogueError> {
+        for queue in catalogue.recall_queue()?.volumes {
+            for one in &queue.waiting {
+                let bytes = one.segments.iter().map(|segment| segment.bytes);
+                let of = self.of.entry((one.request, one.number)).or_default();
+                *of = bytes.fold(*of, u64::saturating_add);
+            }
+            match self.volumes.entry(queue.volume) {
+                btree_map::Entry::Occupied(mut there) => {
+                    there.get_mut().waiting.extend(queue.waiting)
+                }
+                btree_map::Entry::Vacant(new) => {
+                    new.insert(queue);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The volume that is mounted next, with what is read of it.
-    fn take(&mut self) -> Option<VolumeQueue> {
+    fn take(
+        &mut self,
+        chooser: &Chooser<'_>,
+        asking: Asking<'_>,
+        now: Micros,
+        at_work: &[String],
+    ) -> Option<Next> {
         let volumes = self.volumes.values().map(|queue| {
             let waiting = queue.waiting.iter();
             let left = waiting.filter(|waiting| !self.whole.contains(&waiting.request));
@@ -156,8 +278,15 @@ impl Left {
             Some(_) => u64::MAX,
             None => 0,
         };
-        let next = next_volume(volumes.collect(), &come, &HashSet::new())?;
-        for waiting in &next.waiting {
+        let floor = Floor {
+            now_ns: asking.now_ns.saturating_add(now.0.saturating_mul(1000)),
+            drives: asking.drives,
+            here: &HashSet::new(),
+            at_work,
+            come: &come,
+        };
+        let next = chooser.next(volumes.collect(), &floor)?;
+        for waiting in &next.queue.waiting {
             let here: u64 = waiting
                 .segments
                 .iter()
@@ -174,9 +303,21 @@ impl Left {
     }
 }
 
+/// How long a volume is in a drive.
+struct DriveTimes {
+    /// Loaded, read in our order, rewound, until it can be taken.
+    all: Micros,
+    /// From the cartridge in the drive until each want has been read.
+    read: Vec<Micros>,
+}
+
 impl Settings {
-    /// How long a volume is in a drive that reads this of it: loaded, read in our order, rewound.
-    fn drive_time(&self, volume: &Volume, wants: &[Vec<Segment>]) -> Result<Micros, MoveError> {
+    /// How long a volume is in a drive that reads this of it.
+    fn drive_times(
+        &self,
+        volume: &Volume,
+        wants: &[Vec<Segment>],
+    ) -> Result<DriveTimes, MoveError> {
         let no_map = |what: String| MoveError::NoMap {
             label: volume.label.clone(),
             what,
@@ -196,14 +337,23 @@ impl Settings {
         };
         let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
         let read = TapeRead::new(&cartridge, head, wants, false);
-        let (_, plan) = read.map_err(|error| no_map(error.to_string()))?.plan();
+        let (problem, plan) = read.map_err(|error| no_map(error.to_string()))?.plan();
         let seconds = |known: &tapewise_model::profile::Known<f64>| {
             known.as_ref().map_or(0.0, |known| known.value)
         };
         let handling = &self.profile.handling;
-        let handled = seconds(&handling.mount_s)
-            + seconds(&handling.rewind_mean_s)
-            + seconds(&handling.unmount_s);
-        Ok(plan.totals.total + Micros::from_secs_f64(handled))
+        let mount = Micros::from_secs_f64(seconds(&handling.mount_s));
+        let after = seconds(&handling.rewind_mean_s) + seconds(&handling.unmount_s);
+        let mut read = vec![mount; wants.len()];
+        for step in plan.steps.iter().filter(|step| step.action == Action::Read) {
+            let visit = problem.visits().get(step.visit as usize);
+            for &want in visit.iter().flat_map(|visit| &visit.requests) {
+                read[want as usize] = mount + step.begin + step.duration;
+            }
+        }
+        Ok(DriveTimes {
+            all: mount + plan.totals.total + Micros::from_secs_f64(after),
+            read,
+        })
     }
 }

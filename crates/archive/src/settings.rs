@@ -1,12 +1,13 @@
 //! What `archive.toml` says of an archive: its drives, how full its cache gets, how its volumes are written.
 
 use crate::catalogue::{Pattern, PostgresUrl};
-use crate::mover::{Precompress, Settings, Tier};
+use crate::mover::{MountSettings, Precompress, Settings, Tier};
 use crate::volume::is_block_length;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use tapewise_model::Profile;
+use tapewise_sim::mounts::MountPolicy;
 
 /// The settings of an archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,9 +44,16 @@ pub struct ArchiveSettings {
     /// Seconds that recalls gather before the first of them is served; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_window_s: Option<u64>,
+    /// Which volume is read next; absent: the usual.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub mounts: MountSettings,
     /// The pools of volumes that files go through as they age; absent: every volume takes every file.
     #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierSettings>,
+}
+
+fn is_usual(mounts: &MountSettings) -> bool {
+    *mounts == MountSettings::default()
 }
 
 /// One pool of volumes in `archive.toml`.
@@ -131,7 +139,29 @@ impl ArchiveSettings {
         if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
             return wrong("zstd_level", &level, "from 1 to 19, or absent");
         }
-        self.check_tiers()
+        self.check_mounts().and_then(|()| self.check_tiers())
+    }
+
+    fn check_mounts(&self) -> Result<(), SettingsError> {
+        let mounts = &self.mounts;
+        if mounts.policy == MountPolicy::Cta {
+            let must = "another one: this policy waits while drives are free, which is for simulations only";
+            return wrong("mounts.policy", &mounts.policy.name(), must);
+        }
+        if !(mounts.overdue_s >= 0.0 && mounts.overdue_s.is_finite()) {
+            return wrong("mounts.overdue_s", &mounts.overdue_s, "seconds, 0 or more");
+        }
+        if mounts.most_per_mount == 0 {
+            return wrong("mounts.most_per_mount", &0, "at least 1");
+        }
+        let wrong_share = mounts
+            .shares
+            .values()
+            .find(|share| !(**share > 0.0 && share.is_finite()));
+        match wrong_share {
+            Some(share) => wrong("mounts.shares", share, "above 0 for every user"),
+            None => Ok(()),
+        }
     }
 
     fn check_tiers(&self) -> Result<(), SettingsError> {
@@ -161,6 +191,7 @@ impl ArchiveSettings {
             volume_bytes: self.volume_bytes,
             byte_scale,
             tiers: self.tiers.iter().map(Tier::from).collect(),
+            mounts: self.mounts.clone(),
             precompress: self.zstd_level.map(|level| Precompress {
                 level,
                 threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -197,6 +228,7 @@ mod tests {
             volume_bytes: None,
             zstd_level: None,
             batch_window_s: None,
+            mounts: MountSettings::default(),
             tiers: vec![tier("fast", 0), tier("deep", 90)],
         }
     }
@@ -213,7 +245,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 13] = [
+        let cases: [(&str, Spoil); 17] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
@@ -228,6 +260,18 @@ mod tests {
             ("part_bytes", |settings| settings.part_bytes = 0),
             ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
             ("zstd_level", |settings| settings.zstd_level = Some(20)),
+            ("mounts.policy", |settings| {
+                settings.mounts.policy = MountPolicy::Cta
+            }),
+            ("mounts.overdue_s", |settings| {
+                settings.mounts.overdue_s = -1.0
+            }),
+            ("mounts.most_per_mount", |settings| {
+                settings.mounts.most_per_mount = 0
+            }),
+            ("mounts.shares", |settings| {
+                settings.mounts.shares = [("ann".to_owned(), 0.0)].into()
+            }),
             ("tier.volumes", |settings| settings.tiers[1].volumes.clear()),
             ("tier.name", |settings| {
                 settings.tiers[1].name = "fast".to_owned()

@@ -23,6 +23,7 @@ mod mover_migrate;
 mod mover_others;
 mod mover_tiers;
 mod postgres_server;
+mod pull_list;
 mod read_mapped_tape;
 mod recall_drives;
 mod recall_full;

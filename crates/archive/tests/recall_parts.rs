@@ -9,7 +9,7 @@ use tapewise_archive::catalogue::{
     CopyState, FileId, Files, NewRecall, Recorded, RequestId, Requests, VolumeId, Volumes,
 };
 use tapewise_archive::mover::Recalled;
-use tapewise_archive::pull_list::pull_list;
+use tapewise_archive::pull_list::{Asking, pull_list};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_emulator::{BadBlock, Faults};
@@ -169,7 +169,12 @@ fn a_file_that_was_edited_comes_back_in_the_order_of_its_bytes_and_not_of_the_ta
 fn parts_between_which_another_volume_has_one_are_read_one_after_the_other() {
     let mut site = site(2, None, Faults::none());
     let film = file(&site, "film", &[&[(0, 3), (1, 4), (0, 5)]]);
-    let list = pull_list(site.catalogue.as_ref(), &[film.0], &site.settings).expect("a list");
+    let asking = Asking {
+        files: &[film.0],
+        now_ns: site.now_ns(),
+        drives: 2,
+    };
+    let list = pull_list(site.catalogue.as_ref(), asking, &site.settings).expect("a list");
     let pulls = list.pulls.iter().map(|pull| pull.bytes / u64::from(BLOCK));
     assert_eq!(pulls.collect::<Vec<_>>(), [1, 1, 1]);
     let recalled = assert_delivered(&mut site, "film", film);

@@ -42,6 +42,7 @@ mod search;
 mod settings;
 mod terminal;
 mod threads;
+mod twin;
 mod units;
 mod wear;
 

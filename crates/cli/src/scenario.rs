@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::profiles;
 use crate::quantity;
 use crate::threads;
+use crate::twin;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -18,8 +19,16 @@ use tapewise_sim::{Scenario, ScenarioError, SimulationError, StudyError};
 #[derive(clap::Args, Clone, Debug)]
 pub struct ScenarioArgs {
     /// Scenario file (`tapewise help scenario`); `-` is standard input.
-    #[arg(value_name = "SCENARIO")]
-    pub file: PathBuf,
+    #[arg(value_name = "SCENARIO", required_unless_present = "from_log")]
+    pub file: Option<PathBuf>,
+    /// Make the scenario from a site's logs instead: a table of requests (`arrived_s`, `cartridge`, ...), event logs of
+    /// tapewise, logs of CTA's tape daemon. May be given several times. tapewise lists what the logs do not tell, and
+    /// says how far the scenario is off the responses that they show.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["file", "case"])]
+    pub from_log: Vec<PathBuf>,
+    /// Write the scenario that --from-log made into this file.
+    #[arg(long, value_name = "FILE", requires = "from_log")]
+    pub write_scenario: Option<PathBuf>,
     /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`,
     /// `--set policy.window_s=60`. `drives`, `robots`, `rate` and `window` stand for library.drive.count, library.robot.count,
     /// arrivals.per_hour and policy.window_s. If there are several, use `library.0.drive.1.count`.
@@ -66,8 +75,11 @@ impl ScenarioArgs {
     /// # Errors
     /// Bad input, with key and reason.
     pub fn cases(&self) -> Result<Vec<Scenario>, CliError> {
-        let name = self.file.display();
-        let text = read(&self.file)?;
+        let name = self.name();
+        let text = match &self.file {
+            Some(file) => read(file)?,
+            None => twin::scenario(&self.from_log, self.write_scenario.as_deref())?,
+        };
         // First as it stands: what is wrong in it has a line there.
         let mut cases = Scenario::cases(&text).map_err(|error| refused(error).of(&name))?;
         for wanted in &self.case {
@@ -94,6 +106,12 @@ impl ScenarioArgs {
             scenario.check().map_err(|error| refused(error).of(&name))?;
         }
         Ok(cases)
+    }
+
+    /// What the scenario is read from, for messages.
+    pub fn name(&self) -> String {
+        let file = self.file.as_ref();
+        file.map_or("--from-log".to_owned(), |file| file.display().to_string())
     }
 
     /// Does work on as many threads as were asked for.

@@ -1,5 +1,6 @@
 //! The models that compete for a drive, from the simplest to the richest.
 
+use crate::curves;
 use crate::fitted::Fitted;
 use crate::landing;
 use crate::regression;
@@ -17,6 +18,8 @@ pub enum Candidate {
     LtoRegression,
     /// Ours.
     LandingPoint,
+    /// Ours, for drives of which no model was made.
+    Curves,
     /// Hillyer & Silberschatz 1996, section 3.
     KeyPoint,
 }
@@ -33,6 +36,7 @@ impl Candidate {
                 Candidate::FourRegion,
                 Candidate::LtoRegression,
                 Candidate::LandingPoint,
+                Candidate::Curves,
             ],
         }
     }
@@ -44,6 +48,7 @@ impl Candidate {
             Candidate::FourRegion => "four regions",
             Candidate::LtoRegression => "CERN's regression",
             Candidate::LandingPoint => "landing points",
+            Candidate::Curves => "curves",
             Candidate::KeyPoint => "key points",
         }
     }
@@ -58,6 +63,7 @@ impl Candidate {
             Candidate::FourRegion => regression::four_region(samples, ground),
             Candidate::LtoRegression => regression::lto(samples, ground),
             Candidate::LandingPoint => landing::fit(samples, ground),
+            Candidate::Curves => curves::fit(samples, ground),
             Candidate::KeyPoint => regression::key_point(samples, ground),
         }
     }

@@ -6,6 +6,7 @@ use crate::kind::Kind;
 use crate::least_squares::Term;
 use crate::maps::Maps;
 use crate::outcome::{Outcome, Places};
+use crate::undetermined::{Lack, Undetermined};
 use serde_json::{Map, Value, json};
 
 /// What a fit found, with every model on records held out.
@@ -41,6 +42,7 @@ pub fn document(found: &Outcome) -> Value {
                 "structure": landed.structure.name(), "forward": landed.points[0],
                 "reverse": landed.points[1],
             })),
+            "undetermined": scored.fitted.undetermined.iter().map(undetermined).collect::<Vec<_>>(),
             "outliers": scored.fitted.outliers,
         })
     }).collect();
@@ -52,6 +54,9 @@ pub fn document(found: &Outcome) -> Value {
             Folding::Blocks => "blocks of records",
         },
         "emulated": records.emulated,
+        "drift": comparison.drift.map(|drift| json!({
+            "share": drift.share, "std_error": drift.std_error, "from_record": drift.from_record.map(|from| from + 1),
+        })),
         "outliers": comparison.outliers,
         "maps": found.maps.as_ref().map(maps),
         "places": match found.places {
@@ -69,6 +74,19 @@ pub fn document(found: &Outcome) -> Value {
         "chosen": comparison.choice().candidate.name(),
         "models": models,
     })
+}
+
+/// A term, and what is missing to determine it.
+fn undetermined(each: &Undetermined) -> Value {
+    match each.lack {
+        Lack::Records(records) => json!({ "term": each.term, "records": records }),
+        Lack::Certainty {
+            estimate,
+            std_error,
+        } => {
+            json!({ "term": each.term, "estimate": estimate, "std_error": finite(std_error) })
+        }
+    }
 }
 
 /// What was found of maps.

@@ -1,10 +1,12 @@
 //! What a fit found: the coefficients of a model, and what there is to say of how they were found.
 
 use crate::least_squares::Table;
+use crate::undetermined::Undetermined;
 use std::sync::Arc;
 use tapewise_model::locate::{
-    FourRegion, HelicalLinear, KeyPointCoefficients, KeyPointModel, LandingCoefficients,
-    LandingModel, LocateModel, LtoCoefficients, LtoRegression, ShortSeek,
+    CurvesCoefficients, CurvesModel, FourRegion, HelicalLinear, KeyPointCoefficients,
+    KeyPointModel, LandingCoefficients, LandingModel, LocateModel, LtoCoefficients, LtoRegression,
+    ShortSeek,
 };
 use tapewise_model::{Geometry, KeyPoints};
 
@@ -33,6 +35,8 @@ pub enum Coefficients {
     LtoRegression(LtoCoefficients),
     /// See [`LandingModel`].
     LandingPoint(LandingCoefficients),
+    /// See [`CurvesModel`].
+    Curves(CurvesCoefficients),
     /// See [`KeyPointModel`].
     KeyPoint {
         /// The speeds and the constants of the seven cases.
@@ -53,6 +57,8 @@ pub struct Fitted {
     pub outliers: usize,
     /// What landing points were found and how.
     pub landed: Option<Landed>,
+    /// The terms that the records did not determine.
+    pub undetermined: Vec<Undetermined>,
 }
 
 /// Where landing points were found to lie.
@@ -97,6 +103,19 @@ pub struct Landed {
     pub support: [usize; 7],
 }
 
+impl Landed {
+    /// The names of the constants that [`Landed::support`] counts records of.
+    pub const CONSTANTS: [&str; 7] = [
+        "same wrap, ahead",
+        "same wrap, backwards",
+        "other wrap, ahead",
+        "other wrap, backwards",
+        "other wrap, turning, ahead",
+        "other wrap, turning, backwards",
+        "reading on",
+    ];
+}
+
 impl Coefficients {
     /// The model of cartridges of a geometry.
     pub fn model(&self, geometry: &Geometry) -> LocateModel {
@@ -125,6 +144,9 @@ impl Coefficients {
             }
             Coefficients::LandingPoint(coefficients) => {
                 LocateModel::LandingPoint(LandingModel::new(coefficients, geometry))
+            }
+            Coefficients::Curves(coefficients) => {
+                LocateModel::Curves(CurvesModel::new(coefficients, geometry))
             }
             Coefficients::KeyPoint {
                 coefficients,

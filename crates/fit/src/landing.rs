@@ -16,6 +16,7 @@ mod settle;
 
 use crate::fitted::{Coefficients, Fitted, Landed};
 use crate::sample::{FitError, Ground, Sample};
+use crate::undetermined::Undetermined;
 use moves::Moves;
 
 /// Most records that landing points are searched with; the rest is fitted with all.
@@ -34,7 +35,11 @@ pub(crate) fn fit(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
     let coefficients = solved
         .mechanics
         .coefficients(&moves, &points, solved.residual_s);
+    let constants = std::iter::zip(Landed::CONSTANTS, solved.support);
+    let undetermined =
+        constants.filter_map(|(name, records)| Undetermined::unless(name, records, 1.0, 0.0));
     Ok(Fitted {
+        undetermined: undetermined.collect(),
         landed: Some(Landed {
             structure: points.structure,
             points: points.counts(),

@@ -52,7 +52,9 @@
 
 pub mod blind;
 mod candidate;
+mod curves;
 mod document;
+mod drift;
 mod fitted;
 mod held_out;
 mod kind;
@@ -60,15 +62,18 @@ mod landing;
 mod least_squares;
 pub mod log;
 mod maps;
+mod normal;
 mod outcome;
 mod profile;
 mod refusal;
 mod regression;
 mod robust;
 mod sample;
+mod undetermined;
 
 pub use candidate::Candidate;
 pub use document::document;
+pub use drift::Drift;
 pub use fitted::{Coefficients, Fitted, Landed, Structure};
 pub use held_out::{Comparison, Folding, Score, Scored, Trust, compare};
 pub use kind::Kind;
@@ -78,3 +83,4 @@ pub use outcome::{FitOptions, Outcome, Places, fit_records};
 pub use profile::fitted_profile;
 pub use refusal::FitRefusal;
 pub use sample::{FitError, Ground, LEAST_SAMPLES, Sample};
+pub use undetermined::{Lack, Undetermined};

@@ -1,7 +1,7 @@
 //! From records to a fit: where the ends of the moves lie, found one way or another, then the models.
 
 use crate::blind::{Move, Volume};
-use crate::held_out::{Comparison, compare};
+use crate::held_out::{Comparison, compare, compare_unordered};
 use crate::log::Records;
 use crate::maps::Maps;
 use crate::refusal::FitRefusal;
@@ -146,7 +146,11 @@ fn finish(
     beyond: usize,
     maps: Option<Maps>,
 ) -> Result<Outcome, FitRefusal> {
-    let comparison = compare(&records.samples, &ground)?;
+    let comparison = match places {
+        // Volume by volume, not as they were made.
+        Places::Found => compare_unordered(&records.samples, &ground)?,
+        _ => compare(&records.samples, &ground)?,
+    };
     Ok(Outcome {
         records,
         ground,

@@ -4,7 +4,7 @@ use crate::fitted::Coefficients;
 use crate::held_out::Folding;
 use crate::outcome::{Outcome, Places};
 use tapewise_model::Profile;
-use tapewise_model::locate::LandingCoefficients;
+use tapewise_model::locate::{CurvesCoefficients, CurvesValues, LandingCoefficients};
 use tapewise_model::profile::{
     FourRegionValues, HelicalValues, Known, LandingValues, Locate, LtoValues, Sourced, Status,
 };
@@ -121,6 +121,7 @@ fn locate(base: &Profile, coefficients: &Coefficients, held_out_s: f64) -> Optio
             residual_s: held_out(held_out_s),
         }),
         Coefficients::LandingPoint(c) => Locate::LandingPoint(landing(c, held_out_s)),
+        Coefficients::Curves(c) => Locate::Curves(curves(c, held_out_s)),
         Coefficients::KeyPoint { coefficients, .. } => {
             let mut locate = base.locate.clone();
             if let Some(Locate::KeyPoint(values)) = &mut locate {
@@ -161,6 +162,28 @@ fn landing(c: &LandingCoefficients, held_out_s: f64) -> LandingValues {
         forward_lpos: measured(c.forward_lpos.clone()),
         reverse_lpos: measured(c.reverse_lpos.clone()),
         landing_spread_lpos: Some(measured(c.landing_spread_lpos)),
+        residual_s: Some(held_out(held_out_s)),
+    }
+}
+
+fn curves(c: &CurvesCoefficients, held_out_s: f64) -> CurvesValues {
+    CurvesValues {
+        same_wrap_s: measured(c.same_wrap_s),
+        other_wrap_s: measured(c.other_wrap_s),
+        band_change_s: measured(c.band_change_s.clone()),
+        pace: measured(c.pace.clone()),
+        away_s: measured(c.away_s.clone()),
+        away_per_way_s: measured(c.away_per_way_s.clone()),
+        towards_s: measured(c.towards_s.clone()),
+        towards_per_way_s: measured(c.towards_per_way_s.clone()),
+        step_wraps: measured(c.step_wraps.clone()),
+        step_s: measured(c.step_s.clone()),
+        steps_beside: measured(c.steps_beside),
+        station_lpos: c.station_lpos.map(measured),
+        far_wraps: c.station_lpos.map(|_| measured(c.far_wraps.clone())),
+        read_on_s: measured(c.read_on_s),
+        read_per_lpos_s: measured(c.read_per_lpos_s),
+        read_on_lpos: c.read_on_lpos.map(measured),
         residual_s: Some(held_out(held_out_s)),
     }
 }

@@ -5,6 +5,7 @@ use crate::fitted::{Coefficients, Fitted};
 use crate::least_squares::{Table, least_squares};
 use crate::robust::{Kept, without_outliers};
 use crate::sample::{FitError, Ground, Sample};
+use crate::undetermined::Undetermined;
 use std::sync::Arc;
 use tapewise_model::Geometry;
 use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel, LtoCoefficients};
@@ -43,6 +44,7 @@ pub(crate) fn helical(samples: &[Sample], ground: &Ground) -> Result<Fitted, Fit
             short: ground.short,
         },
         outliers: fit.outliers(),
+        undetermined: Undetermined::of_table(&fit.table),
         table: Some(fit.table),
         landed: None,
     })
@@ -87,6 +89,7 @@ pub(crate) fn key_point(samples: &[Sample], ground: &Ground) -> Result<Fitted, F
             key_points: Arc::clone(key_points),
         },
         outliers: fit.outliers(),
+        undetermined: Undetermined::of_table(&fit.table),
         table: Some(fit.table),
         landed: None,
     })
@@ -135,6 +138,7 @@ pub(crate) fn four_region(samples: &[Sample], ground: &Ground) -> Result<Fitted,
             offset_tracks,
         },
         outliers: centred.outliers(),
+        undetermined: Undetermined::of_table(&table),
         table: Some(table),
         landed: None,
     })
@@ -174,6 +178,7 @@ pub(crate) fn lto(samples: &[Sample], ground: &Ground) -> Result<Fitted, FitErro
     Ok(Fitted {
         coefficients: Coefficients::LtoRegression(coefficients),
         outliers: fit.outliers(),
+        undetermined: Undetermined::of_table(&fit.table),
         table: Some(fit.table),
         landed: None,
     })

@@ -2,6 +2,7 @@
 
 mod blind;
 mod common;
+mod curves;
 mod landing;
 mod least_squares;
 mod outcome;

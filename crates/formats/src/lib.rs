@@ -63,6 +63,7 @@ mod time_column;
 mod xml;
 mod xml_error;
 
+pub mod asked_csv;
 pub mod audit_csv;
 pub mod bench_csv;
 pub mod block_moves_csv;

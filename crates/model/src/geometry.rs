@@ -55,6 +55,15 @@ impl Geometry {
         (wrap * u32::from(self.bands) / u32::from(self.wraps.max(1))) as u16
     }
 
+    /// The number of a pair of different bands, in the order 0-1, 0-2, ..., 1-2, ...
+    pub fn band_pair(&self, a: u16, b: u16) -> Option<usize> {
+        let (low, high) = (usize::from(a.min(b)), usize::from(a.max(b)));
+        let before: usize = (0..low)
+            .map(|band| usize::from(self.bands) - 1 - band)
+            .sum();
+        (low != high).then(|| before + high - low - 1)
+    }
+
     /// The line across the middle of the tape, in LPOS units.
     pub fn lpos_middle(&self) -> u32 {
         self.lpos_min + (self.lpos_max - self.lpos_min) / 2

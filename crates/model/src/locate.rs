@@ -7,6 +7,7 @@
 //! that the time between two points is a few additions: ordering 2,000 requests asks for four
 //! million of them. All times are whole microseconds.
 
+mod curves;
 mod helical;
 mod key_point;
 mod landing;
@@ -18,13 +19,14 @@ mod serpentine;
 mod stated;
 mod times;
 
+pub use curves::{CurvesCoefficients, CurvesModel, CurvesValues};
 pub use helical::{HelicalLinear, HelicalValues, ShortSeek};
 pub use key_point::{KeyPointCoefficients, KeyPointModel, KeyPointValues, Motion};
 pub use landing::{LandingCoefficients, LandingModel, LandingValues};
 pub use lto::{LtoCoefficients, LtoRegression, LtoValues};
 pub use neighbours::{Neighbours, OwnWrap, TurningPoints};
 pub use point::Point;
-pub use rays::{Destination, Look, Rays, Slopes};
+pub use rays::{Asked, Destination, Look, Rays, Slopes};
 pub use serpentine::{FourRegion, FourRegionValues};
 pub(crate) use stated::Shape;
 
@@ -119,6 +121,8 @@ models! {
     LtoRegression(LtoRegression, LtoValues),
     /// Ours: fast to a landing point, then reading up to the destination.
     LandingPoint(LandingModel, LandingValues),
+    /// Ours: curves that a log draws.
+    Curves(CurvesModel, CurvesValues),
 }
 
 /// All that a model answers.

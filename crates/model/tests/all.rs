@@ -1,5 +1,6 @@
 //! All tests of this crate as one program: what they share is compiled once, and linked once.
 
+mod curves;
 mod distributions;
 mod helical;
 mod key_point;

@@ -1,6 +1,8 @@
 //! The straight pieces that a model tells of, against the times themselves.
 
-use tapewise_model::locate::{Destination, LandingCoefficients, LandingModel, Look};
+use tapewise_model::locate::{
+    CurvesCoefficients, CurvesModel, Destination, LandingCoefficients, LandingModel, Look,
+};
 use tapewise_model::{
     KeyPoints, LocateModel, Micros, Pace, Point, Position, PositionSource, Random, profile,
 };
@@ -35,7 +37,11 @@ fn models() -> Vec<(&'static str, LocateModel, u16, u32)> {
         let (model, wraps, lpos_max) = made_up_landings(&mut Random::new(77, seed));
         ("made-up landing points", model, wraps, lpos_max)
     });
-    models.into_iter().chain(made_up).collect()
+    let curves = (0..12).map(|seed| {
+        let (model, wraps, lpos_max) = made_up_curves(&mut Random::new(78, seed));
+        ("made-up curves", model, wraps, lpos_max)
+    });
+    models.into_iter().chain(made_up).chain(curves).collect()
 }
 
 /// Landing points at random places, none, or one direction only; one to three lines of travel; the
@@ -70,6 +76,34 @@ fn made_up_landings(random: &mut Random) -> (LocateModel, u16, u32) {
     }
     coefficients.landing_spread_lpos = [0, 3, 500][random.below(3) as usize];
     let model = LocateModel::LandingPoint(LandingModel::new(&coefficients, &geometry));
+    (model, geometry.wraps, geometry.lpos_max)
+}
+
+/// Curves with all that is made of straight pieces: an uneven pace, each way its own, sides, a rule for reading on.
+fn made_up_curves(random: &mut Random) -> (LocateModel, u16, u32) {
+    let geometry = profile::find("lto8").unwrap().geometry().unwrap();
+    let mut seconds = |most: u64| random.below(most * 1_000) as f64 / 1e3;
+    let mut coefficients = CurvesCoefficients {
+        same_wrap_s: [0; 2].map(|_| 1.0 + seconds(12)),
+        other_wrap_s: [0; 4].map(|_| 1.0 + seconds(12)),
+        band_change_s: [0; 6].map(|_| seconds(5)).into(),
+        pace: [0; 5].map(|_| 1.0 + seconds(2)).into(),
+        away_s: vec![0.0, 2.0],
+        away_per_way_s: vec![0.002, 0.000_6],
+        towards_s: vec![0.0, 1.0, 4.0],
+        towards_per_way_s: vec![0.002, 0.000_9, 0.000_4],
+        read_on_s: seconds(3),
+        read_per_lpos_s: 0.000_96,
+        ..CurvesCoefficients::default()
+    };
+    if random.below(2) == 0 {
+        coefficients.station_lpos = Some(random.below(175_000) as u32);
+        coefficients.far_wraps = (0..208).filter(|_| random.below(2) == 0).collect();
+    }
+    if random.below(2) == 0 {
+        coefficients.read_on_lpos = Some(random.below(20_000) as u32);
+    }
+    let model = LocateModel::Curves(CurvesModel::new(&coefficients, &geometry));
     (model, geometry.wraps, geometry.lpos_max)
 }
 
@@ -117,6 +151,13 @@ fn least_priced(model: &LocateModel, from: &Point, to: &Point) -> Option<Micros>
             least = least.into_iter().chain(priced).min();
         });
     });
+    if let Some(asked) = model.rays().asked(from) {
+        model.rays().destinations(to, |place| {
+            if place.class == asked.class && asked.along.contains(&place.along) {
+                least = least.into_iter().chain([model.time(from, to)]).min();
+            }
+        });
+    }
     least
 }
 

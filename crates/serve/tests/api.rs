@@ -64,6 +64,7 @@ fn desk(limits: Limits) -> Desk {
         zstd_level: None,
         batch_window_s: None,
         catalogue: None,
+        mounts: Default::default(),
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");

@@ -11,7 +11,7 @@ use std::time::Instant;
 use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::{
-    FreeDrive, KindId, MediumId, MountPolicy, MountRules, Situation, Waiting, next,
+    FreeDrive, KindId, MediumId, MountPolicy, MountRules, Shares, Situation, Waiting, next,
 };
 use tapewise_sim::queue::Load;
 use tapewise_sim::queue::exponential::Exponential;
@@ -220,6 +220,7 @@ fn decisions() {
         reads: &|kind, medium| kind == KindId(0) || medium == MediumId(1),
         cost: &|waiting, _| Micros(90_000_000 + 20_000_000 * i64::from(waiting.requests)),
         rules: &MountRules::default(),
+        shares: &Shares::default(),
     };
     println!("\n{:<34} {:>12}", "one decision, 10,000 waiting", "ms");
     for policy in MountPolicy::ALL {

@@ -41,6 +41,7 @@ mod simulate;
 pub mod statistics;
 mod stream;
 mod study;
+pub mod twin;
 
 pub use distribution::{Distribution, Way};
 pub use kernel::Agenda;

@@ -17,6 +17,7 @@ mod weights;
 mod world;
 
 pub use cause::{Cause, Slow};
+pub use estimate::MountCost;
 pub use expected::{Expected, NoFormula};
 pub use parts::{Part, Parts};
 pub use record::{Action, Answer, Record, Run, Usage};

@@ -77,7 +77,9 @@ impl Logged {
 
 /// Every response of these replications as a row of CSV. Times are in seconds.
 pub fn responses_csv(runs: &[Logged]) -> String {
-    let mut text = "case,request,library,cartridge,drive,priority,arrived_s,response_s".to_owned();
+    let mut text =
+        "case,request,library,cartridge,place,size_mb,drive,owner,priority,arrived_s,response_s"
+            .to_owned();
     for part in Part::ALL {
         let _ = write!(text, ",{}_s", column(part));
     }
@@ -90,10 +92,13 @@ pub fn responses_csv(runs: &[Logged]) -> String {
             let drive = answer.drive.map(|drive| drive.to_string());
             let _ = write!(
                 text,
-                "{case},{},{library},{},{},{},{},{}",
+                "{case},{},{library},{},{},{},{},{},{},{},{}",
                 answer.number,
                 answer.cartridge,
+                answer.place,
+                answer.size_mb,
                 drive.unwrap_or_default(),
+                answer.owner,
                 answer.priority,
                 seconds(answer.arrived),
                 seconds(answer.response)

@@ -7,7 +7,9 @@
 //!
 //! ```
 //! use tapewise_model::Micros;
-//! use tapewise_sim::mounts::{Choice, FreeDrive, KindId, MountPolicy, MountRules, Situation, Waiting, next};
+//! use tapewise_sim::mounts::{
+//!     Choice, FreeDrive, KindId, MountPolicy, MountRules, Shares, Situation, Waiting, next,
+//! };
 //!
 //! let waiting = |cartridge, requests| Waiting {
 //!     requests,
@@ -21,6 +23,7 @@
 //!     reads: &|_kind, _medium| true,
 //!     cost: &|waiting, _drive| Micros(90_000_000 + 20_000_000 * i64::from(waiting.requests)),
 //!     rules: &MountRules::default(),
+//!     shares: &Shares::default(),
 //! };
 //! let mount = |cartridge| Choice::Mount { place: cartridge, drive: 0 };
 //! assert_eq!(next(MountPolicy::Oldest, &situation), mount(0));
@@ -37,11 +40,15 @@ mod matching;
 mod most_requests;
 mod oldest;
 mod priority;
+mod reason;
+mod shares;
 
-pub use cut::cuts;
+pub use cut::{Elsewhere, cuts};
 pub use home::{Pace, take_home};
+pub use reason::{Reason, Why, reason};
+pub use shares::{OwnerId, Shares};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
 
@@ -74,6 +81,12 @@ pub struct Waiting {
     pub arrived: Micros,
     /// The urgency of the most urgent one; higher is sooner.
     pub priority: u8,
+    /// How much they count together: a request of urgency `p` counts two to the power of `p`.
+    pub weight: f64,
+    /// For whom it would be mounted: whoever of those who wait for it has the fewest drives for its share.
+    pub owner: OwnerId,
+    /// The drive that it is in, where nobody takes it out before it is asked for.
+    pub here: Option<u32>,
 }
 
 impl Waiting {
@@ -99,6 +112,9 @@ impl Waiting {
             oldest_arrived: Micros(i64::MAX),
             arrived: Micros::ZERO,
             priority: 0,
+            weight: 0.0,
+            owner: OwnerId(0),
+            here: None,
         }
     }
 
@@ -110,6 +126,34 @@ impl Waiting {
         self.oldest_arrived = self.oldest_arrived.min(arrived);
         self.arrived += arrived;
         self.priority = self.priority.max(priority);
+        self.weight += f64::from(priority).exp2();
+    }
+
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest drives
+    /// for its share, and it is as old as the oldest request of an owner without its share. What the others wait for
+    /// must not bring those forward. Each request is its owner, its number and its arrival.
+    #[must_use]
+    pub fn for_owners(
+        self,
+        shares: &Shares,
+        requests: impl Iterator<Item = (OwnerId, u64, Micros)> + Clone,
+    ) -> Waiting {
+        let owners = requests.clone().map(|(owner, ..)| owner);
+        let mut seen = Waiting {
+            owner: shares.neediest(owners).unwrap_or_default(),
+            ..self
+        };
+        let unserved = requests.filter(|(owner, ..)| !shares.is_served(*owner));
+        if let Some((_, oldest, arrived)) = unserved.min_by_key(|(_, number, _)| *number) {
+            (seen.oldest, seen.oldest_arrived) = (oldest, arrived);
+        }
+        seen
+    }
+
+    /// Whether its oldest request has waited for `overdue_s`.
+    pub fn is_overdue(&self, now: Micros, rules: &MountRules) -> bool {
+        let overdue = Micros::from_secs_f64(rules.overdue_s);
+        self.requests > 0 && self.oldest_arrived + overdue <= now
     }
 
     /// How long its requests have waited, summed.
@@ -146,6 +190,8 @@ pub struct Situation<'a> {
     pub cost: &'a dyn Fn(&Waiting, &FreeDrive) -> Micros,
     /// The numbers that a site chooses.
     pub rules: &'a MountRules,
+    /// Who has how many drives, and who should have.
+    pub shares: &'a Shares,
 }
 
 /// The numbers of the policies, as a site chooses them.
@@ -161,6 +207,17 @@ pub struct MountRules {
     pub enough_gb: f64,
     /// Index: a cartridge whose oldest request has waited this long goes before all that have not.
     pub overdue_s: f64,
+    /// Index: the owners' shares of the drives, by number; whoever is not listed has 1.
+    pub shares: Vec<f64>,
+    /// Index: drives that no owner alone is given, so that the others find one that is free.
+    pub spare_drives: u32,
+}
+
+impl MountRules {
+    /// The share of an owner.
+    pub fn share(&self, OwnerId(owner): OwnerId) -> f64 {
+        self.shares.get(owner as usize).copied().unwrap_or(1.0)
+    }
 }
 
 impl Default for MountRules {
@@ -170,6 +227,8 @@ impl Default for MountRules {
             enough_requests: 10_000,
             enough_gb: 500.0,
             overdue_s: 4.0 * 3600.0,
+            shares: Vec::new(),
+            spare_drives: 0,
         }
     }
 }
@@ -177,19 +236,31 @@ impl Default for MountRules {
 /// How soon a cartridge should go: the least first. The number behind breaks ties: the age.
 pub(crate) type Rank = (Reverse<u64>, u64);
 
+/// What goes before a policy's own rank: owners that have fewer drives than their share, then what is in the drive.
+type Place = (bool, bool, Rank);
+
 /// One policy as the list knows it; each stands in a file of its own.
 pub(crate) struct PolicyKind {
     /// Its name in a scenario.
     pub(crate) name: &'static str,
     /// How soon a cartridge should go on a drive, or the time before which it should not.
     pub(crate) rank: fn(&Situation, &Waiting, &FreeDrive) -> Result<Rank, Micros>,
+    /// What it prefers.
+    pub(crate) why: Why,
+}
+
+impl PolicyKind {
+    /// Whether it asks what a mount costs.
+    fn prices(&self) -> bool {
+        self.why == Why::Worth
+    }
 }
 
 /// Makes an enumeration of a list: the name of a policy here, and what its file says of it.
 macro_rules! policies {
     ($($(#[$doc:meta])* $name:ident: $kind:expr,)*) => {
         /// Which cartridge a free drive gets.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum MountPolicy {
             $($(#[$doc])* $name,)*
@@ -232,6 +303,18 @@ impl MountPolicy {
     pub fn name(self) -> &'static str {
         self.kind().name
     }
+
+    /// The policy of a name.
+    pub fn from_name(name: &str) -> Option<MountPolicy> {
+        MountPolicy::ALL
+            .into_iter()
+            .find(|policy| policy.name() == name)
+    }
+
+    /// Whether it asks what a mount costs. Such a policy sees to owners' shares too.
+    pub fn prices(self) -> bool {
+        self.kind().prices()
+    }
 }
 
 /// What to do next.
@@ -252,23 +335,26 @@ pub enum Choice {
 /// What a policy does in a situation: the same for the same value, on any machine.
 ///
 /// Of the drives that read a medium an empty one is taken before one that has a cartridge, and of
-/// these the one that has been free for longest.
+/// these the one that has been free for longest. A cartridge that is in a drive stays in it.
 pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
-    let rank = policy.kind().rank;
     let media = situation.waiting.iter().map(|waiting| waiting.medium.0 + 1);
     let media = media.max().unwrap_or(0);
     let drives: Vec<Option<usize>> = (0..media)
         .map(|medium| free_drive(situation, MediumId(medium)))
         .collect();
-    let mut best: Option<(Rank, usize, usize)> = None;
+    let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     let mut ranked = Vec::new();
     let matches = policy == MountPolicy::Ahead && differ(situation.drives);
     for (place, waiting) in situation.waiting.iter().enumerate() {
-        let Some(drive) = drives[waiting.medium.0] else {
+        let drive = match waiting.here {
+            Some(here) => (situation.drives.iter()).position(|drive| drive.drive == here),
+            None => drives[waiting.medium.0],
+        };
+        let Some(drive) = drive.filter(|_| !has_all(policy, situation, waiting)) else {
             continue;
         };
-        match rank(situation, waiting, &situation.drives[drive]) {
+        match rank(policy, situation, waiting, &situation.drives[drive]) {
             Ok(rank) if matches => ranked.push((rank, place)),
             Ok(rank) if best.is_none_or(|(least, ..)| rank < least) => {
                 best = Some((rank, place, drive));
@@ -282,6 +368,26 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
         Some((place, drive)) => Choice::Mount { place, drive },
         None => Choice::Wait(not_before),
     }
+}
+
+/// Whether a cartridge waits for an owner that has all drives that one owner alone is given.
+fn has_all(policy: MountPolicy, situation: &Situation, waiting: &Waiting) -> bool {
+    let spare = situation.rules.spare_drives as usize;
+    policy.prices() && situation.shares.leaves_less_than(spare, waiting.owner)
+}
+
+/// A policy's rank, after shares and what is in the drive. A policy that prices mounts knows what it saves to go on.
+fn rank(
+    policy: MountPolicy,
+    situation: &Situation,
+    waiting: &Waiting,
+    drive: &FreeDrive,
+) -> Result<Place, Micros> {
+    let kind = policy.kind();
+    let rank = (kind.rank)(situation, waiting, drive)?;
+    let is_served = kind.prices() && situation.shares.is_served(waiting.owner);
+    let goes_on = !kind.prices() && waiting.here.is_some();
+    Ok((is_served, !goes_on, rank))
 }
 
 /// Whether there are free drives of several kinds.

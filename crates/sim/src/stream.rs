@@ -30,6 +30,8 @@ pub enum Purpose {
     Drives,
     /// When drives fail, and for how long.
     Failures,
+    /// Who asks.
+    Owners,
 }
 
 /// Streams of one replication; room for purposes to come.

@@ -16,3 +16,4 @@ mod queue;
 mod scenario;
 mod statistics;
 mod study;
+mod twin;

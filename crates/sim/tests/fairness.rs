@@ -1,8 +1,9 @@
 //! No request waits for longer than docs/method/next-mount.md derives, whatever the others ask for.
 
-use tapewise_model::profile;
+use tapewise_model::{Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Answer, Run, Site};
+use tapewise_sim::scenario::{Arrivals, Listed};
 
 const OVERDUE_S: i64 = 1800;
 const MOST_PER_MOUNT: i64 = 8;
@@ -11,14 +12,15 @@ const BEFORE_S: i64 = 10 + 15;
 const AFTER_S: i64 = 10 + 15 + 10;
 const READ_S: i64 = 10 + 90;
 
-fn run(policy: &str, drives: i64, seed: u64) -> Run {
+/// A crowded library: bursts of 60 among the requests of so many users, each of the bursts asked for by one of them.
+fn run(policy: &str, drives: i64, owners: u32, seed: u64) -> Run {
     let text = format!(
         r#"
         name = "crowded"
         seed = {seed}
         requests = 1500
-        arrivals = {{ pattern = "bursts", per_hour = {}, a_day = 40, size = 60, burst_per_hour = 20000 }}
-        request = {{ cartridges = {{ pick = "clustered", run = 2 }}, size_mb = {{ values = [10, 10, 10, 10, 9000] }} }}
+        arrivals = {{ pattern = "bursts", per_hour = {}, a_day = {}, size = {}, burst_per_hour = 20000 }}
+        request = {{ owners = {owners}, cartridges = {{ pick = "clustered", run = 2 }}, size_mb = {{ values = [10, 10, 10, 10, 9000] }} }}
         policy = {{ mount = "{policy}", dismount = "when-needed", most_per_mount = {MOST_PER_MOUNT}, rules = {{ overdue_s = {OVERDUE_S} }} }}
         [[library]]
         name = "library"
@@ -26,22 +28,42 @@ fn run(policy: &str, drives: i64, seed: u64) -> Run {
         cartridge = [{{ count = 60 }}]
         drive = [{{ count = {drives}, load_s = 15, unload_s = 15, search_s = 10, rewind_s = 10, rate_mb_s = 100 }}]
         "#,
-        20 * drives
+        20 * drives,
+        if owners > 1 { 12 } else { 40 },
+        if owners > 1 { 600 } else { 60 },
     );
     let scenario = Scenario::from_toml(&text).expect("a scenario");
     let site = Site::new(&scenario, profile::find).expect("a site");
     site.run(0).expect("a run")
 }
 
+/// How long a drive is occupied by one mount and by what was in it before, at most.
+const MOUNT_S: i64 = 2 * AFTER_S + BEFORE_S + MOST_PER_MOUNT * READ_S;
+
+/// The older requests that are unanswered when a request becomes overdue.
+fn older(answers: &[Answer], number: usize) -> impl Iterator<Item = &Answer> {
+    let overdue = answers[number].arrived.0 + OVERDUE_S * 1_000_000;
+    let older = answers[..number].iter();
+    older.filter(move |other| other.arrived.0 + other.response.0 > overdue)
+}
+
 /// By how much the response is above what is promised, in microseconds.
 fn beyond(answers: &[Answer], number: usize, drives: i64) -> i64 {
-    let one = &answers[number];
-    let overdue = one.arrived.0 + OVERDUE_S * 1_000_000;
-    let still_waits = |other: &&Answer| other.arrived.0 + other.response.0 > overdue;
-    let older = answers[..number].iter().filter(still_waits).count() as i64;
-    let mount_s = 2 * AFTER_S + BEFORE_S + MOST_PER_MOUNT * READ_S;
-    let promised_s = OVERDUE_S + 3 * mount_s + older * mount_s / drives;
-    one.response.0 - promised_s * 1_000_000
+    let older = older(answers, number).count() as i64;
+    let promised_s = OVERDUE_S + 3 * MOUNT_S + older * MOUNT_S / drives;
+    answers[number].response.0 - promised_s * 1_000_000
+}
+
+/// The same promise to whoever is not user 0, who asks for the bursts: what user 0 asks counts nothing, and takes half of
+/// the drives at most.
+fn beyond_whatever_one_asks(answers: &[Answer], number: usize, drives: i64) -> i64 {
+    let owner = answers[number].owner;
+    let of_others = older(answers, number).filter(|other| other.owner != 0);
+    let (own, others): (Vec<&Answer>, Vec<&Answer>) =
+        of_others.partition(|other| other.owner == owner);
+    let waits = own.len() as i64 * MOUNT_S + others.len() as i64 * MOUNT_S / (drives / 2);
+    let promised_s = OVERDUE_S + 3 * MOUNT_S + waits;
+    answers[number].response.0 - promised_s * 1_000_000
 }
 
 #[test]
@@ -49,7 +71,7 @@ fn no_request_waits_for_longer_than_promised() {
     let (mut cuts, mut overdue) = (0, 0);
     for seed in 1..=8 {
         let drives = 1 + seed as i64 % 3;
-        let run = run("ahead", drives, seed);
+        let run = run("ahead", drives, 1, seed);
         cuts += run.usage[0].cuts;
         for number in 0..run.answers.len() {
             let beyond = beyond(&run.answers, number, drives);
@@ -67,11 +89,122 @@ fn no_request_waits_for_longer_than_promised() {
 }
 
 #[test]
+fn what_one_user_asks_cannot_make_another_wait_for_longer_than_promised() {
+    let (mut overdue, mut crowded) = (0, 0);
+    for seed in 1..=8 {
+        let drives = 2 + seed as i64 % 3;
+        let run = run("ahead", drives, 30, seed);
+        for (number, answer) in run.answers.iter().enumerate() {
+            if answer.owner == 0 {
+                continue;
+            }
+            let beyond = beyond_whatever_one_asks(&run.answers, number, drives);
+            assert!(
+                beyond <= 0,
+                "seed {seed}, request {number}: {beyond} us too late"
+            );
+            overdue += u64::from(answer.response.0 > OVERDUE_S * 1_000_000);
+            crowded += older(&run.answers, number)
+                .filter(|other| other.owner == 0)
+                .count();
+        }
+    }
+    assert!(
+        overdue > 0 && crowded > 10_000,
+        "nothing was put to the test: {overdue} {crowded}"
+    );
+}
+
+#[test]
+fn without_shares_one_user_would_break_that_promise() {
+    let broken = (1..=8).any(|seed| {
+        let drives = 2 + seed as i64 % 3;
+        let run = run("oldest", drives, 30, seed);
+        let mut others = (0..run.answers.len()).filter(|&number| run.answers[number].owner != 0);
+        others.any(|number| beyond_whatever_one_asks(&run.answers, number, drives) > 0)
+    });
+    assert!(broken);
+}
+
+#[test]
 fn most_requests_first_would_break_the_promise() {
     let broken = (1..=8).any(|seed| {
         let drives = 1 + seed as i64 % 3;
-        let run = run("most-requests", drives, seed);
+        let run = run("most-requests", drives, 1, seed);
         (0..run.answers.len()).any(|number| beyond(&run.answers, number, drives) > 0)
     });
     assert!(broken);
+}
+
+/// One user asks for thousands of files at once, and thirty others for one now and then. With `burst`, or without.
+fn greedy(policy: &str, spare: u32, seed: u64, burst: bool) -> Run {
+    let mut random = Random::new(seed, 1);
+    let mut list: Vec<Listed> = Vec::new();
+    let mut ask = |at_s: f64, owner: u32, size_mb: f64, cartridges: u64| {
+        list.push(Listed {
+            at_s,
+            library: 0,
+            cartridge: random.below(cartridges) as u32,
+            place: 0.5,
+            size_mb,
+            priority: 0,
+            owner,
+        });
+    };
+    for number in 0..300 {
+        let owner = 1 + number % 30;
+        ask(600.0 + 200.0 * f64::from(number), owner, 1000.0, 400);
+    }
+    if burst {
+        (0..3000).for_each(|_| ask(0.0, 0, 10_000.0, 400));
+    }
+    list.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    let text = format!(
+        r#"
+        name = "greedy"
+        requests = {}
+        arrivals = {{ pattern = "poisson", per_hour = 1 }}
+        policy = {{ mount = "{policy}", dismount = "when-needed", most_per_mount = {MOST_PER_MOUNT}, rules = {{ overdue_s = 36000, spare_drives = {spare} }} }}
+        [[library]]
+        name = "library"
+        robot = {{ count = 6, get_s = 10, put_s = 10 }}
+        cartridge = [{{ count = 400 }}]
+        drive = [{{ count = 6, load_s = 15, unload_s = 15, search_s = 40, rewind_s = 20, rate_mb_s = 400 }}]
+        "#,
+        list.len()
+    );
+    let mut scenario = Scenario::from_toml(&text).expect("a scenario");
+    scenario.arrivals = Arrivals::Trace { list };
+    let site = Site::new(&scenario, profile::find).expect("a site");
+    site.run(0).expect("a run")
+}
+
+/// The mean response of each of the thirty, in seconds.
+fn of_each(run: &Run) -> Vec<f64> {
+    let mean = |owner: u32| {
+        let theirs = run.answers.iter().filter(|answer| answer.owner == owner);
+        let responses: Vec<f64> = theirs.map(|answer| answer.response.as_secs_f64()).collect();
+        responses.iter().sum::<f64>() / responses.len() as f64
+    };
+    (1..=30).map(mean).collect()
+}
+
+/// How many times as long as without the burst each of the thirty waits, at most.
+fn times_as_long(policy: &str, spare: u32, seed: u64) -> f64 {
+    let run = |burst| greedy(policy, spare, seed, burst);
+    let (alone, beside) = (run(false), run(true));
+    let times = of_each(&alone).into_iter().zip(of_each(&beside));
+    times
+        .map(|(alone, beside)| beside / alone)
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn beside_a_greedy_user_each_of_the_others_waits_at_most_twice_as_long_as_alone() {
+    for seed in 1..=4 {
+        let times = times_as_long("ahead", 1, seed);
+        assert!(times <= 2.0, "seed {seed}: {times}");
+    }
+    let times = times_as_long("most-requests", 1, 1);
+    assert!(times > 2.0, "nothing was put to the test: {times}");
 }

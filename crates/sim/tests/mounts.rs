@@ -4,8 +4,8 @@ use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::{
-    Choice, FreeDrive, KindId, MediumId, MountPolicy, MountRules, Pace, Situation, Waiting, cuts,
-    next, take_home,
+    Choice, Elsewhere, FreeDrive, KindId, MediumId, MountPolicy, MountRules, OwnerId, Pace, Shares,
+    Situation, Waiting, Why, cuts, next, reason, take_home,
 };
 
 const MINUTE: i64 = 60_000_000;
@@ -52,6 +52,7 @@ fn ask(
             reads: &|kind, medium| kind == KindId(0) || medium == MediumId(1),
             cost: &cost,
             rules,
+            shares: &Shares::default(),
         },
     )
 }
@@ -79,8 +80,11 @@ fn every_policy_has_its_own_first() {
     assert_eq!(first(MountPolicy::MostRequests), Some(2));
     assert_eq!(first(MountPolicy::Priority), Some(3));
     assert_eq!(first(MountPolicy::Cta), Some(3));
+    // An urgent request counts 512 times.
+    assert_eq!(first(MountPolicy::Index), Some(3));
     // One request in 121 s before three in 3,120 s.
-    assert_eq!(first(MountPolicy::Index), Some(0));
+    let index = ask(MountPolicy::Index, 10, &list[..3], &drives, &rules);
+    assert_eq!(cartridge(index), Some(0));
 }
 
 #[test]
@@ -263,7 +267,13 @@ fn what_is_overdue_cuts_a_mount_that_is_not() {
         waiting(1, 0, &[(1, 50, 1.0, 0)]),
     );
     let ask = |policy, minute, left: &Waiting, other: &Waiting| {
-        cuts(policy, Micros(minute * MINUTE), left, [other], &rules)
+        let elsewhere = Elsewhere {
+            waiting: [*other],
+            soon_empty: 0,
+            shares: &Shares::default(),
+            rules: &rules,
+        };
+        cuts(policy, Micros(minute * MINUTE), left, elsewhere)
     };
     assert!(ask(MountPolicy::Ahead, 60, &new, &old));
     assert!(!ask(MountPolicy::Ahead, 59, &new, &old));
@@ -299,4 +309,118 @@ fn cartridges_go_home_before_their_drive_is_needed_unless_they_are_asked_for_aga
         ..pace
     };
     assert_eq!(take_home(MountPolicy::Ahead, &loaded, &again), None);
+}
+
+fn of_owner(cartridge: u32, owner: u32, requests: &[(u64, i64, f64, u8)]) -> Waiting {
+    Waiting {
+        owner: OwnerId(owner),
+        ..waiting(cartridge, 0, requests)
+    }
+}
+
+/// Two owners of equal shares in a library of four drives, of which one works for the second and `has` for the first.
+fn shares(has: usize) -> Shares {
+    let mut shares = Shares::of(4);
+    for (owner, drives) in [(OwnerId(0), has), (OwnerId(1), 1)] {
+        shares.waits(owner, 1.0);
+        (0..drives).for_each(|_| shares.works(owner, 1.0));
+    }
+    shares
+}
+
+#[test]
+fn an_owner_with_its_share_of_the_drives_goes_after_one_without() {
+    let many = of_owner(0, 0, &[(0, 0, 1.0, 0), (1, 0, 1.0, 0), (2, 0, 1.0, 0)]);
+    let one = of_owner(1, 1, &[(3, 5, 1.0, 0)]);
+    let drives = [free(0, 0, false, 0)];
+    let rules = MountRules::default();
+    let ask = |shares: &Shares| {
+        let situation = Situation {
+            now: Micros(10 * MINUTE),
+            waiting: &[many, one],
+            drives: &drives,
+            reads: &|_, _| true,
+            cost: &cost,
+            rules: &rules,
+            shares,
+        };
+        let choice = next(MountPolicy::Ahead, &situation);
+        let why = reason(MountPolicy::Ahead, &situation, choice).map(|reason| reason.why);
+        (cartridge(choice), why)
+    };
+    assert_eq!(ask(&shares(1)), (Some(0), Some(Why::Worth)));
+    assert_eq!(ask(&shares(2)), (Some(1), Some(Why::Share)));
+    // Where nobody is counted, nobody has a share.
+    assert_eq!(ask(&Shares::default()), (Some(0), Some(Why::Worth)));
+}
+
+#[test]
+fn a_mount_is_cut_for_an_owner_without_its_share_where_the_other_has_more_than_its_own() {
+    let (many, one) = (
+        of_owner(0, 0, &[(0, 9, 1.0, 0)]),
+        of_owner(1, 1, &[(3, 9, 1.0, 0)]),
+    );
+    let rules = MountRules::default();
+    let ask = |has, soon_empty| {
+        let elsewhere = Elsewhere {
+            waiting: [one],
+            soon_empty,
+            shares: &shares(has),
+            rules: &rules,
+        };
+        cuts(MountPolicy::Ahead, Micros(10 * MINUTE), &many, elsewhere)
+    };
+    assert!(ask(3, 0));
+    assert!(!ask(2, 0), "it has no more than its share");
+    assert!(!ask(3, 1), "another drive is on its way");
+}
+
+#[test]
+fn a_cartridge_in_the_drive_goes_on_unless_the_policy_prices_another_higher() {
+    let few = Waiting {
+        here: Some(0),
+        ..waiting(0, 0, &[(5, 9, 1.0, 0)])
+    };
+    let many: Vec<_> = (0..50).map(|number| (number, 8, 1.0, 0)).collect();
+    let many = waiting(1, 0, &many);
+    let elsewhere = Waiting {
+        here: Some(7),
+        ..many
+    };
+    let drives = [free(0, 0, true, 0)];
+    let rules = MountRules::default();
+    for policy in MountPolicy::ALL
+        .into_iter()
+        .filter(|policy| *policy != MountPolicy::Cta)
+    {
+        let first = |other| cartridge(ask(policy, 10, &[few, other], &drives, &rules));
+        assert_eq!(
+            first(many),
+            Some(usize::from(policy.prices())),
+            "{policy:?}"
+        );
+        assert_eq!(
+            first(elsewhere),
+            Some(0),
+            "{policy:?}: it is in another drive"
+        );
+    }
+}
+
+#[test]
+fn each_step_of_urgency_counts_double() {
+    let drives = [free(0, 0, false, 0)];
+    let rules = MountRules::default();
+    let three = waiting(0, 0, &[(0, 9, 1.0, 0), (1, 9, 1.0, 0), (2, 9, 1.0, 0)]);
+    let first = |priority| {
+        let urgent = waiting(1, 0, &[(3, 9, 1.0, priority)]);
+        cartridge(ask(
+            MountPolicy::Index,
+            10,
+            &[three, urgent],
+            &drives,
+            &rules,
+        ))
+    };
+    assert_eq!([1, 2].map(first), [Some(0), Some(1)]);
 }

@@ -132,8 +132,10 @@ fn sums_of_the_longest_times_are_exact() {
             library: 0,
             cartridge: 0,
             place: 0.0,
+            size_mb: 0.0,
             drive: Some(0),
             priority: 0,
+            owner: 0,
             cleaning_meanwhile: Micros::ZERO,
             failures_meanwhile: Micros::ZERO,
         }

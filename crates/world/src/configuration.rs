@@ -42,6 +42,7 @@ impl Configuration {
             zstd_level: Some(one(&[0, 0, 1]) as i32).filter(|level| *level > 0),
             batch_window_s: None,
             catalogue: None,
+            mounts: Default::default(),
             tiers: Vec::new(),
         };
         let drives = one(&[1, 2, 2, 3]) as u16;

@@ -173,6 +173,8 @@ pub struct Waiting {
     pub file: FileId,
     /// The number of the whole copy that lies here, or a part of which does.
     pub number: u32,
+    /// Who asked.
+    pub user: String,
     /// Higher is sooner.
     pub priority: i64,
     /// When it has to be done.

@@ -3,7 +3,7 @@
 //! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
 //! its cartridge moves, so that no other drive reads another copy of it.
 
-use super::choice::next_volume;
+use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
 use super::lessee::{Denied, Leased, admission};
@@ -27,6 +27,9 @@ const DENIED_NS: i64 = 2_000_000_000;
 /// What all drives of a recall share.
 pub(super) struct Recalling<'a> {
     with: DriveContext<'a>,
+    chooser: Chooser<'a>,
+    /// Drives of the archive.
+    drives: usize,
     parts: Mutex<Parts>,
     full: Full,
     doubts: Doubts,
@@ -56,6 +59,8 @@ struct State {
 #[derive(Clone)]
 struct Claimed {
     queue: VolumeQueue,
+    /// For which user.
+    user: String,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
 }
@@ -71,6 +76,8 @@ impl Mover<'_> {
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
             with: self.with(),
+            chooser: Chooser::new(self.settings),
+            drives: self.pool.drives(),
             parts: Mutex::default(),
             full: Full::default(),
             doubts: Doubts::default(),
@@ -231,14 +238,18 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let Some(next) = self.choose(volumes, &here) else {
+            let at_work = state.claimed.values().map(|claimed| claimed.user.clone());
+            let Some(next) = self.choose(volumes, &here, &at_work.collect::<Vec<_>>()) else {
                 return Ok(None);
             };
-            let label = next.label.clone();
+            let label = next.queue.label.clone();
             let started = match self.with.lessee {
                 // Begun with when the drive has its lease.
                 Some(_) => Ok(()),
-                None => self.with.catalogue.start(&requests(&next), self.with.now()),
+                None => self
+                    .with
+                    .catalogue
+                    .start(&requests(&next.queue), self.with.now()),
             };
             match started {
                 // Somebody withdrew one of them since we looked: look again.
@@ -246,7 +257,8 @@ impl Recalling<'_> {
                 started => {
                     started?;
                     let claimed = Claimed {
-                        queue: next,
+                        queue: next.queue,
+                        user: next.user,
                         leased: None,
                     };
                     state.claimed.insert(label.clone(), claimed);
@@ -256,17 +268,29 @@ impl Recalling<'_> {
         }
     }
 
-    fn choose(&self, volumes: Vec<VolumeQueue>, here: &HashSet<String>) -> Option<VolumeQueue> {
+    /// The next volume for a drive that has `here` in it, while others work for these users.
+    fn choose(
+        &self,
+        volumes: Vec<VolumeQueue>,
+        here: &HashSet<String>,
+        at_work: &[String],
+    ) -> Option<Next> {
         let parts = lock(&self.parts);
-        let come = |request, number| parts.come(request, number);
-        next_volume(volumes, &come, here)
+        let floor = Floor {
+            now_ns: self.with.now(),
+            drives: self.drives,
+            here,
+            at_work,
+            come: &|request, number| parts.come(request, number),
+        };
+        self.chooser.next(volumes, &floor)
     }
 
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         let volumes = self.available(&lock(&self.state).unavailable)?;
-        let left = self.choose(volumes, &HashSet::new());
-        Ok(left.map(|queue| queue.label))
+        let left = self.choose(volumes, &HashSet::new(), &[]);
+        Ok(left.map(|next| next.queue.label))
     }
 
     /// Reads what waits for a volume, and what was doubtful a second time; whether another drive has to read
@@ -346,7 +370,7 @@ impl Recalling<'_> {
 
     /// What was claimed of a volume and not answered waits again.
     fn release(&self, state: &mut State, volume: &str) -> Result<(), MoveError> {
-        let Some(Claimed { queue, leased }) = state.claimed.remove(volume) else {
+        let Some(Claimed { queue, leased, .. }) = state.claimed.remove(volume) else {
             return Ok(());
         };
         let with = match (&leased, self.with.lessee) {

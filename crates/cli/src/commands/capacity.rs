@@ -162,7 +162,7 @@ fn scenario(args: &Capacity) -> Result<Scenario, CliError> {
         let hint = format!("--case, with one of: {}", names.join(", "));
         let what = format!(
             "{}: {} cases; choose one",
-            args.scenario.file.display(),
+            args.scenario.name(),
             cases.len()
         );
         return Err(CliError::input(what).hint(hint));

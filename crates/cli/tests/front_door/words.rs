@@ -97,11 +97,13 @@ fn texts(source: &str) -> Vec<String> {
             }
             (None, '"') => (text, depth) = (Some(String::new()), 0),
             (None, _) => {}
-            (Some(_), '\\') => {
+            // The text goes on after the blanks of the next line.
+            (Some(_), '\\') if signs.peek() == Some(&'\n') => {
+                while signs.next_if(|sign| sign.is_whitespace()).is_some() {}
+            }
+            (Some(text), '\\') => {
                 signs.next();
-                if let Some(text) = &mut text {
-                    text.push(' ');
-                }
+                text.push(' ');
             }
             (Some(_), '"') => found.extend(text.take()),
             (Some(_), '{') => depth += 1,
@@ -176,6 +178,6 @@ fn the_sentences_that_contributors_are_shown_are_in_use() {
 
 #[test]
 fn the_texts_of_a_source_are_found() {
-    let source = "let a = \"one {whence} two\";\n// \"never\"\nlet c = '\"'; f(\"thr\\\"ee\")";
-    assert_eq!(texts(source), ["one  two", "thr ee"]);
+    let source = "let a = \"one {whence} two\";\n// \"never\"\nlet c = '\"'; f(\"thr\\\"ee\")\n\"fo \\\n  ur\"";
+    assert_eq!(texts(source), ["one  two", "thr ee", "fo ur"]);
 }

@@ -2,6 +2,7 @@
 
 use super::moves::{Move, Moves};
 use super::points::Points;
+use crate::normal::System;
 use crate::robust::{GIVEN_UP, standard_error};
 use tapewise_model::locate::LandingCoefficients;
 
@@ -260,7 +261,7 @@ pub(super) fn solve(moves: &Moves, points: &Points, start: &Mechanics) -> Solved
             }
         }
         mechanics.expect(scale, &mut system);
-        let values = system.least_in_form();
+        let values = least_in_form(&mut system);
         let moved = std::iter::zip(&values, &mechanics.values).map(|(a, b)| (a - b).abs());
         let moved = moved.fold(0.0, f64::max);
         mechanics.values = values;
@@ -361,128 +362,24 @@ impl Mechanics {
 /// What a bound weighs, in parts of all records: so much that seconds hold to microseconds.
 const BOUND: f64 = 1e3;
 
-/// Normal equations.
-struct System {
-    gram: Vec<Vec<f64>>,
-    right: Vec<f64>,
-}
-
-impl System {
-    fn new(columns: usize) -> System {
-        System {
-            gram: vec![vec![0.0; columns]; columns],
-            right: vec![0.0; columns],
-        }
+/// The least squares that the model can take: no move across the middle is saved more than its constant and its travel
+/// come to. Where a bound is passed, it holds as an equation.
+fn least_in_form(system: &mut System) -> Vec<f64> {
+    let values = system.least(&[MID_CROSS]);
+    let least = (0..MID_CROSS).min_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let least = least.unwrap_or(SAME_WRAP);
+    let heavy = BOUND * system.trace();
+    let crossing = values[MID_CROSS] + values[least] < 0.0;
+    let travel = values[OUTSIDE] > values[TRAVEL];
+    if crossing {
+        system.add(&[(MID_CROSS, 1.0), (least, 1.0)], 0.0, heavy);
     }
-
-    fn add(&mut self, row: &[(usize, f64)], time_s: f64, weight: f64) {
-        for &(column, value) in row {
-            self.right[column] += weight * value * time_s;
-            for &(other, factor) in row {
-                self.gram[column][other] += weight * value * factor;
-            }
-        }
+    if travel {
+        system.add(&[(OUTSIDE, 1.0), (TRAVEL, -1.0)], 0.0, heavy);
     }
-
-    /// The least squares that the model can take: no move across the middle is saved more than its
-    /// constant and its travel come to. Where a bound is passed, it holds as an equation.
-    fn least_in_form(&mut self) -> Vec<f64> {
-        let values = self.least(&[MID_CROSS]);
-        let least = (0..MID_CROSS).min_by(|&a, &b| values[a].total_cmp(&values[b]));
-        let least = least.unwrap_or(SAME_WRAP);
-        let heavy = BOUND
-            * self
-                .gram
-                .iter()
-                .enumerate()
-                .map(|(at, row)| row[at])
-                .sum::<f64>();
-        let crossing = values[MID_CROSS] + values[least] < 0.0;
-        let travel = values[OUTSIDE] > values[TRAVEL];
-        if crossing {
-            self.add(&[(MID_CROSS, 1.0), (least, 1.0)], 0.0, heavy);
-        }
-        if travel {
-            self.add(&[(OUTSIDE, 1.0), (TRAVEL, -1.0)], 0.0, heavy);
-        }
-        if crossing || travel {
-            self.least(&[MID_CROSS])
-        } else {
-            values
-        }
-    }
-
-    /// The least squares with all coefficients zero or more, but those that are `free`: what comes
-    /// out below zero is held at zero, the lowest first, and let go again where that is better.
-    fn least(&self, free: &[usize]) -> Vec<f64> {
-        let columns = self.right.len();
-        let mut held = vec![false; columns];
-        for _ in 0..3 * columns {
-            let values = self.solve(&held);
-            let below = |column: &usize| values[*column] < 0.0 && !free.contains(column);
-            let lowest = (0..columns).filter(below);
-            if let Some(lowest) = lowest.min_by(|a, b| values[*a].total_cmp(&values[*b])) {
-                held[lowest] = true;
-                continue;
-            }
-            let pull = |column: usize| {
-                let met: f64 = std::iter::zip(&self.gram[column], &values)
-                    .map(|(g, v)| g * v)
-                    .sum();
-                (self.right[column] - met) / self.gram[column][column].max(1e-300).sqrt()
-            };
-            let wanted = (0..columns).filter(|&column| held[column]);
-            match wanted.max_by(|&a, &b| pull(a).total_cmp(&pull(b))) {
-                Some(column) if pull(column) > 1e-6 => held[column] = false,
-                _ => return values,
-            }
-        }
-        self.solve(&held)
-            .into_iter()
-            .enumerate()
-            .map(|(column, value)| {
-                if free.contains(&column) {
-                    value
-                } else {
-                    value.max(0.0)
-                }
-            })
-            .collect()
-    }
-
-    /// By Cholesky's factors; columns that are held, or that nothing tells, come out as zero.
-    fn solve(&self, held: &[bool]) -> Vec<f64> {
-        let columns = self.right.len();
-        let mut lower = vec![vec![0.0; columns]; columns];
-        let mut live = vec![false; columns];
-        let mut values = vec![0.0; columns];
-        for row in 0..columns {
-            if held[row] {
-                continue;
-            }
-            for column in 0..=row {
-                let inner: f64 = (0..column).map(|k| lower[row][k] * lower[column][k]).sum();
-                let left = self.gram[row][column] - inner;
-                if row == column {
-                    live[row] = left > 1e-12 * self.gram[row][row].max(1e-300);
-                    lower[row][row] = if live[row] { left.sqrt() } else { 0.0 };
-                } else if live[column] {
-                    lower[row][column] = left / lower[column][column];
-                }
-            }
-            if live[row] {
-                let inner: f64 = (0..row).map(|k| lower[row][k] * values[k]).sum();
-                values[row] = (self.right[row] - inner) / lower[row][row];
-            } else {
-                lower[row].fill(0.0);
-            }
-        }
-        for row in (0..columns).rev() {
-            if live[row] {
-                let later: f64 = (row + 1..columns).map(|k| lower[k][row] * values[k]).sum();
-                values[row] = (values[row] - later) / lower[row][row];
-            }
-        }
+    if crossing || travel {
+        system.least(&[MID_CROSS])
+    } else {
         values
     }
 }

@@ -61,7 +61,7 @@ impl Moves {
                 forward,
                 same_wrap,
                 turns: (sample.from.wrap ^ sample.to.wrap) & 1 == 1,
-                pair: pair(bands, geometry.bands),
+                pair: geometry.band_pair(bands[0], bands[1]),
                 onward: (same_wrap && onward >= 0.0).then_some(onward),
                 time_s: sample.time.as_secs_f64(),
                 noise: 1.0,
@@ -115,11 +115,4 @@ impl Moves {
         let bands = usize::from(self.geometry.bands);
         bands * bands.saturating_sub(1) / 2
     }
-}
-
-/// The number of a pair of bands, in the order 0-1, 0-2, ..., 1-2, ...
-fn pair([a, b]: [u16; 2], bands: u16) -> Option<usize> {
-    let (low, high) = (usize::from(a.min(b)), usize::from(a.max(b)));
-    let before: usize = (0..low).map(|band| usize::from(bands) - 1 - band).sum();
-    (low != high).then(|| before + high - low - 1)
 }

@@ -292,6 +292,7 @@ impl Times for KeyPointModel {
             reading: self
                 .read
                 .time(i64::from((position.lpos as i32 - landing as i32).abs())),
+            ..Point::default()
         }
     }
 

@@ -185,9 +185,11 @@ impl LandingModel {
         let zones = geometry.bands << BAND_SHIFT;
         let fixed = |from: u16, to: u16| {
             let turn = usize::from((from ^ to) & DIRECTION != 0);
-            let bands = [from >> BAND_SHIFT, to >> BAND_SHIFT];
-            let added =
-                band_change(c, geometry.bands, bands) + cross(usize::from((from ^ to) & HALF));
+            let pair = geometry.band_pair(from >> BAND_SHIFT, to >> BAND_SHIFT);
+            let band_change = pair
+                .and_then(|pair| c.band_change_s.get(pair))
+                .unwrap_or(&0.0);
+            let added = band_change + cross(usize::from((from ^ to) & HALF));
             [0, 1].map(|behind| micros(c.other_wrap_s[2 * turn + behind] + added))
         };
         let landings = |points: &[u32], start, direction| {
@@ -335,7 +337,7 @@ impl Times for LandingModel {
             wrap: position.wrap,
             zone: self.geometry.band(position.wrap) << BAND_SHIFT | direction | half,
             landing,
-            reading: Micros::ZERO,
+            ..Point::default()
         }
     }
 
@@ -369,21 +371,6 @@ impl Times for LandingModel {
     fn residual(&self) -> Option<Micros> {
         self.residual
     }
-}
-
-/// What a change between two bands adds, in seconds.
-fn band_change(coefficients: &LandingCoefficients, bands: u16, pair: [u16; 2]) -> f64 {
-    let [low, high] = [pair[0].min(pair[1]), pair[0].max(pair[1])];
-    if low == high {
-        return 0.0;
-    }
-    let before: u16 = (0..low).map(|band| bands - 1 - band).sum();
-    let index = usize::from(before + high - low - 1);
-    coefficients
-        .band_change_s
-        .get(index)
-        .copied()
-        .unwrap_or(0.0)
 }
 
 impl Groups for LandingModel {

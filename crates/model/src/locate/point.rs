@@ -13,6 +13,8 @@ pub struct Point {
     pub(super) zone: u16,
     /// Where the drive goes over from fast motion to reading on the way to this point.
     pub(super) landing: i32,
+    /// How far along the tape this point is by what winding it takes, where the model counts that.
+    pub(super) way: i32,
     /// The time to read from there to this point, where the model has it at hand.
     pub(super) reading: Micros,
 }

@@ -14,11 +14,12 @@
 //!
 //! A source looks only at some classes, and in a class it may pass over a group of places that
 //! another class prices (the own wrap, say). Over all its looks, no place is priced below its time,
-//! and every place is priced at its time by one of them.
+//! and every place is priced at its time by one of them, but for a few that are asked one by one.
 
 use super::point::Point;
 use crate::micros::{Micros, Pace};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// The two slopes of a class; `None` where no source uses that piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +69,26 @@ pub struct Look {
     pub except: Option<u32>,
 }
 
+/// Members of a class that a source asks one by one: on a short stretch ahead times follow a rule of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The class.
+    pub class: usize,
+    /// From where to where along the tape.
+    pub along: RangeInclusive<i32>,
+}
+
 /// The classes of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Rays<'a>(pub(super) &'a dyn Straight);
 
 /// The classes of a model, as its file states them.
 pub(super) trait Straight: fmt::Debug + Sync {
+    /// See [`Rays::are_known`].
+    fn is_straight(&self) -> bool {
+        true
+    }
+
     /// The slopes of a class.
     fn slopes(&self, class: usize) -> Slopes;
 
@@ -83,6 +98,11 @@ pub(super) trait Straight: fmt::Debug + Sync {
     /// Gives the classes that a source looks at.
     fn looks(&self, from: &Point, give: &mut dyn FnMut(Look));
 
+    /// See [`Rays::asked`].
+    fn asked(&self, _from: &Point) -> Option<Asked> {
+        None
+    }
+
     /// See [`Rays::free_stretch`].
     fn free_stretch(&self) -> Option<std::ops::Range<i32>> {
         None
@@ -90,6 +110,11 @@ pub(super) trait Straight: fmt::Debug + Sync {
 }
 
 impl Rays<'_> {
+    /// Whether times are made of straight pieces at all; if not, there are no classes, and every pair has to be asked.
+    pub fn are_known(&self) -> bool {
+        self.0.is_straight()
+    }
+
     /// The slopes of a class.
     pub fn slopes(&self, class: usize) -> Slopes {
         self.0.slopes(class)
@@ -105,6 +130,11 @@ impl Rays<'_> {
     /// Gives the classes that a destination belongs to.
     pub fn destinations(&self, to: &Point, mut give: impl FnMut(Destination)) {
         self.0.destinations(to, &mut give);
+    }
+
+    /// The places that a source asks one by one, besides its looks.
+    pub fn asked(&self, from: &Point) -> Option<Asked> {
+        self.0.asked(from)
     }
 
     /// Gives the classes that a source looks at.

@@ -6,12 +6,15 @@
 //! clock at which it would pass a place instead of the way along the tape. One sweep over the
 //! members of each class leaves the least value up to each member, and from there on; then every
 //! row needs one look-up for each piece. That is O(classes) for a row and O(n) for the sweeps,
-//! where all pairs are O(n²).
+//! where all pairs are O(n²). A model that is not made of straight pieces leaves nothing but all pairs.
 
 use crate::problem::Problem;
 use crate::solve::offers::Offers;
 use tapewise_model::Pace;
-use tapewise_model::locate::{Look, Slopes};
+use tapewise_model::locate::{Asked, Look, Slopes};
+
+/// Arcs of a row that are offered where all of them were asked.
+const OFFERED: usize = 8;
 
 /// A group that nobody belongs to.
 const NO_GROUP: u32 = u32::MAX;
@@ -93,6 +96,8 @@ pub(crate) struct Pricing<'a> {
     rays: Vec<Ray>,
     /// By row: where its pieces begin.
     row_rays: Vec<u32>,
+    /// By row: the members that are asked one by one.
+    asked: Vec<(u32, u32)>,
     /// By visit: the visits whose first block comes right behind it.
     contiguous: Vec<(u32, u32)>,
 }
@@ -108,6 +113,7 @@ impl<'a> Pricing<'a> {
             table: Vec::new(),
             rays: Vec::new(),
             row_rays: vec![0],
+            asked: Vec::new(),
             contiguous: Vec::new(),
         };
         pricing.sort_into_classes();
@@ -115,6 +121,7 @@ impl<'a> Pricing<'a> {
         for row in 0..=problem.len() {
             pricing.cast_rays(row);
             pricing.row_rays.push(pricing.rays.len() as u32);
+            pricing.asked.push(pricing.asked_of(row));
         }
         pricing
     }
@@ -247,6 +254,23 @@ impl<'a> Pricing<'a> {
         cast(stream, ahead);
     }
 
+    /// The members that a row asks one by one: from which to before which.
+    fn asked_of(&self, row: usize) -> (u32, u32) {
+        let problem = self.problem;
+        let from = problem.ends().get(row).unwrap_or(problem.head());
+        let asked = problem.tape().model.rays().asked(from);
+        let Some(Asked { class, along }) = asked.filter(|asked| asked.class < self.streams) else {
+            return (0, 0);
+        };
+        let (begin, end) = self.classes[class].members;
+        let mine = &self.members[begin as usize..end as usize];
+        let before = mine.partition_point(|member| member.along < *along.start());
+        (
+            begin + before as u32,
+            begin + count_up_to(mine, *along.end()),
+        )
+    }
+
     fn sweep(&mut self, prices: &[i64]) {
         for class in &self.classes {
             let (begin, end) = class.members;
@@ -277,6 +301,9 @@ impl<'a> Pricing<'a> {
     /// The offers of visits; the last column, where the tour closes, is not among them.
     #[inline(always)]
     fn visit_offers(&self, row: usize, prices: &[i64], mut give: impl FnMut(u32, i64)) {
+        if !self.problem.tape().model.rays().are_known() {
+            return self.offer_least_of_all(row, prices, give);
+        }
         let (begin, end) = (self.row_rays[row], self.row_rays[row + 1]);
         for ray in &self.rays[begin as usize..end as usize] {
             let least = &self.table[ray.at as usize];
@@ -294,12 +321,34 @@ impl<'a> Pricing<'a> {
                 give(column, (ray.base + value) >> Pace::FRACTION_BITS);
             }
         }
+        let (first, last) = self.asked[row];
+        for member in &self.members[first as usize..last as usize] {
+            let column = member.column as usize;
+            if column != row {
+                give(member.column, self.cost(row, column) - prices[column]);
+            }
+        }
         if let Some(&(first, last)) = self.contiguous.get(row) {
             for column in (first..last).filter(|&column| column as usize != row) {
                 let cost = self.problem.arc(row, column as usize).0;
                 give(column, cost - prices[column as usize]);
             }
         }
+    }
+
+    /// The least of all arcs of a row, by looking at every one.
+    #[cold]
+    fn offer_least_of_all(&self, row: usize, prices: &[i64], mut give: impl FnMut(u32, i64)) {
+        let visits = (0..self.problem.len()).filter(|&column| column != row);
+        let mut arcs: Vec<(i64, u32)> = visits
+            .map(|column| (self.cost(row, column) - prices[column], column as u32))
+            .collect();
+        if arcs.len() > OFFERED {
+            arcs.select_nth_unstable(OFFERED);
+            arcs.truncate(OFFERED);
+        }
+        arcs.into_iter()
+            .for_each(|(reduced, column)| give(column, reduced));
     }
 
     /// The seldom case that a row's own column answers: a visit that ends on another wrap than it

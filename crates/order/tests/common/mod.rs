@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use std::sync::LazyLock;
-use tapewise_model::locate::{LandingCoefficients, LandingModel};
+use tapewise_model::locate::{CurvesCoefficients, CurvesModel, LandingCoefficients, LandingModel};
 use tapewise_model::{
     BlockMap, EndOfWrap, KeyPoints, LocateModel, Micros, NominalLayout, Position, Random, profile,
 };
@@ -39,6 +39,8 @@ pub fn drives() -> &'static [Drive] {
             ltfs("lto9", 1 << 20),
             landing("lto8 landing at few points", 9),
             landing("lto8 landing at many points", 150),
+            curves("lto8 with sides and a rule for reading on", false),
+            curves("lto8 with steps beside the tape", true),
         ]
     });
     &DRIVES
@@ -110,6 +112,43 @@ fn landing(name: &'static str, points: usize) -> Drive {
         model: LocateModel::LandingPoint(model),
         ..lto8.tape
     };
+    Drive { name, tape, ..lto8 }
+}
+
+/// LTO-8 with made-up curves: of straight pieces, or with steps that leave nothing but to ask all pairs.
+fn curves(name: &'static str, steps_beside: bool) -> Drive {
+    let lto8 = nominal("lto8", 1 << 19);
+    let coefficients = CurvesCoefficients {
+        same_wrap_s: [3.0, 8.5],
+        other_wrap_s: [7.0, 11.0, 8.0, 9.5],
+        band_change_s: vec![2.0, 3.0, 2.5, 3.0, 4.0, 2.0],
+        pace: vec![1.8, 1.1, 1.0, 1.3],
+        away_s: vec![0.0, 2.0],
+        away_per_way_s: vec![0.001_5, 0.000_6],
+        towards_s: vec![0.0, 1.0],
+        towards_per_way_s: vec![0.001_5, 0.000_8],
+        step_wraps: if steps_beside {
+            vec![1, 207]
+        } else {
+            Vec::new()
+        },
+        step_s: if steps_beside {
+            vec![1.0, 40.0]
+        } else {
+            Vec::new()
+        },
+        steps_beside,
+        station_lpos: (!steps_beside).then_some(80_000),
+        far_wraps: (0..if steps_beside { 0 } else { 208 })
+            .filter(|wrap| wrap % 4 < 2)
+            .collect(),
+        read_on_s: 0.4,
+        read_per_lpos_s: 0.000_96,
+        read_on_lpos: (!steps_beside).then_some(6_000),
+        residual_s: None,
+    };
+    let model = LocateModel::Curves(CurvesModel::new(&coefficients, &lto8.tape.geometry));
+    let tape = Tape { model, ..lto8.tape };
     Drive { name, tape, ..lto8 }
 }
 

@@ -263,8 +263,10 @@ mod tests {
             library: 0,
             cartridge: 0,
             place: 0.5,
+            size_mb: 0.0,
             drive: None,
             priority: 0,
+            owner: 0,
             cleaning_meanwhile: Micros::ZERO,
             failures_meanwhile: Micros::ZERO,
         };

@@ -165,6 +165,7 @@ fn replay(bench: &Bench, case: &str) -> Result<Vec<Vec<f64>>, PaperError> {
                 place: (location - 0.5) / LOCATIONS,
                 size_mb: 0.0,
                 priority: 0,
+                owner: 0,
             }
         });
         let list: Vec<Listed> = list.collect();

@@ -141,6 +141,12 @@ fn night(base: &Scenario) -> Case {
                     place: random.unit(),
                     size_mb,
                     priority,
+                    // The batch is one user's, and each person is another.
+                    owner: if priority == 0 {
+                        0
+                    } else {
+                        1 + random.below(30) as u32
+                    },
                 });
             };
         // One batch of eight files from each cartridge, an hour after the beginning.

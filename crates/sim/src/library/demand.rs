@@ -17,6 +17,7 @@ pub(super) struct Wanted {
     pub place: f64,
     pub size_mb: f64,
     pub priority: u8,
+    pub owner: u32,
     /// Whether a cache of a stated share of hits has it.
     pub on_disk: bool,
 }
@@ -32,6 +33,9 @@ pub(super) struct Demand<'a> {
     sizes: Random,
     priorities: Random,
     cache: Random,
+    owners: Random,
+    /// Whether the request that comes next belongs to a burst.
+    of_burst: bool,
     /// The cartridge that each library was last asked for, for runs and turns.
     last: Vec<Option<u32>>,
     taken: usize,
@@ -105,6 +109,8 @@ impl<'a> Demand<'a> {
             sizes: random(Purpose::Sizes),
             priorities: random(Purpose::Priorities),
             cache: random(Purpose::Cache),
+            owners: random(Purpose::Owners),
+            of_burst: false,
             last: vec![None; site.scenario.libraries.len()],
             taken: 0,
         }
@@ -143,11 +149,13 @@ impl<'a> Demand<'a> {
                         1 => drop(running.swap_remove(burst)),
                         _ => running[burst] = (at + gaps[2].sample(random), left - 1),
                     }
+                    self.of_burst = true;
                     return Some(Micros::from_secs_f64(at));
                 }
                 if next[0] <= next[1] {
                     let at = next[0];
                     next[0] += gaps[0].sample(random);
+                    self.of_burst = false;
                     return Some(Micros::from_secs_f64(at));
                 }
                 running.push((next[1], *size));
@@ -189,6 +197,7 @@ impl<'a> Demand<'a> {
                 place: listed.place,
                 size_mb: listed.size_mb,
                 priority: listed.priority,
+                owner: listed.owner,
                 on_disk,
             };
         }
@@ -205,6 +214,11 @@ impl<'a> Demand<'a> {
             } else {
                 let class = weighted(&self.site.priority_weights, &mut self.priorities);
                 what.priorities[class].priority
+            },
+            owner: match what.owners {
+                0 | 1 => 0,
+                _ if self.of_burst => 0,
+                owners => 1 + self.owners.below(owners.into()) as u32,
             },
             on_disk,
         }

@@ -5,6 +5,7 @@ use super::mechanics::{Head, Round};
 use super::parts::{Part, Parts};
 use super::record::Action;
 use super::site::Kind;
+use crate::mounts::OwnerId;
 use tapewise_model::Micros;
 
 /// What a drive is doing.
@@ -52,6 +53,8 @@ pub(super) struct Drive {
     pub next: Option<CartridgeId>,
     pub head: Head,
     pub rewound: bool,
+    /// For whom it works.
+    pub owner: OwnerId,
     /// Requests that have joined, and the order in which they are read.
     pub batch: Vec<RequestId>,
     pub round: Round,
@@ -81,6 +84,7 @@ impl Drive {
             next: None,
             head: what.mechanics.rewound(),
             rewound: true,
+            owner: OwnerId(0),
             batch: Vec::new(),
             round: Round::default(),
             leg: 0,
@@ -100,6 +104,14 @@ impl Drive {
 }
 
 impl State {
+    /// Whether the drive works for somebody.
+    pub(super) fn is_at_work(self) -> bool {
+        !matches!(
+            self,
+            State::Empty | State::Idle | State::Cleaning | State::Failed
+        )
+    }
+
     /// What the time in a state is counted as; nothing, where the drive could be given away.
     pub(super) fn part(self) -> Option<Part> {
         match self {

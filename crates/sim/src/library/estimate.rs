@@ -1,7 +1,9 @@
 //! What a mount would cost, estimated: a policy compares thousands of cartridges at a time.
 
 use super::mechanics::{Mechanics, ReadOrder, Round, Target};
-use tapewise_model::{Micros, Random};
+use tapewise_model::profile::ProfileError;
+use tapewise_model::{Micros, Profile, Random};
+use tapewise_order::{Algorithm, Objective};
 
 /// Mounts are tried with 1, 2, 4, ... requests up to two to the power of this.
 const DOUBLINGS: usize = 8;
@@ -11,7 +13,7 @@ const TRIED: u64 = 3;
 
 /// The time of a drive for mounts of any number of requests.
 #[derive(Clone, Debug)]
-pub(super) struct Estimate {
+pub struct MountCost {
     /// Robot, load and unload, without any read.
     mount: Micros,
     /// To unload the cartridge that is still in the drive and take it back.
@@ -25,10 +27,24 @@ pub(super) struct Estimate {
     after: Micros,
 }
 
-impl Estimate {
+impl MountCost {
+    /// For drives of a profile with a locate-time model; `robot_s` is the mean of the robot's ways to a drive and
+    /// back.
+    ///
+    /// # Errors
+    /// What the profile does not know.
+    pub fn of_profile(profile: &Profile, robot_s: [f64; 2]) -> Result<MountCost, ProfileError> {
+        let order = ReadOrder {
+            algorithm: Algorithm::Loss,
+            objective: Objective::Total,
+        };
+        let mechanics = Mechanics::of_profile(profile)?;
+        Ok(MountCost::new(&mechanics, order, robot_s))
+    }
+
     /// Tries batches on the mechanics of a drive; `robot_s` is the mean of its ways to a drive and
     /// back.
-    pub(super) fn new(mechanics: &Mechanics, order: ReadOrder, robot_s: [f64; 2]) -> Estimate {
+    pub(super) fn new(mechanics: &Mechanics, order: ReadOrder, robot_s: [f64; 2]) -> MountCost {
         let [get_s, put_s] = robot_s;
         let (load_s, unload_s) = (mechanics.load.mean(), mechanics.unload.mean());
         let rewinds = (0..TRIED).map(|stream| batch(mechanics, order, 1, stream)[1]);
@@ -38,7 +54,7 @@ impl Estimate {
             let tried = (0..TRIED).flat_map(one);
             Micros(tried.sum::<Micros>().0 / TRIED as i64)
         });
-        Estimate {
+        MountCost {
             mount: Micros::from_secs_f64(get_s + load_s + unload_s + put_s),
             exchange: Micros::from_secs_f64(unload_s + put_s),
             motion: motion.collect(),
@@ -59,10 +75,14 @@ impl Estimate {
     }
 
     /// The time from the drive's last cartridge, if it is still there, to this one in its slot.
-    pub(super) fn cost(&self, requests: u32, size_mb: f64, loaded: bool) -> Micros {
+    pub fn cost(&self, requests: u32, size_mb: f64, loaded: bool) -> Micros {
         let before = if loaded { self.exchange } else { Micros::ZERO };
-        let read = Micros::from_secs_f64(size_mb * self.s_per_mb);
-        before + self.mount + self.motion(requests.max(1)) + read
+        before + self.mount + self.goes_on(requests, size_mb)
+    }
+
+    /// The time to read on, of the cartridge that is in the drive.
+    pub fn goes_on(&self, requests: u32, size_mb: f64) -> Micros {
+        self.motion(requests.max(1)) + Micros::from_secs_f64(size_mb * self.s_per_mb)
     }
 
     /// Between two numbers that were tried, and beyond the last, on a straight line.

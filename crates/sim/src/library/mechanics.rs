@@ -123,6 +123,19 @@ impl Mechanics {
         })
     }
 
+    /// The times of drives of a profile; what it does not know of loads and unloads is left out.
+    pub(super) fn of_profile(profile: &Profile) -> Result<Mechanics, ProfileError> {
+        let mounting = profile.mounting();
+        let known = |time: Option<Micros>| {
+            Distribution::constant(time.map_or(0.0, |time| time.as_secs_f64()))
+        };
+        Ok(Mechanics {
+            load: known(mounting.mount),
+            unload: known(mounting.unmount),
+            motion: Motion::Modelled(Box::new(Modelled::new(profile, None)?)),
+        })
+    }
+
     /// Whether a locate-time model says what its moves cost.
     pub(super) fn is_modelled(&self) -> bool {
         matches!(self.motion, Motion::Modelled(_))

@@ -21,10 +21,14 @@ pub struct Answer {
     pub cartridge: u32,
     /// Where on the cartridge, as a share of the tape.
     pub place: f64,
+    /// How much was read, in decimal MB.
+    pub size_mb: f64,
     /// Drive, within its library; none where disk answered.
     pub drive: Option<u16>,
     /// How urgent it was.
     pub priority: u8,
+    /// Who asked.
+    pub owner: u32,
     /// Drive time that cleaning took from the library while it waited for a drive.
     pub cleaning_meanwhile: Micros,
     /// Drive time that failures took from the library while it waited for a drive.

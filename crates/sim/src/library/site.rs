@@ -1,10 +1,10 @@
 //! A scenario made ready: profiles looked up, times complete, load checked.
 
-use super::estimate::Estimate;
+use super::estimate::MountCost;
 use super::mechanics::{Mechanics, ReadOrder};
 use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
-use crate::mounts::{FreeDrive, MountPolicy, Waiting};
+use crate::mounts::{FreeDrive, Waiting};
 use crate::scenario::{
     Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, Overload,
     PlacePick, RobotGroup, Scenario, ScenarioError,
@@ -40,7 +40,7 @@ pub(super) struct Hall {
     /// Running sums of how often each is asked for, where that differs.
     pub popularity: Vec<f64>,
     /// What mounts cost on drives of each kind, if the mount policy asks.
-    pub estimates: Vec<Estimate>,
+    pub estimates: Vec<MountCost>,
     /// From the robot's way to a drive to the first search, and from the last read to an empty drive, on
     /// average over the drives.
     pub before_s: f64,
@@ -59,9 +59,9 @@ pub(super) struct Kind {
 impl Hall {
     fn estimate(&mut self, order: ReadOrder) {
         let robot_s = [self.get.mean(0.5), self.put.mean(0.5)];
-        let of = |kind: &Kind| Estimate::new(&kind.mechanics, order, robot_s);
+        let of = |kind: &Kind| MountCost::new(&kind.mechanics, order, robot_s);
         self.estimates = self.kinds.iter().map(of).collect();
-        let mean = |time: &dyn Fn(&Estimate) -> Micros| {
+        let mean = |time: &dyn Fn(&MountCost) -> Micros| {
             let sum: Micros = self
                 .drives
                 .iter()
@@ -69,13 +69,13 @@ impl Hall {
                 .sum();
             sum.as_secs_f64() / self.drives.len() as f64
         };
-        (self.before_s, self.after_s) = (mean(&Estimate::before), mean(&Estimate::after));
+        (self.before_s, self.after_s) = (mean(&MountCost::before), mean(&MountCost::after));
     }
 
     /// The time for which a cartridge would occupy a drive.
     pub(super) fn mount_cost(&self, waiting: &Waiting, drive: &FreeDrive) -> Micros {
         let estimate = self.estimates.get(drive.kind.0);
-        let cost = |of: &Estimate| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
+        let cost = |of: &MountCost| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
         estimate.map_or(Micros::ZERO, cost)
     }
 }
@@ -103,10 +103,7 @@ impl Site {
             halls.push(hall(scenario, library, &find)?);
         }
         let order = order(scenario, &halls)?;
-        if matches!(
-            scenario.policy.mount,
-            MountPolicy::Index | MountPolicy::Ahead
-        ) {
+        if scenario.policy.mount.prices() {
             halls.iter_mut().for_each(|hall| hall.estimate(order));
         }
         let shares = scenario.libraries.iter().map(|library| library.share);

@@ -58,7 +58,6 @@ pub(super) struct Pending {
     pub answer: Answer,
     /// Over all libraries.
     pub cartridge: CartridgeId,
-    pub size_mb: f64,
     /// Since when it waits, where no drive keeps its time.
     pub since: Micros,
     /// What its drive had done when it joined.
@@ -168,6 +167,8 @@ pub(super) struct World<'a> {
     answers: Vec<Option<Answer>>,
     arrived: u64,
     answered: u64,
+    /// Users that have asked so far: one more than the highest number.
+    pub owners: u32,
     pub failures_since_answer: u64,
     pub next_ready: u64,
     pub service: Random,
@@ -196,6 +197,7 @@ impl<'a> World<'a> {
             answers: vec![None; site.scenario.requests as usize],
             arrived: 0,
             answered: 0,
+            owners: 0,
             failures_since_answer: 0,
             next_ready: 0,
             service: random(Purpose::Drives),
@@ -372,18 +374,20 @@ impl<'a> World<'a> {
                 library: wanted.library,
                 cartridge: wanted.cartridge,
                 place: wanted.place * filled,
+                size_mb: wanted.size_mb,
                 drive: None,
                 priority: wanted.priority,
+                owner: wanted.owner,
                 cleaning_meanwhile: Micros::ZERO,
                 failures_meanwhile: Micros::ZERO,
             },
             cartridge,
-            size_mb: wanted.size_mb,
             since: self.now(),
             joined: Parts::default(),
             lost: [Micros::ZERO; 2],
         };
         self.arrived += 1;
+        self.owners = self.owners.max(wanted.owner + 1);
         self.next_arrival();
         let slot = match self.unused.pop() {
             Some(slot) => {
@@ -426,7 +430,7 @@ impl<'a> World<'a> {
         (cartridge.known).add(
             answer.number,
             answer.arrived,
-            waiting.size_mb,
+            waiting.answer.size_mb,
             answer.priority,
         );
         match cartridge.place {
@@ -490,8 +494,11 @@ impl<'a> World<'a> {
         let takes = software.answer_s.time(&mut self.service);
         let pending = &mut self.pending[request];
         pending.since = now;
-        let (cartridge, place, size_mb) =
-            (pending.cartridge, pending.answer.place, pending.size_mb);
+        let (cartridge, place, size_mb) = (
+            pending.cartridge,
+            pending.answer.place,
+            pending.answer.size_mb,
+        );
         self.disk.keep(cartridge, place, size_mb);
         self.agenda.after(takes, Event::Answered(request));
     }

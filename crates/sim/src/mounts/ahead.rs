@@ -13,4 +13,5 @@ use super::{PolicyKind, index};
 pub(super) const KIND: PolicyKind = PolicyKind {
     name: "ahead",
     rank: index::KIND.rank,
+    why: index::KIND.why,
 };

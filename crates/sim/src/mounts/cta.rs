@@ -7,12 +7,16 @@
 //! `PotentialMount` in CTA's scheduler). A site here has one virtual organisation, so the quota does
 //! not tell tapes apart.
 
-use super::{FreeDrive, PolicyKind, Rank, Situation, Waiting};
+use super::{FreeDrive, PolicyKind, Rank, Situation, Waiting, Why};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
 
 /// As the list of policies knows it.
-pub(super) const KIND: PolicyKind = PolicyKind { name: "cta", rank };
+pub(super) const KIND: PolicyKind = PolicyKind {
+    name: "cta",
+    rank,
+    why: Why::Urgent,
+};
 
 fn rank(situation: &Situation, waiting: &Waiting, _: &FreeDrive) -> Result<Rank, Micros> {
     let rules = situation.rules;

@@ -5,11 +5,11 @@
 //! together with those before it, gives the set of greatest weight (Edmonds 1971). One fits if an augmenting path
 //! finds it a drive.
 
-use super::{MediumId, Rank, Situation};
+use super::{MediumId, Place, Situation};
 
 /// The first cartridge by rank, and the drive that it has if as many of the next ones as possible have
 /// one too.
-pub(super) fn first(situation: &Situation, ranked: &[(Rank, usize)]) -> Option<(usize, usize)> {
+pub(super) fn first(situation: &Situation, ranked: &[(Place, usize)]) -> Option<(usize, usize)> {
     let ranked = foremost(situation, ranked);
     let mut matched: Vec<Option<usize>> = vec![None; situation.drives.len()];
     let mut free = situation.drives.len();
@@ -30,9 +30,9 @@ pub(super) fn first(situation: &Situation, ranked: &[(Rank, usize)]) -> Option<(
 }
 
 /// Of each medium as many cartridges as there are drives, in order of rank: no other can be matched.
-fn foremost(situation: &Situation, ranked: &[(Rank, usize)]) -> Vec<(Rank, usize)> {
+fn foremost(situation: &Situation, ranked: &[(Place, usize)]) -> Vec<(Place, usize)> {
     let most = situation.drives.len();
-    let mut by_medium: Vec<Vec<(Rank, usize)>> = Vec::new();
+    let mut by_medium: Vec<Vec<(Place, usize)>> = Vec::new();
     for &one in ranked {
         let MediumId(medium) = situation.waiting[one.1].medium;
         by_medium.resize_with(by_medium.len().max(medium + 1), Vec::new);

@@ -15,6 +15,9 @@ const MOST_REQUESTS: u64 = 5_000_000;
 /// Drives of a library are counted in 16 bits.
 const MOST_DRIVES: u64 = 10_000;
 
+/// The drives of each are counted at every decision.
+const MOST_OWNERS: u64 = 100_000;
+
 /// Libraries are counted in 16 bits.
 const MOST_LIBRARIES: u64 = 10_000;
 
@@ -162,6 +165,12 @@ fn trace(scenario: &Scenario, list: &[Listed]) -> Result<(), Fault> {
         not_negative(&key("at_s"), listed.at_s)?;
         not_negative(&key("size_mb"), listed.size_mb)?;
         share(&key("place"), listed.place)?;
+        if u64::from(listed.owner) > MOST_OWNERS {
+            return fault(
+                key("owner"),
+                format!("is {}; at most {MOST_OWNERS}", listed.owner),
+            );
+        }
         if listed.at_s < before {
             return fault(
                 key("at_s"),
@@ -206,7 +215,7 @@ fn requests(what: &Requests) -> Result<(), Fault> {
     for class in &what.priorities {
         positive("request.priorities.share", class.share)?;
     }
-    Ok(())
+    counted("request.owners", what.owners.into(), MOST_OWNERS)
 }
 
 fn policy(policy: &Policy) -> Result<(), Fault> {
@@ -218,6 +227,9 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
     not_negative("policy.rules.least_age_s", rules.least_age_s)?;
     not_negative("policy.rules.enough_gb", rules.enough_gb)?;
     not_negative("policy.rules.overdue_s", rules.overdue_s)?;
+    for share in &rules.shares {
+        positive("policy.rules.shares", *share)?;
+    }
     match policy.window_requests {
         Some(0) => return fault("policy.window_requests", "is 0; at least 1"),
         Some(_) if policy.window_s == 0.0 => {

@@ -70,6 +70,9 @@ pub struct Listed {
     /// How urgent; higher is sooner.
     #[serde(default)]
     pub priority: u8,
+    /// Who asks, by a number from 0.
+    #[serde(default)]
+    pub owner: u32,
 }
 
 /// What requests ask for.
@@ -84,6 +87,9 @@ pub struct Requests {
     pub size_mb: Distribution,
     /// Classes of urgency; without them all are alike.
     pub priorities: Vec<PriorityClass>,
+    /// How many users ask, each as often as any other. A burst is asked for by one more: owner 0 where this is more
+    /// than 1; the others are numbered from 1.
+    pub owners: u32,
 }
 
 impl Default for Requests {
@@ -93,6 +99,7 @@ impl Default for Requests {
             places: PlacePick::Uniform,
             size_mb: Distribution::constant(0.0),
             priorities: Vec::new(),
+            owners: 1,
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct Transport {
     pub drift: f64,
 }
 
-pub const TRANSPORTS: [Transport; 6] = [
+pub const TRANSPORTS: [Transport; 9] = [
     Transport {
         name: "reels",
         described: "motors of limited rotation: the tape runs as fast as the thinner of two reels lets it",
@@ -85,6 +85,27 @@ pub const TRANSPORTS: [Transport; 6] = [
         seconds: stepper,
         retries: 0.0,
         drift: 0.06,
+    },
+    Transport {
+        name: "stop and step",
+        described: "a leadscrew turns only once the tape stands; tape and head each speed up and slow down (QIC drives)",
+        seconds: stop_and_step,
+        retries: 0.0,
+        drift: 0.0,
+    },
+    Transport {
+        name: "one way slow",
+        described: "winding towards the supply reel is slower, and the last turns of either reel are taken slowly",
+        seconds: one_way_slow,
+        retries: 0.0,
+        drift: 0.0,
+    },
+    Transport {
+        name: "across",
+        described: "the head goes beside the tape to where wraps lie across it: bands in the order 3, 1, 0, 2, wraps from both edges of a band inwards (LTO)",
+        seconds: across,
+        retries: 0.0,
+        drift: 0.0,
     },
 ];
 
@@ -194,4 +215,77 @@ fn mid_tape(from: Spot, to: Spot, _: u32) -> f64 {
         way / SPEED + SPEED / ACCELERATION
     };
     1.5 + 1.1 * f64::from(u8::from(from.wrap != to.wrap)) + wound
+}
+
+/// The tape is wound and stops; then the head goes to its wrap, speeding up half of the way, and settles.
+fn stop_and_step(from: Spot, to: Spot, _: u32) -> f64 {
+    if let Some(seconds) = reads_on(from, to) {
+        return seconds;
+    }
+    const ACCELERATION: f64 = 3.0;
+    const SPEED: f64 = 11.0;
+    let way = (to.metres - from.metres).abs();
+    let ramps = SPEED * SPEED / ACCELERATION;
+    let wound = if way < ramps {
+        2.0 * (way / ACCELERATION).sqrt()
+    } else {
+        way / SPEED + SPEED / ACCELERATION
+    };
+    let wraps = f64::from(from.wrap.abs_diff(to.wrap));
+    let stepped = if wraps > 0.0 {
+        0.9 + 0.75 * wraps.sqrt()
+    } else {
+        0.0
+    };
+    1.2 + wound + stepped + 1.7 * f64::from(u8::from(from.is_forward() != to.is_forward()))
+}
+
+/// Two speeds, one for each way, and a third of either within 45 m of an end of the tape.
+fn one_way_slow(from: Spot, to: Spot, _: u32) -> f64 {
+    if let Some(seconds) = reads_on(from, to) {
+        return seconds;
+    }
+    const NEAR_END_M: f64 = 45.0;
+    let speed = if to.metres > from.metres { 10.0 } else { 7.5 };
+    let (low, high) = (from.metres.min(to.metres), from.metres.max(to.metres));
+    let fast = (high.min(METRES - NEAR_END_M) - low.max(NEAR_END_M)).max(0.0);
+    let slow = high - low - fast;
+    let turns = f64::from(u8::from(from.is_forward() != to.is_forward()));
+    2.6 + 1.3 * f64::from(u8::from(from.wrap != to.wrap))
+        + 2.2 * turns
+        + (fast + 3.0 * slow) / speed
+}
+
+/// A quarter of the wraps lies in each band, forward ones from one edge inwards and reverse ones from the other. The head
+/// goes there while the tape speeds up, runs and slows down.
+fn across(from: Spot, to: Spot, _: u32) -> f64 {
+    if let Some(seconds) = reads_on(from, to) {
+        return seconds;
+    }
+    const BAND_WRAPS: u16 = 52;
+    const ACCELERATION: f64 = 2.5;
+    const SPEED: f64 = 9.0;
+    let place = |spot: Spot| {
+        let band = [2, 1, 3, 0][usize::from(spot.wrap / BAND_WRAPS).min(3)];
+        let within = spot.wrap % BAND_WRAPS / 2;
+        let within = if spot.is_forward() {
+            within
+        } else {
+            BAND_WRAPS - 1 - within
+        };
+        f64::from(BAND_WRAPS * band + within)
+    };
+    let stepped = if from.wrap == to.wrap {
+        0.0
+    } else {
+        0.6 + 0.05 * (place(from) - place(to)).abs()
+    };
+    let way = (to.metres - from.metres).abs();
+    let ramps = SPEED * SPEED / ACCELERATION;
+    let wound = if way < ramps {
+        2.0 * (way / ACCELERATION).sqrt()
+    } else {
+        way / SPEED + SPEED / ACCELERATION
+    };
+    1.9 + wound.max(stepped) + 2.0 * f64::from(u8::from(from.is_forward() != to.is_forward()))
 }

@@ -192,6 +192,7 @@ fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
                     request: id,
                     file,
                     number: place.number,
+                    user: request.terms.user.clone(),
                     priority: request.terms.priority,
                     deadline_ns: request.terms.deadline_ns,
                     created_ns: request.created_ns,

@@ -111,6 +111,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         zstd_level: args.precompress,
         batch_window_s: None,
         catalogue: None,
+        mounts: Default::default(),
         tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };
     Archive::create(&args.directory, &settings)?;

@@ -6,7 +6,7 @@ use tapewise_fit::{
     Candidate, Coefficients, Comparison, Folding, Kind, Landed, Outcome, Places, Score, Scored,
     Table as Regression, Trust,
 };
-use tapewise_model::locate::LandingCoefficients;
+use tapewise_model::locate::{CurvesCoefficients, LandingCoefficients};
 use tapewise_plot::Table;
 
 /// The report as text.
@@ -25,6 +25,12 @@ pub fn text(found: &Outcome) -> String {
             (&scored.fitted.coefficients, &scored.fitted.landed)
         {
             text.push_str(&landing(found, landed, scored.fitted.outliers));
+            text.push('\n');
+        }
+        if let Coefficients::Curves(found) = &scored.fitted.coefficients
+            && scored.candidate == comparison.choice().candidate
+        {
+            text.push_str(&curves(found, scored.fitted.outliers));
             text.push('\n');
         }
     }
@@ -136,28 +142,15 @@ fn regression(candidate: Candidate, regression: &Regression) -> String {
 
 fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> String {
     let mut table = Table::new("landing points, all records", &["", "s", "records"]);
-    let [ahead, behind] = found.same_wrap_s;
-    let [same_ahead, same_behind, turned_ahead, turned_behind] = found.other_wrap_s;
-    let constants = [
-        ("same wrap, ahead", ahead),
-        ("same wrap, backwards", behind),
-        ("other wrap, ahead", same_ahead),
-        ("other wrap, backwards", same_behind),
-        ("other wrap, turning, ahead", turned_ahead),
-        ("other wrap, turning, backwards", turned_behind),
-        ("reading on", found.read_on_s),
-    ];
-    for ((name, seconds), count) in constants.into_iter().zip(landed.support) {
+    let constants = constants(found.same_wrap_s, found.other_wrap_s, found.read_on_s);
+    for ((name, seconds), count) in constants.zip(landed.support) {
         table.row([name.to_owned(), format!("{seconds:.2}"), count.to_string()]);
     }
     let mut line = |name: String, seconds: f64| {
         table.row([name, format!("{seconds:.2}"), String::new()]);
     };
-    let bands = (0..16).find(|bands| bands * (bands - 1) / 2 == found.band_change_s.len() as i32);
-    let bands = bands.unwrap_or(0);
-    let pairs = (0..bands).flat_map(|low| (low + 1..bands).map(move |high| (low, high)));
-    for ((low, high), &seconds) in pairs.zip(&found.band_change_s) {
-        line(format!("band {low} to {high} or back"), seconds);
+    for (name, seconds) in band_changes(&found.band_change_s) {
+        line(name, seconds);
     }
     line(
         "head and landing in different halves".to_owned(),
@@ -174,6 +167,114 @@ fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> Str
         found.read_per_lpos_s,
     ));
     crate::output::table(&table)
+}
+
+/// The constants of moves, with their names.
+fn constants(
+    same_wrap_s: [f64; 2],
+    other_wrap_s: [f64; 4],
+    read_on_s: f64,
+) -> impl Iterator<Item = (&'static str, f64)> {
+    let seconds = same_wrap_s
+        .into_iter()
+        .chain(other_wrap_s)
+        .chain([read_on_s]);
+    std::iter::zip(Landed::CONSTANTS, seconds)
+}
+
+/// What changes of band add, with the names of their pairs.
+fn band_changes(seconds: &[f64]) -> impl Iterator<Item = (String, f64)> {
+    let bands = (0..16).find(|bands| bands * (bands - 1) / 2 == seconds.len() as i32);
+    let bands = bands.unwrap_or(0);
+    let pairs = (0..bands).flat_map(move |low| (low + 1..bands).map(move |high| (low, high)));
+    let pairs = pairs.map(|(low, high)| format!("band {low} to {high} or back"));
+    pairs.zip(seconds.iter().copied())
+}
+
+fn curves(found: &CurvesCoefficients, outliers: usize) -> String {
+    let mut table = Table::new("curves, all records", &["", "s"]);
+    let mut line = |name: String, seconds: f64| {
+        table.row([name, format!("{seconds:.2}")]);
+    };
+    for (name, seconds) in constants(found.same_wrap_s, found.other_wrap_s, found.read_on_s) {
+        line(name.to_owned(), seconds);
+    }
+    for (name, seconds) in band_changes(&found.band_change_s) {
+        line(name, seconds);
+    }
+    for (&wraps, &seconds) in std::iter::zip(&found.step_wraps, &found.step_s) {
+        line(format!("a step of {wraps} wraps"), seconds);
+    }
+    let mut notes = vec![match found.pace.iter().copied().reduce(f64::max) {
+        Some(slowest) => format!(
+            "the pace of {} stretches of tape, of which the slowest takes {slowest:.2} times as long as the fastest",
+            found.pace.len()
+        ),
+        None => "an even pace along the tape".to_owned(),
+    }];
+    if found.away_s != found.towards_s || found.away_per_way_s != found.towards_per_way_s {
+        notes.push(
+            "winding towards the beginning of tape is not as fast as away from it".to_owned(),
+        );
+    }
+    if !found.step_s.is_empty() {
+        let when = if found.steps_beside {
+            "while the tape runs"
+        } else {
+            "while the tape stands"
+        };
+        notes.push(format!("the head steps {when}"));
+    }
+    if let Some(lpos) = found.station_lpos {
+        let far = found.far_wraps.len();
+        notes.push(format!(
+            "{far} wraps lie on another side than the others, by way of LPOS {lpos}"
+        ));
+    }
+    if let Some(lpos) = found.read_on_lpos {
+        notes.push(format!("the drive reads on for at most {lpos} LPOS"));
+    }
+    table.note(format!(
+        "Drawn: {}.\nReading {:.4e} s/LPOS. {outliers} outliers were given no weight.",
+        notes.join(";\n"),
+        found.read_per_lpos_s
+    ));
+    crate::output::table(&table)
+}
+
+/// How times changed over the log, and which terms the records did not determine.
+fn doubts(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    if let Some(drift) = comparison.drift {
+        let percent = 100.0 * drift.share;
+        let (size, longer) = (percent.abs(), if percent < 0.0 { "less" } else { "longer" });
+        let how = match drift.from_record {
+            Some(record) => format!("from record {} on, all at once", record + 1),
+            None => "growing evenly over the log".to_owned(),
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "Moves take {size:.1} % {longer} at the end of the log than at its beginning ({:.1} % standard error),\n\
+             {how}. The fit is as of the end of the log.",
+            100.0 * drift.std_error
+        );
+    }
+    let undetermined: Vec<String> = comparison
+        .choice()
+        .fitted
+        .undetermined
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    if !undetermined.is_empty() {
+        let _ = writeln!(
+            text,
+            "Not determined by these records (too few, or a standard error above the term itself):\n{}.",
+            undetermined.join("; ")
+        );
+    }
+    text
 }
 
 fn held_out(comparison: &Comparison) -> Table {
@@ -254,6 +355,7 @@ fn verdict(found: &Outcome) -> String {
         choice.overall.bulk_s,
         comparison.outliers,
     );
+    text.push_str(&doubts(comparison));
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
             text,

@@ -31,7 +31,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let archive = Archive::open(directory)?;
     let files = wanted(args, &archive)?;
     if args.pull_list || args.dry_run {
-        pull_list::print(&archive, &files, args.json)?;
+        pull_list::print(&archive, &files, args.dry_run, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let failed = |error| CliError::failed(error).of(args.to().display());

@@ -4,7 +4,9 @@ use super::{Event, Whereabouts, World};
 use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::parts::Part;
-use crate::mounts::{Choice, FreeDrive, KindId, MediumId, Situation, Waiting, next};
+use crate::mounts::{
+    Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
+};
 use tapewise_model::Micros;
 
 impl World<'_> {
@@ -33,13 +35,8 @@ impl World<'_> {
         drives.extend(self.free_drives_of(hall));
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.clear();
-        waiting.extend(state.ready.iter().map(|&number| {
-            let cartridge = &self.cartridges[number];
-            Waiting {
-                ready: cartridge.ready.unwrap_or(u64::MAX),
-                ..cartridge.known
-            }
-        }));
+        let shares = self.shares(hall);
+        waiting.extend((state.ready.iter()).map(|&number| self.known(&shares, number)));
         let policy = self.policy();
         let choice = next(
             policy.mount,
@@ -50,10 +47,15 @@ impl World<'_> {
                 reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
                 cost: &|waiting, drive| built.mount_cost(waiting, drive),
                 rules: &policy.rules,
+                shares: &shares,
             },
         );
         let chosen = match choice {
-            Choice::Mount { place, drive } => Some((place, DriveId(drives[drive].drive))),
+            Choice::Mount { place, drive } => {
+                let drive = DriveId(drives[drive].drive);
+                self.drives[drive].owner = waiting[place].owner;
+                Some((place, drive))
+            }
             Choice::Wait(until) => {
                 self.decide_at(hall, until);
                 None
@@ -61,6 +63,59 @@ impl World<'_> {
         };
         (self.free_drives, self.waiting) = (drives, waiting);
         chosen
+    }
+
+    /// Who of a library's users has how many drives: nobody is counted where there is one user, or the policy
+    /// does not see to shares.
+    pub(super) fn shares(&self, hall: HallId) -> Shares {
+        if !self.has_shares() {
+            return Shares::default();
+        }
+        let rules = &self.policy().rules;
+        let (state, count) = (
+            &self.halls[hall],
+            self.site.halls[hall.index()].drives.len(),
+        );
+        let mut shares = Shares::of(count);
+        for &cartridge in &state.ready {
+            self.count_waiting(cartridge, &mut shares);
+        }
+        let drives = (state.first_drive..).take(count);
+        for drive in drives.map(|number| &self.drives[DriveId(number)]) {
+            if drive.state.is_at_work() {
+                shares.works(drive.owner, rules.share(drive.owner));
+            }
+        }
+        shares
+    }
+
+    /// Counts those who wait for a cartridge as active.
+    pub(super) fn count_waiting(&self, cartridge: CartridgeId, shares: &mut Shares) {
+        for &request in &self.cartridges[cartridge].waiting {
+            let owner = OwnerId(self.pending[request].answer.owner);
+            shares.waits(owner, self.policy().rules.share(owner));
+        }
+    }
+
+    /// What is known of a cartridge, as its owners' shares let it be seen.
+    pub(super) fn known(&self, shares: &Shares, number: CartridgeId) -> Waiting {
+        let cartridge = &self.cartridges[number];
+        let mut known = cartridge.known;
+        known.ready = cartridge.ready.unwrap_or(u64::MAX);
+        if !self.has_shares() {
+            return known;
+        }
+        let answers = cartridge
+            .waiting
+            .iter()
+            .map(|&request| &self.pending[request].answer);
+        let requests = answers.map(|answer| (OwnerId(answer.owner), answer.number, answer.arrived));
+        known.for_owners(shares, requests)
+    }
+
+    /// Whether there are several users, and a policy that sees to them.
+    pub(super) fn has_shares(&self) -> bool {
+        self.owners > 1 && self.policy().mount.prices()
     }
 
     /// Puts down that a policy wants to be asked again.
@@ -100,7 +155,7 @@ impl World<'_> {
         let cartridge = &mut self.cartridges[number];
         cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
         for &request in &cartridge.waiting {
-            let (answer, size_mb) = (&pending[request].answer, pending[request].size_mb);
+            let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
             (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
         }
     }

@@ -2,11 +2,12 @@
 
 use super::{Event, Whereabouts, World};
 use crate::library::drive::State;
-use crate::library::ids::{CartridgeId, DriveId, Id};
+use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::mechanics::{Head, Target};
 use crate::library::parts::Part;
 use crate::library::record::{Action, Record};
 use crate::library::site::Kind;
+use crate::mounts::OwnerId;
 use crate::scenario::{Dismount, MountPolicy, Rewind};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
@@ -74,7 +75,7 @@ impl<'a> World<'a> {
         let bytes = match (action, drive.round.legs.get(drive.leg)) {
             (Action::Read, Some(leg)) => drive.round.sequence[leg.answers.clone()]
                 .iter()
-                .map(|&index| self.pending[drive.batch[index as usize]].size_mb)
+                .map(|&index| self.pending[drive.batch[index as usize]].answer.size_mb)
                 .map(|size_mb| (size_mb * 1e6) as u64)
                 .sum(),
             _ => 0,
@@ -187,19 +188,41 @@ impl<'a> World<'a> {
         self.start_round(drive);
     }
 
+    /// Puts the requests of owners that have their share of the drives behind those of others, and counts the former:
+    /// they are read after the others.
+    fn served_last(&mut self, hall: HallId, cartridge: CartridgeId) -> usize {
+        if !self.has_shares() {
+            return 0;
+        }
+        let mut shares = self.shares(hall);
+        self.count_waiting(cartridge, &mut shares);
+        let pending = &self.pending;
+        let is_served =
+            |&request: &RequestId| shares.is_served(OwnerId(pending[request].answer.owner));
+        let waiting = &mut self.cartridges[cartridge].waiting;
+        waiting.sort_by_key(|request| (is_served(request), pending[*request].answer.number));
+        let served = waiting.iter().filter(|request| is_served(request)).count();
+        if served < waiting.len() { served } else { 0 }
+    }
+
     /// Requests for the drive's cartridge, or the next one, join it, as many as one mount may have.
     pub(super) fn join(&mut self, number: DriveId, waited: Part) {
         self.account(number);
         let (now, policy) = (self.agenda.now(), self.policy());
-        let drive = &mut self.drives[number];
+        let drive = &self.drives[number];
         let Some(cartridge) = drive.next.or(drive.cartridge) else {
             return;
         };
+        let served = self.served_last(drive.hall, cartridge);
+        let drive = &mut self.drives[number];
         let waiting = &mut self.cartridges[cartridge].waiting;
         let room = policy
             .most_per_mount
             .map_or(u32::MAX, |most| most.saturating_sub(drive.served));
-        let count = waiting.len().min(room as usize);
+        let count = (waiting.len() - served).min(room as usize);
+        if let Some(&first) = waiting.first().filter(|_| count > 0) {
+            drive.owner = OwnerId(self.pending[first].answer.owner);
+        }
         if policy.mount == MountPolicy::Priority {
             let pending = &self.pending;
             waiting.sort_by_key(|&request| {
@@ -230,7 +253,7 @@ impl<'a> World<'a> {
             let pending = &pending[request];
             Target {
                 place: pending.answer.place,
-                size_mb: pending.size_mb,
+                size_mb: pending.answer.size_mb,
             }
         }));
         let random = &mut self.service;
@@ -287,8 +310,15 @@ impl<'a> World<'a> {
         drive.state = State::Idle;
         drive.since = now;
         drive.leg += 1;
-        if drive.leg < drive.round.legs.len() && self.is_cut(number) {
-            return self.cut(number);
+        if drive.leg < drive.round.legs.len() {
+            if self.is_cut(number) {
+                return self.cut(number);
+            }
+            if self.turns(number) {
+                self.put_unread_back(number);
+                self.join(number, Part::Behind);
+                return self.start_round(number);
+            }
         }
         self.next_leg(number);
     }

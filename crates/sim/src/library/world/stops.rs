@@ -2,46 +2,104 @@
 
 use super::World;
 use crate::library::drive::State;
-use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
+use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::parts::Part;
-use crate::mounts::{MountPolicy, Pace, cuts, take_home};
+use crate::mounts::{
+    Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home,
+};
 
 impl World<'_> {
     /// Whether a drive ends its mount for a cartridge that waits.
     pub(super) fn is_cut(&self, number: DriveId) -> bool {
         let policy = self.policy();
-        if policy.mount != MountPolicy::Ahead {
-            return false;
-        }
         let drive = &self.drives[number];
         let hall = &self.halls[drive.hall];
-        let Some(cartridge) = drive.cartridge.filter(|_| hall.free == 0) else {
+        if policy.mount != MountPolicy::Ahead || hall.free > 0 || hall.ready.is_empty() {
+            return false;
+        }
+        let kind = self.kind(number);
+        let shares = self.shares_while_reading(number);
+        let readable = hall.ready.iter().filter_map(|&ready| {
+            let known = self.known(&shares, ready);
+            kind.reads[known.medium.0].then_some(known)
+        });
+        let elsewhere = Elsewhere {
+            waiting: readable,
+            soon_empty: self.soon_empty(drive.hall),
+            shares: &shares,
+            rules: &policy.rules,
+        };
+        cuts(policy.mount, self.now(), &self.left_on(number), elsewhere)
+    }
+
+    /// Whether a drive reads something else of its cartridge first: for an owner that has fewer drives than its
+    /// share, if the drive works for one that has its own.
+    pub(super) fn turns(&self, number: DriveId) -> bool {
+        let drive = &self.drives[number];
+        let waiting = drive
+            .cartridge
+            .map(|cartridge| &self.cartridges[cartridge].waiting);
+        let Some(waiting) = waiting.filter(|waiting| self.has_shares() && !waiting.is_empty())
+        else {
             return false;
         };
+        let shares = self.shares_while_reading(number);
+        let is_served =
+            |&request: &RequestId| shares.is_served(OwnerId(self.pending[request].answer.owner));
+        shares.is_served(drive.owner)
+            && !waiting.iter().all(is_served)
+            && !self
+                .left_on(number)
+                .is_overdue(self.now(), &self.policy().rules)
+    }
+
+    /// Who has how many drives, seen from one between two reads: it works, and its cartridge is asked for.
+    fn shares_while_reading(&self, number: DriveId) -> Shares {
+        let drive = &self.drives[number];
+        let mut shares = self.shares(drive.hall);
+        if self.has_shares() {
+            shares.works(drive.owner, self.policy().rules.share(drive.owner));
+            if let Some(cartridge) = drive.cartridge {
+                self.count_waiting(cartridge, &mut shares);
+            }
+        }
+        shares
+    }
+
+    /// What a drive has not read yet of its cartridge, and what waits for that since.
+    fn left_on(&self, number: DriveId) -> Waiting {
+        let drive = &self.drives[number];
+        let medium = MediumId(0);
+        let known = drive
+            .cartridge
+            .map(|cartridge| self.cartridges[cartridge].known);
+        let mut left = known.unwrap_or(Waiting::nobody(u32::MAX, medium));
+        left.owner = drive.owner;
         let legs = drive.round.legs.get(drive.leg);
         let unread = legs.map_or(&[][..], |leg| &drive.round.sequence[leg.answers.start..]);
-        let mut left = self.cartridges[cartridge].known;
         for &index in unread {
             let pending = &self.pending[drive.batch[index as usize]];
             let answer = &pending.answer;
             left.add(
                 answer.number,
                 answer.arrived,
-                pending.size_mb,
+                pending.answer.size_mb,
                 answer.priority,
             );
         }
-        let kind = self.kind(number);
-        let waiting = hall
-            .ready
-            .iter()
-            .map(|&ready| &self.cartridges[ready].known);
-        let readable = waiting.filter(|waiting| kind.reads[waiting.medium.0]);
-        cuts(policy.mount, self.now(), &left, readable, &policy.rules)
+        left
     }
 
     /// What a drive has not read yet goes back to where it waited, and the cartridge goes home.
     pub(super) fn cut(&mut self, number: DriveId) {
+        self.put_unread_back(number);
+        let hall = self.drives[number].hall;
+        self.halls[hall].usage.cuts += 1;
+        self.dismount(number);
+    }
+
+    /// What a drive has not read yet goes back to where it waited.
+    pub(super) fn put_unread_back(&mut self, number: DriveId) {
         let now = self.now();
         let drive = &mut self.drives[number];
         let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
@@ -50,7 +108,8 @@ impl World<'_> {
             .round
             .sequence
             .split_off(first.unwrap_or(drive.round.sequence.len()));
-        let (spent, hall) = (drive.spent, drive.hall);
+        drive.served -= unread.len() as u32;
+        let spent = drive.spent;
         let mut back: Vec<_> = unread
             .iter()
             .map(|&index| drive.batch[index as usize])
@@ -75,8 +134,6 @@ impl World<'_> {
         }
         self.cartridges[cartridge].waiting.splice(0..0, back);
         self.recount(cartridge);
-        self.halls[hall].usage.cuts += 1;
-        self.dismount(number);
     }
 
     /// Takes cartridges home that nobody asks for, if their drives will be needed.
@@ -98,10 +155,22 @@ impl World<'_> {
 
     /// What the library has seen so far.
     fn pace(&self, hall: HallId) -> Pace {
-        let state = &self.halls[hall];
-        let built = &self.site.halls[hall.index()];
-        let first = state.first_drive;
-        let drives = (first..first + built.drives.len() as u32).map(|n| &self.drives[DriveId(n)]);
+        let (state, built) = (&self.halls[hall], &self.site.halls[hall.index()]);
+        let seconds = self.now().as_secs_f64().max(1.0);
+        Pace {
+            mounts: state.usage.mounts as f64 / seconds,
+            again: state.left.again_per_s(),
+            before_s: built.before_s,
+            after_s: built.after_s,
+            soon_empty: self.soon_empty(hall),
+        }
+    }
+
+    /// Drives on their way to be empty, which nobody has been given yet.
+    fn soon_empty(&self, hall: HallId) -> usize {
+        let first = self.halls[hall].first_drive;
+        let count = self.site.halls[hall.index()].drives.len() as u32;
+        let drives = (first..first + count).map(|number| &self.drives[DriveId(number)]);
         let goes_home = |state: State| {
             matches!(
                 state,
@@ -111,15 +180,9 @@ impl World<'_> {
                     | State::Putting
             )
         };
-        let soon_empty = drives.filter(|drive| goes_home(drive.state) && drive.next.is_none());
-        let seconds = self.now().as_secs_f64().max(1.0);
-        Pace {
-            mounts: state.usage.mounts as f64 / seconds,
-            again: state.left.again_per_s(),
-            before_s: built.before_s,
-            after_s: built.after_s,
-            soon_empty: soon_empty.count(),
-        }
+        drives
+            .filter(|drive| goes_home(drive.state) && drive.next.is_none())
+            .count()
     }
 
     /// Puts down that nothing is left to be read of a cartridge.

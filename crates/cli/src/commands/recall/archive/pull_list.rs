@@ -1,13 +1,15 @@
-//! The pull list: which cartridges a recall needs, in the order in which they go in.
+//! The pull list: which cartridges a recall needs, in the order in which they go in; and, without anything moving, when each
+//! file is likely to be there.
 
 use crate::archive::Archive;
 use crate::error::CliError;
+use crate::now::now_ns;
 use crate::{json, output, units};
 use serde::Serialize;
 use std::collections::HashSet;
 use tapewise_archive::catalogue::{FileId, RequestKind};
 use tapewise_archive::deliver::shown;
-use tapewise_archive::pull_list::{PullList, pull_list};
+use tapewise_archive::pull_list::{Asking, PullList, pull_list};
 
 /// The list as JSON.
 #[derive(Serialize)]
@@ -15,6 +17,7 @@ struct Document<'a> {
     /// Files that need no cartridge.
     at_hand: usize,
     cartridges: Vec<PullRow<'a>>,
+    files: Vec<FileRow>,
 }
 
 #[derive(Serialize)]
@@ -23,10 +26,23 @@ struct PullRow<'a> {
     files: usize,
     bytes: u64,
     drive_time_us: i64,
+    why: String,
 }
 
-/// Prints what the recall of these files needs; nothing is asked for.
-pub fn print(archive: &Archive, files: &[FileId], as_json: bool) -> Result<(), CliError> {
+#[derive(Serialize)]
+struct FileRow {
+    path: String,
+    soonest_us: i64,
+    latest_us: i64,
+}
+
+/// Prints what the recall of these files needs, with `dry_run` why and when too; nothing is asked for.
+pub fn print(
+    archive: &Archive,
+    files: &[FileId],
+    dry_run: bool,
+    as_json: bool,
+) -> Result<(), CliError> {
     let list = of_files(archive, files)?;
     if as_json {
         let cartridges = list.pulls.iter().map(|pull| PullRow {
@@ -34,14 +50,50 @@ pub fn print(archive: &Archive, files: &[FileId], as_json: bool) -> Result<(), C
             files: pull.files,
             bytes: pull.bytes,
             drive_time_us: pull.drive_time.0,
+            why: pull.why.to_string(),
+        });
+        let files = list.expected.iter().map(|expected| {
+            Ok(FileRow {
+                path: path(archive, expected.file)?,
+                soonest_us: expected.soonest.0,
+                latest_us: expected.latest.0,
+            })
         });
         let document = Document {
             at_hand: list.at_hand,
             cartridges: cartridges.collect(),
+            files: files.collect::<Result<_, CliError>>()?,
         };
         return json::print("pull-list", &document);
     }
-    output::print(&words(archive, &list))
+    let mut text = words(archive, &list);
+    if dry_run {
+        text.push_str(&when_and_why(archive, &list)?);
+    }
+    output::print(&text)
+}
+
+/// Why each cartridge is read when it is, and when each file is likely to be there.
+fn when_and_why(archive: &Archive, list: &PullList) -> Result<String, CliError> {
+    let mut text = String::new();
+    for (pull, nth) in list.pulls.iter().zip(1..) {
+        text.push_str(&format!("{nth}. {}, because {}\n", pull.label, pull.why));
+    }
+    if !list.expected.is_empty() {
+        text.push_str(
+            "likely to be there, from now: alone, and after what waits in the queue too\n",
+        );
+    }
+    for expected in &list.expected {
+        let (soonest, latest) = (expected.soonest.to_string(), expected.latest.to_string());
+        let path = path(archive, expected.file)?;
+        text.push_str(&format!("{soonest:>8} to {latest:>8}  {path}\n"));
+    }
+    Ok(text)
+}
+
+fn path(archive: &Archive, file: FileId) -> Result<String, CliError> {
+    Ok(shown(&archive.catalogue.file(file)?.file.path))
 }
 
 /// What a person has to put in for all that is in the queue: said before anything moves.
@@ -59,16 +111,20 @@ pub fn say_of_queue(archive: &Archive) -> Result<(), CliError> {
 }
 
 fn of_files(archive: &Archive, files: &[FileId]) -> Result<PullList, CliError> {
+    let asking = Asking {
+        files,
+        now_ns: now_ns(),
+        drives: archive.settings.drives.len(),
+    };
     let list = pull_list(
         archive.catalogue.as_ref(),
-        files,
+        asking,
         &archive.settings_on_paper()?,
     )?;
     for &file in &list.stranded {
-        let path = archive.catalogue.file(file)?.file.path;
+        let path = path(archive, file)?;
         output::say(format_args!(
-            "tapewise: {}: no copy of the file is whole\n",
-            shown(&path)
+            "tapewise: {path}: no copy of the file is whole\n"
         ));
     }
     Ok(list)

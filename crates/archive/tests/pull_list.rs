@@ -1,0 +1,114 @@
+//! When a file is likely to be there: the emulated library, which knows nothing of the models, keeps to it.
+
+use crate::site;
+
+use site::Site;
+use std::collections::HashMap;
+use tapewise_archive::catalogue::FileId;
+use tapewise_archive::pull_list::{Asking, pull_list};
+use tapewise_emulator::Faults;
+use tapewise_formats::event::{Action, Event};
+use tapewise_model::Micros;
+
+type Wanted<'a> = [&'a (String, Vec<u8>)];
+
+/// A site of one drive with files on several volumes, and nothing in its cache.
+fn site() -> (Site, Vec<(String, Vec<u8>)>) {
+    let mut site = Site::new(1, 16, Faults::none());
+    site.settings.volume_bytes = Some(400_000);
+    let files = site.store(120, 1, 11);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    site.pool.dismount(0, &mut site.events).expect("home");
+    site.events.clear();
+    let files = files
+        .into_iter()
+        .filter(|(_, contents)| !contents.is_empty());
+    (site, files.collect())
+}
+
+/// The soonest and the latest time that is expected of each of these files.
+fn expected(site: &Site, files: &Wanted<'_>) -> HashMap<FileId, (Micros, Micros)> {
+    let ids: Vec<FileId> = files.iter().map(|(path, _)| site.id(path)).collect();
+    let asking = Asking {
+        files: &ids,
+        now_ns: site.now_ns(),
+        drives: 1,
+    };
+    let list = pull_list(site.catalogue.as_ref(), asking, &site.settings).expect("a list");
+    let expected = list.expected.iter();
+    expected
+        .map(|one| (one.file, (one.soonest, one.latest)))
+        .collect()
+}
+
+/// When these files had been read, from the beginning of the recall. Files that share a block are read together,
+/// under the name of one of them: the others are left out.
+fn came(site: &mut Site, files: &Wanted<'_>) -> HashMap<FileId, Micros> {
+    let to = site.destination("back");
+    let requests = site.request(files, &to);
+    site.mover(|mover| mover.recall()).expect("recalled");
+    let began = site.events.first().expect("events").at_us;
+    let mut came = HashMap::new();
+    for ((path, _), request) in files.iter().zip(requests) {
+        let purpose = format!("request {}", request.0);
+        let is_its = |event: &&Event| {
+            event.action == Action::Read && event.purpose.as_ref() == Some(&purpose)
+        };
+        let of = site.events.iter().filter(is_its);
+        if let Some(end) = of.map(|event| event.at_us + event.took_us).max() {
+            came.insert(site.id(path), end - began);
+        }
+    }
+    came
+}
+
+/// Whether every file that came did so between the times that were expected.
+fn assert_as_expected(
+    expected: &HashMap<FileId, (Micros, Micros)>,
+    came: &HashMap<FileId, Micros>,
+) {
+    assert!(
+        came.len() * 3 > expected.len(),
+        "{} of {}",
+        came.len(),
+        expected.len()
+    );
+    for (file, came) in came {
+        let (soonest, latest) = &expected[file];
+        assert!(
+            (soonest..=latest).contains(&came),
+            "{file:?}: {came} is not in {soonest} to {latest}"
+        );
+    }
+}
+
+#[test]
+fn a_file_is_there_between_the_times_that_were_expected() {
+    let (mut site, files) = site();
+    let wanted: Vec<_> = files.iter().step_by(3).collect();
+    let expected = expected(&site, &wanted);
+    assert_eq!(expected.len(), wanted.len());
+    assert_as_expected(&expected, &came(&mut site, &wanted));
+}
+
+#[test]
+fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
+    let (mut site, files) = site();
+    let wanted: Vec<_> = files.iter().step_by(7).collect();
+    let others: Vec<_> = files.iter().skip(1).step_by(7).collect();
+    let alone = expected(&site, &wanted);
+    let to = site.destination("others");
+    site.request(&others, &to);
+    let beside = expected(&site, &wanted);
+    for (file, (soonest, _)) in &beside {
+        assert!(*soonest <= alone[file].0);
+    }
+    let sum = |times: &HashMap<FileId, (Micros, Micros)>| {
+        let latest = times.values().map(|(_, latest)| *latest);
+        latest.sum::<Micros>()
+    };
+    assert!(sum(&beside) > sum(&alone));
+    assert_as_expected(&beside, &came(&mut site, &wanted));
+}

@@ -1,0 +1,100 @@
+//! `--from-log`: a scenario made from a site's logs, checked against the responses that they show.
+
+use crate::error::CliError;
+use crate::output::{self, say};
+use crate::scenario;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+use tapewise_formats::asked_csv::{is_asked, read_asked};
+use tapewise_formats::cta_log::read_cta_log;
+use tapewise_formats::event_log::read_events;
+use tapewise_sim::Scenario;
+use tapewise_sim::twin::{Log, Twin};
+
+/// Runs of the twin that its logs are compared with.
+const CHECKED: u64 = 5;
+
+/// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show, goes
+/// to standard error.
+pub fn scenario(paths: &[PathBuf], write_to: Option<&Path>) -> Result<String, CliError> {
+    let logs = paths.iter().map(|path| read(path));
+    let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
+    let twin = Twin::new(&logs).map_err(|error| CliError::input(error).of("--from-log"))?;
+    say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
+    for assumed in &twin.assumed {
+        say(format_args!("  {assumed}\n"));
+    }
+    check(&twin)?;
+    if let Some(path) = write_to {
+        output::write(Some(path), |out| {
+            out.write_all(twin.text.as_bytes())
+                .map_err(CliError::failed)
+        })?;
+    }
+    Ok(twin.text)
+}
+
+/// Compares the twin as it is with the responses in the logs.
+fn check(twin: &Twin) -> Result<(), CliError> {
+    if twin.responses_s.is_empty() {
+        say("tapewise: the logs show no responses, so nobody knows how far off the twin is\n");
+        return Ok(());
+    }
+    let made = Scenario::from_toml(&twin.text).map_err(scenario::refused)?;
+    let site = match scenario::ready(&made)? {
+        Ok(site) => site,
+        Err(overload) => return Err(CliError::failed(overload).of("--from-log")),
+    };
+    for one in twin.check(&site, CHECKED).map_err(CliError::failed)? {
+        let (low, high) = (one.twin_s.low().max(0.0), one.twin_s.high());
+        let verdict = if one.twin_s.contains(one.log_s) {
+            "within"
+        } else {
+            "OUTSIDE"
+        };
+        say(format_args!(
+            "tapewise: {}: {:.1} s in the logs, {:.1} s in the twin ({:+.1} %), {verdict} the {low:.1} to {high:.1} s of one run\n",
+            one.name,
+            one.log_s,
+            one.twin_s.estimate,
+            one.off() * 100.0,
+        ));
+    }
+    Ok(())
+}
+
+/// A log of any kind, recognised by its first line.
+fn read(path: &Path) -> Result<Log, CliError> {
+    let bad = |why: &dyn std::fmt::Display| CliError::input(format!("{}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| bad(&error))?;
+    let mut input = BufReader::new(file);
+    let mut first = Vec::new();
+    input
+        .by_ref()
+        .take(FIRST_BYTES)
+        .read_until(b'\n', &mut first)
+        .map_err(|error| bad(&error))?;
+    input.rewind().map_err(|error| bad(&error))?;
+    let first = String::from_utf8_lossy(&first);
+    if first.contains("\"tapewise_events\"") {
+        return read_events(input)
+            .map(Log::Events)
+            .map_err(|error| bad(&error));
+    }
+    if is_asked(&first) {
+        return read_asked(input)
+            .map(Log::Asked)
+            .map_err(|error| bad(&error));
+    }
+    let log = read_cta_log(input).map_err(|error| bad(&error))?;
+    if log.reads.is_empty() {
+        return Err(bad(&"no log that a scenario can be made from").hint(
+            "a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
+        ));
+    }
+    Ok(Log::Cta(log))
+}
+
+/// A first line is looked at as far as this.
+const FIRST_BYTES: u64 = 64 << 10;

@@ -1,0 +1,197 @@
+//! What was asked of a library, and when it was answered, as CSV: `arrived_s,cartridge`, and what else is known.
+//!
+//! | column | |
+//! |---|---|
+//! | `arrived_s` | when the request arrived, in seconds from any beginning |
+//! | `cartridge` | which cartridge, by any name |
+//! | `response_s` | how long it took until the answer; optional |
+//! | `size_mb` | how much was read, in decimal MB; optional |
+//! | `place` | where on the cartridge, as a share of the tape from 0 to 1; optional |
+//! | `priority` | higher is sooner, 0 to 255; optional |
+//! | `owner` | who asked, by any name; optional |
+//! | `drive` | which drive read it, by any name; optional |
+//! | `library` | which library, by any name; optional |
+//!
+//! Extra columns are ignored: what `simulate --trace` writes is such a table.
+
+use crate::csv_table::{Table, TableError};
+use crate::number::excerpt;
+use std::io::BufRead;
+
+/// One request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// When it arrived.
+    pub arrived_s: f64,
+    /// Which cartridge it wants.
+    pub cartridge: String,
+    /// From arrival to answer.
+    pub response_s: Option<f64>,
+    /// How much.
+    pub size_mb: Option<f64>,
+    /// Where on the cartridge.
+    pub place: Option<f64>,
+    /// How urgent.
+    pub priority: u8,
+    /// Who asked.
+    pub owner: Option<String>,
+    /// Which drive read it.
+    pub drive: Option<String>,
+    /// Which library.
+    pub library: Option<String>,
+}
+
+/// Why a table of requests could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AskedError {
+    /// No table: not readable, not UTF-8, or not the same columns everywhere.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Not even a header.
+    #[error("the file is empty: expected a header line with arrived_s and cartridge")]
+    Empty,
+    /// A column that must be there.
+    #[error("line {line}: no column {wanted}; the header has: {found}")]
+    MissingColumn {
+        /// Where the header stands.
+        line: u64,
+        /// What is missing.
+        wanted: &'static str,
+        /// The names found.
+        found: String,
+    },
+    /// A field that is not what its column says.
+    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
+    Field {
+        /// The line, from 1.
+        line: u64,
+        /// The column's name.
+        column: &'static str,
+        /// The text, shortened.
+        text: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+}
+
+/// Whether the header of a table is one of requests.
+pub fn is_asked(header: &str) -> bool {
+    let mut names = header.split([',', ';', '\t']);
+    names.any(|name| name.trim().trim_matches('"') == "arrived_s")
+}
+
+/// Reads requests from CSV, in the order of the file.
+///
+/// # Errors
+/// At the first thing that is wrong, with its line and column.
+pub fn read_asked(input: impl BufRead) -> Result<Vec<Asked>, AskedError> {
+    let Some(mut table) = Table::open(input)? else {
+        return Err(AskedError::Empty);
+    };
+    let columns = Columns::find(&table)?;
+    let mut asked = Vec::new();
+    while let Some(row) = table.next()? {
+        if !row.is_blank() {
+            asked.push(columns.asked(row.line, &row.fields()?)?);
+        }
+    }
+    Ok(asked)
+}
+
+/// Where the columns stand.
+struct Columns {
+    arrived: usize,
+    cartridge: usize,
+    /// In the order of [`NUMBERS`].
+    numbers: [Option<usize>; 4],
+    /// In the order of [`NAMES`].
+    names: [Option<usize>; 3],
+}
+
+/// Columns of numbers, with the greatest number of each and what it is.
+const NUMBERS: [(&str, f64, &str); 4] = [
+    ("response_s", 1e9, "a number of seconds, 0 or more"),
+    ("size_mb", 1e12, "a number of MB, 0 or more"),
+    ("place", 1.0, "a share from 0 to 1"),
+    ("priority", 255.0, "a number from 0 to 255"),
+];
+
+/// Columns of names.
+const NAMES: [&str; 3] = ["owner", "drive", "library"];
+
+impl Columns {
+    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, AskedError> {
+        let needed = |wanted| {
+            let missing = || AskedError::MissingColumn {
+                line: table.header_line(),
+                wanted,
+                found: table.shown_names(),
+            };
+            table.column(wanted)?.ok_or_else(missing)
+        };
+        let mut columns = Columns {
+            arrived: needed("arrived_s")?,
+            cartridge: needed("cartridge")?,
+            numbers: [None; 4],
+            names: [None; 3],
+        };
+        for (at, (name, ..)) in columns.numbers.iter_mut().zip(NUMBERS) {
+            *at = table.column(name)?;
+        }
+        for (at, name) in columns.names.iter_mut().zip(NAMES) {
+            *at = table.column(name)?;
+        }
+        Ok(columns)
+    }
+
+    fn asked(&self, line: u64, fields: &[&str]) -> Result<Asked, AskedError> {
+        let wrong = |column, text: &str, expected| AskedError::Field {
+            line,
+            column,
+            text: excerpt(text.trim()),
+            expected,
+        };
+        let number = |column, text: &str, most: f64, expected| {
+            let found = text.trim().parse::<f64>().ok();
+            let found = found.filter(|number| (0.0..=most).contains(number));
+            found.ok_or_else(|| wrong(column, text, expected))
+        };
+        let mut numbers = [None; 4];
+        for ((found, at), (name, most, expected)) in
+            numbers.iter_mut().zip(self.numbers).zip(NUMBERS)
+        {
+            if let Some(text) = at
+                .map(|at| fields[at])
+                .filter(|text| !text.trim().is_empty())
+            {
+                *found = Some(number(name, text, most, expected)?);
+            }
+        }
+        let name = |at: Option<usize>| {
+            let name = at
+                .map(|at| fields[at].trim())
+                .filter(|name| !name.is_empty());
+            name.map(str::to_owned)
+        };
+        let [response_s, size_mb, place, priority] = numbers;
+        let [owner, drive, library] = self.names.map(name);
+        let cartridge = name(Some(self.cartridge));
+        Ok(Asked {
+            arrived_s: number(
+                "arrived_s",
+                fields[self.arrived],
+                1e12,
+                "a number of seconds, 0 or more",
+            )?,
+            cartridge: cartridge
+                .ok_or_else(|| wrong("cartridge", "", "the name of a cartridge"))?,
+            response_s,
+            size_mb,
+            place,
+            priority: priority.unwrap_or(0.0) as u8,
+            owner,
+            drive,
+            library,
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! A twin of one's own site: a scenario made from the site's logs.
+//!
+//! Requests come as they came, with their bursts; drives, robots and their times are as they were measured. What the logs
+//! do not tell gets a default, and is listed. Before anything else is asked of a twin it is [checked](Twin::check)
+//! against the responses that the logs show.
+
+mod measured;
+mod text;
+
+use crate::library::{Site, Stalled};
+use crate::scenario::ScenarioError;
+use crate::statistics::{Interval, StatisticsError};
+use crate::study::LEVEL;
+use measured::Measured;
+use std::collections::BTreeMap;
+use tapewise_formats::asked_csv::Asked;
+use tapewise_formats::cta_log::CtaLog;
+use tapewise_formats::event_log::EventLog;
+
+/// A log of a site.
+#[derive(Debug)]
+pub enum Log {
+    /// What was asked, and when it was answered.
+    Asked(Vec<Asked>),
+    /// What drives and robots did.
+    Events(EventLog),
+    /// What CTA's tape daemon read.
+    Cta(CtaLog),
+}
+
+/// A scenario made from logs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twin {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// What the logs did not tell, and what was taken instead.
+    pub assumed: Vec<String>,
+    /// The responses that the logs show, in seconds.
+    pub responses_s: Vec<f64>,
+}
+
+/// Why there is no twin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TwinError {
+    /// Nothing was asked.
+    #[error(
+        "the logs show no request: give a table with arrived_s and cartridge, or a log of reads"
+    )]
+    NoRequest,
+    /// Several libraries are no single site.
+    #[error(
+        "the table has requests of the libraries {0}: a twin is of one library; leave only the rows of that one"
+    )]
+    Libraries(String),
+    /// More cannot be simulated.
+    #[error("the logs show {0} requests, more than 5000000: give a part of them")]
+    TooMany(usize),
+}
+
+/// Why a twin could not be checked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A replication had no end.
+    #[error(transparent)]
+    Stalled(#[from] Stalled),
+    /// Too few replications say nothing.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}
+
+/// A number of the logs beside the twin's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// What it is: `mean`, `median`, `p95`.
+    pub name: &'static str,
+    /// As the logs show it, in seconds.
+    pub log_s: f64,
+    /// Where a run of the twin has it, in seconds.
+    pub twin_s: Interval,
+}
+
+impl Checked {
+    /// How far off the twin is, as a share of what the logs show.
+    pub fn off(&self) -> f64 {
+        self.twin_s.estimate / self.log_s - 1.0
+    }
+}
+
+/// A request as the twin gets it.
+struct Arrival {
+    at_s: f64,
+    cartridge: String,
+    place: Option<f64>,
+    size_mb: Option<f64>,
+    priority: u8,
+    owner: Option<String>,
+}
+
+impl Twin {
+    /// Makes a twin of the site that wrote these logs.
+    ///
+    /// # Errors
+    /// [`TwinError`].
+    pub fn new(logs: &[Log]) -> Result<Twin, TwinError> {
+        let measured = Measured::of(logs);
+        let mut assumed = Vec::new();
+        let asked = logs.iter().flat_map(|log| match log {
+            Log::Asked(asked) => &asked[..],
+            _ => &[],
+        });
+        let asked: Vec<&Asked> = asked.collect();
+        let libraries = names(asked.iter().filter_map(|one| one.library.as_deref()));
+        if libraries.len() > 1 {
+            let names: Vec<&str> = libraries.into_keys().collect();
+            return Err(TwinError::Libraries(names.join(", ")));
+        }
+        let mut arrivals: Vec<Arrival> = asked.iter().map(|one| Arrival::of(one)).collect();
+        if arrivals.is_empty() {
+            arrivals = measured.arrivals();
+            assumed.push(
+                "when files were asked for: when the mount that read them began, so the twin cannot be checked".to_owned(),
+            );
+        }
+        if arrivals.is_empty() {
+            return Err(TwinError::NoRequest);
+        }
+        if arrivals.len() > 5_000_000 {
+            return Err(TwinError::TooMany(arrivals.len()));
+        }
+        arrivals.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let drives = names(asked.iter().filter_map(|one| one.drive.as_deref())).len();
+        let text = text::scenario(&arrivals, &measured, drives, &mut assumed);
+        Ok(Twin {
+            text,
+            assumed,
+            responses_s: asked.iter().filter_map(|one| one.response_s).collect(),
+        })
+    }
+
+    /// The logs' responses beside those of `replications` runs of the twin, which have the same arrivals and draw all
+    /// times anew: mean, median and 95th percentile. Nothing where the logs show no responses.
+    ///
+    /// # Errors
+    /// [`CheckError`].
+    pub fn check(&self, site: &Site, replications: u64) -> Result<Vec<Checked>, CheckError> {
+        if self.responses_s.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut runs = Vec::new();
+        for replication in 0..replications {
+            let run = site.run(replication)?;
+            let responses = run
+                .answers
+                .iter()
+                .map(|answer| answer.response.as_secs_f64());
+            runs.push(numbers(responses.collect()));
+        }
+        let log = numbers(self.responses_s.clone());
+        let one = |(at, name)| {
+            let values: Vec<f64> = runs.iter().map(|run| run[at]).collect();
+            Ok(Checked {
+                name,
+                log_s: log[at],
+                twin_s: Interval::of_another(&values, LEVEL)?,
+            })
+        };
+        ["mean", "median", "p95"]
+            .into_iter()
+            .enumerate()
+            .map(one)
+            .collect()
+    }
+}
+
+impl Arrival {
+    fn of(asked: &Asked) -> Arrival {
+        Arrival {
+            at_s: asked.arrived_s,
+            cartridge: asked.cartridge.clone(),
+            place: asked.place,
+            size_mb: asked.size_mb,
+            priority: asked.priority,
+            owner: asked.owner.clone(),
+        }
+    }
+}
+
+/// Mean, median and 95th percentile.
+fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
+    responses_s.sort_by(f64::total_cmp);
+    let count = responses_s.len();
+    let quantile = |p: f64| responses_s[((p * count as f64) as usize).min(count - 1)];
+    let mean = responses_s.iter().sum::<f64>() / count as f64;
+    [mean, quantile(0.5), quantile(0.95)]
+}
+
+/// Names, each once, with a number: those that end in numbers in the order of these.
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, u32> {
+    let mut sorted: Vec<&str> = names.collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.sort_by_key(|name| (name.len(), *name));
+    sorted.into_iter().zip(0..).collect()
+}

@@ -1,0 +1,173 @@
+//! What logs tell of drives and robots.
+
+use super::{Arrival, Log};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tapewise_formats::event::{Action, Event};
+use tapewise_model::Micros;
+
+/// Counts and times.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    /// How long each kind of action took, in seconds.
+    times_s: BTreeMap<&'static str, Vec<f64>>,
+    drives: BTreeSet<String>,
+    robots: BTreeSet<String>,
+    /// Bytes read, and the time of it.
+    pub bytes: u64,
+    pub read_s: f64,
+    pub reads: u64,
+    /// The profile of the drives, where the log names one.
+    pub profile: Option<String>,
+    /// From the end of a drive's last action to the next unload, in seconds.
+    pub idle_s: Vec<f64>,
+    /// When a mount began, which cartridge it was of, and what was read of it.
+    mounts: Vec<(f64, String, Vec<f64>)>,
+}
+
+impl Measured {
+    /// What these logs tell.
+    pub fn of(logs: &[Log]) -> Measured {
+        let mut measured = Measured::default();
+        for log in logs {
+            match log {
+                Log::Asked(_) => {}
+                Log::Events(log) => {
+                    let headers = log
+                        .sessions
+                        .iter()
+                        .filter_map(|session| session.header.as_ref());
+                    let profiles: BTreeSet<&String> = headers
+                        .filter_map(|header| header.profile.as_ref())
+                        .collect();
+                    // One that holds for all drives.
+                    if let [profile] = profiles.into_iter().collect::<Vec<_>>()[..] {
+                        measured.profile = Some(profile.clone());
+                    }
+                    measured.events(log.events());
+                }
+                Log::Cta(log) => measured.cta(log),
+            }
+        }
+        measured
+    }
+
+    fn events<'a>(&mut self, events: impl Iterator<Item = &'a Event>) {
+        let mut last: HashMap<&str, Micros> = HashMap::new();
+        let mut open: HashMap<&str, usize> = HashMap::new();
+        for event in events {
+            let device = event.device.as_deref().unwrap_or_default();
+            let cartridge = event.cartridge.as_deref().unwrap_or_default();
+            let took_s = event.took_us.as_secs_f64();
+            let name = match event.action {
+                Action::Fetch => "fetch",
+                Action::Return => "return",
+                Action::Mount => "mount",
+                Action::Unmount => "unmount",
+                Action::Rewind => "rewind",
+                Action::Locate => "locate",
+                Action::Read => "read",
+                _ => continue,
+            };
+            self.times_s.entry(name).or_default().push(took_s);
+            if matches!(event.action, Action::Fetch | Action::Return) {
+                self.robots.insert(device.to_owned());
+                continue;
+            }
+            self.drives.insert(device.to_owned());
+            match event.action {
+                Action::Mount => {
+                    open.insert(device, self.mounts.len());
+                    self.mounts
+                        .push((event.at_us.as_secs_f64(), cartridge.to_owned(), Vec::new()));
+                }
+                Action::Read => {
+                    self.reads += 1;
+                    self.bytes += event.bytes;
+                    self.read_s += took_s;
+                    if let Some(mount) = open.get(device) {
+                        self.mounts[*mount].2.push(event.bytes as f64 / 1e6);
+                    }
+                }
+                Action::Rewind | Action::Unmount => {
+                    if let Some(end) = last.remove(device) {
+                        self.idle_s.push((event.at_us - end).as_secs_f64());
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            last.insert(device, event.at_us + event.took_us);
+        }
+    }
+
+    fn cta(&mut self, log: &tapewise_formats::cta_log::CtaLog) {
+        let mut open: HashMap<(&str, &str), usize> = HashMap::new();
+        for read in &log.reads {
+            let size_mb = read.data_bytes as f64 / 1e6;
+            let position_s = read.position_time.as_secs_f64();
+            let read_s = read.read_time.map_or(0.0, |time| time.as_secs_f64());
+            let mount = *open.entry((&read.mount, &read.volume)).or_insert_with(|| {
+                let written_s = read.written_us.unwrap_or(0) as f64 / 1e6;
+                let began_s = written_s - position_s - read_s;
+                self.mounts.push((began_s, read.volume.clone(), Vec::new()));
+                self.mounts.len() - 1
+            });
+            // What a drive does before the first file of a mount is not only a locate.
+            if !self.mounts[mount].2.is_empty() {
+                self.times_s.entry("locate").or_default().push(position_s);
+            }
+            self.mounts[mount].2.push(size_mb);
+            if read.read_time.is_some() {
+                self.reads += 1;
+                self.bytes += read.data_bytes;
+                self.read_s += read_s;
+            }
+        }
+    }
+
+    /// What was read, as if it had been asked for when its mount began.
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        let first = self
+            .mounts
+            .iter()
+            .map(|mount| mount.0)
+            .fold(f64::INFINITY, f64::min);
+        let mounts = self.mounts.iter();
+        let each = mounts.flat_map(|(at_s, cartridge, reads)| {
+            reads.iter().map(move |size_mb| Arrival {
+                at_s: at_s - first,
+                cartridge: cartridge.clone(),
+                place: None,
+                size_mb: Some(*size_mb),
+                priority: 0,
+                owner: None,
+            })
+        });
+        each.collect()
+    }
+
+    /// The drives that the logs name.
+    pub fn drives(&self) -> usize {
+        self.drives.len()
+    }
+
+    /// The robots that the logs name.
+    pub fn robots(&self) -> usize {
+        self.robots.len()
+    }
+
+    /// How long an action took, sorted: at most a hundred values at even steps of their distribution.
+    pub fn times_s(&self, name: &str) -> Option<Vec<f64>> {
+        const MOST: usize = 100;
+        let mut times = self.times_s.get(name)?.clone();
+        times.sort_by(f64::total_cmp);
+        let count = times.len();
+        if count <= MOST {
+            return Some(times);
+        }
+        // Means of a hundred equal parts: their mean is that of all.
+        let part = |nth: usize| &times[nth * count / MOST..(nth + 1) * count / MOST];
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        Some((0..MOST).map(|nth| mean(part(nth))).collect())
+    }
+}

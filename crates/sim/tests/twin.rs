@@ -1,0 +1,148 @@
+//! A twin gives back what its log shows, and says what the log does not tell.
+
+use tapewise_formats::asked_csv::read_asked;
+use tapewise_formats::cta_log::read_cta_log;
+use tapewise_formats::event_log::read_events;
+use tapewise_model::profile;
+use tapewise_sim::library::Site;
+use tapewise_sim::twin::{Log, Twin, TwinError};
+use tapewise_sim::{Logged, Scenario, responses_csv};
+
+/// A site whose policy is the one that twins are given, and whose times the log has to tell.
+fn site(seed: u64, drive: &str) -> Site {
+    let text = format!(
+        r#"
+        name = "known"
+        seed = {seed}
+        requests = 3000
+        arrivals = {{ pattern = "bursts", per_hour = 60, a_day = 24, size = 30, burst_per_hour = 2000 }}
+        request = {{ cartridges = {{ pick = "clustered", run = 2 }}, size_mb = {{ mean = 4000, cv = 1 }}, owners = 5 }}
+        policy = {{ mount = "oldest", order = "sort", dismount = "when-needed" }}
+        [[library]]
+        name = "library"
+        robot = {{ count = 2, get_s = {{ least = 6, most = 14 }}, put_s = {{ least = 6, most = 14 }} }}
+        cartridge = [{{ count = 300 }}]
+        drive = [{{ count = 4, {drive} }}]
+        "#
+    );
+    let scenario = Scenario::from_toml(&text).expect("a scenario");
+    Site::new(&scenario, profile::find).expect("a site")
+}
+
+const STATED: &str = "load_s = 15, unload_s = 15, search_s = { mean = 40, cv = 0.4 }, rewind_s = { mean = 40, cv = 0.4 }, rate_mb_s = 300";
+
+/// The table and the event log of one replication.
+fn logs(site: &Site) -> Vec<Log> {
+    let logged = Logged::new(site, 0).expect("a run");
+    let mut events = Vec::new();
+    logged.write_events(&mut events).expect("written");
+    let table = responses_csv(&[logged]);
+    vec![
+        Log::Asked(read_asked(table.as_bytes()).expect("a table")),
+        Log::Events(read_events(&events[..]).expect("a log")),
+    ]
+}
+
+fn of(twin: &Twin) -> Site {
+    let scenario = Scenario::from_toml(&twin.text).expect("a scenario");
+    Site::new(&scenario, profile::find).expect("a site")
+}
+
+#[test]
+fn a_twin_of_a_known_site_gives_back_its_responses() {
+    for drive in [STATED, "profile = \"lto9\""] {
+        let mut held = 0;
+        for seed in 1..=4 {
+            let twin = Twin::new(&logs(&site(seed, drive))).expect("a twin");
+            let checked = twin.check(&of(&twin), 10).expect("checked");
+            let mean = &checked[0];
+            assert!(mean.off().abs() < 0.1, "{drive}, seed {seed}: {checked:?}");
+            held += checked
+                .iter()
+                .filter(|one| one.twin_s.contains(one.log_s))
+                .count();
+        }
+        // Of twelve numbers 95 % intervals hold all but a few.
+        assert!(held >= 9, "{drive}: {held} of 12");
+    }
+}
+
+#[test]
+fn a_twin_is_told_apart_from_a_site_with_fewer_drives() {
+    let twin = Twin::new(&logs(&site(5, STATED))).expect("a twin");
+    let fewer = twin.text.replace("count = 4\n", "count = 3\n");
+    assert_ne!(fewer, twin.text);
+    let fewer = Twin {
+        text: fewer,
+        ..twin.clone()
+    };
+    let off = |twin: &Twin| twin.check(&of(twin), 5).expect("checked")[0].off();
+    assert!(
+        off(&twin).abs() < 0.1 && off(&fewer) > 0.2,
+        "{} {}",
+        off(&twin),
+        off(&fewer)
+    );
+}
+
+#[test]
+fn what_a_table_alone_does_not_tell_is_listed() {
+    let table = "arrived_s,cartridge\n10,A1\n20,A2\n";
+    let log = Log::Asked(read_asked(table.as_bytes()).expect("a table"));
+    let twin = Twin::new(&[log]).expect("a twin");
+    let all = twin.assumed.join("\n");
+    for what in [
+        "drives",
+        "robots",
+        "loading",
+        "unloading",
+        "a search",
+        "a rewind",
+        "the rate",
+        "the size",
+        "where on",
+        "who asked",
+        "mount policy",
+    ] {
+        assert!(all.contains(what), "{what} is not in:\n{all}");
+    }
+    assert!(of(&twin).run(0).is_ok());
+    assert_eq!(twin.check(&of(&twin), 5).expect("nothing to check"), []);
+}
+
+#[test]
+fn a_log_of_ctas_tape_daemon_tells_volumes_sizes_and_rate_and_not_when_files_were_asked_for() {
+    let line = |at: u32, vid: &str, seq: u32| {
+        format!(
+            "{{\"epoch_time\":{at},\"message\":\"File successfully read from tape\",\"tapeVid\":\"{vid}\",\"tapeDrive\":\"d1\",\
+             \"mountId\":\"{vid}\",\"BlockId\":\"{}\",\"fSeq\":\"{seq}\",\"dataVolume\":\"4000000000\",\"positionTime\":\"30.5\",\
+             \"readWriteTime\":\"10.0\"}}\n",
+            seq * 20_000
+        )
+    };
+    let text = [
+        line(1000, "V1", 5),
+        line(1050, "V1", 9),
+        line(1300, "V2", 1),
+    ]
+    .concat();
+    let log = Log::Cta(read_cta_log(text.as_bytes()).expect("a log"));
+    let twin = Twin::new(&[log]).expect("a twin");
+    assert!(twin.text.contains("rate_mb_s = 400\n"), "{}", twin.text);
+    assert!(twin.text.contains("search_s = 30.5\n"), "{}", twin.text);
+    assert!(
+        twin.assumed[0].contains("when files were asked for"),
+        "{:?}",
+        twin.assumed
+    );
+    assert_eq!(of(&twin).run(0).expect("a run").answers.len(), 3);
+}
+
+#[test]
+fn logs_without_a_request_and_tables_of_several_libraries_are_refused() {
+    assert!(matches!(Twin::new(&[]), Err(TwinError::NoRequest)));
+    let table = "arrived_s,cartridge,library\n10,A1,east\n20,A2,west\n";
+    let log = Log::Asked(read_asked(table.as_bytes()).expect("a table"));
+    let error = Twin::new(&[log]).expect_err("two libraries").to_string();
+    assert!(error.contains("east, west"), "{error}");
+}
