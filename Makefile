@@ -13,7 +13,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo test build check packages packages-verified python python-package capi targets programs unit \
+.PHONY: help demo demo-site test build check packages packages-verified python python-package capi targets programs unit \
     documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist source semver web \
     web-test page other-systems windows clean
@@ -23,6 +23,9 @@ help: ## list these commands
 
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
+
+demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong meanwhile
+	@python3 packaging/demo-site.py --program $(TAPEWISE)
 
 test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.

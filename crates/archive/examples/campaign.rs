@@ -133,6 +133,7 @@ impl Site {
             pool: &mut self.pool,
             settings: &self.settings,
             log: &mut self.events,
+            lessee: None,
             stop: &self.stop,
             now_ns: &|| now,
             new_uuid: &random_uuid,

@@ -103,6 +103,39 @@ impl Cache {
         Ok((Cache(Arc::new(inner)), recovered))
     }
 
+    /// Lets other processes have the cache too. Each gives its files keys from another one on, so that no two are the
+    /// same.
+    ///
+    /// # Errors
+    /// [`CacheError::Io`].
+    pub fn share(&self, first_key: u64) -> Result<(), CacheError> {
+        let mut state = self.0.state();
+        state.next_key = state.next_key.max(first_key);
+        state.looked_ns = Some(i64::MIN);
+        let shared = self.0.disk.let_others_in();
+        shared.map_err(io_error("sharing", Path::new(".")))
+    }
+
+    /// Opens a cache that others have, and who have put it right: see [`Cache::share`].
+    pub fn join(
+        disk: Box<dyn Disk>,
+        records: Arc<dyn CacheRecords>,
+        water: Water,
+        first_key: u64,
+    ) -> Cache {
+        let state = State {
+            next_key: first_key,
+            looked_ns: Some(i64::MIN),
+            ..State::default()
+        };
+        Cache(Arc::new(Inner {
+            disk,
+            records,
+            water,
+            state: Mutex::new(state),
+        }))
+    }
+
     /// Whether one thing must be done after the other: see [`Disk::is_in_turns`].
     pub fn is_in_turns(&self) -> bool {
         self.0.disk.is_in_turns()
@@ -137,6 +170,7 @@ impl Cache {
             });
         }
         let mut state = self.0.state();
+        self.look(&mut state, at_ns)?;
         let wanted = |state: &State| {
             let held = state.held_bytes.saturating_add(state.reserved_bytes);
             held.saturating_add(bytes)
@@ -165,6 +199,20 @@ impl Cache {
             key,
             bytes,
         })
+    }
+
+    /// Asks the catalogue now and then how much is held, where others have the cache too. What they are bringing in at
+    /// the moment is not counted: by that the cache may hold more than its high water.
+    fn look(&self, state: &mut State, at_ns: i64) -> Result<(), CacheError> {
+        const EVERY_NS: i64 = 1_000_000_000;
+        let Some(looked_ns) = state.looked_ns else {
+            return Ok(());
+        };
+        if at_ns.saturating_sub(looked_ns) >= EVERY_NS {
+            state.held_bytes = self.0.records.cache_holds(at_ns)?.bytes;
+            state.looked_ns = Some(at_ns);
+        }
+        Ok(())
     }
 
     /// Makes room on the disk, where others have filled it; what is free where that is too little.
@@ -207,7 +255,7 @@ impl Cache {
                 // One that cannot be unlinked goes on to take its room until the next start.
                 Err(error) => failed = Some(io_error("removing", &name)(error)),
                 Ok(()) => {
-                    state.held_bytes -= file.bytes;
+                    state.held_bytes = state.held_bytes.saturating_sub(file.bytes);
                     freed += file.bytes;
                 }
             }
@@ -238,14 +286,22 @@ impl Cache {
         let records: Vec<(CacheKey, NewStore)> = keys.zip(stores).collect();
         let stored = recorded(arrived, self.0.records.store_cached(&records, at_ns))?;
         // Acknowledged is what a copy of the catalogue from before cannot hide.
+        let turn = self.0.disk.turn();
+        let _turn = turn.map_err(io_error("locking", Path::new(".")))?;
         tie::write(self.0.disk.as_ref(), &self.0.records.tie()?, None)?;
         Ok(stored)
     }
 
-    /// Records a file of the archive that has arrived from tape.
-    pub fn stage(&self, arrived: Arrived, file: FileId, at_ns: i64) -> Result<(), CacheError> {
+    /// Records a file of the archive that has arrived from tape, in the catalogue as whoever read it may use it.
+    pub fn stage(
+        &self,
+        records: &dyn CacheRecords,
+        arrived: Arrived,
+        file: FileId,
+        at_ns: i64,
+    ) -> Result<(), CacheError> {
         let (key, bytes) = (arrived.key(), arrived.bytes());
-        let staged = self.0.records.stage_cached(key, file, bytes, at_ns);
+        let staged = records.stage_cached(key, file, bytes, at_ns);
         recorded(vec![arrived], staged)
     }
 
@@ -272,7 +328,7 @@ impl Cache {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(io_error("removing", &name)(error));
                 }
-                _ => state.held_bytes -= cached.bytes,
+                _ => state.held_bytes = state.held_bytes.saturating_sub(cached.bytes),
             }
         }
         Ok(!is_needed)
@@ -292,7 +348,7 @@ impl Cache {
             _ => recover::set_aside(disk.as_ref(), &[cached.key], records.tie()?.generation)?,
         };
         records.drop_cached(file)?;
-        state.held_bytes -= cached.bytes;
+        state.held_bytes = state.held_bytes.saturating_sub(cached.bytes);
         Ok(aside.map(|aside| aside.directory))
     }
 

@@ -26,6 +26,7 @@
 //! | `drives` | recalls on all drives at once |
 //! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
+//! | `lessee` | a mover among others: leases on drives and volumes, and drives that know of them |
 
 mod add;
 mod arriving;
@@ -36,6 +37,7 @@ mod frames;
 mod hand_over;
 mod job;
 mod join;
+mod lessee;
 mod migrate;
 mod migrated;
 mod open;
@@ -52,6 +54,7 @@ pub use choice::MountSettings;
 pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
 pub use frames::Precompress;
 pub use hand_over::Recalled;
+pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
@@ -228,6 +231,25 @@ impl MoveError {
         }
     }
 
+    /// Whether the lease that the work was done for is over.
+    fn is_lease_lost(&self) -> bool {
+        match self {
+            MoveError::Catalogue(CatalogueError::LeaseLost { .. }) => true,
+            MoveError::Run {
+                source: RunError::Sink(error),
+                ..
+            } => {
+                let inner = error.get_ref();
+                let inner = inner.and_then(|inner| inner.downcast_ref::<MoveError>());
+                inner.is_some_and(MoveError::is_lease_lost)
+            }
+            other => {
+                let run = other.run_error();
+                run.is_some_and(|run| Blame::of_run(run) == Blame::Reserved)
+            }
+        }
+    }
+
     /// Whether somebody asked to stop.
     fn is_interrupted(&self) -> bool {
         matches!(
@@ -318,6 +340,8 @@ pub struct Mover<'a> {
     pub settings: &'a Settings,
     /// Where events go.
     pub log: &'a mut (dyn Log + Send),
+    /// What it may use, where others move files of the same archive; none where it is alone.
+    pub lessee: Option<&'a Lessee>,
     /// Set by whoever wants it to stop.
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
@@ -342,13 +366,20 @@ pub struct TakenUp {
 
 impl Mover<'_> {
     /// Gives up the writes of a process that was killed, and what it fetched for itself, and queues its
-    /// recalls again. Only one
-    /// mover may work on a catalogue: see that no other one lives.
+    /// recalls again. What movers have leases for is left to them. Without leases only one mover may work on a
+    /// catalogue: see that no other one lives.
     ///
     /// # Errors
     /// [`MoveError::Catalogue`].
     pub fn take_up(&mut self) -> Result<TakenUp, MoveError> {
-        let open = self.catalogue.open_writes()?;
+        self.catalogue.end_expired((self.now_ns)())?;
+        if self.lessee.is_some() {
+            return Ok(TakenUp::default());
+        }
+        let leases = self.catalogue.leases()?;
+        let is_leased = |volume| leases.iter().any(|lease| lease.volume == Some(volume));
+        let mut open = self.catalogue.open_writes()?;
+        open.retain(|write| !is_leased(write.volume));
         for write in &open {
             self.catalogue.abandon_write(write.id)?;
         }

@@ -10,8 +10,10 @@
 //! Nothing here prints: what was found and put right is a value.
 
 use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
-use crate::catalogue::{Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue};
-use crate::mover::{MoveError, Mover, Settings, TakenUp};
+use crate::catalogue::{
+    CacheRecords, Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue,
+};
+use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
 use crate::settings::{ArchiveSettings, SettingsError};
 use std::fs::Permissions;
@@ -104,6 +106,8 @@ pub struct Machinery<'a> {
     pub settings: &'a Settings,
     /// Where events go.
     pub log: &'a mut (dyn Log + Send),
+    /// What the mover may use, where others move files of the same archive; none where it is alone.
+    pub lessee: Option<&'a Lessee>,
     /// Set by whoever wants the work to stop.
     pub stop: &'a AtomicBool,
     /// The time, nanoseconds since 1970.
@@ -213,7 +217,7 @@ impl Archive {
     pub fn upgrade(directory: &Path) -> Result<Option<Upgrade>, OpenError> {
         let pending = Archive::pending_upgrade(directory)?;
         let path = directory.join("cache");
-        let _held = hold(&path)?;
+        let _held = hold(&path, Directory::open)?;
         Archive::open(directory)?;
         Ok(pending)
     }
@@ -239,7 +243,7 @@ impl Archive {
             path: path.clone(),
             source: Box::new(source),
         })?;
-        let _held = hold(&directory.join("cache"))?;
+        let _held = hold(&directory.join("cache"), Directory::open)?;
         let (from, to) = (
             catalogue_of(directory, &settings)?,
             catalogue_of(directory, &moved)?,
@@ -272,6 +276,30 @@ impl Archive {
     /// cache belongs to.
     pub fn cache(&self) -> Result<(Cache, Recovered), OpenError> {
         self.cache_on(self.disk()?)
+    }
+
+    /// Its cache, together with other movers. The first one puts right what killed processes left. No two that have it
+    /// at the same time may give the same `epoch`, that of a lease.
+    ///
+    /// # Errors
+    /// As [`Archive::cache`]; [`OpenError::Busy`] where a process has it alone.
+    pub fn shared_cache(&self, epoch: u64) -> Result<(Cache, Recovered), OpenError> {
+        // Names of files in the cache are numbers: each lease has four billion of its own.
+        let first_key = epoch << 32;
+        let records = || Arc::clone(&self.catalogue) as Arc<dyn CacheRecords>;
+        match hold(&self.cache_directory(), Directory::open) {
+            Ok(directory) => {
+                let (cache, found) = Cache::open(Box::new(directory), records(), self.water())?;
+                cache.share(first_key)?;
+                Ok((cache, found))
+            }
+            Err(OpenError::Busy(_)) => {
+                let disk = Box::new(hold(&self.cache_directory(), Directory::join)?);
+                let cache = Cache::join(disk, records(), self.water(), first_key);
+                Ok((cache, Recovered::default()))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Its cache, on another disk than the directory of the archive: one that a test has in hand.
@@ -324,7 +352,7 @@ impl Archive {
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {
-        Ok(Box::new(hold(&self.cache_directory())?))
+        Ok(Box::new(hold(&self.cache_directory(), Directory::open)?))
     }
 
     fn water(&self) -> Water {
@@ -351,6 +379,7 @@ impl Archive {
             pool,
             settings,
             log,
+            lessee,
             stop,
             now_ns,
             new_uuid,
@@ -361,6 +390,7 @@ impl Archive {
             pool: &mut *pool,
             settings,
             log: &mut *log,
+            lessee,
             stop,
             now_ns,
             new_uuid,
@@ -374,6 +404,9 @@ impl Archive {
             if let Err(error) = pool.dismount(drive, log) {
                 tell(Notice::NotDismounted(error));
             }
+        }
+        if let Some(lessee) = lessee {
+            lessee.give_back_drives()?;
         }
         done
     }
@@ -401,9 +434,12 @@ fn catalogue_of(directory: &Path, settings: &ArchiveSettings) -> Result<Place, C
     })
 }
 
-/// The cache's directory, which one process has at a time.
-fn hold(path: &Path) -> Result<Directory, OpenError> {
-    Directory::open(path).map_err(|source| match source.kind() {
+/// The cache's directory, taken alone or together with others.
+fn hold(
+    path: &Path,
+    how: impl FnOnce(&Path) -> io::Result<Directory>,
+) -> Result<Directory, OpenError> {
+    how(path).map_err(|source| match source.kind() {
         io::ErrorKind::ResourceBusy => OpenError::Busy(source),
         _ => OpenError::Io {
             path: path.to_owned(),

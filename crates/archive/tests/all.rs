@@ -13,6 +13,7 @@ mod catalogue_postgres;
 mod deliver;
 mod deliver_copy;
 mod leases;
+mod lessees;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;

@@ -376,7 +376,7 @@ fn act(
             if catalogue.cached(file)?.is_none() {
                 let (number, bytes) = told.live[&file];
                 let arrived = arrive(cache, &contents(number, bytes), at_ns)?;
-                cache.stage(arrived, file, at_ns)?;
+                cache.stage(&**catalogue, arrived, file, at_ns)?;
             }
         }
         Act::Read(at) => {

@@ -324,6 +324,7 @@ fn what_is_cancelled_while_its_cartridge_is_read_is_not_read() {
         pool: &mut site.pool,
         settings: &site.settings,
         log: &mut site.events,
+        lessee: None,
         stop: &AtomicBool::new(false),
         now_ns: &cancel_after_the_first,
         new_uuid: &tapewise_archive::mover::random_uuid,

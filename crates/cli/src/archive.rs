@@ -8,14 +8,14 @@ use crate::output::say;
 use crate::person::Terminal;
 use crate::progress::{Drives, Meter, State};
 use crate::units::count;
-use std::io::BufWriter;
+use std::io::LineWriter;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::{CatalogueError, Held, Upgrade};
-use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
+use tapewise_archive::mover::{Denied, Lessee, MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
 use tapewise_archive::settings::ArchiveSettings;
@@ -25,6 +25,7 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
 use tapewise_library::pool::{Person, Pool};
 use tapewise_run::READY_LIMIT;
+use tapewise_scsi::TapeDrive;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
 pub struct Archive(Opened);
@@ -113,6 +114,17 @@ impl Archive {
             let hint = "another tapewise works on this archive: wait for it";
             CliError::with(Exit::Busy, busy).hint(hint)
         })
+    }
+
+    /// Its cache, beside other movers; `epoch` is that of a lease. Busy where a process works with it alone.
+    pub fn shared_cache(&self, epoch: u64) -> Result<Cache, CliError> {
+        match self.0.shared_cache(epoch) {
+            Err(error) => Err(hinted(error, self.directory())),
+            Ok((cache, found)) => {
+                self.say_recovered(&found);
+                Ok(cache)
+            }
+        }
     }
 
     /// Its cache, or who has it; what a killed process left is put right.
@@ -247,9 +259,28 @@ impl Archive {
         watch: &(dyn Fn(&Event) + Sync),
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
+        let crew = Crew {
+            drives: &self.settings.drives,
+            changers: &self.settings.changers,
+            lessee: None,
+            most_drives: usize::MAX,
+        };
+        self.with_crew(cache, &crew, stop, quiet, watch, work)
+    }
+
+    /// The same with other drives and robots, alone or beside other movers.
+    pub fn with_crew<T>(
+        &self,
+        cache: &Cache,
+        crew: &Crew<'_>,
+        stop: &Arc<AtomicBool>,
+        quiet: bool,
+        watch: &(dyn Fn(&Event) + Sync),
+        work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
+    ) -> Result<T, CliError> {
         let mut devices = Devices::default();
-        let mut pool = self.pool(&mut devices, stop, quiet)?;
-        let scale = devices.byte_scale(&self.settings.drives[0])?;
+        let mut pool = self.pool(&mut devices, crew, stop, quiet)?;
+        let scale = devices.byte_scale(&crew.drives[0])?;
         let settings = self.mover_settings(scale.unwrap_or(1))?;
         let path = self.events();
         let log = crate::log_file::append_private(&path);
@@ -258,7 +289,7 @@ impl Archive {
             byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
             ..crate::log_file::header()
         };
-        let log = EventWriter::new(BufWriter::new(log), &header);
+        let log = EventWriter::new(LineWriter::with_capacity(LONGEST_LINE, log), &header);
         let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let mut log = Watched {
             log: &mut log,
@@ -268,6 +299,7 @@ impl Archive {
             pool: &mut pool,
             settings: &settings,
             log: &mut log,
+            lessee: crew.lessee,
             stop,
             now_ns: &now_ns,
             new_uuid: &random_uuid,
@@ -279,13 +311,18 @@ impl Archive {
     fn pool(
         &self,
         devices: &mut Devices,
+        crew: &Crew<'_>,
         stop: &Arc<AtomicBool>,
         quiet: bool,
     ) -> Result<Pool, CliError> {
-        let names = self.settings.drives.iter();
-        let drives = names.map(|name| devices.tape_alone(name));
-        let drives = drives.collect::<Result<_, _>>()?;
-        let names = self.settings.changers.iter();
+        let drives = match crew.lessee {
+            Some(lessee) => leased(devices, crew, lessee)?,
+            None => {
+                let drives = crew.drives.iter().map(|name| devices.tape_alone(name));
+                drives.collect::<Result<_, _>>()?
+            }
+        };
+        let names = crew.changers.iter();
         let robots = names.map(|name| devices.changer(name));
         let robots = robots.collect::<Result<_, _>>()?;
         let listener = Box::new(move |line: &str| {
@@ -293,7 +330,7 @@ impl Archive {
                 say(format_args!("{line}\n"));
             }
         });
-        let person: Option<Box<dyn Person>> = if self.is_loaded_by_hand() {
+        let person: Option<Box<dyn Person>> = if crew.changers.is_empty() {
             Some(Box::new(Terminal::new(stop)))
         } else {
             None
@@ -301,6 +338,57 @@ impl Archive {
         let mut pool = Pool::new(drives, robots, person, listener)?;
         pool.set_pace(devices.pace());
         Ok(pool)
+    }
+}
+
+/// Drives and robots for one piece of work.
+pub struct Crew<'a> {
+    /// Names of drives.
+    pub drives: &'a [String],
+    /// Names of robots.
+    pub changers: &'a [String],
+    /// What it may use of them, where other movers work for the same archive.
+    pub lessee: Option<&'a Lessee>,
+    /// Drives that it uses at most.
+    pub most_drives: usize,
+}
+
+/// No event is longer: each is written as a whole, so that several processes may append to one log.
+const LONGEST_LINE: usize = 1 << 16;
+
+/// The drives that no other mover has, up to as many as it uses.
+fn leased(
+    devices: &mut Devices,
+    crew: &Crew<'_>,
+    lessee: &Lessee,
+) -> Result<Vec<TapeDrive>, CliError> {
+    let mut drives = Vec::new();
+    let mut denied = None;
+    for name in crew.drives {
+        if drives.len() == crew.most_drives {
+            break;
+        }
+        let mut drive = match devices.tape_beside_others(name) {
+            Ok(drive) => drive,
+            Err(error) => {
+                denied.get_or_insert(error);
+                continue;
+            }
+        };
+        match lessee.claim(&mut drive, None) {
+            Ok(Ok(_)) => drives.push(drive),
+            Ok(Err(Denied::Drive(why) | Denied::Volume(why))) => {
+                denied.get_or_insert(CliError::with(Exit::Busy, why));
+            }
+            Err(error @ MoveError::Pool(_)) => {
+                denied.get_or_insert(error.into());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match denied {
+        Some(error) if drives.is_empty() => Err(error),
+        _ => Ok(drives),
     }
 }
 

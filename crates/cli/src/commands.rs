@@ -17,6 +17,8 @@ pub mod help;
 pub mod library;
 pub mod manual;
 pub mod measure;
+#[cfg(target_os = "linux")]
+pub mod mover;
 pub mod order;
 pub mod page;
 pub mod profile;

@@ -91,6 +91,12 @@ impl Devices {
         Ok(drive)
     }
 
+    /// Opens a tape drive that a lease will say who has: refused while a program on this host has it open.
+    pub fn tape_beside_others(&mut self, name: &str) -> Result<TapeDrive, CliError> {
+        in_use::refuse_held(name)?;
+        self.tape(name)
+    }
+
     /// Opens a changer: asks who it is and nothing more.
     pub fn changer(&mut self, name: &str) -> Result<Changer, CliError> {
         let (name, ties) = ties(name)?;

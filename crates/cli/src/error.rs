@@ -230,7 +230,8 @@ fn exit_of(error: &ScsiError) -> Exit {
             status: Status::Busy | Status::ReservationConflict | Status::TaskSetFull,
             ..
         }
-        | ScsiError::Reserved { .. } => Exit::Busy,
+        | ScsiError::Reserved { .. }
+        | ScsiError::LeaseOver => Exit::Busy,
         ScsiError::Transport { source, .. } => match source {
             TransportError::TimedOut { .. } | TransportError::Path { .. } => Exit::Hardware,
             TransportError::TooLarge { .. } | TransportError::Deviation { .. } => Exit::Input,

@@ -134,6 +134,7 @@ Archive
   store      Put files into an archive and onto tape (experimental)
   catalog    Make an archive, find files in it, verify, repack and back up
   serve      Answer recall requests over HTTP (experimental)
+  mover      Move an archive's files with the drives of this host, beside other movers (experimental)
 
 Evidence
   audit      Show where the drive-hours of a log went, and what other orders would have cost
@@ -156,7 +157,9 @@ characters wide in a pipe or a file; set COLUMNS=120 for another width.
 ";
 
 /// The verbs that are there on Linux only.
-const LINUX_ONLY: [&str; 6] = ["recall", "store", "catalog", "serve", "demo", "doctor"];
+const LINUX_ONLY: [&str; 7] = [
+    "recall", "store", "catalog", "serve", "mover", "demo", "doctor",
+];
 
 /// The help of what this system has.
 fn help() -> String {
@@ -184,6 +187,8 @@ enum Verb {
     Catalog(commands::catalog::Catalog),
     #[cfg(target_os = "linux")]
     Serve(commands::serve::Serve),
+    #[cfg(target_os = "linux")]
+    Mover(commands::mover::Mover),
     Drive(commands::drive::Drive),
     Library(commands::library::Library),
     Fit(commands::fit::Fit),
@@ -284,6 +289,8 @@ fn run(cli: &Cli) -> Result<ExitCode, CliError> {
         Verb::Catalog(args) => commands::catalog::run(args),
         #[cfg(target_os = "linux")]
         Verb::Serve(args) => commands::serve::run(args),
+        #[cfg(target_os = "linux")]
+        Verb::Mover(args) => commands::mover::run(args),
         Verb::Drive(args) => commands::drive::run(args),
         Verb::Library(args) => commands::library::run(args),
         Verb::Fit(args) => commands::fit::run(args),
@@ -363,7 +370,7 @@ mod tests {
     }
 
     /// Verbs without --json: what they print is a file, a page or a demonstration, and no result; a service answers.
-    const NO_JSON: [&str; 13] = [
+    const NO_JSON: [&str; 14] = [
         "convert",
         "demo",
         "drive check",
@@ -375,6 +382,7 @@ mod tests {
         "library bench prepare",
         "manual",
         "measure",
+        "mover",
         "page",
         "serve",
     ];

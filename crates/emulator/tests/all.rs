@@ -7,6 +7,7 @@ mod common;
 mod drive_position;
 mod drive_transfer;
 mod faults;
+mod fence;
 mod host;
 mod initiator;
 mod iscsi;

@@ -31,7 +31,7 @@ pub(crate) use clean::is_cleaner;
 pub use desk::Listener;
 pub use error::{Blame, PoolError};
 pub use person::{Answer, Person};
-pub use work::{Fit, Pace, Trouble, Work, WorkError};
+pub use work::{Admission, Fit, Pace, Trouble, Work, WorkError};
 
 use bay::{Bay, Holds, Site, State};
 use clean::clean;

@@ -159,7 +159,7 @@ fn chosen_locates_tell_more_in_an_hour_than_any_others() {
                 };
                 took_s += locate.time.as_secs_f64();
                 learned.observe(locate);
-                if learned.locates() % 32 == 0 {
+                if learned.locates().is_multiple_of(32) {
                     learned.learn();
                 }
             }

@@ -5,6 +5,7 @@
 //! that is busy or becoming ready is asked again until the command's time-out.
 
 mod count;
+mod fence;
 mod heard;
 mod path_limit;
 mod position;
@@ -12,6 +13,7 @@ mod reserve;
 mod travel;
 mod ways;
 
+pub use fence::{Fenced, Permit};
 pub use position::{LogicalPosition, PhysicalPosition, PositionSource};
 pub use reserve::{Exclusivity, Registrations, Reserved};
 pub use travel::SpaceOutcome;
@@ -48,6 +50,8 @@ pub struct TapeDrive {
     count: Count,
     /// It was reset since it was last waited for, and reservations may have ended.
     was_reset: bool,
+    /// Says whether this host may still write; one that is alone with the drive always may.
+    permit: Option<Permit>,
     notices: Vec<Sense>,
 }
 
@@ -68,6 +72,7 @@ impl TapeDrive {
             position_form: None,
             count: Count::default(),
             was_reset: false,
+            permit: None,
             notices: Vec::new(),
         })
     }
@@ -332,6 +337,7 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError::TooLarge`] from 2²⁴ bytes on, and those of every command.
     pub fn write(&mut self, data: &[u8]) -> Result<WriteOutcome, ScsiError> {
+        self.check_permit()?;
         let command = Write6 {
             fixed: false,
             length: fits("WRITE(6)", "block length", data.len() as u64)?,
@@ -359,6 +365,7 @@ impl TapeDrive {
         immediate: bool,
     ) -> Result<WriteOutcome, ScsiError> {
         fits(WriteFilemarks::NAME, "count", u64::from(count))?;
+        self.check_permit()?;
         let command = WriteFilemarks { count, immediate };
         let outcome = self.retry(command.timeout(), |transport| {
             let done = execute(WriteFilemarks::NAME, || {

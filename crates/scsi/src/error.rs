@@ -40,6 +40,9 @@ pub enum ScsiError {
         /// Who, as far as can be told.
         holder: Box<Holder>,
     },
+    /// This host's lease on the drive was not renewed in time: somebody else may have the drive.
+    #[error("the lease on the drive is over: nothing more is written")]
+    LeaseOver,
     /// The device was not ready within the time given.
     #[error("not ready after {} s: {sense}", waited.as_secs())]
     StillNotReady {

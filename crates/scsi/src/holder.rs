@@ -1,5 +1,6 @@
 //! Somebody who holds a device, and whose the key of a reservation is, as values.
 
+use crate::lease_key::LeaseKey;
 use crate::reservation_type::ReservationType;
 use std::fmt;
 use std::path::PathBuf;
@@ -84,6 +85,8 @@ pub enum Owner {
     },
     /// A tapewise process of another host.
     OtherHost,
+    /// A mover of an archive, on any host.
+    Mover(LeaseKey),
     /// LTFS.
     Ltfs {
         /// The address or the name that it put into the key.
@@ -107,7 +110,7 @@ impl Owner {
             Owner::Process { .. } => Some(true),
             Owner::OtherHost => Some(false),
             Owner::Ltfs { is_this_host, .. } => Some(*is_this_host),
-            Owner::Unknown => None,
+            Owner::Mover(_) | Owner::Unknown => None,
         }
     }
 }
@@ -122,6 +125,11 @@ impl fmt::Display for Owner {
                 write!(f, "tapewise on this host (process {pid}, which has ended)")
             }
             Owner::OtherHost => f.write_str("tapewise on another host"),
+            Owner::Mover(lease) => write!(
+                f,
+                "a tapewise mover (archive {:04x}, lease {})",
+                lease.archive, lease.epoch
+            ),
             Owner::Ltfs {
                 on,
                 is_this_host: true,

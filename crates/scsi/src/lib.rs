@@ -32,6 +32,7 @@ pub mod hex;
 mod holder;
 pub mod holders;
 mod identity;
+mod lease_key;
 pub mod question;
 mod ready;
 mod report;
@@ -46,12 +47,13 @@ pub use changer::{Changer, Inventory};
 pub use command::{Command, Direction};
 pub use decode_error::DecodeError;
 pub use drive::{
-    Exclusivity, LogicalPosition, PhysicalPosition, PositionSource, Registrations, Reserved,
-    SpaceOutcome, TapeDrive,
+    Exclusivity, Fenced, LogicalPosition, Permit, PhysicalPosition, PositionSource, Registrations,
+    Reserved, SpaceOutcome, TapeDrive,
 };
 pub use error::ScsiError;
 pub use holder::Owner;
 pub use identity::Identity;
+pub use lease_key::LeaseKey;
 pub use report::{Describe, Line, Report};
 pub use sense::{Attention, Condition, DeviceSense, NotReady, Sense, SenseKey, Specific, words};
 pub use transport::{Completion, Data, SenseBytes, Status, Transport, TransportError};

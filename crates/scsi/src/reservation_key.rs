@@ -1,11 +1,13 @@
 //! Whose a reservation is, as far as its key tells.
 //!
 //! A key is eight bytes that the initiator chooses. Ours are `TW`, three bytes for the host and three
-//! for the process, so that a later run on the same host knows whether the holder still lives. LTFS
+//! for the process, so that a later run on the same host knows whether the holder still lives; those of movers are
+//! [`LeaseKey`]s. LTFS
 //! (the reference implementation, `ibm_tape_genkey`) puts an address or the host's name into its keys.
 
 use crate::device::Host;
 use crate::holder::{Holder, Owner};
+use crate::lease_key::LeaseKey;
 use crate::reservation_type::ReservationType;
 use std::net::Ipv4Addr;
 
@@ -38,6 +40,9 @@ impl Host {
             } else {
                 Owner::OtherHost
             };
+        }
+        if let Some(lease) = LeaseKey::of_key(key) {
+            return Owner::Mover(lease);
         }
         let bytes = key.to_be_bytes();
         match bytes {

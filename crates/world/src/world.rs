@@ -529,6 +529,7 @@ impl Process<'_> {
             pool: &mut pool,
             settings: &settings,
             log: &mut log,
+            lessee: None,
             stop: &stop,
             now_ns: &now_ns,
             new_uuid: &new_uuid,

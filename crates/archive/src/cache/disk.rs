@@ -4,6 +4,7 @@ use super::place::PATH_ATTRIBUTE;
 use crate::reserve;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_OMIT, XattrFlags, flock};
 use rustix::io::Errno;
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
@@ -31,6 +32,14 @@ pub trait Disk: Send + Sync {
     /// Bytes that files may still take; more than anybody wants where that is not known.
     fn free_bytes(&self) -> io::Result<u64> {
         Ok(u64::MAX)
+    }
+    /// From now on others may have the cache too.
+    fn let_others_in(&self) -> io::Result<()> {
+        Ok(())
+    }
+    /// What the cache does as long as the answer is kept, nobody else does at the same time.
+    fn turn(&self) -> io::Result<Box<dyn Any>> {
+        Ok(Box::new(()))
     }
     /// Whether one thing must be done after the other, so that the same steps come in the same order again.
     fn is_in_turns(&self) -> bool {
@@ -100,10 +109,23 @@ impl Drop for Directory {
 /// The name of the lock in its directory.
 const LOCK: &str = "lock";
 
+/// The name of the lock for what those who share it do one after the other.
+const TURN: &str = "turn";
+
 impl Directory {
     /// Takes a directory, making it where it is not; an error of kind `ResourceBusy` when another
     /// process has it.
     pub fn open(root: &Path) -> io::Result<Directory> {
+        Directory::lock(root, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// Takes a directory together with those who [let others in](Disk::let_others_in); an error of kind
+    /// `ResourceBusy` when a process has it that does not.
+    pub fn join(root: &Path) -> io::Result<Directory> {
+        Directory::lock(root, FlockOperation::NonBlockingLockShared)
+    }
+
+    fn lock(root: &Path, how: FlockOperation) -> io::Result<Directory> {
         let is_new = !root.try_exists()?;
         DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         let itself = File::open(root)?;
@@ -115,14 +137,14 @@ impl Directory {
             File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
         }
         // Not every file system locks directories, so any other answer is left alone: the file is locked too.
-        let locked = flock(&itself, FlockOperation::NonBlockingLockExclusive);
+        let locked = flock(&itself, how);
         if locked == Err(Errno::WOULDBLOCK) {
             return Err(busy(root));
         }
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let mut lock = options.open(root.join(LOCK))?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        match flock(&lock, how) {
             Err(Errno::WOULDBLOCK) => return Err(busy(root)),
             locked => locked?,
         }
@@ -165,7 +187,7 @@ fn add_files(root: &Path, below: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::
         let kind = entry.file_type()?;
         if kind.is_dir() {
             add_files(root, &name, files)?;
-        } else if kind.is_file() && name != Path::new(LOCK) {
+        } else if kind.is_file() && name != Path::new(LOCK) && name != Path::new(TURN) {
             files.push((name, entry.metadata()?.len()));
         }
     }
@@ -217,6 +239,24 @@ impl Disk for Directory {
             self.sync_directory(parent)?;
         }
         Ok(())
+    }
+
+    fn let_others_in(&self) -> io::Result<()> {
+        for lock in &self.locks {
+            // Not every file system locks directories: any other answer is left alone.
+            if flock(lock, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+                return Err(busy(&self.root));
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&self) -> io::Result<Box<dyn Any>> {
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true).mode(0o600);
+        let turn = options.open(self.root.join(TURN))?;
+        flock(&turn, FlockOperation::LockExclusive)?;
+        Ok(Box::new(turn))
     }
 
     fn free_bytes(&self) -> io::Result<u64> {

@@ -9,7 +9,8 @@
 //! transaction fails with [`CatalogueError::LeaseLost`](super::CatalogueError::LeaseLost) and nothing is written. The
 //! drive is told the epoch too, in the key of its reservation, so that a host which was away has no way to the tape.
 //!
-//! A database that many hosts share counts time by its own clock, and ignores the times that callers give here.
+//! Times come from the callers, so hosts' clocks must agree, to a small part of a lease. If one is wrong, leases end early
+//! and work is done again; drive and catalogue still keep the old holder out.
 
 use super::ids::{RequestId, VolumeId};
 use super::{Catalogue, Result};
@@ -46,6 +47,23 @@ pub struct Lease {
     pub holder: Holder,
     /// When it ends unless it is renewed.
     pub until_ns: i64,
+}
+
+/// What the lease of a mover on itself has in the place of a drive: this, and who it is.
+const DESK: &str = "mover ";
+
+impl Holder {
+    /// What stands in the place of a drive in the lease that a mover has on itself.
+    pub fn desk(&self) -> String {
+        format!("{DESK}{}@{}", self.process, self.host)
+    }
+}
+
+impl Lease {
+    /// Whether it is a mover's lease on itself, for what needs no drive.
+    pub fn is_desk(&self) -> bool {
+        self.drive.starts_with(DESK)
+    }
 }
 
 /// What a mover asks for.

@@ -2,7 +2,7 @@
 
 use super::MoveError;
 use crate::cache::{Cache, Incoming};
-use crate::catalogue::FileId;
+use crate::catalogue::{Catalogue, FileId};
 use crate::deliver::{DeliverError, Delivery};
 use crate::record::File;
 use crate::sums::{Sum, Summer};
@@ -94,7 +94,7 @@ impl Arriving {
     /// is given back, for whoever can wait for the disk.
     pub fn finish(
         self,
-        cache: &Cache,
+        (cache, catalogue): (&Cache, &dyn Catalogue),
         id: FileId,
         file: &File,
         at_ns: i64,
@@ -120,7 +120,7 @@ impl Arriving {
                     let what = format!("{} bytes came of {}", arrived.bytes(), file.bytes);
                     return Ok(Arrived::Wrong(what));
                 }
-                cache.stage(arrived, id, at_ns)?;
+                cache.stage(catalogue, arrived, id, at_ns)?;
                 Ok(Arrived::Whole)
             }
         }

@@ -6,17 +6,23 @@
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
+use super::lessee::{Denied, Leased, admission};
 use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, VolumeQueue, Waiting};
+use crate::catalogue::{
+    Answer, Cause, CopyState, Failure, RecallQueue, RequestId, VolumeQueue, Waiting,
+};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tapewise_library::pool::{Fit, Trouble, Work, WorkError};
+use tapewise_library::pool::{Admission, Fit, Trouble, Whereabouts, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
+
+/// How long a volume that others have is not asked for again.
+const DENIED_NS: i64 = 2_000_000_000;
 
 /// What all drives of a recall share.
 pub(super) struct Recalling<'a> {
@@ -29,6 +35,8 @@ pub(super) struct Recalling<'a> {
     doubts: Doubts,
     /// How often a copy is read before it is lost.
     reads: u32,
+    /// Labels of the volumes within reach, where others may reach those that are not.
+    within_reach: Option<HashSet<String>>,
     /// Held by whoever delivers what needs no tape.
     hands: Mutex<()>,
     state: Mutex<State>,
@@ -37,12 +45,24 @@ pub(super) struct Recalling<'a> {
 #[derive(Default)]
 struct State {
     done: Recalled,
-    /// What is being read, and for which user, by label.
-    claimed: HashMap<String, (VolumeQueue, String)>,
+    /// What is being read, by label.
+    claimed: HashMap<String, Claimed>,
     /// Labels of volumes that cannot be had.
     unavailable: HashSet<String>,
+    /// Labels of volumes that others have, and when they were asked for.
+    denied: HashMap<String, i64>,
     /// Why nothing more is begun.
     ended: Option<MoveError>,
+}
+
+/// A volume that is being read.
+#[derive(Clone)]
+struct Claimed {
+    queue: VolumeQueue,
+    /// For which user.
+    user: String,
+    /// The lease, where others read volumes of the same archive.
+    leased: Option<Leased>,
 }
 
 impl Mover<'_> {
@@ -50,8 +70,10 @@ impl Mover<'_> {
     ///
     /// # Errors
     /// [`MoveError`]; what was started and not answered is queued again. A destination that is full is none:
-    /// see [`Recalled::full`].
+    /// see [`Recalled::full`]. What others have or read is none either, where they do.
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
+        let places = self.pool.volumes().into_iter();
+        let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
             with: self.with(),
             chooser: Chooser::new(self.settings),
@@ -60,6 +82,9 @@ impl Mover<'_> {
             full: Full::default(),
             doubts: Doubts::default(),
             reads: reads(self.pool.drives()),
+            within_reach: self
+                .lessee
+                .map(|_| places.map(|(label, _)| label).collect()),
             hands: Mutex::default(),
             state: Mutex::default(),
         };
@@ -84,6 +109,9 @@ impl Mover<'_> {
             return Err(error);
         }
         done.full = full;
+        if self.lessee.is_some() {
+            return Ok(done);
+        }
         match left? {
             None => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
@@ -103,13 +131,46 @@ impl Recalling<'_> {
     /// Delivers what is at hand, and answers what cannot be served.
     fn deliver_at_hand(&self, done: &mut Recalled) -> Result<(), MoveError> {
         let queue = self.with.catalogue.recall_queue()?;
-        for (request, file) in queue.at_hand {
-            self.with.deliver_at_hand(request, file, &self.full, done)?;
+        let Some(lessee) = self.with.lessee else {
+            return self.hand_over(self.with, &queue, done);
+        };
+        if queue.at_hand.is_empty() && queue.stranded.is_empty() {
+            return Ok(());
         }
-        for (request, _) in queue.stranded {
+        let Ok(desk) = lessee.desk()? else {
+            return Ok(());
+        };
+        let all = queue.at_hand.iter().chain(&queue.stranded);
+        let all: Vec<RequestId> = all.map(|(request, _)| *request).collect();
+        let ours: HashSet<RequestId> = lessee.take(&desk, &all)?.into_iter().collect();
+        let mut queue = queue;
+        for list in [&mut queue.at_hand, &mut queue.stranded] {
+            list.retain(|(request, _)| ours.contains(request));
+        }
+        let with = self.with.under(&desk);
+        self.hand_over(with, &queue, done)?;
+        // What goes where nothing fits waits again.
+        for request in ours {
+            if with.catalogue.request(request)?.done_ns.is_none() {
+                with.requeue(request)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(
+        &self,
+        with: DriveContext<'_>,
+        queue: &RecallQueue,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        for &(request, file) in &queue.at_hand {
+            with.deliver_at_hand(request, file, &self.full, done)?;
+        }
+        for &(request, _) in &queue.stranded {
             let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
             let answer = Answer::Failed(failure.clone());
-            if self.with.answer(request, &answer)? {
+            if with.answer(request, &answer)? {
                 done.failed.push((request, failure));
             }
         }
@@ -119,6 +180,9 @@ impl Recalling<'_> {
     /// What waits for volumes, without what goes to destinations that are full.
     fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
         let mut volumes = self.with.catalogue.recall_queue()?.volumes;
+        if let Some(within_reach) = &self.within_reach {
+            volumes.retain(|queue| within_reach.contains(&queue.label));
+        }
         if self.full.is_empty() {
             return Ok(volumes);
         }
@@ -164,6 +228,9 @@ impl Recalling<'_> {
         loop {
             let mut here = HashSet::new();
             let mut volumes = self.available(&state.unavailable)?;
+            let long_ago = self.with.now().saturating_sub(DENIED_NS);
+            state.denied.retain(|_, asked_ns| *asked_ns > long_ago);
+            volumes.retain(|queue| !state.denied.contains_key(&queue.label));
             volumes.retain(|queue| {
                 let fit = fits(&queue.label);
                 if fit == Fit::Here {
@@ -171,18 +238,30 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let at_work = state.claimed.values().map(|(_, user)| user.clone());
+            let at_work = state.claimed.values().map(|claimed| claimed.user.clone());
             let Some(next) = self.choose(volumes, &here, &at_work.collect::<Vec<_>>()) else {
                 return Ok(None);
             };
             let label = next.queue.label.clone();
-            let catalogue = self.with.catalogue;
-            match catalogue.start(&requests(&next.queue), self.with.now()) {
+            let started = match self.with.lessee {
+                // Begun with when the drive has its lease.
+                Some(_) => Ok(()),
+                None => self
+                    .with
+                    .catalogue
+                    .start(&requests(&next.queue), self.with.now()),
+            };
+            match started {
                 // Somebody withdrew one of them since we looked: look again.
                 Err(error) if error.is_withdrawn() => {}
                 started => {
                     started?;
-                    state.claimed.insert(label.clone(), (next.queue, next.user));
+                    let claimed = Claimed {
+                        queue: next.queue,
+                        user: next.user,
+                        leased: None,
+                    };
+                    state.claimed.insert(label.clone(), claimed);
                     return Ok(Some(label));
                 }
             }
@@ -218,30 +297,35 @@ impl Recalling<'_> {
     /// some of it.
     fn read(
         &self,
-        queue: &VolumeQueue,
+        claimed: &Claimed,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<bool, MoveError> {
-        let again = self.read_once(queue, &queue.waiting, drive, log, done)?;
+        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done)?;
         done.mounts += 1;
         if again.is_empty() {
             return Ok(false);
         }
-        let again = self.read_once(queue, &again, drive, log, done)?;
+        let again = self.read_once(claimed, &again, drive, log, done)?;
         Ok(!again.is_empty())
     }
 
     /// Reads once; what was read wrongly and is to be read again.
     fn read_once(
         &self,
-        queue: &VolumeQueue,
+        claimed: &Claimed,
         waiting: &[Waiting],
         drive: &mut TapeDrive,
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<Vec<Waiting>, MoveError> {
-        let record = self.with.catalogue.volume(queue.volume)?;
+        let queue = &claimed.queue;
+        let with = match &claimed.leased {
+            Some(leased) => self.with.under(leased),
+            None => self.with,
+        };
+        let record = with.catalogue.volume(queue.volume)?;
         let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
         let name = |want: usize| waiting[want].request.0.to_string();
         let shared = Shared {
@@ -250,11 +334,9 @@ impl Recalling<'_> {
             doubts: &self.doubts,
             reads: self.reads,
         };
-        let mut receiver = Deliverer::new(self.with, waiting, shared, done);
+        let mut receiver = Deliverer::new(with, waiting, shared, done);
         let wants = (wants.as_slice(), usize::MAX);
-        let read = self
-            .with
-            .read_mounted(&record, drive, log, wants, &name, &mut receiver);
+        let read = with.read_mounted(&record, drive, log, wants, &name, &mut receiver);
         let settled = receiver.name_the_rest();
         let doubtful = receiver.doubtful();
         let read = read?;
@@ -288,15 +370,66 @@ impl Recalling<'_> {
 
     /// What was claimed of a volume and not answered waits again.
     fn release(&self, state: &mut State, volume: &str) -> Result<(), MoveError> {
-        let Some((queue, _)) = state.claimed.remove(volume) else {
+        let Some(Claimed { queue, leased, .. }) = state.claimed.remove(volume) else {
             return Ok(());
         };
+        let with = match (&leased, self.with.lessee) {
+            (Some(leased), _) => self.with.under(leased),
+            // Nothing was begun yet.
+            (None, Some(_)) => return Ok(()),
+            (None, None) => self.with,
+        };
         for request in requests(&queue) {
-            if self.with.catalogue.request(request)?.done_ns.is_none() {
-                self.with.requeue(request)?;
+            if with.catalogue.request(request)?.done_ns.is_none() {
+                match with.requeue(request) {
+                    // They wait again already.
+                    Err(error) if error.is_lease_lost() => return Ok(()),
+                    queued => queued?,
+                }
             }
         }
         Ok(())
+    }
+
+    /// Others have a volume: it is asked for again after a while, for they may be gone.
+    fn deny(&self, state: &mut State, volume: &str) {
+        state.denied.insert(volume.to_owned(), self.with.now());
+    }
+
+    /// Claims volume and drive among all movers, and begins with what still waits for the volume.
+    fn lease(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, MoveError> {
+        let Some(lessee) = self.with.lessee else {
+            return Ok(Admission::Go);
+        };
+        let Some(id) = lock(&self.state)
+            .claimed
+            .get(volume)
+            .map(|one| one.queue.volume)
+        else {
+            return Ok(Admission::NotNow);
+        };
+        let leased = match lessee.claim(drive, Some(id))? {
+            Ok(leased) => leased,
+            Err(Denied::Drive(why)) => return Ok(Admission::Leave(why)),
+            Err(Denied::Volume(_)) => {
+                self.deny(&mut lock(&self.state), volume);
+                return Ok(Admission::NotNow);
+            }
+        };
+        let mut state = lock(&self.state);
+        let Some(claimed) = state.claimed.get_mut(volume) else {
+            return Ok(Admission::NotNow);
+        };
+        let ours = lessee.take(&leased, &requests(&claimed.queue))?;
+        let waiting = &mut claimed.queue.waiting;
+        waiting.retain(|one| ours.contains(&one.request));
+        let is_empty = waiting.is_empty();
+        claimed.leased = Some(leased);
+        Ok(if is_empty {
+            Admission::NotNow
+        } else {
+            Admission::Go
+        })
     }
 
     /// Nothing more comes of a volume: what has another copy is read there, unless the error is of
@@ -305,7 +438,10 @@ impl Recalling<'_> {
         if let Err(error) = self.release(state, volume) {
             state.ended.get_or_insert(error);
         }
-        if error.is_of_the_volume() {
+        if self.with.lessee.is_some() && error.is_lease_lost() {
+            // Whoever has it now sees to it.
+            self.deny(state, volume);
+        } else if error.is_of_the_volume() {
             state.unavailable.insert(volume.to_owned());
             let why = error.to_string();
             state.done.unavailable.push((volume.to_owned(), why));
@@ -345,17 +481,23 @@ impl Work for Recalling<'_> {
         })
     }
 
+    fn admit(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, RunError> {
+        admission(self.lease(volume, drive), |error| {
+            lock(&self.state).ended.get_or_insert(error);
+        })
+    }
+
     fn carry_out(
         &self,
         volume: &str,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<(), Trouble> {
-        let Some((queue, _)) = lock(&self.state).claimed.get(volume).cloned() else {
+        let Some(claimed) = lock(&self.state).claimed.get(volume).cloned() else {
             return Ok(());
         };
         let mut done = Recalled::default();
-        let read = self.read(&queue, drive, log, &mut done);
+        let read = self.read(&claimed, drive, log, &mut done);
         let mut state = lock(&self.state);
         state.done.add(done);
         let error = match read {

@@ -78,7 +78,7 @@ impl DriveContext<'_> {
             None if entry.cached.is_none() => {
                 // An empty file: it needs no tape, but a place.
                 let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
-                self.cache.stage(arrived, file, now_ns)?;
+                self.cache.stage(self.catalogue, arrived, file, now_ns)?;
                 Ok(Handed::Over { verified: true })
             }
             None => Ok(Handed::Over { verified: true }),

@@ -6,22 +6,24 @@
 //! waiting.
 
 mod state;
+mod work;
 
 use super::frames::Unsqueezed;
 use super::job::{Job, Parts};
 use super::migrated::Migrated;
 use super::open::LABEL_END;
+use super::segment::Closed;
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{FileId, Loss, Migration, VolumeId};
+use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
 use state::{Claim, State};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tapewise_library::pool::{Fit, Trouble, Whereabouts, Work, WorkError};
-use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
+use tapewise_library::pool::{Fit, Whereabouts};
+use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::{ScsiError, TapeDrive};
 
 /// Files looked at together.
@@ -97,6 +99,7 @@ impl Mover<'_> {
             return Err(error);
         }
         match left? {
+            Some(_) if self.lessee.is_some() => Ok(state.done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
@@ -182,7 +185,9 @@ impl Writing<'_> {
             let mut lost = state.done.volumes_lost.iter();
             lost.any(|(lost, _)| lost == label)
         };
-        let is_present = |label: &String| self.present.contains(label) && !is_lost(label);
+        let is_present = |label: &String| {
+            self.present.contains(label) && !is_lost(label) && !state.denied.contains(label)
+        };
         let mut writable: Vec<_> = known
             .iter()
             .filter(|(id, volume)| {
@@ -253,7 +258,15 @@ impl Writing<'_> {
             }
             let (volume, label) = match self.choose(&batch, state, fits)? {
                 Choice::Volume(volume, label) => (volume, label),
-                Choice::Blank(label) => (self.new_volume(&label)?, label),
+                Choice::Blank(label) => match self.new_volume(&label) {
+                    // Another mover has just added it: look again.
+                    Err(MoveError::Catalogue(CatalogueError::VolumeKnown { .. }))
+                        if self.with.lessee.is_some() =>
+                    {
+                        continue;
+                    }
+                    added => (added?, label),
+                },
                 Choice::Nobody if state.claimed.is_empty() => {
                     let files = batch.iter().map(|migration| migration.file);
                     state.homeless.extend(files);
@@ -262,7 +275,11 @@ impl Writing<'_> {
                 Choice::Later | Choice::Nobody => return Ok(None),
             };
             let waiting = self.share(volume, batch, state)?;
-            let claim = Claim { volume, waiting };
+            let claim = Claim {
+                volume,
+                waiting,
+                leased: None,
+            };
             state.claimed.insert(label.clone(), claim);
             return Ok(Some(label));
         }
@@ -334,22 +351,26 @@ impl Writing<'_> {
     /// Writes what was claimed onto a mounted volume, until it is full or nothing is left.
     fn fill(
         &self,
-        id: VolumeId,
-        waiting: Vec<Migration>,
+        claim: &Claim,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<(), MoveError> {
-        let label = self.with.catalogue.volume(id)?.label;
-        self.with.note_loads(id, drive)?;
+        let with = match &claim.leased {
+            Some(leased) => self.with.under(leased),
+            None => self.with,
+        };
+        let id = claim.volume;
+        let label = with.catalogue.volume(id)?.label;
+        with.note_loads(id, drive)?;
         let run = |source: ScsiError| MoveError::Run {
             label: label.clone(),
             source: source.into(),
         };
         drive.prevent_removal(true).map_err(run)?;
         let mut recorder = Recorder::new(drive, log, self.with.stop);
-        let filled = match self.fill_from(id, waiting, &mut recorder) {
+        let filled = match self.fill_from(with, claim, &mut recorder) {
             Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
-                self.lose(id, label.clone(), &source)
+                self.lose(with, id, label.clone(), &source)
             }
             filled => filled,
         };
@@ -360,12 +381,13 @@ impl Writing<'_> {
 
     fn fill_from(
         &self,
-        id: VolumeId,
-        waiting: Vec<Migration>,
+        with: DriveContext<'_>,
+        claim: &Claim,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), MoveError> {
-        let mut writer = self.with.open_volume(id, self.new_uuid, recorder)?;
-        let mut waiting = waiting.into_iter();
+        let id = claim.volume;
+        let mut writer = with.open_volume(id, self.new_uuid, recorder)?;
+        let mut waiting = claim.waiting.clone().into_iter();
         let mut next = self.prepare(&mut waiting)?;
         loop {
             let (jobs, unsqueezed) = next;
@@ -389,9 +411,17 @@ impl Writing<'_> {
                     // Where no thread can be had the frames are made after the segment.
                     let _ = std::thread::Builder::new().spawn_scoped(scope, prepare);
                 }
-                self.with
-                    .write_segment(id, recorder, &mut writer, &jobs, &self.parts)
-            })?;
+                with.write_segment(id, recorder, &mut writer, &jobs, &self.parts)
+            });
+            let closed = match closed {
+                // Another mover writes one of them: what it leaves is listed again.
+                Err(MoveError::Catalogue(CatalogueError::CopyExists { .. }))
+                    if with.lessee.is_some() =>
+                {
+                    Closed::default()
+                }
+                closed => closed?,
+            };
             let is_full = closed.is_full;
             let mut state = self.state();
             state.done.files += closed.complete;
@@ -434,8 +464,14 @@ impl Writing<'_> {
     }
 
     /// The volume takes no more: its medium failed, or it is not what the catalogue says.
-    fn lose(&self, id: VolumeId, label: String, why: &VolumeError) -> Result<(), MoveError> {
-        let catalogue = self.with.catalogue;
+    fn lose(
+        &self,
+        with: DriveContext<'_>,
+        id: VolumeId,
+        label: String,
+        why: &VolumeError,
+    ) -> Result<(), MoveError> {
+        let catalogue = with.catalogue;
         let is_new = catalogue.volume(id)?.state == VolumeState::Empty;
         match why {
             // Somebody else's cartridge, or one of ours that was given up: nothing was written.
@@ -444,92 +480,13 @@ impl Writing<'_> {
             | VolumeError::WriteOnce
                 if is_new =>
             {
-                catalogue.forget_volume(id, Loss::Refused, self.with.now())?;
+                catalogue.forget_volume(id, Loss::Refused, with.now())?;
             }
             _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,
         }
         let lost = (label, why.to_string());
         self.state().done.volumes_lost.push(lost);
         Ok(())
-    }
-}
-
-impl Work for Writing<'_> {
-    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
-        let mut state = self.state();
-        if state.ended.is_some() || state.is_all_claimed {
-            return None;
-        }
-        let claimed = self.claim(&mut state, fits);
-        claimed.unwrap_or_else(|error| {
-            state.end(error);
-            None
-        })
-    }
-
-    fn carry_out(
-        &self,
-        volume: &str,
-        drive: &mut TapeDrive,
-        log: &mut dyn Log,
-    ) -> Result<(), Trouble> {
-        let mut state = self.state();
-        let Some(claim) = state.claimed.get(volume) else {
-            return Ok(());
-        };
-        let (id, waiting) = (claim.volume, claim.waiting.clone());
-        state.done.mounts += 1;
-        drop(state);
-        let filled = self.fill(id, waiting, drive, log);
-        let Err(error) = filled else {
-            self.state().unclaim(volume);
-            return Ok(());
-        };
-        let is_labelled = matches!(
-            self.with.catalogue.volume(id),
-            Ok(volume) if volume.state != VolumeState::Empty
-        );
-        if self.state().may_go_on_after(&error, is_labelled) {
-            drive
-                .wait_until_ready(READY_LIMIT)
-                .map_err(RunError::from)?;
-            // Whoever takes the volume next reads its label and its end, most likely this drive.
-            self.state().unclaim(volume);
-            return Ok(());
-        }
-        match error.of_drive() {
-            // The files wait still: another drive takes them.
-            Ok(source) => Err(Trouble::Run(source)),
-            Err(error) => {
-                let mut state = self.state();
-                state.unclaim(volume);
-                state.end(error);
-                Ok(())
-            }
-        }
-    }
-
-    fn put_back(&self, volume: &str) {
-        self.state().unclaim(volume);
-    }
-
-    /// Dropped, held by a drive that failed, used by others: the next volume takes the files.
-    fn give_up(&self, volume: &str, error: WorkError) {
-        let error: MoveError = match error {
-            WorkError::Pool(error) => error.into(),
-            WorkError::Run(source) => MoveError::Run {
-                label: volume.to_owned(),
-                source,
-            },
-        };
-        let mut state = self.state();
-        state.unclaim(volume);
-        if error.is_of_the_volume() {
-            let lost = (volume.to_owned(), error.to_string());
-            state.done.volumes_lost.push(lost);
-        } else {
-            state.end(error);
-        }
     }
 }
 

@@ -174,7 +174,8 @@ impl<'a> Deliverer<'a> {
         let Some(arriving) = partial.arriving else {
             return self.answer(want, &file);
         };
-        match arriving.finish(self.with.cache, waiting.file, &file, self.with.now()) {
+        let into = (self.with.cache, self.with.catalogue);
+        match arriving.finish(into, waiting.file, &file, self.with.now()) {
             Ok(Arrived::Whole) => self.arrived(want, &file),
             Ok(Arrived::Unnamed(delivery)) => {
                 self.unnamed.insert(want, file);

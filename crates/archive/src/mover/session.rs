@@ -1,7 +1,7 @@
 //! A volume in a drive, with its map and its event log.
 
 use super::scrub::LOAD_COUNT;
-use super::{MoveError, Mover, Settings};
+use super::{Leased, Lessee, MoveError, Mover, Settings};
 use crate::cache::Cache;
 use crate::catalogue::{Answer, Catalogue, RequestId, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
@@ -34,6 +34,7 @@ pub(super) struct DriveContext<'a> {
     pub catalogue: &'a dyn Catalogue,
     pub cache: &'a Cache,
     pub settings: &'a Settings,
+    pub lessee: Option<&'a Lessee>,
     pub stop: &'a AtomicBool,
     pub now_ns: &'a (dyn Fn() -> i64 + Sync),
 }
@@ -45,8 +46,22 @@ impl<'a> Mover<'a> {
             catalogue: self.catalogue,
             cache: self.cache,
             settings: self.settings,
+            lessee: self.lessee,
             stop: self.stop,
             now_ns: self.now_ns,
+        }
+    }
+}
+
+impl<'a> DriveContext<'a> {
+    /// The same for the holder of a lease: all that it writes carries the lease.
+    pub fn under<'b>(self, leased: &'b Leased) -> DriveContext<'b>
+    where
+        'a: 'b,
+    {
+        DriveContext {
+            catalogue: leased.catalogue.as_ref(),
+            ..self
         }
     }
 }

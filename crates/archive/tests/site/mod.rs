@@ -25,6 +25,7 @@ pub const SCALE: u64 = 100_000;
 
 pub struct Site {
     pub directory: tempfile::TempDir,
+    pub library: Library,
     pub catalogue: Arc<SqliteCatalogue>,
     pub cache: Cache,
     pub pool: Pool,
@@ -62,6 +63,7 @@ impl Site {
         settings.byte_scale = scale;
         Site {
             directory,
+            library,
             catalogue,
             cache,
             pool,
@@ -82,6 +84,7 @@ impl Site {
             pool: &mut self.pool,
             settings: &self.settings,
             log: &mut self.events,
+            lessee: None,
             stop: &self.stop,
             now_ns: &|| now,
             new_uuid: &|| {
@@ -271,7 +274,17 @@ pub fn pool_through(
     drives: u16,
     through: impl Fn(usize, EmulatedTransport) -> Box<dyn Transport>,
 ) -> Pool {
-    let drives = (0..usize::from(drives)).map(|number| {
+    let all: Vec<usize> = (0..usize::from(drives)).collect();
+    pool_of(library, &all, through)
+}
+
+/// A pool of some of a library's drives.
+pub fn pool_of(
+    library: &Library,
+    numbers: &[usize],
+    through: impl Fn(usize, EmulatedTransport) -> Box<dyn Transport>,
+) -> Pool {
+    let drives = numbers.iter().map(|&number| {
         let transport = library.transport_to_drive(number).expect("a drive");
         TapeDrive::open(through(number, transport)).expect("a drive")
     });

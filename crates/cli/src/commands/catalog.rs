@@ -13,6 +13,7 @@ mod upgrade;
 
 use crate::error::CliError;
 use std::process::ExitCode;
+pub(super) use tend::volume;
 
 /// Make an archive, find files in it, verify, repack and back up.
 #[derive(clap::Args, Debug)]

@@ -71,6 +71,9 @@ pub struct Serve {
     /// are read with it [default: batch_window_s of archive.toml].
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     batch_window: Option<Duration>,
+    /// Leave the drives to `tapewise mover`: only answer requests.
+    #[arg(long, conflicts_with = "batch_window")]
+    no_drives: bool,
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
@@ -98,7 +101,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let address = resolve(configured.listen(args))?;
     let site = configured.site(args, PAGE)?;
     let archive = Archive::open(&args.archive)?;
-    if archive.is_loaded_by_hand() {
+    if archive.is_loaded_by_hand() && !args.no_drives {
         let said = "the drives of this archive are loaded by hand, and nobody may be there when a request comes";
         return Err(CliError::with(Exit::Refused, said).hint(
             "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`",
@@ -163,7 +166,11 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
             served
         });
         let kept = scope.spawn(|| keeper.work());
-        drives.work();
+        if args.no_drives {
+            drives.leave_to_movers();
+        } else {
+            drives.work();
+        }
         (server.join(), kept.join())
     });
     match (served, kept) {
@@ -276,6 +283,20 @@ impl Drives<'_> {
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
+        }
+    }
+
+    /// Keeps the books of what movers carry out, until somebody interrupts.
+    fn leave_to_movers(&self) {
+        while !is_set(self.stop) {
+            let settled = self
+                .archive
+                .catalogue
+                .settle_stages(REMEMBERED_NS, now_ns());
+            if let Err(error) = settled {
+                say(format_args!("tapewise: {error}; it is tried again\n"));
+            }
+            self.rest(IDLE);
         }
     }
 

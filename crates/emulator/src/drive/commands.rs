@@ -155,6 +155,14 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
     ),
     action(
         0x5f,
+        0x05,
+        10,
+        Needs::Device,
+        Drive::is_modern,
+        reservation::change,
+    ),
+    action(
+        0x5f,
         0x06,
         10,
         Needs::Device,

@@ -48,7 +48,8 @@ pub(super) fn report(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
     Ok(())
 }
 
-/// PERSISTENT RESERVE OUT: register, reserve, release, clear, preempt, register and ignore.
+/// PERSISTENT RESERVE OUT: register, reserve, release, clear, preempt, register and ignore. Commands are carried out one
+/// after the other, so that preempt and abort finds nothing to abort.
 pub(super) fn change(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let nexus = exchange.nexus;
     let kind = exchange.byte(2) & 0x0f;
@@ -76,7 +77,7 @@ pub(super) fn change(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
     if !is_known {
         return Err(Stop::ReservationConflict);
     }
-    if matches!(action, 1 | 2 | 4) && kind != EXCLUSIVE && kind != REGISTRANTS_ONLY {
+    if matches!(action, 1 | 2 | 4 | 5) && kind != EXCLUSIVE && kind != REGISTRANTS_ONLY {
         return Err(Check::invalid_cdb_bits(2, 3).into());
     }
     let all = &mut drive.reservations;

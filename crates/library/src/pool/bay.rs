@@ -265,6 +265,12 @@ impl Bay {
     pub fn blamed(&mut self, error: RunError) -> PoolError {
         match (Blame::of_run(&error), error) {
             (Blame::Drive, error) => self.failed(&error.to_string()),
+            (Blame::Reserved, RunError::Scsi(ScsiError::Reserved { holder })) => {
+                PoolError::Reserved {
+                    drive: self.name(),
+                    why: holder.to_string(),
+                }
+            }
             (Blame::Reserved, _) => PoolError::Reserved {
                 drive: self.name(),
                 why: "another initiator has reserved it".to_owned(),

@@ -236,7 +236,7 @@ impl Blame {
                 _ => Blame::Nobody,
             },
             ScsiError::StillNotReady { .. } => Blame::Drive,
-            ScsiError::Reserved { .. } => Blame::Reserved,
+            ScsiError::Reserved { .. } | ScsiError::LeaseOver => Blame::Reserved,
             _ => error.condition().map_or(Blame::Nobody, Blame::by_condition),
         }
     }

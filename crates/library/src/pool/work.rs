@@ -60,10 +60,22 @@ pub enum Trouble {
     Elsewhere,
 }
 
+/// Whether a drive may work on a volume that was taken for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It may.
+    Go,
+    /// Not on this volume: somebody else was quicker.
+    NotNow,
+    /// Nor on any other, and why: the drive is set aside.
+    Leave(String),
+}
+
 /// How the work on a volume ended, where nothing failed.
 enum Ended {
     Done,
     Elsewhere,
+    NotNow,
 }
 
 impl From<RunError> for Trouble {
@@ -91,6 +103,15 @@ pub trait Work: Sync {
     /// The volume for a drive that is free, which is worked on from then on; nothing when no volume
     /// that waits fits. One at a time is asked.
     fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String>;
+
+    /// Whether the drive may have the volume, before anything moves.
+    ///
+    /// # Errors
+    /// Those of the drive.
+    fn admit(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, RunError> {
+        let _ = (volume, drive);
+        Ok(Admission::Go)
+    }
 
     /// Does what is to be done with a mounted volume.
     ///
@@ -340,6 +361,7 @@ impl<'a> Shift<'a> {
         let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
             Ok(Ended::Done) => {}
+            Ok(Ended::NotNow) => self.work.put_back(volume),
             Ok(Ended::Elsewhere) => {
                 failed.push(index);
                 self.work.put_back(volume);
@@ -362,6 +384,12 @@ impl<'a> Shift<'a> {
         volume: &str,
         log: &mut dyn Log,
     ) -> Result<Ended, WorkError> {
+        match self.work.admit(volume, &mut bay.drive) {
+            Ok(Admission::Go) => {}
+            Ok(Admission::NotNow) => return Ok(Ended::NotNow),
+            Ok(Admission::Leave(why)) => return Err(bay.failed(&why).into()),
+            Err(error) => return Err(bay.blamed(error).into()),
+        }
         loop {
             if let Err(error) = mount_in(bay, self.desk, volume, log) {
                 lock(self.desk).say(&error.to_string());

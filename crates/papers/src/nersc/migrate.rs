@@ -158,6 +158,7 @@ impl Site {
             pool: &mut self.pool,
             settings: &self.settings,
             log: &mut events,
+            lessee: None,
             stop: &never,
             now_ns: &|| now_ns,
             new_uuid: &|| format!("00000000-0000-4000-8000-{now_ns:012x}"),

@@ -152,6 +152,11 @@ impl PersistentReserveOut {
     pub fn preempt(key: u64, from: u64, kind: ReservationType) -> PersistentReserveOut {
         PersistentReserveOut::new(0x04, kind, key, from)
     }
+
+    /// PREEMPT AND ABORT: the same, and what the other one has sent and is not carried out yet never will be.
+    pub fn preempt_and_abort(key: u64, from: u64, kind: ReservationType) -> PersistentReserveOut {
+        PersistentReserveOut::new(0x05, kind, key, from)
+    }
 }
 
 impl Command for PersistentReserveOut {

@@ -47,7 +47,7 @@ pub struct Registrations {
 /// Unit attentions that a drive may have for us before it takes the command; more than there are kinds.
 const MOST_ATTENTIONS: usize = 8;
 
-const EXCLUSIVE: ReservationType = ReservationType::ExclusiveAccess;
+pub(super) const EXCLUSIVE: ReservationType = ReservationType::ExclusiveAccess;
 
 impl TapeDrive {
     /// Reserves the drive for this process, until [`TapeDrive::release`] or until the drive is
@@ -105,6 +105,7 @@ impl TapeDrive {
             None => Ok(()),
             Some(Held::Unit) => self.reserve_unit().map(|_| ()),
             Some(Held::Persistent { key }) => {
+                self.refuse_later_lease(key)?;
                 self.send_reserve(&PersistentReserveOut::register(key))?;
                 self.send_reserve(&PersistentReserveOut::reserve(key, EXCLUSIVE))
             }
@@ -186,7 +187,7 @@ impl TapeDrive {
         Ok(())
     }
 
-    fn reserve_unit(&mut self) -> Result<Reserved, ScsiError> {
+    pub(super) fn reserve_unit(&mut self) -> Result<Reserved, ScsiError> {
         let taken = self.past_attentions(|drive| drive.if_known(&ReserveUnit));
         let kind = match taken {
             Ok(Some(())) => {
@@ -210,7 +211,7 @@ impl TapeDrive {
         })
     }
 
-    fn send_reserve(&mut self, command: &PersistentReserveOut) -> Result<(), ScsiError> {
+    pub(super) fn send_reserve(&mut self, command: &PersistentReserveOut) -> Result<(), ScsiError> {
         self.past_attentions(|drive| drive.perform(command))
     }
 
@@ -242,7 +243,7 @@ fn is_attention(error: &ScsiError) -> bool {
     matches!(error.condition(), Some(Condition::UnitAttention(_)))
 }
 
-fn reserved(host: &Host, held: Option<(u64, ReservationType)>) -> ScsiError {
+pub(super) fn reserved(host: &Host, held: Option<(u64, ReservationType)>) -> ScsiError {
     let holder = match held {
         Some((key, kind)) => host.holder_of(key, kind),
         None => Holder::unknown(),
@@ -253,7 +254,7 @@ fn reserved(host: &Host, held: Option<(u64, ReservationType)>) -> ScsiError {
 }
 
 /// A conflict says that somebody was quicker than we; anything else stays what it is.
-fn conflict(host: &Host, error: ScsiError) -> ScsiError {
+pub(super) fn conflict(host: &Host, error: ScsiError) -> ScsiError {
     match error {
         ScsiError::Status {
             status: Status::ReservationConflict,

@@ -127,6 +127,7 @@ pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held
 pub fn in_flight(transaction: &Transaction<'_>) -> Result<Vec<String>> {
     let sql = "SELECT 'a write is open on volume ' || volume.label FROM open_write \
         JOIN volume ON volume.id = open_write.volume \
+        UNION ALL SELECT 'a mover works: process ' || CAST(process AS TEXT) || ' on ' || host FROM lease \
         UNION ALL SELECT CAST(count(*) AS TEXT) || ' requests are being worked on' FROM request \
         WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0 \
         UNION ALL SELECT 'a mover on ' || host || ' has drive ' || drive FROM lease";

@@ -1,6 +1,7 @@
 //! What the drives of a migration know of each other: what each claims, and why nothing more is begun.
 
 use super::super::MoveError;
+use super::super::lessee::Leased;
 use super::super::migrated::Migrated;
 use crate::catalogue::{FileId, Migration, VolumeId};
 use std::collections::{HashMap, HashSet};
@@ -19,6 +20,8 @@ pub(super) struct State {
     pub(super) homeless: HashSet<FileId>,
     /// Bytes that a blank cartridge took until it was full, where a file did not fit it.
     pub(super) whole_cartridge: Option<u64>,
+    /// Volumes that others have.
+    pub(super) denied: HashSet<String>,
     /// What is being written, by label.
     pub(super) claimed: HashMap<String, Claim>,
     /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
@@ -30,9 +33,12 @@ pub(super) struct State {
     pub(super) ended: Option<MoveError>,
 }
 
+#[derive(Clone)]
 pub(super) struct Claim {
     pub(super) volume: VolumeId,
     pub(super) waiting: Vec<Migration>,
+    /// The lease, where others write volumes of the same archive.
+    pub(super) leased: Option<Leased>,
 }
 
 impl State {

@@ -370,7 +370,7 @@ pub fn backup(args: &Backup) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
+pub(in crate::commands) fn volume(archive: &Archive, label: &str) -> Result<VolumeId, CliError> {
     match archive.catalogue.find_volume(label)? {
         Some((id, _)) => Ok(id),
         None => Err(

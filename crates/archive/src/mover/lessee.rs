@@ -1,0 +1,302 @@
+//! A mover among others: what it may use, and for how long that is sure.
+//!
+//! A mover that shares its archive claims every drive that it opens, and for each mount the cartridge too. It renews
+//! what it has; by its own clock, which never goes back, it knows until when each lease is in force for sure, and sends
+//! no write after that. If it was stopped for longer than it can know, the drive refuses it, because whoever claimed
+//! the drive since has fenced it, and so does the catalogue: the next thing that it would write there fails.
+
+use super::MoveError;
+use crate::catalogue::{
+    Catalogue, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId, Wanted,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tapewise_library::pool::{Admission, PoolError};
+use tapewise_run::RunError;
+use tapewise_scsi::device::Host;
+use tapewise_scsi::{LeaseKey, Permit, ScsiError, TapeDrive};
+
+/// A clock in nanoseconds.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// Until when each lease is in force for sure, by epoch, on the mover's own clock.
+type Sure = Arc<Mutex<HashMap<u64, i64>>>;
+
+/// A mover that shares its archive with others.
+pub struct Lessee {
+    catalogue: Arc<dyn Catalogue>,
+    holder: Holder,
+    archive: u16,
+    for_ns: i64,
+    /// The time of day, for catalogues that have no clock.
+    now_ns: Clock,
+    /// Its own clock: it never goes back, and goes on while the process is stopped.
+    own_ns: Clock,
+    /// Whether drives are told whose they are. Only a simulation that is to show what happens otherwise says no.
+    fences: bool,
+    sure: Sure,
+    /// What it needs no drive for.
+    desk: Mutex<Option<Leased>>,
+}
+
+/// A lease, and the catalogue as its holder may use it.
+#[derive(Clone)]
+pub struct Leased {
+    /// The lease.
+    pub lease: Lease,
+    /// Fails to write once the lease is lost.
+    pub catalogue: Arc<dyn Catalogue>,
+}
+
+/// Why a mover does not get what it claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// Somebody has the drive, or it is out of use: it is left alone for now.
+    Drive(String),
+    /// Somebody has the cartridge, or it is out of use.
+    Volume(String),
+}
+
+fn lock(sure: &Sure) -> MutexGuard<'_, HashMap<u64, i64>> {
+    sure.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lessee {
+    /// A mover of a catalogue, whose leases last `for_ns` unless they are renewed.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn new(
+        catalogue: Arc<dyn Catalogue>,
+        holder: Holder,
+        for_ns: i64,
+        now_ns: Clock,
+        own_ns: Clock,
+    ) -> Result<Lessee, MoveError> {
+        let archive = crc32fast::hash(catalogue.tie()?.id.as_bytes()) as u16;
+        Ok(Lessee {
+            catalogue,
+            holder,
+            archive,
+            for_ns,
+            now_ns,
+            own_ns,
+            fences: true,
+            sure: Sure::default(),
+            desk: Mutex::default(),
+        })
+    }
+
+    /// Without the fence: to show what it is for.
+    pub fn without_fence(self) -> Lessee {
+        Lessee {
+            fences: false,
+            ..self
+        }
+    }
+
+    /// Who it is.
+    pub fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// Claims a drive, and a cartridge with it, and reserves the drive under the lease.
+    ///
+    /// # Errors
+    /// [`MoveError`] of the catalogue, and of the drive: one that somebody else has reserved among them.
+    pub fn claim(
+        &self,
+        drive: &mut TapeDrive,
+        volume: Option<VolumeId>,
+    ) -> Result<Result<Leased, Denied>, MoveError> {
+        let serial = drive.identity().serial.clone().unwrap_or_default();
+        let leased = match self.claim_as(&serial, volume)? {
+            Err(denied) => return Ok(Err(denied)),
+            Ok(leased) => leased,
+        };
+        let lease = &leased.lease;
+        if self.fences {
+            let key = LeaseKey {
+                archive: self.archive,
+                epoch: lease.epoch as u32,
+            };
+            let fenced = drive.fence(&Host::local(), key, self.permit(lease));
+            if let Err(error) = fenced {
+                self.give_back(lease)?;
+                return Err(MoveError::of_scsi(&serial, error));
+            }
+        }
+        Ok(Ok(leased))
+    }
+
+    /// Claims a drive by its serial number.
+    fn claim_as(
+        &self,
+        drive: &str,
+        volume: Option<VolumeId>,
+    ) -> Result<Result<Leased, Denied>, MoveError> {
+        let wanted = Wanted {
+            drive,
+            volume,
+            holder: &self.holder,
+            for_ns: self.for_ns,
+        };
+        let asked_ns = (self.own_ns)();
+        let lease = match self.catalogue.claim(&wanted, (self.now_ns)())? {
+            Claim::Got(lease) => lease,
+            Claim::Taken(other) if other.drive == drive => {
+                let why = format!("{} has drive {drive}", other.holder);
+                return Ok(Err(Denied::Drive(why)));
+            }
+            Claim::Taken(other) => {
+                let why = format!("{} has it in drive {}", other.holder, other.drive);
+                return Ok(Err(Denied::Volume(why)));
+            }
+            Claim::OutOfUse(what) => return Ok(Err(Denied::by(&what))),
+        };
+        lock(&self.sure).insert(lease.epoch, self.sure_until(asked_ns));
+        let catalogue = self.catalogue.under(&lease);
+        Ok(Ok(Leased { lease, catalogue }))
+    }
+
+    /// What this mover does without a drive, it does under a lease on itself: so it is seen while it is idle, and two
+    /// movers do not hand over the same file.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn desk(&self) -> Result<Result<Leased, Denied>, MoveError> {
+        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(leased) = desk.as_ref().filter(|one| self.permit(&one.lease)()) {
+            return Ok(Ok(leased.clone()));
+        }
+        let claimed = self.claim_as(&self.holder.desk(), None)?;
+        *desk = claimed.as_ref().ok().cloned();
+        Ok(claimed)
+    }
+
+    /// A tenth of a lease is left for clocks that do not go alike.
+    fn sure_until(&self, asked_ns: i64) -> i64 {
+        asked_ns.saturating_add(self.for_ns - self.for_ns / 10)
+    }
+
+    /// Whether a lease is in force for sure.
+    fn permit(&self, lease: &Lease) -> Permit {
+        let (sure, own_ns, epoch) = (
+            Arc::clone(&self.sure),
+            Arc::clone(&self.own_ns),
+            lease.epoch,
+        );
+        Arc::new(move || {
+            lock(&sure)
+                .get(&epoch)
+                .is_some_and(|until| own_ns() < *until)
+        })
+    }
+
+    /// Renews all that this mover has; how many leases that are.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`]. What could not be renewed runs out by itself.
+    pub fn renew(&self) -> Result<usize, MoveError> {
+        let asked_ns = (self.own_ns)();
+        let kept = self
+            .catalogue
+            .renew(&self.holder, self.for_ns, (self.now_ns)())?;
+        let mut sure = lock(&self.sure);
+        sure.retain(|epoch, _| kept.iter().any(|lease| lease.epoch == *epoch));
+        for until in sure.values_mut() {
+            *until = self.sure_until(asked_ns);
+        }
+        Ok(kept.len())
+    }
+
+    /// Gives a lease back.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn give_back(&self, lease: &Lease) -> Result<(), MoveError> {
+        lock(&self.sure).remove(&lease.epoch);
+        self.catalogue.give_back(lease)?;
+        Ok(())
+    }
+
+    /// Gives back all drives and cartridges that this mover has.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn give_back_drives(&self) -> Result<(), MoveError> {
+        self.give_back_if(|lease| !lease.is_desk())
+    }
+
+    /// Gives back all that this mover has: nothing of it is left.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn give_back_all(&self) -> Result<(), MoveError> {
+        self.give_back_if(|_| true)
+    }
+
+    fn give_back_if(&self, is_due: impl Fn(&Lease) -> bool) -> Result<(), MoveError> {
+        for lease in self.catalogue.leases()? {
+            if lease.holder == self.holder && is_due(&lease) {
+                self.give_back(&lease)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins with those of these requests that nobody has begun with.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`], also where the lease is lost.
+    pub(super) fn take(
+        &self,
+        leased: &Leased,
+        requests: &[RequestId],
+    ) -> Result<Vec<RequestId>, MoveError> {
+        Ok(self
+            .catalogue
+            .take(&leased.lease, requests, (self.now_ns)())?)
+    }
+}
+
+/// What a claim means for the drive: an error of its own is told to the pool, any other one ends the work.
+pub(super) fn admission(
+    claimed: Result<Admission, MoveError>,
+    end: impl FnOnce(MoveError),
+) -> Result<Admission, RunError> {
+    match claimed {
+        Err(MoveError::Pool(PoolError::Drive { source, .. })) => Err(source),
+        Err(error) => {
+            end(error);
+            Ok(Admission::NotNow)
+        }
+        Ok(admission) => Ok(admission),
+    }
+}
+
+impl Denied {
+    fn by(what: &OutOfUse) -> Denied {
+        let why = format!(
+            "{} {} is {}: {}",
+            what.resource.name(),
+            what.name,
+            what.outage.name(),
+            what.why
+        );
+        match what.resource {
+            Resource::Volume => Denied::Volume(why),
+            Resource::Host | Resource::Drive => Denied::Drive(why),
+        }
+    }
+}
+
+impl MoveError {
+    /// What a drive said where no cartridge is meant.
+    fn of_scsi(serial: &str, source: ScsiError) -> MoveError {
+        MoveError::Pool(PoolError::Drive {
+            drive: format!("drive {serial}"),
+            source: source.into(),
+        })
+    }
+}

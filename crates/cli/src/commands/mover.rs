@@ -1,0 +1,306 @@
+//! `tapewise mover`: carries out what waits in an archive with the drives that this host reaches, beside other movers.
+
+mod outage;
+mod status;
+
+use crate::archive::{Archive, Crew};
+use crate::error::{CliError, Exit};
+use crate::gather::{LOOK, gather};
+use crate::interrupt::{is_set, stop_on_interrupt};
+use crate::now::now_ns;
+use crate::output::say;
+use crate::{quantity, units};
+use signal_hook::consts::SIGTERM;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::Holder;
+use tapewise_archive::deliver::shown;
+use tapewise_archive::mover::{Denied, Lessee, Migrated, Recalled, random_uuid};
+
+/// Move an archive's files with the drives of this host, beside other movers (experimental).
+///
+/// A mover runs until it is stopped. It recalls what waits in the archive's queue and writes to tape what lies in the
+/// cache, on the drives that this host reaches. Several movers share one archive: each claims a drive and a cartridge
+/// before anything moves, and renews its claim while it works. If a mover dies or its host is cut off, another one takes
+/// over when the claim has run out, and the drive keeps the first one out. `tapewise mover status` shows who has what;
+/// `mover drain` lets a host, a drive or a cartridge finish and begins nothing more there.
+#[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Mover {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The archive; `tapewise catalog init` makes one.
+    #[arg(long, value_name = "DIR", required = true)]
+    archive: Option<PathBuf>,
+    /// A drive that this host reaches; may be given several times [default: `drives` of archive.toml].
+    #[arg(long = "drive", value_name = "DEVICE")]
+    drives: Vec<String>,
+    /// Use at most so many drives at a time, and leave the others to other movers [default: all that are free].
+    #[arg(long, value_name = "N", value_parser = quantity::count_in::<usize>(1..=1000))]
+    most_drives: Option<usize>,
+    /// A robot that this host reaches; may be given several times [default: `changers` of archive.toml].
+    #[arg(long = "changer", value_name = "DEVICE")]
+    changers: Vec<String>,
+    /// The name of this host, for other movers and for `mover drain` [default: as the system calls it].
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// How long a claim lasts that is not renewed: after this time another mover takes over.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = lease_time)]
+    lease: Duration,
+    /// Wait until the oldest request is this old before a cartridge is mounted, so that later requests
+    /// are read with it [default: batch_window_s of archive.toml].
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    batch_window: Option<Duration>,
+    /// Leave what lies in the cache to other movers: only recall.
+    #[arg(long)]
+    only_recall: bool,
+    /// End when nothing waits.
+    #[arg(long)]
+    until_idle: bool,
+    /// Print only errors on standard error.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What can be asked of all movers of an archive.
+#[derive(clap::Subcommand, Debug)]
+enum What {
+    Status(status::Status),
+    Drain(outage::Drain),
+    Resume(outage::Resume),
+}
+
+/// How often the catalogue is looked at while nothing waits.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Pauses before something that went wrong is tried again: doubled each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// In how many parts of its time a lease is renewed: two that fail do no harm.
+const RENEWALS: u32 = 4;
+
+fn lease_time(text: &str) -> Result<Duration, String> {
+    /// Shorter than this and a host under load would lose it.
+    const LEAST: Duration = Duration::from_secs(2);
+    let time = quantity::duration(text)?;
+    if time < LEAST || time > Duration::from_secs(86_400) {
+        return Err("give from 2s to 24h".to_owned());
+    }
+    Ok(time)
+}
+
+/// The name of this host.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "localhost".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
+    match &args.what {
+        Some(What::Status(what)) => return status::run(what),
+        Some(What::Drain(what)) => return outage::drain(what),
+        Some(What::Resume(what)) => return outage::resume(what),
+        None => {}
+    }
+    let directory = args.archive.clone().unwrap_or_default();
+    let archive = Archive::open(&directory)?;
+    if archive.is_loaded_by_hand() && args.changers.is_empty() {
+        let said =
+            "the drives of this archive are loaded by hand, and a mover runs without anybody";
+        return Err(CliError::with(Exit::Refused, said).hint(
+            "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`",
+        ));
+    }
+    let stop = stop_on_interrupt()?;
+    signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let lessee = lessee(&archive, args)?;
+    let given = |given: &[String], usual: &[String]| match given {
+        [] => usual.to_vec(),
+        given => given.to_vec(),
+    };
+    let mover = Moving {
+        drives: given(&args.drives, &archive.settings.drives),
+        changers: given(&args.changers, &archive.settings.changers),
+        window: args
+            .batch_window
+            .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),
+        archive: &archive,
+        lessee: &lessee,
+        args,
+        stop: &stop,
+    };
+    let is_over = AtomicBool::new(false);
+    let done = std::thread::scope(|scope| {
+        scope.spawn(|| mover.keep_leases(&is_over));
+        let done = mover.work();
+        is_over.store(true, Ordering::Relaxed);
+        done
+    });
+    lessee.give_back_all()?;
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// This process among the movers of the archive.
+fn lessee(archive: &Archive, args: &Mover) -> Result<Lessee, CliError> {
+    let holder = Holder {
+        host: args.host.clone().unwrap_or_else(host_name),
+        process: std::process::id(),
+        run: random_uuid(),
+    };
+    let began = Instant::now();
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    let catalogue = Arc::clone(&archive.catalogue);
+    Ok(Lessee::new(
+        catalogue,
+        holder,
+        nanoseconds(args.lease),
+        Arc::new(now_ns),
+        Arc::new(move || nanoseconds(began.elapsed())),
+    )?)
+}
+
+/// A mover at work.
+struct Moving<'a> {
+    archive: &'a Archive,
+    lessee: &'a Lessee,
+    drives: Vec<String>,
+    changers: Vec<String>,
+    window: Duration,
+    args: &'a Mover,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Moving<'_> {
+    /// Works until it is stopped. It prints what goes wrong, and tries again: a mover does not end because a drive is in
+    /// use or a cartridge is not there.
+    fn work(&self) -> Result<(), CliError> {
+        let mut pause = FIRST_PAUSE;
+        let mut said = String::new();
+        // Another drive comes first each time: what a dead mover has left in one is found in the end.
+        let mut drives = self.drives.clone();
+        while !is_set(self.stop) {
+            drives.rotate_left(1);
+            match self.round(&drives) {
+                Ok(true) => {
+                    pause = FIRST_PAUSE;
+                    said.clear();
+                }
+                Ok(false) if self.args.until_idle => return Ok(()),
+                Ok(false) => self.rest(IDLE),
+                Err(_) if is_set(self.stop) => return Ok(()),
+                Err(error) => {
+                    let why = error.message().to_owned();
+                    if said != why {
+                        say(format_args!("tapewise: {why}; it is tried again\n"));
+                        said.clone_from(&why);
+                    }
+                    self.rest(pause);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&self, most: Duration) {
+        let until = Instant::now() + most;
+        while Instant::now() < until && !is_set(self.stop) {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Renews what this mover has, until it is over.
+    fn keep_leases(&self, is_over: &AtomicBool) {
+        let every = self.args.lease / RENEWALS;
+        let mut renewed = Instant::now();
+        while !is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            if renewed.elapsed() < every {
+                continue;
+            }
+            renewed = Instant::now();
+            if let Err(error) = self.lessee.renew() {
+                say(format_args!(
+                    "tapewise: a claim could not be renewed: {error}\n"
+                ));
+            }
+        }
+    }
+
+    /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
+    fn round(&self, drives: &[String]) -> Result<bool, CliError> {
+        let desk = match self.lessee.desk()? {
+            Ok(desk) => desk,
+            Err(Denied::Drive(why) | Denied::Volume(why)) => {
+                return Err(CliError::with(Exit::Refused, why));
+            }
+        };
+        let catalogue = &self.archive.catalogue;
+        let is_migrating =
+            !self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty();
+        if catalogue.open_recalls()?.queued == 0 && !is_migrating {
+            return Ok(false);
+        }
+        gather(self.archive, self.window, self.stop)?;
+        let cache = self.archive.shared_cache(desk.lease.epoch)?;
+        let crew = Crew {
+            drives,
+            changers: &self.changers,
+            lessee: Some(self.lessee),
+            most_drives: self.args.most_drives.unwrap_or(usize::MAX),
+        };
+        let quiet = self.args.quiet;
+        let work = |mover: &mut tapewise_archive::mover::Mover<'_>| {
+            let recalled = mover.recall()?;
+            let migrated = if is_migrating {
+                mover.migrate(i64::MAX)?
+            } else {
+                Migrated::default()
+            };
+            Ok((recalled, migrated))
+        };
+        let (recalled, migrated) =
+            self.archive
+                .with_crew(&cache, &crew, self.stop, quiet, &|_| {}, work)?;
+        self.tell(&recalled, &migrated);
+        if let Some((place, why)) = recalled.full.first() {
+            return Err(CliError::failed(format!("{}: {why}", shown(place))));
+        }
+        if let Some((label, why)) = recalled.unavailable.first() {
+            return Err(CliError::failed(format!("volume {label}: {why}")));
+        }
+        let answered = recalled.delivered + recalled.failed.len() as u64;
+        Ok(answered + migrated.segments > 0)
+    }
+
+    fn tell(&self, recalled: &Recalled, migrated: &Migrated) {
+        if self.args.quiet {
+            return;
+        }
+        if recalled.delivered > 0 || !recalled.failed.is_empty() {
+            say(format_args!(
+                "tapewise: delivered {} ({}), {} failed, {}\n",
+                units::count(recalled.delivered as usize, "file"),
+                units::bytes(recalled.bytes),
+                recalled.failed.len(),
+                units::count(recalled.mounts as usize, "mount")
+            ));
+        }
+        if migrated.segments > 0 {
+            say(format_args!(
+                "tapewise: wrote {} ({}) to tape, {}\n",
+                units::count(migrated.files as usize, "file"),
+                units::bytes(migrated.bytes),
+                units::count(migrated.mounts as usize, "mount")
+            ));
+        }
+    }
+}
