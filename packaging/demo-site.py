@@ -3,10 +3,10 @@
 
 Two emulated libraries over iSCSI with four LTO-9 drives each, one archive, three movers that reach every drive, and a
 service without drives of its own. Users ask over HTTP for random files, all at once. Meanwhile one mover is killed,
-another is stopped for longer than its lease lasts and then goes on, and the third one's host is drained. At the end every
-file that was asked for has been fetched and compared, and a table says what happened.
+another is stopped for longer than its lease lasts and then goes on, the database is restarted, and the third one's host is
+drained. At the end every file that was asked for has been fetched and compared, and a table says what happened.
 
-It needs libiscsi. Everything lies in a temporary directory and listens on loopback only.
+It needs libiscsi. With Debian's package postgresql the catalogue is in PostgreSQL, without it in SQLite. Everything lies in a temporary directory and listens on loopback only.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,6 +80,31 @@ class Site:
             process.wait()
 
 
+class Database:
+    """A server of PostgreSQL on a socket in a directory of its own."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.bin = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
+        # PostgreSQL does not run as root.
+        self.user = None
+        if os.geteuid() == 0:
+            self.user = "postgres"
+            shutil.chown(root, "postgres", "postgres")
+        options = "--no-sync --auth=trust --username=tapewise --encoding=UTF8 --locale=C.UTF-8".split()
+        self.command("initdb", *options, "-D", str(root / "data"))
+        self.control("start")
+        self.url = f"postgresql://tapewise@{str(root).replace('/', '%2F')}/postgres"
+
+    def command(self, name: str, *args: str):
+        subprocess.run([self.bin / name, *args], cwd=self.root, user=self.user, check=True, stdout=subprocess.DEVNULL)
+
+    def control(self, what: str):
+        options = f"-k {self.root} -c listen_addresses= -c max_connections=200"
+        log = str(self.root / "log")
+        self.command("pg_ctl", "-D", str(self.root / "data"), "-o", options, "-l", log, "-m", "fast", "-w", what)
+
+
 class User(threading.Thread):
     """Somebody who asks for files, fetches each when it is there, and compares it."""
 
@@ -93,8 +119,16 @@ class User(threading.Thread):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data)
         request.add_header("Authorization", f"Bearer {self.token}")
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
+        for _ in range(20):
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return answer.read()
+            except urllib.error.HTTPError as refused:
+                # What a service says whose database is being restarted.
+                if refused.code != 503:
+                    raise
+                time.sleep(float(refused.headers.get("Retry-After", 1)))
+        raise TimeoutError(f"{path}: the service stays unavailable")
 
     def run(self):
         asked = time.monotonic()
@@ -127,7 +161,7 @@ def make_files(root: Path, name: str, count: int, seed: int) -> dict[str, str]:
     return sums
 
 
-def events(site: Site, movers: dict[str, subprocess.Popen], happened: list[str]):
+def events(site: Site, movers: dict[str, subprocess.Popen], database: Database | None, happened: list[str]):
     """What goes wrong, while users wait."""
     began = time.monotonic()
 
@@ -158,6 +192,10 @@ def events(site: Site, movers: dict[str, subprocess.Popen], happened: list[str])
     movers["ada"] = site.mover("ada")
     say("mover ada is started again")
     time.sleep(3)
+    if database:
+        database.control("restart")
+        say("PostgreSQL is restarted")
+        time.sleep(3)
     site.run("mover", "drain", "--archive", "A", "--host", "cyd", "--why", "new firmware")
     say("host cyd is drained")
     time.sleep(2 * LEASE_S)
@@ -172,22 +210,30 @@ def main() -> int:
     parser.add_argument("--users", type=int, default=40)
     parser.add_argument("--each", type=int, default=15, help="files that each user asks for")
     parser.add_argument("--clock-scale", type=int, default=100, help="how much faster the emulated clocks go")
+    parser.add_argument("--sqlite", action="store_true", help="keep the catalogue in SQLite in any case")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300, help="seconds after which it is given up")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="tapewise-site-") as directory:
+    prefix = "tapewise-site-"
+    with tempfile.TemporaryDirectory(prefix=prefix) as directory, tempfile.TemporaryDirectory(prefix=prefix) as data:
         site = Site(os.path.abspath(args.program), Path(directory), args.clock_scale)
+        has_server = args.sqlite is False and any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        database = Database(Path(data)) if has_server else None
         try:
-            return demonstrate(site, args)
+            return demonstrate(site, database, args)
         finally:
             site.end()
+            if database:
+                database.control("stop")
 
 
-def set_up(site: Site, args: argparse.Namespace) -> dict[str, str]:
+def set_up(site: Site, database: Database | None, args: argparse.Namespace) -> dict[str, str]:
     """An archive on two libraries, with files on tape that are not in its cache any more; their sums."""
     libraries = [site.library(number) for number in (1, 2)]
     devices = [f"--changer={robot}" for robot, _ in libraries]
     devices += [f"--drive={drive}" for _, drives in libraries for drive in drives]
+    if database:
+        devices.append(f"--catalogue={database.url}")
     site.run(*"catalog init A --profile lto9 --block-size 8192 --segment-size 131072 --cache-gb 1".split(), *devices)
     asked = make_files(site.root, "reel", args.files, args.seed)
     make_files(site.root, "filler", args.files, args.seed + 1)
@@ -206,9 +252,10 @@ def set_up(site: Site, args: argparse.Namespace) -> dict[str, str]:
     return asked
 
 
-def demonstrate(site: Site, args: argparse.Namespace) -> int:
+def demonstrate(site: Site, database: Database | None, args: argparse.Namespace) -> int:
     began = time.monotonic()
-    sums = set_up(site, args)
+    print(f"the catalogue is in {'PostgreSQL' if database else 'SQLite'}", flush=True)
+    sums = set_up(site, database, args)
     print(f"{2 * args.files} files are on tape after {time.monotonic() - began:.0f} s", flush=True)
     service = site.start("service", *"serve --archive A --no-drives --listen 127.0.0.1:0 -q".split())
     url = service.stdout.readline().strip().rstrip("/")
@@ -222,7 +269,7 @@ def demonstrate(site: Site, args: argparse.Namespace) -> int:
     for user in users:
         user.start()
     happened: list[str] = []
-    trouble = threading.Thread(target=events, args=(site, movers, happened), daemon=True)
+    trouble = threading.Thread(target=events, args=(site, movers, database, happened), daemon=True)
     trouble.start()
     for thread in [*users, trouble]:
         thread.join(max(0.0, args.limit - (time.monotonic() - began)))

@@ -70,9 +70,18 @@ impl Problem {
 }
 
 impl From<CatalogueError> for Problem {
+    /// Where the database failed, nothing was changed: it may be full, or be starting again, and the same request may
+    /// be sent once more.
     fn from(error: CatalogueError) -> Problem {
         let title = "The catalogue failed";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, error.to_string())
+        let detail = error.to_string();
+        match error {
+            CatalogueError::Database(_) => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, detail)
+                    .with(header::RETRY_AFTER, "5")
+            }
+            _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, detail),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Mover {
     /// A drive that this host reaches; may be given several times [default: `drives` of archive.toml].
     #[arg(long = "drive", value_name = "DEVICE")]
     drives: Vec<String>,
-    /// Use at most so many drives at a time, and leave the others to other movers [default: all that are free].
+    /// Use at most this many drives at a time, and leave the others to other movers [default: all that are free].
     #[arg(long, value_name = "N", value_parser = quantity::count_in::<usize>(1..=1000))]
     most_drives: Option<usize>,
     /// A robot that this host reaches; may be given several times [default: `changers` of archive.toml].

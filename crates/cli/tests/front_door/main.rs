@@ -33,6 +33,7 @@ mod names;
 mod output;
 mod page;
 mod positions;
+mod postgres;
 mod private;
 mod program;
 mod progress;

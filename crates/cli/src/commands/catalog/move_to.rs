@@ -14,13 +14,17 @@ use std::process::ExitCode;
 /// number of its rows, and a checksum over all of them. The old catalogue is left where it is, marked as moved, and
 /// every command refuses it. archive.toml then names the new one. Nothing may be under way meanwhile.
 #[derive(clap::Args, Debug)]
-#[group(id = "place", required = true, multiple = false, args = ["to", "to_file"])]
 pub struct Move {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
     /// The database: postgresql://user@host/database. It goes into archive.toml, which only its owner can read.
-    #[arg(long, value_name = "URL")]
+    #[arg(
+        long,
+        value_name = "URL",
+        required_unless_present = "to_file",
+        conflicts_with = "to_file"
+    )]
     to: Option<String>,
     /// Move it back, to catalogue.db in the archive's directory.
     #[arg(long)]

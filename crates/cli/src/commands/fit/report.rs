@@ -207,7 +207,7 @@ fn curves(found: &CurvesCoefficients, outliers: usize) -> String {
     }
     let mut notes = vec![match found.pace.iter().copied().reduce(f64::max) {
         Some(slowest) => format!(
-            "the pace of {} stretches of tape, of which the slowest takes {slowest:.2} times as long as the fastest",
+            "the pace of {} stretches of tape: the slowest takes {slowest:.2} times as long as the fastest",
             found.pace.len()
         ),
         None => "an even pace along the tape".to_owned(),
@@ -278,19 +278,13 @@ fn doubts(comparison: &Comparison) -> String {
 }
 
 fn held_out(comparison: &Comparison) -> Table {
-    let names: Vec<&str> = comparison
-        .scored
-        .iter()
-        .map(|scored| scored.candidate.name())
-        .collect();
-    let columns: Vec<String> = names
-        .iter()
-        .flat_map(|name| [(*name).to_owned(), "off".to_owned()])
-        .collect();
-    let columns: Vec<&str> = ["kind of move", "records"]
-        .into_iter()
-        .chain(columns.iter().map(String::as_str))
-        .collect();
+    let mut columns = vec!["kind of move", "records"];
+    columns.extend(
+        comparison
+            .scored
+            .iter()
+            .map(|scored| scored.candidate.name()),
+    );
     let title = match comparison.folding {
         Folding::Cartridges => {
             "Standard error in s, and share off by more than 2 s, on cartridges held out"
@@ -305,14 +299,11 @@ fn held_out(comparison: &Comparison) -> Table {
             .scored
             .first()
             .map_or(0, |scored| score(scored).count);
-        let cells = comparison.scored.iter().flat_map(|scored| {
+        let cells = comparison.scored.iter().map(|scored| {
             let score = score(scored);
             match score.count {
-                0 => ["-".to_owned(), "-".to_owned()],
-                _ => [
-                    format!("{:.2}", score.residual_s),
-                    format!("{:.0} %", 100.0 * score.off),
-                ],
+                0 => "-".to_owned(),
+                _ => format!("{:.2} {:4.0} %", score.residual_s, 100.0 * score.off),
             }
         });
         table.row(
@@ -326,12 +317,16 @@ fn held_out(comparison: &Comparison) -> Table {
         row(kind.name(), &|scored| scored.kinds[at]);
     }
     let mut overall = |name: &str, value: &dyn Fn(&Score) -> String| {
-        let scored = comparison.scored.iter();
-        let cells = scored.flat_map(|scored| [value(&scored.overall), String::new()]);
+        let cells = comparison
+            .scored
+            .iter()
+            .map(|scored| value(&scored.overall));
         table.row([name.to_owned(), String::new()].into_iter().chain(cells));
     };
-    overall("all but outliers", &|score| format!("{:.2}", score.bulk_s));
-    overall("R-squared", &|score| format!("{:.4}", score.r_squared));
+    overall("all but outliers", &|score| {
+        format!("{:.2}       ", score.bulk_s)
+    });
+    overall("R-squared", &|score| format!("{:.4}     ", score.r_squared));
     table
 }
 

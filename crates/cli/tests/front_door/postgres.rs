@@ -1,0 +1,90 @@
+//! An archive whose catalogue is in PostgreSQL: from the beginning, to a file, and back.
+
+use crate::archive::{make_files, recall_and_compare};
+use crate::program::Desk;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use tapewise_house::tgt::skip;
+
+/// A server of Debian's package. It ends with this value, whose end its script reads.
+struct Server {
+    url: String,
+    _script: Child,
+}
+
+/// Starts one; none where it is not installed.
+fn server() -> Option<Server> {
+    if !Path::new("/usr/lib/postgresql").exists() {
+        skip("an archive on PostgreSQL", "no package postgresql");
+        return None;
+    }
+    // The script gives the directory to the server's user, and removes it at the end.
+    let directory = tempfile::tempdir().expect("a directory").keep();
+    let script = "../archive/tests/postgres_server/serve.sh";
+    let mut script = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script))
+        .arg(&directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the script");
+    let mut said = String::new();
+    let output = script.stdout.take().expect("a pipe");
+    BufReader::new(output).read_line(&mut said).expect("a line");
+    assert_eq!(said, "ready\n", "the server did not start");
+    let socket = directory.to_str().expect("UTF-8").replace('/', "%2F");
+    Some(Server {
+        url: format!("postgresql://tapewise@{socket}/postgres"),
+        _script: script,
+    })
+}
+
+/// Rows of a table that were moved.
+fn rows(moved: &Value, table: &str) -> Value {
+    let mut tables = moved["tables"].as_array().expect("tables").iter();
+    let found = tables.find(|moved| moved["table"] == table);
+    found.expect("the table")["rows"].clone()
+}
+
+#[test]
+fn an_archive_lives_in_postgresql_and_moves_to_a_file_and_back() {
+    let Some(server) = server() else { return };
+    let (desk, url) = (Desk::new(), &server.url);
+    desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
+    desk.done(&format!(
+        "catalog init A --drive emulated:lib#drive0 --changer emulated:lib --profile lto8 --catalogue {url}"
+    ));
+    assert!(!desk.path().join("A/catalogue.db").exists());
+    let files = make_files(&desk, "reel", 4);
+    desk.done("store --archive A reel");
+    let is_read_from_tape = |to: &str| {
+        let cache = desk.path().join("A/cache");
+        std::fs::remove_dir_all(&cache).expect("removed");
+        std::fs::create_dir(&cache).expect("a directory");
+        recall_and_compare(&desk, &files, to);
+    };
+    is_read_from_tape("first");
+
+    let moved = desk.done("catalog move --archive A --to-file --json");
+    assert_eq!(rows(&moved.json(), "file"), 4);
+    is_read_from_tape("second");
+    // Who still names the old place is told where the catalogue is.
+    let settings = desk.path().join("A/archive.toml");
+    let text = std::fs::read_to_string(&settings).expect("settings");
+    assert!(!text.contains("postgresql"), "{text}");
+    desk.put("A/archive.toml", format!("catalogue = \"{url}\"\n{text}"));
+    let refused = desk.run("catalog find --archive A reel/0.bin");
+    assert_ne!(refused.code, 0);
+    assert!(refused.err.contains("moved"), "{}", refused.err);
+    desk.put("A/archive.toml", text);
+
+    let moved = desk.done(&format!("catalog move --archive A --to {url} --json"));
+    assert_eq!(rows(&moved.json(), "file"), 4);
+    is_read_from_tape("third");
+    desk.done("catalog check --archive A");
+    for wrong in ["", "--to-file --to postgresql://host/films"] {
+        let refused = desk.run(&format!("catalog move --archive A {wrong}"));
+        assert_eq!(refused.code, 2, "{}", refused.err);
+    }
+}
