@@ -7,8 +7,7 @@
 mod batch;
 
 use batch::{Kind, Start};
-use tapewise_model::locate::{KeyPointCoefficients, KeyPointModel};
-use tapewise_model::{KeyPoints, LocateModel, Micros, Random, profile};
+use tapewise_model::Micros;
 use tapewise_order::{Alternatives, Assignment, Effort, Problem, best, sltf};
 
 struct Optimum {
@@ -33,30 +32,12 @@ fn optima() -> Vec<Optimum> {
             };
             let (requests, seed) = (number("requests") as usize, number("seed") as u64);
             Optimum {
-                problem: of_the_solver(kind, batch::blocks(kind, requests, seed, start), seed),
+                problem: batch::blocks(kind, requests, seed, start),
                 locate: Micros(number("locate_us")),
                 line: line.to_owned(),
             }
         })
         .collect()
-}
-
-/// The batch with the constants that the profile of the DLT4000 had when the optima were proven.
-fn of_the_solver(kind: Kind, problem: Problem, seed: u64) -> Problem {
-    let profile = profile::find(kind.profile()).expect("a profile");
-    let Some(coefficients) = profile.key_point_coefficients() else {
-        return problem;
-    };
-    let nominal = profile.nominal_sections().expect("key points");
-    let spread = profile.key_point_spread().expect("a spread");
-    let key_points = KeyPoints::generate(nominal, spread, &mut Random::new(seed, 0));
-    let coefficients = KeyPointCoefficients {
-        case_s: [0.0, 4.0, 1.0, 9.0, 3.5, 4.0, 14.0],
-        ..coefficients
-    };
-    let mut tape = problem.tape().clone();
-    tape.model = LocateModel::KeyPoint(KeyPointModel::new(&coefficients, &key_points));
-    problem.under(&tape).expect("the same geometry")
 }
 
 fn value<'a>(line: &'a str, name: &str) -> &'a str {
