@@ -34,7 +34,7 @@ const NEAR_BOUND: f64 = 1e-4;
 
 /// The order with the least likely total where its worst case is no worse than that of sorting,
 /// else the one of least regret ([`choose`]), and the bound for any order. Where the least likely total
-/// is not safe, the order of least mean total over all alternatives takes part ([`hedged`]).
+/// is not safe, the order of least mean total over all alternatives takes part (`hedged`).
 ///
 /// SORT, SCAN, WEAVE, SLTF and LOSS take part, unless ours is proven to be the shortest: it is never
 /// longer than any of them where the map is exact, and an unsure map may allow one of them only.
