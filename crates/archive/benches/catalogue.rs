@@ -1,6 +1,6 @@
 //! How a catalogue grows: `cargo bench -p tapewise-archive --bench catalogue -- FILES REQUESTS [URL]`.
 //!
-//! Loads a list of so many files, finds by path and by pattern, enters so many recalls and claims them from several
+//! Loads a list of files, finds by path and by pattern, enters recalls and claims them from several
 //! threads, each with a connection of its own. In a new file of SQLite, or with a URL in an empty PostgreSQL database.
 //! Prints a table.
 
@@ -105,7 +105,7 @@ fn slowest(times: u64, mut ask: impl FnMut(u64)) -> String {
     )
 }
 
-/// Claims and begins with recalls from so many movers at once for some seconds: claims a second.
+/// Claims recalls from several movers at once for some seconds. Returns claims a second.
 fn claims(
     place: &Place,
     movers: u64,

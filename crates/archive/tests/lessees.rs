@@ -304,7 +304,7 @@ fn late_write(nth: u64, fences: bool) -> usize {
         "no command was late"
     );
 
-    // Whoever comes next writes the rest; then all that is said to be on tape is read back.
+    // Whoever comes next writes the rest; then all that the catalogue has on tape is read back.
     common.pass(2 * FOR_NS);
     site.pool = pool(&site.library, 1);
     let _ = site.mover(|mover| mover.migrate(i64::MAX));

@@ -1,5 +1,5 @@
-//! What a service tells systemd (sd_notify(3)): that it is ready, that it is alive, that it ends. Elsewhere nobody
-//! listens, and nothing is said.
+//! What a service tells systemd (sd_notify(3)): that it is ready, that it is alive, that it ends. If systemd did not
+//! start the service, nobody listens and nothing is sent.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

@@ -30,7 +30,7 @@ pub enum Lack {
 const LEAST_RECORDS: usize = 5;
 
 impl Undetermined {
-    /// The term, if so many records and such a standard error do not determine it.
+    /// The term, if its records are too few or its standard error is too large to determine it.
     pub(crate) fn unless(
         term: &str,
         records: usize,

@@ -233,7 +233,7 @@ pub fn write_map(out: &mut dyn Write, map: &MapFile) -> io::Result<()> {
     Ok(())
 }
 
-/// The row behind the last track holds the end of the tape: one past its last segment. Of errors the largest counts.
+/// The row after the last track holds the end of the tape: one past its last segment. The largest error of the rows counts.
 fn key_points<R: BufRead>(
     mut table: Table<R>,
     (track, segment, error): (Column, Column, Option<Column>),

@@ -117,12 +117,8 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         "tapewise: {what} token is in {}\n",
         token_file.display()
     ));
-    if !address.ip().is_loopback() && certificate.is_none() {
-        say(format_args!(
-            "tapewise: warning: other machines can reach {}, and nothing is encrypted: whoever listens on the network \
-             sees tokens and files. Name a certificate in serve.toml, or put a proxy with TLS in front\n",
-            address.ip()
-        ));
+    if certificate.is_none() {
+        warn_of_clear_text(address);
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
@@ -178,6 +174,17 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         (Ok(Err(error)), _) => Err(CliError::failed(format!("{address}: {error}"))),
         (_, Ok(Err(error))) => Err(error),
         _ => Err(CliError::failed("a part of the service ended")),
+    }
+}
+
+/// Warns if other machines can reach an address where nothing is encrypted.
+fn warn_of_clear_text(address: SocketAddr) {
+    if !address.ip().is_loopback() {
+        say(format_args!(
+            "tapewise: warning: other machines can reach {}, and nothing is encrypted: whoever listens on the network \
+             sees tokens and files. Name a certificate in serve.toml, or put a proxy with TLS in front\n",
+            address.ip()
+        ));
     }
 }
 

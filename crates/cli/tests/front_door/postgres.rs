@@ -3,42 +3,7 @@
 use crate::archive::{make_files, recall_and_compare};
 use crate::program::Desk;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use tapewise_house::tgt::skip;
-
-/// A server of Debian's package. It ends with this value, whose end its script reads.
-struct Server {
-    url: String,
-    _script: Child,
-}
-
-/// Starts one; none where it is not installed.
-fn server() -> Option<Server> {
-    if !Path::new("/usr/lib/postgresql").exists() {
-        skip("an archive on PostgreSQL", "no package postgresql");
-        return None;
-    }
-    // The script gives the directory to the server's user, and removes it at the end.
-    let directory = tempfile::tempdir().expect("a directory").keep();
-    let script = "../archive/tests/postgres_server/serve.sh";
-    let mut script = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script))
-        .arg(&directory)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the script");
-    let mut said = String::new();
-    let output = script.stdout.take().expect("a pipe");
-    BufReader::new(output).read_line(&mut said).expect("a line");
-    assert_eq!(said, "ready\n", "the server did not start");
-    let socket = directory.to_str().expect("UTF-8").replace('/', "%2F");
-    Some(Server {
-        url: format!("postgresql://tapewise@{socket}/postgres"),
-        _script: script,
-    })
-}
+use tapewise_house::postgres::Server;
 
 /// Rows of a table that were moved.
 fn rows(moved: &Value, table: &str) -> Value {
@@ -49,8 +14,10 @@ fn rows(moved: &Value, table: &str) -> Value {
 
 #[test]
 fn an_archive_lives_in_postgresql_and_moves_to_a_file_and_back() {
-    let Some(server) = server() else { return };
-    let (desk, url) = (Desk::new(), &server.url);
+    let Some(server) = Server::start("an archive on PostgreSQL") else {
+        return;
+    };
+    let (desk, url) = (Desk::new(), server.url());
     desk.done("emulate lib --robot ibm3584 --drives 2 --slots 8 --cartridges 4 --scale 100000");
     desk.done(&format!(
         "catalog init A --drive emulated:lib#drive0 --changer emulated:lib --profile lto8 --catalogue {url}"

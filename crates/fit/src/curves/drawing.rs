@@ -178,7 +178,8 @@ impl Drawing {
             .sum()
     }
 
-    /// Whether the destination lies towards the end of tape, and whether that is behind the start in reading direction.
+    /// Whether the destination is nearer to the end of tape than the head, and whether the head has to go back against the
+    /// reading direction.
     fn away_and_behind(&self, each: &Move) -> (bool, bool) {
         let up = each.to - self.shape.start(each).0;
         let away = if each.forward { up >= 0.0 } else { up > 0.0 };
@@ -420,7 +421,7 @@ impl Drawing {
             .collect()
     }
 
-    /// Draws the curves through the records, beginning with these, in so many rounds of reweighting at most.
+    /// Draws the curves through the records, beginning with these, in at most this many rounds of reweighting.
     pub fn drawn(mut self, moves: &Moves, rounds: usize) -> Drawn {
         let mut errors = self.errors(moves);
         for _ in 0..rounds {
