@@ -120,6 +120,8 @@ pub fn drain(args: &Drain) -> Result<ExitCode, CliError> {
         resource.name(),
         outage.name(),
         match leases.first() {
+            // A name with a mistake in it looks like this too: of hosts and drives only movers know.
+            None if resource != Resource::Volume => "; no mover has it now".to_owned(),
             None => String::new(),
             Some(lease) => format!("; {} still has it", lease.holder),
         }
