@@ -13,6 +13,7 @@ mod catalogue_postgres;
 mod catalogue_tls;
 mod deliver;
 mod deliver_copy;
+mod failures;
 mod leases;
 mod lessees;
 mod ltfs_read;
