@@ -14,6 +14,7 @@ mod catalogue_tls;
 mod deliver;
 mod deliver_copy;
 mod failures;
+mod forecast;
 mod leases;
 mod lessees;
 mod ltfs_read;

@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod audit;
 mod desk;
+mod failed;
 mod requests;
 mod tls;
 mod watched;

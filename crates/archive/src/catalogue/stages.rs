@@ -5,7 +5,7 @@
 //! its lifetime is over, which begins when the file is there.
 
 use super::Result;
-use super::ids::FileId;
+use super::ids::{FileId, RequestId};
 use super::requests::RequestState;
 
 /// A list of files that somebody asks for.
@@ -83,6 +83,8 @@ pub struct StagedFile {
     pub spelling: String,
     /// The file; none where the path means none.
     pub file: Option<FileId>,
+    /// Its recall; none where it was in the cache already, or was refused.
+    pub request: Option<RequestId>,
     /// How far it is for this stage.
     pub state: RequestState,
     /// Why it failed.

@@ -127,7 +127,7 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
 
 fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
     let sql = "SELECT spelling, stage_file.file, refused, ended_ns, \
-        request.state, request.reason, request.started_ns, request.done_ns \
+        request.state, request.reason, request.started_ns, request.done_ns, request.id \
         FROM stage_file LEFT JOIN request ON request.id = stage_file.request \
         WHERE stage = ?1 ORDER BY spelling";
     all(transaction, sql, [id], |row| {
@@ -144,6 +144,7 @@ fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
         Ok(StagedFile {
             spelling: row.get(0)?,
             file: row.get(1)?,
+            request: row.get(8)?,
             state,
             reason,
             started_ns: row.get(6)?,

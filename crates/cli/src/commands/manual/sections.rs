@@ -66,6 +66,20 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 20] = [
         )],
     ),
     (
+        "tapewise-recall-retry",
+        &[(
+            "Ask again for everything that failed",
+            "tapewise recall retry --archive /srv/archive --all",
+        )],
+    ),
+    (
+        "tapewise-recall-dismiss",
+        &[(
+            "Take a recall that failed off the list",
+            "tapewise recall dismiss --archive /srv/archive 17",
+        )],
+    ),
+    (
         "tapewise-store",
         &[(
             "Put a directory into an archive, on two tapes",
