@@ -68,15 +68,13 @@ fn hold(stage: &Stage, is_open: bool, operates: bool) -> String {
     if !is_open {
         return String::new();
     }
-    let (said, to, words) = match stage.is_held {
-        true => (
-            "It is held back: its files wait in the queue.",
-            "release",
-            "Let it go on",
-        ),
-        false => ("", "hold", "Hold it back"),
+    let (said, to, words) = if stage.is_held {
+        let said = "<p>It is held back: its files wait in the queue.</p>\n";
+        (said, "release", "Let it go on")
+    } else {
+        ("", "hold", "Hold it back")
     };
-    let mut body = format!("<p>{said}</p>\n");
+    let mut body = said.to_owned();
     if operates {
         body += &format!(
             "<form method=\"post\"><p><button name=\"do\" value=\"{to}\">{words}</button></p></form>\n"

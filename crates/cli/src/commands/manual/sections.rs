@@ -3,7 +3,7 @@
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 /// Commands that people begin with, by the page that they stand on, each with what it does.
-const EXAMPLES: [(&str, &[(&str, &str)]); 20] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 22] = [
     (
         "tapewise",
         &[
