@@ -38,6 +38,7 @@ fn work(desk: &Desk) {
     };
     let failed = Event {
         outcome: Outcome::Failed,
+        sense: Some("medium error".to_owned()),
         ..event("1013000A02", "T00009L8", Action::Read, 3)
     };
     for (ago_s, event) in [

@@ -46,17 +46,17 @@ fn body(all: u64, failures: &[(Request, String)], operates: bool, now_ns: i64) -
         };
         let to = request.place.as_deref();
         format!(
-            "<tr>{choice}<td><code>{path}</code></td><td>{}</td><td>{}</td><td class=\"n\">{}</td>\
-             <td class=\"bad\">{}</td></tr>",
+            "<tr>{choice}<td><code>{path}</code></td><td class=\"bad\">{}</td><td>{}</td><td>{}</td>\
+             <td class=\"n\">{}</td></tr>",
+            escaped(request.reason.as_deref().unwrap_or_default()),
             escaped(&request.terms.user),
             to.map_or("the cache".to_owned(), |to| escaped(&shown(to))),
-            age(now_ns, request.done_ns.unwrap_or(request.created_ns)),
-            escaped(request.reason.as_deref().unwrap_or_default())
+            age(now_ns, request.done_ns.unwrap_or(request.created_ns))
         )
     };
     let choice = if operates { "<th>Choose</th>" } else { "" };
     let head = format!(
-        "<tr>{choice}<th>File</th><th>Of</th><th>To</th><th class=\"n\">Failed ago</th><th>Why</th></tr>"
+        "<tr>{choice}<th>File</th><th>Why</th><th>Of</th><th>To</th><th class=\"n\">Failed ago</th></tr>"
     );
     let mut list = table("Recalls that failed", &head, failures.iter().map(row));
     if all > failures.len() as u64 {
