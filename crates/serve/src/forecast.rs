@@ -1,12 +1,12 @@
 //! When each recall of the queue is likely to be answered, planned when somebody looks.
 
-use crate::service::Service;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use tapewise_archive::forecast::{Awaited, Forecast};
-use tapewise_archive::mover::MoveError;
+use tapewise_archive::mover::{MoveError, Settings};
+use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};
 
 /// A longer queue is not planned: somebody waits for the answer.
@@ -54,9 +54,7 @@ impl Outlook {
         })
     }
 
-    fn of(service: &Service) -> Result<Outlook, CatalogueError> {
-        let archive = &service.archive;
-        let at_ns = (service.now_ns)();
+    fn of(archive: &Archive, on_paper: &Settings, at_ns: i64) -> Result<Outlook, CatalogueError> {
         let unknown = |why: String| Outlook {
             at_ns,
             unknown: Some(why),
@@ -72,7 +70,7 @@ impl Outlook {
             now_ns: at_ns,
             drives: archive.settings.drives.len(),
         };
-        let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &service.on_paper);
+        let forecast = Forecast::of(archive.catalogue.as_ref(), asking, on_paper);
         let Forecast { pulls, recalls } = match forecast {
             Ok(forecast) => forecast,
             Err(MoveError::Catalogue(error)) => return Err(error),
@@ -102,7 +100,12 @@ pub(crate) struct Planned(Mutex<Option<(Arc<Outlook>, Instant, Duration)>>);
 
 impl Planned {
     /// The queue as it is planned now, or was a short time ago. Nobody plans it while somebody else does.
-    pub fn outlook(&self, service: &Service) -> Result<Arc<Outlook>, CatalogueError> {
+    pub fn outlook(
+        &self,
+        archive: &Archive,
+        on_paper: &Settings,
+        now_ns: i64,
+    ) -> Result<Arc<Outlook>, CatalogueError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((outlook, made, took)) = &*last
             && *took > QUICK
@@ -111,7 +114,7 @@ impl Planned {
             return Ok(Arc::clone(outlook));
         }
         let began = Instant::now();
-        let outlook = Arc::new(Outlook::of(service)?);
+        let outlook = Arc::new(Outlook::of(archive, on_paper, now_ns)?);
         *last = Some((Arc::clone(&outlook), Instant::now(), began.elapsed()));
         Ok(outlook)
     }

@@ -121,7 +121,7 @@ pub(crate) async fn list(
     let list = move |service: &Service| {
         let user = who.watches().is_err().then_some(who.name.as_str());
         let stages = service.archive.catalogue.stages(user, REQUESTS)?;
-        let outlook = service.planned.outlook(service)?;
+        let outlook = service.outlook()?;
         let asked_for = |stage| AskedFor::of(stage, &outlook);
         Ok(stages.into_iter().map(asked_for).collect())
     };
@@ -180,7 +180,7 @@ pub(crate) async fn one(
 ) -> Result<Json<OneRequest>, Problem> {
     let one = move |service: &Service| {
         let stage = visible(service, &who, &id)?;
-        let outlook = service.planned.outlook(service)?;
+        let outlook = service.outlook()?;
         let file = |file: StagedFile| FileOfRequest {
             path: file.spelling,
             state: state_name(file.state),

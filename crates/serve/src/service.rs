@@ -1,7 +1,7 @@
 //! An archive, who may ask, and how much.
 
 use crate::access::Access;
-use crate::forecast::Planned;
+use crate::forecast::{Outlook, Planned};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::rate::Rates;
@@ -49,8 +49,8 @@ pub struct Parts {
 /// What answers HTTP.
 pub struct Service {
     pub(crate) archive: Archive,
-    pub(crate) on_paper: Settings,
-    pub(crate) planned: Planned,
+    on_paper: Settings,
+    planned: Planned,
     access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
@@ -93,6 +93,14 @@ impl Service {
     pub fn set_access(&self, access: Access) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(access);
+    }
+
+    /// The queue as it is planned now, or was a short time ago.
+    pub(crate) fn outlook(&self) -> Result<Arc<Outlook>, Problem> {
+        let now_ns = (self.now_ns)();
+        Ok(self
+            .planned
+            .outlook(&self.archive, &self.on_paper, now_ns)?)
     }
 
     /// Asks the catalogue, or the disk, on a thread that may wait for it.

@@ -181,7 +181,7 @@ pub(crate) async fn queue(
     who.watches()?;
     let queue = service.ask(|service| {
         let waits = service.archive.catalogue.waits()?;
-        let outlook = service.planned.outlook(service)?;
+        let outlook = service.outlook()?;
         Ok(Queue {
             format: "tapewise-serve-queue",
             version: 1,

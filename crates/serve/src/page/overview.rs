@@ -52,7 +52,7 @@ pub(crate) async fn show(
             load: load(service)?,
             waits: catalogue.waits()?,
             stages: catalogue.stages(user, REQUESTS)?,
-            outlook: service.planned.outlook(service)?,
+            outlook: service.outlook()?,
             doing: service.work.doing(),
             drives: service.work.drives(),
             sees_all,

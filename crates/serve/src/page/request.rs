@@ -25,7 +25,7 @@ pub(crate) async fn show(
 ) -> Result<Html<String>, Problem> {
     let page = service.ask(move |service| {
         let stage = visible(service, &who, &id)?;
-        let outlook = service.planned.outlook(service)?;
+        let outlook = service.outlook()?;
         let now_ns = (service.now_ns)();
         let is_open = stage.files.iter().any(|file| file.done_ns.is_none());
         let mut body = format!(

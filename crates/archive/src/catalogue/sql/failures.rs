@@ -1,28 +1,13 @@
 //! Recalls that failed.
 
-use super::requests::{REQUEST, request_of, submit};
+use super::requests::{LISTED, REQUEST, request_of, submit};
 use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{CatalogueError, Failures, NewRecall, Request, RequestId, Result};
-
-const LISTED: &str = "state = 'failed' AND kind = 'recall' AND settled_ns IS NULL";
 
 /// Takes a failure off the list; whether it was there.
 fn settle(transaction: &Transaction<'_>, id: RequestId, at_ns: i64) -> Result<bool> {
     let sql = format!("UPDATE request SET settled_ns = ?2 WHERE id = ?1 AND {LISTED}");
     Ok(run(transaction, &sql, params![id, at_ns])? > 0)
-}
-
-/// Takes failures off the list that a recall which brought the file to the same place has made up for.
-pub(super) fn settle_earlier(
-    transaction: &Transaction<'_>,
-    delivered: &Request,
-    at_ns: i64,
-) -> Result<()> {
-    let sql = format!(
-        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
-    );
-    let params = params![delivered.file, delivered.place, at_ns];
-    run(transaction, &sql, params).map(|_| ())
 }
 
 /// Asks again for what a failed recall did not bring; false where its file is gone.

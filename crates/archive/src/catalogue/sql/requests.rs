@@ -1,6 +1,5 @@
 //! Requests.
 
-use super::failures::settle_earlier;
 use super::files::retire;
 use super::rows::{SEGMENT, segment};
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
@@ -35,6 +34,9 @@ pub(super) fn request_of(row: &Row<'_>) -> Result<Request> {
         cause: row.get(12)?,
     })
 }
+
+/// Recalls on the list of failures.
+pub(super) const LISTED: &str = "state = 'failed' AND kind = 'recall' AND settled_ns IS NULL";
 
 /// Recalls that are held back: every stage that still wants them is.
 const HELD: &str = "(SELECT wanted.request FROM stage JOIN stage_file AS wanted ON wanted.stage = stage.id \
@@ -94,6 +96,15 @@ pub(super) fn submit(
         at_ns
     ];
     Ok(RequestId(new_row(transaction, sql, params)?))
+}
+
+/// Takes failures off the list that a recall which brought the file to the same place has made up for.
+fn settle_earlier(transaction: &Transaction<'_>, delivered: &Request, at_ns: i64) -> Result<()> {
+    let sql = format!(
+        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
+    );
+    let params = params![delivered.file, delivered.place, at_ns];
+    run(transaction, &sql, params).map(|_| ())
 }
 
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
