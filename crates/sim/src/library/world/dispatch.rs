@@ -1,6 +1,7 @@
 //! Free drives get cartridges: the situation is put together, and the policy decides.
 
-use super::{Event, Whereabouts, World};
+use super::{Event, World};
+use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::parts::Part;
