@@ -4,6 +4,7 @@
 use super::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::mounts::{MediumId, Waiting};
 use std::ops::{Index, IndexMut};
+use tapewise_model::Micros;
 
 /// Where a cartridge is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(super) struct CartridgeState {
     pub waiting: Vec<RequestId>,
     /// What is known of them together.
     pub known: Waiting,
+    /// Searches and rewind of a mount that reads what waits, for each kind of drive; empty if that is not known.
+    pub motion: Vec<Micros>,
     /// When it became ready to be mounted, counted.
     pub ready: Option<u64>,
     /// The window that is open, by its number.
@@ -67,6 +70,7 @@ impl Cartridges {
             place: Whereabouts::Slot,
             waiting: waiting.unwrap_or_default(),
             known: Waiting::nobody(number.0, medium),
+            motion: Vec::new(),
             ready: None,
             window: None,
         };

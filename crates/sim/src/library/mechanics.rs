@@ -160,10 +160,7 @@ impl Mechanics {
     pub(super) fn rewind(&self, head: &Head, random: &mut Random) -> Micros {
         match &self.motion {
             Motion::Stated { rewind, .. } => rewind.search(head.place, 0.0, random),
-            Motion::Modelled(model) => {
-                let from = model.tape.model.point(&head.position);
-                model.tape.model.rewind(&from)
-            }
+            Motion::Modelled(model) => model.rewind(head),
         }
     }
 
@@ -202,6 +199,33 @@ impl Mechanics {
                 (works.collect(), Micros::from_secs_f64(rewind.least()))
             }
             Motion::Modelled(model) => model.least(targets),
+        }
+    }
+
+    /// Searches and rewind of the reads of a mount, in the order of least total: what is drawn counts with its mean.
+    pub(super) fn motion(&self, targets: &[Target], algorithm: Algorithm) -> Micros {
+        match &self.motion {
+            Motion::Stated { search, rewind, .. } => {
+                let mut places: Vec<f64> = targets.iter().map(|target| target.place).collect();
+                if algorithm != Algorithm::Fifo {
+                    places.sort_by(f64::total_cmp);
+                }
+                let ways = std::iter::once(&0.0).chain(&places).zip(&places);
+                let searches: f64 = ways.map(|(from, to)| search.search_mean(*from, *to)).sum();
+                let last = places.last().copied().unwrap_or(0.0);
+                Micros::from_secs_f64(searches + rewind.search_mean(last, 0.0))
+            }
+            Motion::Modelled(model) => {
+                let order = ReadOrder {
+                    algorithm,
+                    objective: Objective::Total,
+                };
+                let mut round = Round::default();
+                model.plan(self.rewound(), targets, order, &mut round);
+                let searches: Micros = round.legs.iter().map(|leg| leg.search).sum();
+                let last = round.legs.last();
+                searches + last.map_or(Micros::ZERO, |leg| model.rewind(&leg.to))
+            }
         }
     }
 
@@ -300,6 +324,11 @@ impl Modelled {
             tape: Arc::new(tape),
             map,
         })
+    }
+
+    fn rewind(&self, head: &Head) -> Micros {
+        let from = self.tape.model.point(&head.position);
+        self.tape.model.rewind(&from)
     }
 
     fn extent(&self, target: &Target) -> PlacedExtent {

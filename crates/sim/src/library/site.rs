@@ -99,9 +99,17 @@ impl Hall {
     }
 
     /// The time for which a cartridge would occupy a drive.
-    pub(super) fn mount_cost(&self, waiting: &Waiting, drive: &FreeDrive) -> Micros {
+    pub(super) fn mount_cost(
+        &self,
+        waiting: &Waiting,
+        motion: &[Micros],
+        drive: &FreeDrive,
+    ) -> Micros {
         let estimate = self.estimates.get(drive.kind.0);
-        let cost = |of: &MountCost| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
+        let cost = |of: &MountCost| match motion.get(drive.kind.0) {
+            Some(&motion) => of.cost_of(motion, waiting.size_mb, drive.loaded),
+            None => of.cost(waiting.requests, waiting.size_mb, drive.loaded),
+        };
         estimate.map_or(Micros::ZERO, cost)
     }
 }

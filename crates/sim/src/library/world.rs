@@ -415,6 +415,7 @@ impl<'a> World<'a> {
         (self.cartridges).wake(number, library, answer.cartridge, medium);
         let cartridge = &mut self.cartridges[number];
         cartridge.waiting.push(request);
+        cartridge.motion.clear();
         (cartridge.known).add(
             answer.number,
             answer.arrived,
