@@ -13,7 +13,7 @@ pub const HEAD: &str = "| policy | mean, s | against most-requests | against cta
     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 /// The first line of the file of all tables: a bound has a mean and drive-hours only, and how far ours is above it.
-pub const CSV_HEAD: &str = "scenario,load,requests_per_hour,policy,mean_s,mean_half_width_s,\
+pub const CSV_HEAD: &str = "aimed_load,scenario,load,requests_per_hour,policy,mean_s,mean_half_width_s,\
     against_most_requests_percent,most_requests_half_width,against_cta_percent,cta_half_width,median_s,p95_s,p99_s,\
     longest_s,largest_slowdown,mounts_per_hour,drive_hours,robots_percent,tape_moves_hours,ours_over_bound\n";
 

@@ -144,7 +144,7 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<[Str
     let mut add = |[line, numbers]: [String; 2]| {
         text += &line;
         if !numbers.is_empty() {
-            csv += &format!("{name},{busy:.2},{per_hour:.0},{numbers}");
+            csv += &format!("{load},{name},{busy:.2},{per_hour:.0},{numbers}");
         }
     };
     for (policy, figures) in &mut found {
