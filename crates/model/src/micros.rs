@@ -31,8 +31,13 @@ impl Micros {
     pub const FAR: Micros = Micros(i64::MAX / 1_000_000);
 
     /// The nearest whole microsecond to `seconds`; what is out of range is clamped, NaN is zero.
+    #[inline]
     pub fn from_secs_f64(seconds: f64) -> Micros {
-        Micros((seconds * 1e6).round() as i64)
+        let micros = seconds * 1e6;
+        // As `round`, which is a call into the C library where the processor may be an old one.
+        let whole = micros as i64;
+        let rest = micros - whole as f64;
+        Micros(whole.saturating_add(i64::from(rest >= 0.5) - i64::from(rest <= -0.5)))
     }
 
     /// The time in seconds.
@@ -161,6 +166,33 @@ mod tests {
         assert_eq!(Micros::from_secs_f64(100.0 * 3600.0).to_string(), "4d 4h");
         assert_eq!(Micros::from_secs_f64(41.23).to_string(), "41.2 s");
         assert_eq!(Micros::from_secs_f64(-41.23).to_string(), "-41.2 s");
+    }
+
+    #[test]
+    fn seconds_are_rounded_as_the_standard_library_rounds() {
+        let below_half = 0.499_999_999_999_999_94;
+        let edges = [
+            0.5,
+            below_half,
+            1.5,
+            2.5,
+            4503599627370495.5,
+            9007199254740993.0,
+            9.3e18,
+            f64::INFINITY,
+        ];
+        let mut random = crate::Random::new(1, 0);
+        let drawn = (0..1000).map(|_| (random.unit() - 0.5) * 1e7);
+        let values: Vec<f64> = edges.into_iter().chain(drawn).collect();
+        for micros in values.iter().flat_map(|value| [*value, -value]) {
+            let seconds = micros / 1e6;
+            assert_eq!(
+                Micros::from_secs_f64(seconds).0,
+                (seconds * 1e6).round() as i64,
+                "{micros}"
+            );
+        }
+        assert_eq!(Micros::from_secs_f64(f64::NAN), Micros::ZERO);
     }
 
     #[test]

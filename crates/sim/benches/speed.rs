@@ -1,5 +1,6 @@
-//! How fast we simulate: M/M/4 at a load of 0.8 on the bare kernel and in the library model, beside SimPy
-//! and Ciw in the same run, then the forty drives of scenarios/lto9-site.toml.
+//! How fast we simulate, beside SimPy and Ciw in the same run: M/M/4 at a load of 0.8 on the bare kernel and in the
+//! library model, a library of four drives and a robot step by step as SimPy has it, then the forty drives of
+//! scenarios/lto9-site.toml.
 //!
 //! `make bench`, or `cargo bench -p tapewise-sim --bench speed -- --python PYTHON` with a Python that
 //! has what bench/simulation.txt lists. Without it only ours are timed, and that is said. With `--decisions` only
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 use std::process::Command;
 use std::time::Instant;
 use tapewise_model::{Micros, Random, profile};
-use tapewise_sim::library::Site;
+use tapewise_sim::library::{Part, Site};
 use tapewise_sim::mounts::{
     FreeDrive, KindId, MediumId, MountPolicy, MountRules, Shares, Situation, Waiting, next,
 };
@@ -20,7 +21,6 @@ use tapewise_sim::{Agenda, Distribution, Scenario};
 type Failure = Box<dyn std::error::Error>;
 
 const CUSTOMERS: u64 = 5_000_000;
-const IN_THE_LIBRARY: u64 = 500_000;
 const OUTSIDE: u64 = 100_000;
 
 const MM4: &str = r#"
@@ -45,13 +45,37 @@ unload_s = 0
 count = 100000
 "#;
 
+/// As `LIBRARY` in bench/simulation.py: tests/outside.rs holds the responses of both against each other.
+const LIBRARY: &str = r#"
+name = "as Gniewek 1999"
+requests = 500000
+warm_up = "keep"
+arrivals = { pattern = "poisson", per_hour = 150 }
+request = { cartridges = { pick = "in-turn" } }
+policy = { most_per_mount = 1, affinity = false, dismount = "at-once" }
+
+[[library]]
+name = "library"
+robot = { get_s = 5, put_s = 5 }
+cartridge = [{ count = 5000 }]
+
+[[library.drive]]
+count = 4
+load_s = 11
+search_s = { near = 1, far = 25 }
+rewind_s = { near = 0, far = 26 }
+unload_s = 6
+"#;
+
 enum Event {
     Arrival,
     Departure,
 }
 
-/// One line of the table.
+/// One line of a table.
 struct Timed {
+    /// `mm4` or `library`, as bench/simulation.py calls them.
+    case: &'static str,
     name: String,
     per_s: f64,
     wait_s: f64,
@@ -74,25 +98,35 @@ fn main() -> Result<(), Failure> {
         Some(pair) => rows.extend(outside(&pair[1])?),
         None => println!("SimPy and Ciw are left out: no --python"),
     }
-    rows.push(in_the_library()?);
+    rows.push(in_the_library("mm4", MM4)?);
     rows.push(kernel());
-    let simpy = rows.iter().find(|row| row.name.starts_with("simpy"));
-    let simpy_per_s = simpy.map(|row| row.per_s);
-    println!(
-        "{:<34} {:>12} {:>10} {:>12}",
-        "", "customers/s", "x SimPy", "mean wait, s"
+    rows.push(in_the_library("library", LIBRARY)?);
+    table("M/M/4", rows.iter().filter(|row| row.case == "mm4"));
+    table(
+        "four drives, one robot",
+        rows.iter().filter(|row| row.case == "library"),
     );
-    for row in &rows {
-        let ratio = simpy_per_s.map_or("-".to_owned(), |per_s| format!("{:.1}", row.per_s / per_s));
+    println!();
+    site()?;
+    decisions();
+    Ok(())
+}
+
+fn table<'a>(title: &str, rows: impl Iterator<Item = &'a Timed> + Clone) {
+    let simpy = rows.clone().find(|row| row.name.starts_with("simpy"));
+    println!(
+        "\n{title:<34} {:>12} {:>10} {:>12}",
+        "requests/s", "x SimPy", "mean wait, s"
+    );
+    for row in rows {
+        let ratio = simpy.map_or("-".to_owned(), |simpy| {
+            format!("{:.1}", row.per_s / simpy.per_s)
+        });
         println!(
             "{:<34} {:>12.0} {ratio:>10} {:>12.4}",
             row.name, row.per_s, row.wait_s
         );
     }
-    println!();
-    site()?;
-    decisions();
-    Ok(())
 }
 
 /// The queue on the kernel alone: two events a customer.
@@ -125,24 +159,30 @@ fn kernel() -> Timed {
         }
     }
     Timed {
+        case: "mm4",
         name: "ours, on the kernel".to_owned(),
         per_s: CUSTOMERS as f64 / begun.elapsed().as_secs_f64(),
         wait_s: waits.as_secs_f64() / CUSTOMERS as f64,
     }
 }
 
-/// The same queue as a library: robots and loads of no time, every part of each response kept.
-fn in_the_library() -> Result<Timed, Failure> {
-    let scenario = Scenario::from_toml(MM4)?;
+/// A scenario in the library model, every part of each response kept.
+fn in_the_library(case: &'static str, text: &str) -> Result<Timed, Failure> {
+    let scenario = Scenario::from_toml(text)?;
     let site = Site::new(&scenario, profile::find)?;
     let begun = Instant::now();
     let run = site.run(0)?;
-    let per_s = IN_THE_LIBRARY as f64 / begun.elapsed().as_secs_f64();
-    let responses: Micros = run.answers.iter().map(|answer| answer.response).sum();
+    let took_s = begun.elapsed().as_secs_f64();
+    let waits: Micros = run
+        .answers
+        .iter()
+        .map(|answer| answer.parts[Part::DriveWait])
+        .sum();
     Ok(Timed {
+        case,
         name: "ours, as a library".to_owned(),
-        per_s,
-        wait_s: responses.as_secs_f64() / run.answers.len() as f64 - 4.0,
+        per_s: run.answers.len() as f64 / took_s,
+        wait_s: waits.as_secs_f64() / run.answers.len() as f64,
     })
 }
 
@@ -158,7 +198,8 @@ fn outside(python: &str) -> Result<Vec<Timed>, Failure> {
     }
     let text = String::from_utf8(output.stdout)?;
     let row = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
-        [name, version, per_s, wait_s] => Ok(Timed {
+        [case, name, version, per_s, wait_s] => Ok(Timed {
+            case: if case == "mm4" { "mm4" } else { "library" },
             name: format!("{name} {version}"),
             per_s: per_s.parse()?,
             wait_s: wait_s.parse()?,

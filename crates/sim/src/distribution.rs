@@ -242,6 +242,14 @@ impl Way {
         }
     }
 
+    /// The mean in seconds of a search from one place of a tape to another.
+    pub fn search_mean(&self, from: f64, to: f64) -> f64 {
+        match self {
+            Way::FromMiddle(tape) => tape.seconds(from, to),
+            _ => self.mean((to - from).abs()),
+        }
+    }
+
     /// The least time in seconds over any distance.
     pub fn least(&self) -> f64 {
         match self {

@@ -2,7 +2,8 @@
 //!
 //! An [`Agenda`] is a heap of events keyed by time and by the order in which they were put down, so
 //! that two events of one microsecond happen in that order on every machine. Time never runs
-//! backwards, and once the heap has grown to its largest size nothing is allocated.
+//! backwards, and once the heap has grown to its largest size nothing is allocated. What happens at once stays out of
+//! the heap: it comes after all that the heap has for this time, as that was put down earlier.
 //!
 //! ```
 //! use tapewise_model::Micros;
@@ -18,13 +19,15 @@
 //! ```
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use tapewise_model::Micros;
 
 /// Events to come, and the time of the last one taken.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Entry<E>>,
+    /// What happens at the time that it is, in its order.
+    at_once: VecDeque<E>,
     now: Micros,
     sequence: u64,
 }
@@ -68,6 +71,7 @@ impl<E> Agenda<E> {
     pub fn new() -> Agenda<E> {
         Agenda {
             heap: BinaryHeap::new(),
+            at_once: VecDeque::new(),
             now: Micros::ZERO,
             sequence: 0,
         }
@@ -88,9 +92,11 @@ impl<E> Agenda<E> {
     /// Puts an event down for a time; what would lie in the past happens now.
     #[inline]
     pub fn at(&mut self, time: Micros, event: E) {
+        if time <= self.now {
+            return self.at_once.push_back(event);
+        }
         // Never negative: `now` begins at zero and only grows.
-        let time = time.max(self.now).0 as u128;
-        let key = time << 64 | u128::from(self.sequence);
+        let key = (time.0 as u128) << 64 | u128::from(self.sequence);
         self.sequence += 1;
         self.heap.push(Entry { key, event });
     }
@@ -102,6 +108,10 @@ impl<E> Agenda<E> {
         reason = "an iterator could not be added to between two events"
     )]
     pub fn next(&mut self) -> Option<E> {
+        let is_now = |entry: &Entry<E>| (entry.key >> 64) as i64 == self.now.0;
+        if !self.at_once.is_empty() && !self.heap.peek().is_some_and(is_now) {
+            return self.at_once.pop_front();
+        }
         let entry = self.heap.pop()?;
         self.now = Micros((entry.key >> 64) as i64);
         Some(entry.event)
@@ -109,11 +119,11 @@ impl<E> Agenda<E> {
 
     /// Number of events to come.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.heap.len() + self.at_once.len()
     }
 
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len() == 0
     }
 }

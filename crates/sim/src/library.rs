@@ -1,6 +1,7 @@
 //! Libraries at work: requests, cartridges, drives, robots, disk.
 
 mod cache;
+mod cartridges;
 mod cause;
 mod demand;
 mod drive;

@@ -80,27 +80,27 @@ pub struct LibraryUse {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steady {
-    /// They do not grow from the second quarter to the last.
+    /// The queue does not grow from the second quarter to the last.
     Yes,
     /// It cannot be told by quarters: users who wait for answers, a trace, a few days of a daily
     /// pattern.
     NotAsked,
-    /// They grow: more arrives than is served, or the replications are too short to tell.
+    /// The queue grows: more arrives than is served, or the replications are too short to tell.
     Growing {
-        /// Mean response of the second quarter, in seconds.
-        second_quarter_s: f64,
-        /// Mean response of the last quarter, in seconds.
-        last_quarter_s: f64,
+        /// Requests that those of the second quarter find unanswered, on average.
+        second_quarter: f64,
+        /// Requests that those of the last quarter find unanswered, on average.
+        last_quarter: f64,
     },
 }
 
-/// A queue that grows for ever makes the last quarter's responses 7/3 of the second's.
+/// A queue that grows for ever is 7/3 as long in the last quarter as in the second.
 const GROWTH: f64 = 1.5;
 
 /// Days of a daily pattern from which on its quarters are compared.
 const LEAST_DAYS: f64 = 8.0;
 
-/// How sure it must be that responses grow.
+/// How sure it must be that the queue grows.
 const GROWTH_LEVEL: f64 = 0.99;
 
 impl Results {
@@ -187,7 +187,7 @@ impl LibraryUse {
 }
 
 impl Steady {
-    /// Looks for growth from the second quarter to the last, in all replications together.
+    /// Looks for a queue that grows from the second quarter to the last, in all replications together.
     fn of(scenario: &Scenario, all: &[Summary]) -> Result<Steady, StatisticsError> {
         let days =
             all.iter().map(|s| s.duration.as_secs_f64()).sum::<f64>() / all.len() as f64 / 86_400.0;
@@ -201,15 +201,18 @@ impl Steady {
         if !compares {
             return Ok(Steady::NotAsked);
         }
-        let quarter = |summary: &Summary, number: usize| summary.quarters[number].as_secs_f64();
+        let quarter = |summary: &Summary, number: usize| {
+            let requests = (summary.requests + summary.cut) as f64 / 4.0;
+            summary.found[number] as f64 / requests.max(1.0)
+        };
         let grown: Vec<f64> = all.iter().map(|s| quarter(s, 3) - quarter(s, 1)).collect();
         let mean = |number| all.iter().map(|s| quarter(s, number)).sum::<f64>() / all.len() as f64;
-        let (second_quarter_s, last_quarter_s) = (mean(1), mean(3));
+        let (second_quarter, last_quarter) = (mean(1), mean(3));
         let surely = Interval::of_mean(&grown, GROWTH_LEVEL)?.low() > 0.0;
-        Ok(if surely && last_quarter_s > GROWTH * second_quarter_s {
+        Ok(if surely && last_quarter > GROWTH * second_quarter {
             Steady::Growing {
-                second_quarter_s,
-                last_quarter_s,
+                second_quarter,
+                last_quarter,
             }
         } else {
             Steady::Yes

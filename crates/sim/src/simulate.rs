@@ -36,18 +36,18 @@ pub enum Unstable {
     Overload(#[from] Overload),
     /// Responses grow while it is simulated.
     #[error(
-        "scenario {scenario}: unstable: responses grow from {second_quarter_s:.0} s in the second quarter of \
-         each replication to {last_quarter_s:.0} s in the last, drives and robots busy {} of the time; \
+        "scenario {scenario}: unstable: a request finds {second_quarter:.0} others unanswered in the second \
+         quarter of each replication and {last_quarter:.0} in the last, drives and robots busy {} of the time; \
          reduce the request rate, add drives or robots, or serve more requests per mount",
         shares(busy)
     )]
     Growing {
         /// The scenario's name.
         scenario: String,
-        /// Mean response of the second quarter, in seconds.
-        second_quarter_s: f64,
-        /// Mean response of the last quarter, in seconds.
-        last_quarter_s: f64,
+        /// Requests that those of the second quarter find unanswered, on average.
+        second_quarter: f64,
+        /// Requests that those of the last quarter find unanswered, on average.
+        last_quarter: f64,
         /// Shares of the time in which drives and robots are busy, by library.
         busy: Vec<Busy>,
     },
@@ -189,8 +189,8 @@ impl Outcome {
         let scenario = site.scenario();
         let results = Results::new(scenario, &study).map_err(SimulationError::Results)?;
         if let Steady::Growing {
-            second_quarter_s,
-            last_quarter_s,
+            second_quarter,
+            last_quarter,
         } = results.steady
         {
             let busy = results.libraries.iter().map(|library| Busy {
@@ -199,8 +199,8 @@ impl Outcome {
             });
             return Ok(Outcome::Unstable(Unstable::Growing {
                 scenario: scenario.name.clone(),
-                second_quarter_s,
-                last_quarter_s,
+                second_quarter,
+                last_quarter,
                 busy: busy.collect(),
             }));
         }

@@ -35,8 +35,11 @@ pub struct Summary {
     pub responses: Moments,
     /// [`PERCENTILES`] of the responses.
     pub percentiles: [Micros; PERCENTILES.len()],
-    /// Mean response of each quarter of all requests: a queue that grows is seen here.
+    /// Mean response of each quarter of all requests.
     pub quarters: [Micros; 4],
+    /// Requests that were not answered yet when a request of each quarter arrived, summed: a queue that grows is seen
+    /// here. Responses do not show it if many requests share a mount, because the last ones share the fullest mounts.
+    pub found: [u64; 4],
     /// Parts of the responses, each summed, in microseconds and in the order of [`Part::ALL`].
     pub parts_us: [i128; Part::ALL.len()],
     /// How busy each library was, warm-up included.
@@ -102,6 +105,7 @@ impl Summary {
             responses,
             percentiles: PERCENTILES.map(percentile),
             quarters: quarters(run),
+            found: found(run),
             parts_us: Part::ALL.map(|part| counted.iter().map(|a| of_part(a, part)).sum()),
             usage: run.usage.clone(),
             duration: run.duration,
@@ -116,6 +120,23 @@ fn quarters(run: &Run) -> [Micros; 4] {
         let part = &run.answers[quarter * count / 4..(quarter + 1) * count / 4];
         let sum: i128 = part.iter().map(|a| i128::from(a.response.0)).sum();
         Micros((sum / part.len().max(1) as i128) as i64)
+    })
+}
+
+fn found(run: &Run) -> [u64; 4] {
+    let count = run.answers.len();
+    let mut answered: Vec<Micros> = (run.answers.iter())
+        .map(|answer| answer.arrived + answer.response)
+        .collect();
+    answered.sort_unstable();
+    let inside = |number: usize| {
+        let before = answered.partition_point(|&at| at <= run.answers[number].arrived);
+        number.saturating_sub(before) as u64
+    };
+    std::array::from_fn(|quarter| {
+        (quarter * count / 4..(quarter + 1) * count / 4)
+            .map(inside)
+            .sum()
     })
 }
 

@@ -40,4 +40,25 @@ proptest! {
         }
         prop_assert_eq!(agenda.next(), None);
     }
+
+    /// Events put down while others happen, many of them at once, beside a list that is searched from end to end.
+    #[test]
+    fn events_put_down_between_others_come_as_from_a_list(steps in prop::collection::vec(prop::option::of(0i64..4), 1..200)) {
+        let (mut agenda, mut list) = (Agenda::new(), Vec::new());
+        for (number, step) in steps.iter().enumerate() {
+            match step {
+                Some(delay) => {
+                    agenda.after(Micros(*delay), number);
+                    list.push((agenda.now() + Micros(*delay), number));
+                }
+                None => {
+                    let first = list.iter().copied().min();
+                    list.retain(|event| Some(*event) != first);
+                    prop_assert_eq!(agenda.next(), first.map(|(_, number)| number));
+                    prop_assert!(first.is_none_or(|(time, _)| time == agenda.now()));
+                }
+            }
+            prop_assert_eq!(agenda.len(), list.len());
+        }
+    }
 }

@@ -55,6 +55,19 @@ fn a_retrieval_is_get_load_and_search_and_the_next_waits_for_the_whole_exchange(
     assert_eq!(run.cause(1), Cause::DrivesBusy);
 }
 
+/// Both cartridges have one request. The older one's lies near the end of the tape: its search and rewind take 134 s,
+/// those of the other one 2 s.
+#[test]
+fn a_policy_that_prices_mounts_knows_where_the_reads_of_each_lie() {
+    let list = [(0, 0, 0.5, 0), (1, 1, 0.9, 0), (2, 2, 0.01, 0)];
+    let soonest = |policy: &str| {
+        let run = run(&scenario(&list, &format!("mount = \"{policy}\""), ""));
+        (1..3).min_by_key(|&number| run.answers[number].arrived + run.answers[number].response)
+    };
+    assert_eq!(soonest("oldest"), Some(1));
+    assert_eq!(soonest("index"), Some(2));
+}
+
 #[test]
 fn where_the_cartridge_stays_its_exchange_stands_before_the_answer() {
     let run = run(&scenario(

@@ -150,6 +150,8 @@ fn sums_of_the_longest_times_are_exact() {
     let summary = Summary::new(&run, WarmUp::Keep, &mut Histogram::default()).expect("a summary");
     let mean_us = longest - 1_000_000;
     assert_eq!(summary.quarters, [Micros(mean_us); 4]);
+    let quarter = |number: u64| (number << 16..(number + 1) << 16).sum::<u64>();
+    assert_eq!(summary.found, [0, 1, 2, 3].map(quarter));
     assert_eq!(summary.mean_s(), mean_us as f64 / 1e6);
     assert_eq!(summary.part_s(Part::DriveWait), mean_us as f64 / 1e6);
     assert!((summary.variance_s2() - 1.0).abs() < 1e-5);
@@ -190,6 +192,48 @@ fn a_queue_that_grows_is_not_steady() {
     };
     assert!(matches!(results(&growing).steady, Steady::Growing { .. }));
     assert_eq!(results(&site(|_| ())).steady, Steady::Yes);
+}
+
+/// Three drives read at most 2,160 requests an hour, as no search takes less than 5 s. Mounts get fuller, so the
+/// responses of the last quarter are no longer than those of the second.
+#[test]
+fn a_queue_that_grows_behind_fuller_mounts_is_not_steady() {
+    let study = |per_hour: f64| {
+        let site = site(|scenario| {
+            scenario.requests = 4000;
+            scenario.arrivals = tapewise_sim::scenario::Arrivals::Poisson { per_hour };
+        });
+        let study = site.study(Shard::WHOLE).expect("a study");
+        let steady = Results::new(site.scenario(), &study)
+            .expect("results")
+            .steady;
+        (study, steady)
+    };
+    let (overloaded, verdict) = study(3000.0);
+    let [_, second, _, last] = overloaded.summaries[0].quarters;
+    assert!(last < second, "{last} {second}");
+    assert!(matches!(verdict, Steady::Growing { .. }), "{verdict:?}");
+    assert_eq!(study(500.0).1, Steady::Yes);
+}
+
+/// One drive and one request an hour, each answered within minutes; then all at once.
+#[test]
+fn requests_find_those_that_are_not_answered_yet() {
+    let found = |gap_s: f64| {
+        let site = site(|scenario| {
+            scenario.requests = 40;
+            scenario.arrivals = tapewise_sim::scenario::Arrivals::Renewal {
+                per_hour: 3600.0 / gap_s,
+                cv: 0.0,
+            };
+        });
+        let run = site.run(0).expect("a run");
+        let summary = Summary::new(&run, WarmUp::Keep, &mut Histogram::default());
+        summary.expect("a summary").found
+    };
+    assert_eq!(found(3600.0), [0; 4]);
+    // Ten requests find 0 to 9 others, the next ten 10 to 19, and so on.
+    assert_eq!(found(0.001), [45, 145, 245, 345]);
 }
 
 #[test]

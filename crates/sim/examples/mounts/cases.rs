@@ -77,7 +77,7 @@ pub fn all() -> Result<Vec<Case>, Failure> {
             "dataset-carousel",
             include_str!("../../scenarios/dataset-carousel.toml"),
             0,
-            6000,
+            4500,
         )?,
         file(
             "greedy-user",
@@ -96,7 +96,7 @@ pub fn all() -> Result<Vec<Case>, Failure> {
             "failure-at-noon",
             include_str!("../../scenarios/failure-at-noon.toml"),
             0,
-            5000,
+            12_000,
         )?,
     ])
 }

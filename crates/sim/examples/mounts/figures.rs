@@ -9,8 +9,13 @@ use tapewise_sim::statistics::Interval;
 
 /// The first lines of a table.
 pub const HEAD: &str = "| policy | mean, s | against most-requests | against cta | median | p95 | p99 | longest | \
-    largest slowdown | mounts/h | drive-hours | robots | tape moves, h |\n\
+    largest slowdown | mounts/h | drive-hours | robots, % | tape moves, h |\n\
     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+/// The first line of the file of all tables: a bound has a mean and drive-hours only, and how far ours is above it.
+pub const CSV_HEAD: &str = "aimed_load,scenario,load,requests_per_hour,policy,mean_s,mean_half_width_s,\
+    against_most_requests_percent,most_requests_half_width,against_cta_percent,cta_half_width,median_s,p95_s,p99_s,\
+    longest_s,largest_slowdown,mounts_per_hour,drive_hours,robots_percent,tape_moves_hours,ours_over_bound\n";
 
 /// What each request takes by itself: by library and cartridge, in the order of arrival.
 pub type Alone = BTreeMap<(u16, u32), Vec<f64>>;
@@ -46,6 +51,15 @@ fn work_s(run: &Run) -> f64 {
 pub fn busy_share(run: &Run) -> f64 {
     let drives: u64 = run.usage.iter().map(|usage| usage.drives).sum();
     work_s(run) / (drives as f64 * run.duration.as_secs_f64())
+}
+
+/// Requests an hour, as they arrived.
+pub fn per_hour(run: &Run) -> f64 {
+    let last = run
+        .answers
+        .last()
+        .map_or(0.0, |answer| answer.arrived.as_secs_f64());
+    run.answers.len() as f64 * 3600.0 / last
 }
 
 /// What each request would take in an empty library, at least.
@@ -93,52 +107,68 @@ impl Figures {
         }
     }
 
-    /// Requests that came in an hour.
-    pub fn per_hour(&self) -> f64 {
-        self.responses_s.len() as f64 / self.hours
-    }
-
     fn quantile(&self, share: f64) -> f64 {
         let rank = (self.responses_s.len() as f64 * share).ceil() as usize;
         self.responses_s[rank.max(1) - 1]
     }
 
-    pub fn row(&mut self, name: &str, most: &[f64], cta: &[f64]) -> Result<String, Failure> {
+    /// A line of the table and one of the file.
+    pub fn row(&mut self, name: &str, most: &[f64], cta: &[f64]) -> Result<[String; 2], Failure> {
         self.responses_s.sort_by(f64::total_cmp);
         let mean = Interval::of_mean(&self.means_s, 0.95)?;
         let replications = self.means_s.len() as f64;
-        Ok(format!(
-            "| `{name}` | {:.0} ± {:.0} | {} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.1} | {:.0} % | {:.1} |\n",
-            mean.estimate,
-            mean.half_width,
-            change(&self.means_s, most)?,
-            change(&self.means_s, cta)?,
-            self.quantile(0.5),
-            self.quantile(0.95),
-            self.quantile(0.99),
-            self.quantile(1.0),
-            self.slowdown,
-            self.mounts / self.hours,
-            self.work_h / replications,
-            self.robots / replications * 100.0,
-            self.moves_h / replications,
-        ))
+        let against = [change(&self.means_s, most)?, change(&self.means_s, cta)?];
+        let [text, numbers] = [percent, comma].map(|form| against.map(form));
+        let quantiles_s =
+            [0.5, 0.95, 0.99, 1.0].map(|share| format!("{:.0}", self.quantile(share)));
+        let rest = [
+            format!("{:.0}", self.slowdown),
+            format!("{:.0}", self.mounts / self.hours),
+            format!("{:.1}", self.work_h / replications),
+            format!("{:.0}", self.robots / replications * 100.0),
+            format!("{:.1}", self.moves_h / replications),
+        ];
+        let Interval {
+            estimate,
+            half_width,
+            ..
+        } = mean;
+        let all = |between: &str| [&quantiles_s[..], &rest[..]].concat().join(between);
+        Ok([
+            format!(
+                "| `{name}` | {estimate:.0} ± {half_width:.0} | {} | {} |\n",
+                text.join(" | "),
+                all(" | ")
+            ),
+            format!(
+                "{name},{estimate:.1},{half_width:.1},{},{},\n",
+                numbers.join(","),
+                all(",")
+            ),
+        ])
     }
 }
 
-/// The change of the mean, paired by replication, as every policy had the same requests.
-fn change(means_s: &[f64], base: &[f64]) -> Result<String, Failure> {
-    let ratios: Vec<f64> = means_s
-        .iter()
-        .zip(base)
-        .map(|(mean, base)| mean / base)
+/// The change of the mean, paired by replication, as every policy had the same requests; none beside itself.
+fn change(means_s: &[f64], base: &[f64]) -> Result<Option<Interval>, Failure> {
+    let pairs = means_s.iter().zip(base);
+    let ratios: Vec<f64> = pairs
+        .map(|(mean, base)| (mean / base - 1.0) * 100.0)
         .collect();
-    if ratios.iter().any(|ratio| !ratio.is_finite()) || ratios.iter().all(|ratio| *ratio == 1.0) {
-        return Ok(String::new());
+    if ratios.iter().any(|ratio| !ratio.is_finite()) || ratios.iter().all(|ratio| *ratio == 0.0) {
+        return Ok(None);
     }
-    let ratio = Interval::of_mean(&ratios, 0.95)?;
-    let (percent, width) = ((ratio.estimate - 1.0) * 100.0, ratio.half_width * 100.0);
-    Ok(format!("{percent:+.1} ± {width:.1} %"))
+    Ok(Some(Interval::of_mean(&ratios, 0.95)?))
+}
+
+fn percent(change: Option<Interval>) -> String {
+    let text = |change: Interval| format!("{:+.1} ± {:.1} %", change.estimate, change.half_width);
+    change.map(text).unwrap_or_default()
+}
+
+fn comma(change: Option<Interval>) -> String {
+    let text = |change: Interval| format!("{:.1},{:.1}", change.estimate, change.half_width);
+    change.map_or(",".to_owned(), text)
 }
 
 /// What no schedule of one replication beats.
@@ -200,27 +230,32 @@ fn stays(trace: &Trace) -> Micros {
     after.into_iter().take(trace.drives as usize).sum()
 }
 
-/// The bound's row, with how far ours is above it.
-pub fn bound_row(bounds: &[Bounds], ours_s: &[f64]) -> Result<String, Failure> {
+/// The bound's line of the table and of the file, with how far ours is above it; nothing if there is none.
+pub fn bound_row(bounds: &[Bounds], ours_s: &[f64]) -> Result<[String; 2], Failure> {
     let means: Option<Vec<f64>> = bounds.iter().map(|bounds| bounds.mean_s).collect();
-    let Some(means) = means else {
-        return Ok(String::new());
+    let Some(means) = means.filter(|means| !means.is_empty()) else {
+        return Ok([String::new(), String::new()]);
     };
-    let mean = Interval::of_mean(&means, 0.95)?;
+    let Interval {
+        estimate,
+        half_width,
+        ..
+    } = Interval::of_mean(&means, 0.95)?;
     let sum = |values: &[f64]| values.iter().take(means.len()).sum::<f64>();
-    let work = |which: usize| {
+    let times = sum(ours_s) / sum(&means);
+    let count = bounds.len() as f64;
+    let [same, any] = [0, 1].map(|which| {
         bounds
             .iter()
             .map(|bounds| bounds.work_h[which])
             .sum::<f64>()
-            / bounds.len() as f64
-    };
-    Ok(format!(
-        "| *no schedule is below* | {:.0} ± {:.0} | ours: {:.1} times | | | | | | | | {:.1}; {:.1} for any mean | | |\n",
-        mean.estimate,
-        mean.half_width,
-        sum(ours_s) / sum(&means),
-        work(0),
-        work(1),
-    ))
+            / count
+    });
+    Ok([
+        format!(
+            "| *no schedule is below* | {estimate:.0} ± {half_width:.0} | ours: {times:.1} times | | | | | | | | \
+             {same:.1}; {any:.1} for any mean | | |\n"
+        ),
+        format!("bound,{estimate:.1},{half_width:.1},,,,,,,,,,,{same:.1},,,{times:.2}\n"),
+    ])
 }

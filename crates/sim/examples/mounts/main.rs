@@ -1,13 +1,12 @@
-//! The table of docs/method/next-mount-table.md: every mount policy on ten scenarios at four loads, with the same
-//! requests, beside a bound that no schedule beats.
+//! The tables of docs/method/next-mount.md: every mount policy on ten scenarios at four loads, with the same requests,
+//! beside a bound that no schedule beats.
 //!
 //! ```text
-//! cargo run --release -p tapewise-sim --example mounts -- [REPLICATIONS [PART_OF_A_NAME [LOAD [BOUNDED]]]]
+//! cargo run --release -p tapewise-sim --example mounts -- DIRECTORY [REPLICATIONS [PART_OF_A_NAME [LOAD [BOUNDED]]]]
 //! ```
 //!
-//! BOUNDED is for how many replications a bound is computed, which takes longer than the policies: 2 by default.
-//!
-//! `make mounts` makes the whole table.
+//! Writes `mounts.md` and `mounts.csv` into the directory. BOUNDED is for how many replications a bound is computed,
+//! 2 by default, as it takes longer than the policies. `make mounts` makes the whole.
 
 mod cases;
 mod figures;
@@ -16,19 +15,25 @@ use cases::{Case, all};
 use figures::{Bounds, Figures};
 use rayon::prelude::*;
 use std::error::Error;
+use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use tapewise_model::profile;
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Run, Site};
 use tapewise_sim::mounts::MountPolicy;
+use tapewise_sim::scenario::Arrivals;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-const LOADS: [f64; 4] = [0.5, 0.7, 0.85, 0.95];
+const LOADS: [f64; 4] = [0.85, 0.95, 0.7, 0.5];
 
 /// A load is met this closely, or after so many trials as closely as it was.
 const CLOSE: f64 = 0.01;
 const TRIALS: u32 = 9;
+
+/// How much longer the replication is that loads are set with: neither its beginning nor its end counts.
+const LONGER: u64 = 8;
 
 /// The replication that loads are set with; the table has those from 0 on.
 const PILOT: u64 = 1000;
@@ -42,21 +47,30 @@ fn with_age(scenario: &Scenario, policy: MountPolicy, age: f64) -> Result<Site, 
     let mut scenario = scenario.clone();
     scenario.policy.mount = policy;
     scenario.policy.rules.age = age;
+    if let (MountPolicy::Ahead, Ok(w)) = (policy, std::env::var("WIN")) {
+        scenario.policy.window_s = w.parse().unwrap();
+    }
     if policy == MountPolicy::Ahead && scenario.libraries.iter().all(cases::is_modelled) {
         scenario.policy.objective = "mean".to_owned();
     }
     Ok(Site::new(&scenario, profile::find)?)
 }
 
-/// The rate, as a share of the case's own, at which drives are this busy under `oldest`, or as nearly as can
-/// be; and how busy they are.
+/// The rate, as a share of the case's own, at which drives are this busy under `oldest` in a long replication without
+/// failures, or as nearly as can be; and how busy they are.
 fn factor(case: &Case, load: f64) -> Result<(f64, f64), Failure> {
     let (mut low, mut high): (f64, Option<f64>) = (0.0, None);
     let mut factor = 0.5;
     let mut nearest = (f64::INFINITY, 0.0, 0.0);
     for _ in 0..TRIALS {
+        let mut scenario = (case.at)(factor, PILOT);
+        if !matches!(scenario.arrivals, Arrivals::Trace { .. }) {
+            scenario.requests *= LONGER;
+        }
+        let groups = (scenario.libraries.iter_mut()).flat_map(|library| &mut library.drives);
+        groups.for_each(|group| group.failures = None);
         // Refused: more than could be read in any order.
-        let busy = match with(&(case.at)(factor, PILOT), MountPolicy::Oldest) {
+        let busy = match with(&scenario, MountPolicy::Oldest) {
             Ok(site) => Some(figures::busy_share(&site.run(PILOT)?)),
             Err(_) => None,
         };
@@ -77,23 +91,19 @@ fn factor(case: &Case, load: f64) -> Result<(f64, f64), Failure> {
     Ok((nearest.1, nearest.2))
 }
 
-fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<String, Failure> {
+/// The lines of one scenario at one load, for the tables and for the file.
+fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<[String; 2], Failure> {
     let (factor, busy) = factor(case, load)?;
     let scenario = |replication| (case.at)(factor, replication);
-    let mut found: Vec<(MountPolicy, String, Figures)> = Vec::new();
     let classes = !scenario(0).what.priorities.is_empty() || case.has_classes;
-    let patient = (MountPolicy::Ahead, 2.0);
-    for (policy, age) in MountPolicy::ALL
-        .map(|policy| (policy, 1.0))
-        .into_iter()
-        .chain([patient])
-    {
-        // Without classes of urgency it is `oldest`.
-        if policy == MountPolicy::Priority && !classes {
-            continue;
-        }
+    // Without classes of urgency it is `oldest`.
+    let policies = MountPolicy::ALL.into_iter();
+    let policies = policies.filter(|policy| *policy != MountPolicy::Priority || classes);
+    let mut found: Vec<(MountPolicy, Figures)> = Vec::new();
+    let mut per_hour = 0.0;
+    for policy in policies {
         let runs = (0..replications).into_par_iter().map(|replication| {
-            let site = with_age(&scenario(replication), policy, age)?;
+            let site = with(&scenario(replication), policy)?;
             let alone = figures::alone(&site, replication);
             Ok((site.run(replication)?, alone))
         });
@@ -101,25 +111,23 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<Stri
         let mut figures = Figures::default();
         runs.iter()
             .for_each(|(run, alone)| figures.add(run, alone.as_ref()));
-        let name = policy.name();
-        let name = if age == 1.0 {
-            name.to_owned()
-        } else {
-            format!("{name}, age {age}")
-        };
-        found.push((policy, name, figures));
+        per_hour = runs
+            .iter()
+            .map(|(run, _)| figures::per_hour(run))
+            .sum::<f64>()
+            / replications as f64;
+        found.push((policy, figures));
     }
     let of = |policy| {
-        let mut rows = found.iter().filter(move |(of, ..)| *of == policy);
-        rows.next()
-            .map(|(.., figures)| figures.means_s.clone())
-            .unwrap_or_default()
+        let figures = found.iter().find(|(of, _)| *of == policy);
+        figures.map_or(Vec::new(), |(_, figures)| figures.means_s.clone())
     };
-    let (most, cta, ours) = (
-        of(MountPolicy::MostRequests),
-        of(MountPolicy::Cta),
-        of(MountPolicy::Ahead),
-    );
+    let [most, cta, ours] = [
+        MountPolicy::MostRequests,
+        MountPolicy::Cta,
+        MountPolicy::Ahead,
+    ]
+    .map(of);
     let bounds = (0..replications.min(bounded))
         .into_par_iter()
         .map(|replication| {
@@ -127,35 +135,46 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<Stri
             Ok(Bounds::new(&site, replication, ours[replication as usize]))
         });
     let bounds = bounds.collect::<Result<Vec<Bounds>, Failure>>()?;
+    let name = &case.name;
     let mut text = format!(
-        "\n**{}**, load {busy:.2}: {:.0} requests an hour\n\n",
-        case.name,
-        found[0].2.per_hour()
+        "\n**{name}**, load {busy:.2}: {per_hour:.0} requests an hour\n\n{}",
+        figures::HEAD
     );
-    text += figures::HEAD;
-    for (_, name, figures) in &mut found {
-        text += &figures.row(name, &most, &cta)?;
+    let mut csv = String::new();
+    let mut add = |[line, numbers]: [String; 2]| {
+        text += &line;
+        if !numbers.is_empty() {
+            csv += &format!("{load},{name},{busy:.2},{per_hour:.0},{numbers}");
+        }
+    };
+    for (policy, figures) in &mut found {
+        add(figures.row(policy.name(), &most, &cta)?);
     }
-    if !bounds.is_empty() {
-        text += &figures::bound_row(&bounds, &ours)?;
-    }
-    Ok(text)
+    add(figures::bound_row(&bounds, &ours)?);
+    Ok([text, csv])
 }
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
-    let replications = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let directory = PathBuf::from(arguments.next().ok_or("where to write?")?);
+    let replications = arguments.next().map_or(Ok(3), |text| text.parse())?;
     let part = arguments.next().unwrap_or_default();
     let only: Option<f64> = arguments.next().map(|text| text.parse()).transpose()?;
     let bounded = arguments.next().map_or(Ok(2), |text| text.parse())?;
-    let mut out = std::io::stdout();
-    for case in all()?.iter().filter(|case| case.name.contains(&part)) {
-        for load in LOADS
+    let mut tables = File::create(directory.join("mounts.md"))?;
+    let mut file = File::create(directory.join("mounts.csv"))?;
+    file.write_all(figures::CSV_HEAD.as_bytes())?;
+    let loads = || {
+        LOADS
             .into_iter()
             .filter(|load| only.is_none_or(|only| only == *load))
-        {
-            write!(out, "{}", table(case, load, replications, bounded)?)?;
-            out.flush()?;
+    };
+    for load in loads() {
+        writeln!(tables, "\n## Load {load}")?;
+        for case in all()?.iter().filter(|case| case.name.contains(&part)) {
+            let [text, csv] = table(case, load, replications, bounded)?;
+            tables.write_all(text.as_bytes())?;
+            file.write_all(csv.as_bytes())?;
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! What is asked of one cartridge.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use tapewise_model::Micros;
 
 /// The price of one tick of one response, in the integers in which everything is priced.
@@ -28,6 +30,39 @@ pub struct Cartridge {
 }
 
 impl Cartridge {
+    /// All completions, summed, if it had a drive for itself that could break reads off: no schedule has less.
+    ///
+    /// The shortest rest goes first, which is best on one machine (Schrage 1968).
+    pub(super) fn alone(&self) -> Micros {
+        let mut coming: Vec<Work> = self.reads.clone();
+        coming.sort_by_key(|read| Reverse(read.arrived));
+        let Some(first) = coming.last() else {
+            return Micros::ZERO;
+        };
+        let mut now = (first.arrived + self.before).0;
+        let mut sum = 0;
+        let mut rests: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
+        loop {
+            while let Some(read) = coming.pop_if(|read| read.arrived.0 <= now) {
+                rests.push(Reverse(read.work.0));
+            }
+            let next = coming.last().map(|read| read.arrived.0);
+            match (rests.pop(), next) {
+                (Some(Reverse(rest)), Some(next)) if now + rest > next => {
+                    rests.push(Reverse(now + rest - next));
+                    now = next;
+                }
+                (Some(Reverse(rest)), _) => {
+                    now += rest;
+                    sum += now;
+                }
+                (None, Some(next)) => now = next,
+                (None, None) => break,
+            }
+        }
+        Micros(sum)
+    }
+
     /// The same on whichever of two kinds of drives is quicker, for each time alone.
     pub fn least_of_both(&self, other: &Cartridge) -> Cartridge {
         let reads = self.reads.iter().zip(&other.reads);

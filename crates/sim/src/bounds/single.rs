@@ -23,6 +23,8 @@ pub(super) struct Single {
     most_rest: Vec<i64>,
     /// The part of a response's weight that mounts are chosen by; the rests are placed by the other.
     weight: i64,
+    /// What it costs at least whatever drives cost: completions as if it had a drive for itself.
+    alone: i64,
     /// What completions have beyond whole ticks, in microseconds.
     pub exact_us: i64,
 }
@@ -79,9 +81,12 @@ impl Single {
         let (before, after) = (cartridge.before.0 / tick, cartridge.after.0 / tick);
         let all_rest = most_rest.last().copied().unwrap_or(0);
         let mounted = (before + after + 2 * work).max(1) * count;
+        let exact_us: i64 = works().map(|us| us - work * tick).sum();
+        let alone_us = i128::from(cartridge.alone().0 - exact_us);
         Single {
+            alone: (alone_us * i128::from(UNIT) / i128::from(tick)) as i64,
             weight: UNIT * mounted / (mounted + 2 * all_rest),
-            exact_us: works().map(|us| us - work * tick).sum(),
+            exact_us,
             arrived,
             before,
             after,
@@ -122,7 +127,7 @@ impl Single {
             prices.count(used, at, at + rest);
             cost + work_price * rest
         });
-        least[0] + rests.sum::<i64>()
+        (least[0] + rests.sum::<i64>()).max(self.alone)
     }
 
     /// The best mount for the answers from `first` on.

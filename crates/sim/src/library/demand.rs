@@ -187,7 +187,7 @@ impl<'a> Demand<'a> {
             }) => *share,
             _ => 0.0,
         };
-        let on_disk = self.cache.unit() < hit_share;
+        let on_disk = hit_share > 0.0 && self.cache.unit() < hit_share;
         if let Clock::Trace(list) = &self.clock
             && let Some(listed) = list.get(number)
         {

@@ -76,8 +76,13 @@ impl MountCost {
 
     /// The time from the drive's last cartridge, if it is still there, to this one in its slot.
     pub fn cost(&self, requests: u32, size_mb: f64, loaded: bool) -> Micros {
+        self.cost_of(self.motion(requests.max(1)), size_mb, loaded)
+    }
+
+    /// The same with the searches and the rewind of this very mount.
+    pub(super) fn cost_of(&self, motion: Micros, size_mb: f64, loaded: bool) -> Micros {
         let before = if loaded { self.exchange } else { Micros::ZERO };
-        before + self.mount + self.goes_on(requests, size_mb)
+        before + self.mount + motion + Micros::from_secs_f64(size_mb * self.s_per_mb)
     }
 
     /// The time to read on, of the cartridge that is in the drive.

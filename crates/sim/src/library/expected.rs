@@ -399,7 +399,7 @@ impl Draw<'_> {
     /// A cartridge and so many reads of it.
     fn targets(&mut self, count: usize) -> (u32, Vec<Target>) {
         let first = self.demand.take();
-        let (_, filled) = self.hall.cartridges[first.cartridge as usize];
+        let (_, filled) = self.hall.cartridges.get(first.cartridge);
         let others = (1..count).map(|_| self.demand.take());
         let all = std::iter::once(first).chain(others).map(|wanted| Target {
             place: wanted.place * filled,

@@ -10,6 +10,7 @@ use super::demand::Demand;
 use super::mechanics::Target;
 use super::site::{Hall, Kind, Site};
 use crate::bounds::{Cartridge, Trace, Work};
+use crate::mounts::MediumId;
 use crate::scenario::Arrivals;
 use std::collections::BTreeMap;
 use tapewise_model::Micros;
@@ -43,7 +44,7 @@ impl Site {
                 continue;
             }
             let library = usize::from(wanted.library);
-            let (_, filled) = self.halls[library].cartridges[wanted.cartridge as usize];
+            let (_, filled) = self.halls[library].cartridges.get(wanted.cartridge);
             let target = Target {
                 place: wanted.place * filled,
                 size_mb: wanted.size_mb,
@@ -74,7 +75,7 @@ impl Site {
 impl Hall {
     /// The least that a cartridge's mounts and reads take, on the quickest kind of drive for each.
     fn least(&self, number: u32, asked: &Asked) -> Cartridge {
-        let (medium, _) = self.cartridges[number as usize];
+        let (MediumId(medium), _) = self.cartridges.get(number);
         let targets: Vec<Target> = asked.iter().map(|&(_, target)| target).collect();
         let [get_s, put_s] = [self.get.least(), self.put.least()];
         let mut least: Option<Cartridge> = None;

@@ -4,7 +4,7 @@ use super::estimate::MountCost;
 use super::mechanics::{Mechanics, ReadOrder};
 use super::weights::{mean_drawn, running_sums, zipf};
 use crate::distribution::{Distribution, Way};
-use crate::mounts::{FreeDrive, Waiting};
+use crate::mounts::{FreeDrive, MediumId, Waiting};
 use crate::scenario::{
     Arrivals, CartridgePick, Cleaning, Dismount, DriveGroup, Failures, Library, Overload,
     PlacePick, RobotGroup, Scenario, ScenarioError,
@@ -35,8 +35,7 @@ pub(super) struct Hall {
     pub robots: usize,
     pub get: Way,
     pub put: Way,
-    /// Medium and written part of each cartridge.
-    pub cartridges: Vec<(usize, f64)>,
+    pub cartridges: Shelf,
     /// Running sums of how often each is asked for, where that differs.
     pub popularity: Vec<f64>,
     /// What mounts cost on drives of each kind, if the mount policy asks.
@@ -45,6 +44,33 @@ pub(super) struct Hall {
     /// average over the drives.
     pub before_s: f64,
     pub after_s: f64,
+}
+
+/// The cartridges of a library, which are alike in groups.
+#[derive(Default)]
+pub(super) struct Shelf {
+    /// The end of each group, its medium and its written part.
+    groups: Vec<(usize, MediumId, f64)>,
+}
+
+impl Shelf {
+    pub(super) fn len(&self) -> usize {
+        self.groups.last().map_or(0, |&(end, ..)| end)
+    }
+
+    fn add(&mut self, count: u32, medium: MediumId, filled: f64) {
+        self.groups
+            .push((self.len() + count as usize, medium, filled));
+    }
+
+    /// Medium and written part of a cartridge.
+    pub(super) fn get(&self, cartridge: u32) -> (MediumId, f64) {
+        let group = self
+            .groups
+            .partition_point(|&(end, ..)| end <= cartridge as usize);
+        let (_, medium, filled) = self.groups[group];
+        (medium, filled)
+    }
 }
 
 /// Drives of one kind.
@@ -73,9 +99,17 @@ impl Hall {
     }
 
     /// The time for which a cartridge would occupy a drive.
-    pub(super) fn mount_cost(&self, waiting: &Waiting, drive: &FreeDrive) -> Micros {
+    pub(super) fn mount_cost(
+        &self,
+        waiting: &Waiting,
+        motion: &[Micros],
+        drive: &FreeDrive,
+    ) -> Micros {
         let estimate = self.estimates.get(drive.kind.0);
-        let cost = |of: &MountCost| of.cost(waiting.requests, waiting.size_mb, drive.loaded);
+        let cost = |of: &MountCost| match motion.get(drive.kind.0) {
+            Some(&motion) => of.cost_of(motion, waiting.size_mb, drive.loaded),
+            None => of.cost(waiting.requests, waiting.size_mb, drive.loaded),
+        };
         estimate.map_or(Micros::ZERO, cost)
     }
 }
@@ -220,7 +254,9 @@ impl Site {
         let middle = |part| (part as f64 + 0.5) / parts as f64;
         let of_written = mean_drawn(&self.place_weights, parts, middle);
         let count = hall.cartridges.len();
-        let filled = mean_drawn(&hall.popularity, count, |index| hall.cartridges[index].1);
+        let filled = mean_drawn(&hall.popularity, count, |index| {
+            hall.cartridges.get(index as u32).1
+        });
         let farthest = (count - 1).max(1) as f64;
         let distance = mean_drawn(&hall.popularity, count, |index| index as f64 / farthest);
         (of_written * filled, distance)
@@ -287,7 +323,7 @@ fn lookup(
 
 fn hall(scenario: &Scenario, library: &Library, find: Find) -> Result<Hall, ScenarioError> {
     let mut media: Vec<Option<&str>> = Vec::new();
-    let mut cartridges = Vec::new();
+    let mut cartridges = Shelf::default();
     for group in &library.cartridges {
         let name = group.media.as_deref();
         let medium = media.iter().position(|known| *known == name);
@@ -295,7 +331,7 @@ fn hall(scenario: &Scenario, library: &Library, find: Find) -> Result<Hall, Scen
             media.push(name);
             media.len() - 1
         });
-        cartridges.extend((0..group.count).map(|_| (medium, group.filled)));
+        cartridges.add(group.count, MediumId(medium), group.filled);
     }
     let mut kinds = Vec::new();
     let mut drives = Vec::new();

@@ -4,7 +4,7 @@ use tapewise_model::Random;
 
 /// An index in proportion to its weight, from running sums of weights.
 pub(super) fn weighted(sums: &[f64], random: &mut Random) -> usize {
-    let Some(&total) = sums.last() else { return 0 };
+    let [_, .., total] = sums else { return 0 };
     let drawn = random.unit() * total;
     sums.partition_point(|&sum| sum <= drawn)
         .min(sums.len() - 1)

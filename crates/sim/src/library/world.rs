@@ -12,6 +12,7 @@ mod robots;
 mod stops;
 
 use super::cache::Disk;
+use super::cartridges::{Cartridges, Whereabouts};
 use super::demand::Demand;
 use super::drive::{Drive, State};
 use super::ids::{CartridgeId, DriveId, HallId, Id, RequestId, RobotId, Table};
@@ -21,7 +22,7 @@ use super::record::{Answer, Record, Run, Usage};
 use super::robots::Robots;
 use super::site::{Hall, Site};
 use crate::kernel::Agenda;
-use crate::mounts::{FreeDrive, MediumId, Waiting};
+use crate::mounts::{FreeDrive, Waiting};
 use crate::scenario::{Arrivals, Policy};
 use crate::stream::{Purpose, stream};
 use tapewise_model::{Micros, Random};
@@ -66,36 +67,6 @@ pub(super) struct Pending {
     pub lost: [Micros; 2],
 }
 
-/// Where a cartridge is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whereabouts {
-    /// In its slot, and nobody is on the way to it.
-    Slot,
-    /// In a drive, or on the way to or from one.
-    Drive(DriveId),
-    /// In a drive that failed.
-    Stuck,
-}
-
-/// A cartridge with the requests that wait for it.
-#[derive(Clone, Debug)]
-pub(super) struct CartridgeState {
-    pub hall: HallId,
-    /// Within its library.
-    pub index: u32,
-    pub place: Whereabouts,
-    pub waiting: Vec<RequestId>,
-    /// What is known of them together.
-    pub known: Waiting,
-    /// When it became ready to be mounted, counted.
-    pub ready: Option<u64>,
-    /// Windows opened so far.
-    pub windows: u32,
-    pub window_open: bool,
-    /// When its last read ended, until it is asked for again.
-    pub left: Option<Micros>,
-}
-
 /// Drive time of a library that something takes: how many drives now, and the sum so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loss {
@@ -119,8 +90,10 @@ impl Loss {
 }
 
 /// Cartridges with nothing left to be read, and those that were asked for again soon after.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Left {
+    /// When each one's last read ended, until it is asked for again.
+    since: Vec<Option<Micros>>,
     left: u64,
     again: u64,
 }
@@ -128,6 +101,23 @@ pub(super) struct Left {
 impl Left {
     /// Soon, for these counts.
     const SOON: Micros = Micros(600_000_000);
+
+    /// Nothing is left to be read of a cartridge.
+    pub(super) fn leave(&mut self, cartridge: u32, now: Micros) {
+        let cartridge = cartridge as usize;
+        self.since.resize(self.since.len().max(cartridge + 1), None);
+        self.since[cartridge] = Some(now);
+        self.left += 1;
+    }
+
+    /// A cartridge is asked for.
+    fn ask(&mut self, cartridge: u32, now: Micros) {
+        let since = self
+            .since
+            .get_mut(cartridge as usize)
+            .and_then(Option::take);
+        self.again += u64::from(since.is_some_and(|since| now - since <= Self::SOON));
+    }
 
     /// How often a cartridge is asked for again in each second after its last read.
     pub(super) fn again_per_s(&self) -> f64 {
@@ -160,17 +150,20 @@ pub(super) struct World<'a> {
     demand: Demand<'a>,
     pub pending: Table<RequestId, Pending>,
     unused: Vec<RequestId>,
-    pub cartridges: Table<CartridgeId, CartridgeState>,
+    pub cartridges: Cartridges,
     pub drives: Table<DriveId, Drive>,
     pub halls: Table<HallId, HallState>,
     disk: Disk,
-    answers: Vec<Option<Answer>>,
+    /// Of all requests that have come; a request's is complete once it is answered.
+    answers: Vec<Answer>,
     arrived: u64,
     answered: u64,
     /// Users that have asked so far: one more than the highest number.
     pub owners: u32,
     pub failures_since_answer: u64,
     pub next_ready: u64,
+    /// Windows opened so far.
+    windows: u32,
     pub service: Random,
     pub robot_times: Random,
     pub failure_times: Random,
@@ -190,11 +183,14 @@ impl<'a> World<'a> {
             demand: Demand::new(site, replication),
             pending: Table::new(),
             unused: Vec::new(),
-            cartridges: Table::new(),
+            cartridges: Cartridges::at_rest(
+                site.halls.iter().map(|hall| hall.cartridges.len()).sum(),
+            ),
+            windows: 0,
             drives: Table::new(),
             halls: Table::new(),
             disk: Disk::new(site.scenario.cache.as_ref()),
-            answers: vec![None; site.scenario.requests as usize],
+            answers: Vec::with_capacity(site.scenario.requests as usize),
             arrived: 0,
             answered: 0,
             owners: 0,
@@ -208,17 +204,19 @@ impl<'a> World<'a> {
             free_drives: Vec::new(),
             waiting: Vec::new(),
         };
+        let mut first_cartridge = 0;
         for (number, hall) in site.halls.iter().enumerate() {
-            world.furnish(number, hall);
+            world.furnish(number, hall, first_cartridge);
+            first_cartridge += hall.cartridges.len() as u32;
         }
         world
     }
 
-    /// Puts drives, robots and cartridges of a library in their places.
-    fn furnish(&mut self, number: usize, hall: &Hall) {
+    /// Puts drives and robots of a library in their places.
+    fn furnish(&mut self, number: usize, hall: &Hall, first_cartridge: u32) {
         self.halls.push(HallState {
             first_drive: self.drives.len() as u32,
-            first_cartridge: self.cartridges.len() as u32,
+            first_cartridge,
             robots: Robots::new(hall.robots),
             ready: Vec::new(),
             free: hall.drives.len(),
@@ -247,21 +245,6 @@ impl<'a> World<'a> {
                 let at = Micros::from_secs_f64(after * 3600.0);
                 self.agenda.after(at, Event::Failure { drive });
             }
-        }
-        for index in 0..hall.cartridges.len() as u32 {
-            let number_of_all = self.cartridges.len() as u32;
-            let (medium, _) = hall.cartridges[index as usize];
-            self.cartridges.push(CartridgeState {
-                known: Waiting::nobody(number_of_all, MediumId(medium)),
-                hall: HallId(number as u16),
-                index,
-                place: Whereabouts::Slot,
-                waiting: Vec::new(),
-                ready: None,
-                windows: 0,
-                window_open: false,
-                left: None,
-            });
         }
     }
 
@@ -305,7 +288,7 @@ impl<'a> World<'a> {
         }
         let run = Run {
             replication,
-            answers: self.answers.into_iter().flatten().collect(),
+            answers: self.answers,
             usage: self
                 .halls
                 .into_items()
@@ -318,13 +301,14 @@ impl<'a> World<'a> {
         Ok((run, self.log.unwrap_or_default()))
     }
 
+    #[inline(always)]
     fn happen(&mut self, event: Event) {
         match event {
             Event::Arrival => self.arrive(),
             Event::Queue(request) => self.queue(request),
             Event::Window { cartridge, opened } => {
-                let state = &self.cartridges[cartridge];
-                if state.window_open && state.windows == opened {
+                let state = self.cartridges.get(cartridge);
+                if state.is_some_and(|state| state.window == Some(opened)) {
                     self.make_ready(cartridge);
                 }
             }
@@ -364,7 +348,9 @@ impl<'a> World<'a> {
         let wanted = self.demand.take();
         let hall = HallId(wanted.library);
         let cartridge = CartridgeId(self.halls[hall].first_cartridge + wanted.cartridge);
-        let (_, filled) = self.site.halls[hall.index()].cartridges[wanted.cartridge as usize];
+        let (_, filled) = self.site.halls[hall.index()]
+            .cartridges
+            .get(wanted.cartridge);
         let request = Pending {
             answer: Answer {
                 number: self.arrived,
@@ -386,6 +372,7 @@ impl<'a> World<'a> {
             joined: Parts::default(),
             lost: [Micros::ZERO; 2],
         };
+        self.answers.push(request.answer);
         self.arrived += 1;
         self.owners = self.owners.max(wanted.owner + 1);
         self.next_arrival();
@@ -416,17 +403,19 @@ impl<'a> World<'a> {
         let waiting = &mut self.pending[request];
         waiting.answer.parts[Part::System] += now - waiting.since;
         waiting.since = now;
-        let hall = &self.halls[HallId(waiting.answer.library)];
+        let answer = &waiting.answer;
+        let library = HallId(answer.library);
+        let hall = &mut self.halls[library];
         waiting.lost = [hall.lost[0].sum(now), hall.lost[1].sum(now)];
+        hall.left.ask(answer.cartridge, now);
         let number = waiting.cartridge;
+        let (medium, _) = self.site.halls[library.index()]
+            .cartridges
+            .get(answer.cartridge);
+        (self.cartridges).wake(number, library, answer.cartridge, medium);
         let cartridge = &mut self.cartridges[number];
         cartridge.waiting.push(request);
-        let soon = cartridge
-            .left
-            .take()
-            .is_some_and(|left| now - left <= Left::SOON);
-        self.halls[cartridge.hall].left.again += u64::from(soon);
-        let answer = &waiting.answer;
+        cartridge.motion.clear();
         (cartridge.known).add(
             answer.number,
             answer.arrived,
@@ -455,12 +444,12 @@ impl<'a> World<'a> {
         if policy.window_s == 0.0 || cartridge.waiting.len() >= enough {
             return self.make_ready(number);
         }
-        if !cartridge.window_open {
-            cartridge.window_open = true;
-            cartridge.windows += 1;
+        if cartridge.window.is_none() {
+            self.windows += 1;
+            cartridge.window = Some(self.windows);
             let closes = Event::Window {
                 cartridge: number,
-                opened: cartridge.windows,
+                opened: self.windows,
             };
             self.agenda
                 .after(Micros::from_secs_f64(policy.window_s), closes);
@@ -471,8 +460,7 @@ impl<'a> World<'a> {
     pub(super) fn make_ready(&mut self, number: CartridgeId) {
         let now = self.now();
         let cartridge = &mut self.cartridges[number];
-        if cartridge.window_open {
-            cartridge.window_open = false;
+        if cartridge.window.take().is_some() {
             for &request in &cartridge.waiting {
                 let waiting = &mut self.pending[request];
                 waiting.answer.parts[Part::Window] += now - waiting.since;
@@ -510,9 +498,7 @@ impl<'a> World<'a> {
         pending.answer.response = now - pending.answer.arrived;
         let answer = pending.answer;
         debug_assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
-        let place = &mut self.answers[answer.number as usize];
-        debug_assert!(place.is_none(), "answered twice: {answer:?}");
-        *place = Some(answer);
+        self.answers[answer.number as usize] = answer;
         self.answered += 1;
         self.failures_since_answer = 0;
         self.unused.push(request);

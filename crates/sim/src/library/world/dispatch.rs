@@ -1,13 +1,19 @@
 //! Free drives get cartridges: the situation is put together, and the policy decides.
 
-use super::{Event, Whereabouts, World};
+use super::{Event, World};
+use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
+use crate::library::mechanics::Target;
 use crate::library::parts::Part;
 use crate::mounts::{
     Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
 };
 use tapewise_model::Micros;
+
+/// Requests of a cartridge up to which its mount is planned to know what it costs. Of more the estimate is close, as
+/// the differences between searches cancel out.
+const MOST_PLANNED: usize = 8;
 
 impl World<'_> {
     /// Gives drives to cartridges as long as there are both and the policy wants to.
@@ -29,6 +35,8 @@ impl World<'_> {
         if state.free == 0 || state.ready.is_empty() {
             return None;
         }
+        self.price(hall);
+        let state = &self.halls[hall];
         let built = &self.site.halls[hall.index()];
         let mut drives = std::mem::take(&mut self.free_drives);
         drives.clear();
@@ -45,7 +53,10 @@ impl World<'_> {
                 waiting: &waiting,
                 drives: &drives,
                 reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
-                cost: &|waiting, drive| built.mount_cost(waiting, drive),
+                cost: &|waiting, drive| {
+                    let motion = &self.cartridges[CartridgeId(waiting.cartridge)].motion;
+                    built.mount_cost(waiting, motion, drive)
+                },
                 rules: &policy.rules,
                 shares: &shares,
             },
@@ -63,6 +74,31 @@ impl World<'_> {
         };
         (self.free_drives, self.waiting) = (drives, waiting);
         chosen
+    }
+
+    /// Plans the mounts of cartridges with few requests that wait for a drive, for policies that ask what they cost.
+    fn price(&mut self, hall: HallId) {
+        if !self.policy().mount.prices() {
+            return;
+        }
+        let built = &self.site.halls[hall.index()];
+        for &number in &self.halls[hall].ready {
+            let cartridge = &mut self.cartridges[number];
+            if !cartridge.motion.is_empty() || cartridge.waiting.len() > MOST_PLANNED {
+                continue;
+            }
+            let answers = (cartridge.waiting.iter()).map(|&request| &self.pending[request].answer);
+            self.targets.clear();
+            self.targets.extend(answers.map(|answer| Target {
+                place: answer.place,
+                size_mb: answer.size_mb,
+            }));
+            let (targets, algorithm) = (&self.targets, self.site.order.algorithm);
+            let kinds = built.kinds.iter();
+            cartridge.motion = kinds
+                .map(|kind| kind.mechanics.motion(targets, algorithm))
+                .collect();
+        }
     }
 
     /// Who of a library's users has how many drives: nobody is counted where there is one user, or the policy
@@ -154,6 +190,7 @@ impl World<'_> {
         let pending = &self.pending;
         let cartridge = &mut self.cartridges[number];
         cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
+        cartridge.motion.clear();
         for &request in &cartridge.waiting {
             let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
             (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);

@@ -1,6 +1,7 @@
 //! What drives do with their cartridges, step by step.
 
-use super::{Event, Whereabouts, World};
+use super::{Event, World};
+use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::mechanics::{Head, Target};
@@ -56,6 +57,9 @@ impl<'a> World<'a> {
 
     /// Writes down what a drive has done in the state that it leaves.
     fn write_log(&mut self, number: DriveId) {
+        if self.log.is_none() {
+            return;
+        }
         let (now, kind) = (self.now(), self.kind(number));
         let Some(log) = &mut self.log else { return };
         let drive = &self.drives[number];
@@ -420,6 +424,8 @@ impl<'a> World<'a> {
         self.cartridges[number].place = Whereabouts::Slot;
         if self.is_waited_for(cartridge) {
             self.make_ready(number);
+        } else {
+            self.cartridges.rest(number);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Drives that fail, and what becomes of their cartridges and requests.
 
-use super::{Event, Whereabouts, World};
+use super::{Event, World};
+use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
 use crate::library::ids::DriveId;
 use crate::library::mechanics::Round;

@@ -186,12 +186,14 @@ impl World<'_> {
 
     /// Puts down that nothing is left to be read of a cartridge.
     pub(super) fn leave(&mut self, hall: HallId, cartridge: Option<CartridgeId>) {
+        // Only who takes cartridges home early asks.
+        if self.policy().mount != MountPolicy::Ahead {
+            return;
+        }
         let now = self.now();
-        let Some(cartridge) = cartridge else { return };
-        let state = &mut self.cartridges[cartridge];
-        if state.waiting.is_empty() {
-            state.left = Some(now);
-            self.halls[hall].left.left += 1;
+        let state = cartridge.map(|cartridge| &self.cartridges[cartridge]);
+        if let Some(state) = state.filter(|state| state.waiting.is_empty()) {
+            self.halls[hall].left.leave(state.index, now);
         }
     }
 }
