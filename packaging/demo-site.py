@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -41,7 +42,7 @@ class Site:
     def run(self, *args: str) -> str:
         done = subprocess.run([self.program, *args], cwd=self.root, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            sys.exit(f"tapewise {' '.join(args)}: {done.stderr}")
+            sys.exit(f"tapewise {' '.join(args)}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def start(self, log: str, *args: str) -> subprocess.Popen:
@@ -257,14 +258,20 @@ def demonstrate(site: Site, database: Database | None, args: argparse.Namespace)
     print(f"the catalogue is in {'PostgreSQL' if database else 'SQLite'}", flush=True)
     sums = set_up(site, database, args)
     print(f"{2 * args.files} files are on tape after {time.monotonic() - began:.0f} s", flush=True)
+    tokens = {f"user{number:02}": secrets.token_hex(16) for number in range(args.users)}
+    may = [
+        f'[[user]]\nname = "{name}"\nsha256 = "{hashlib.sha256(token.encode()).hexdigest()}"\n'
+        f'may = "stage"\npaths = ["/reel"]\n'
+        for name, token in tokens.items()
+    ]
+    (site.root / "A" / "serve.toml").write_text("\n".join(may))
     service = site.start("service", *"serve --archive A --no-drives --listen 127.0.0.1:0 -q".split())
     url = service.stdout.readline().strip().rstrip("/")
-    token = (site.root / "A" / "serve.token").read_text().split()[0]
     movers = {host: site.mover(host) for host in MOVERS}
     numbers = random.Random(args.seed)
     users = [
-        User(f"user{number:02}", url, token, {path: sums[path] for path in numbers.sample(sorted(sums), args.each)})
-        for number in range(args.users)
+        User(name, url, token, {path: sums[path] for path in numbers.sample(sorted(sums), args.each)})
+        for name, token in tokens.items()
     ]
     for user in users:
         user.start()
