@@ -108,9 +108,9 @@ reproduce: ## the papers' tables on three seeds; fails when a claim that is to h
 	    $(TESTED) reproduce PAPER --seeds $(SEEDS) > target/reproduce/PAPER.txt \
 	        || { grep -E "^claim|FAILS" target/reproduce/PAPER.txt; exit 1; }'
 
-reproduce-seeds: build ## the same on ten seeds, as one page: target/reproduce/report.html
+reproduce-seeds: build ## the same on ten seeds, as one page: docs/papers/report.html
 	@mkdir -p target/reproduce
-	$(TAPEWISE) reproduce all --seeds 1..10 --html target/reproduce/report.html > target/reproduce/all.txt \
+	$(TAPEWISE) reproduce all --seeds 1..10 --html docs/papers/report.html > target/reproduce/all.txt \
 	    || { grep -E '^claim|FAILS' target/reproduce/all.txt; exit 1; }
 
 key-points: ## how good the key points of a DLT4000 are after some hours of locates, on five emulated cartridges
