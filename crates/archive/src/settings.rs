@@ -111,7 +111,7 @@ impl ArchiveSettings {
         {
             // Not repeated: it may hold a password.
             let must = "postgresql://user@host/database, or absent";
-            return wrong("catalogue", &"something else", must);
+            return wrong("catalogue", &"no URL of PostgreSQL", must);
         }
         if !(1..=8).contains(&self.copies) {
             return wrong("copies", &self.copies, "from 1 to 8");
