@@ -13,9 +13,9 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs unit \
-    documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
-    guest-gigabyte doc book links dist source semver web \
+.PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
+    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts outside simulators simulate-faults \
+    fuzz guest-times guest-gigabyte doc book links dist source semver web \
     web-test page other-systems windows clean
 
 help: ## list these commands
@@ -108,10 +108,13 @@ reproduce: ## the papers' tables on three seeds; fails when a claim that is to h
 	    $(TESTED) reproduce PAPER --seeds $(SEEDS) > target/reproduce/PAPER.txt \
 	        || { grep -E "^claim|FAILS" target/reproduce/PAPER.txt; exit 1; }'
 
-reproduce-seeds: build ## the same on ten seeds, as one page: target/reproduce/report.html
+reproduce-seeds: build ## the same on ten seeds, as one page: docs/papers/report.html
 	@mkdir -p target/reproduce
-	$(TAPEWISE) reproduce all --seeds 1..10 --html target/reproduce/report.html > target/reproduce/all.txt \
+	$(TAPEWISE) reproduce all --seeds 1..10 --html docs/papers/report.html > target/reproduce/all.txt \
 	    || { grep -E '^claim|FAILS' target/reproduce/all.txt; exit 1; }
+
+key-points: ## how good the key points of a DLT4000 are after some hours of locates, on five emulated cartridges
+	@$(CARGO) run --quiet --package tapewise-papers --example key_points
 
 verified: build ## the README's table of verified drives, from the reports in verified/
 	@$(TAPEWISE) drive check --table verified > target/verified.md

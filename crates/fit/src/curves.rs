@@ -1,7 +1,7 @@
 //! Fits the model of curves to a drive whose law nobody has written down.
 //!
-//! A shape says which curves there are. From the plainest one on, whatever explains most for the numbers it takes is added,
-//! until nothing pays for itself.
+//! A shape says which curves there are. The search begins with the plainest one, and adds what explains most for the
+//! numbers it takes, until nothing pays for itself.
 
 mod drawing;
 mod moves;

@@ -44,6 +44,7 @@ fn every_kind_of_map_is_read_back_as_it_was_written() {
         "partition,wrap,block\n0,0,1623\n1,4,208310\n",
         "partition,block,wrap,lpos\n0,0,0,2696\n0,208400,1,170311\n",
         "track,segment\n0,0\n0,700\n1,1270\n1,1838\n2,2542\n",
+        "track,segment,error\n0,0,40\n0,700,40\n1,1270,40\n1,1838,40\n2,2542,40\n",
     ] {
         let mut written = Vec::new();
         write_map(&mut written, &read(text)).expect("a writer that takes everything");
@@ -121,6 +122,27 @@ fn what_is_not_utf_8_is_named_with_its_line() {
         .flat_map(u16::to_le_bytes)
         .collect();
     assert!(error(utf_16).contains("UTF-16 text; save it as CSV UTF-8"));
+}
+
+#[test]
+fn of_the_errors_of_key_points_the_largest_counts() {
+    let map = |text: &str| match read(text) {
+        MapFile::KeyPoints(points) => points,
+        other => panic!("{other:?}"),
+    };
+    let learned = map("Error,track,segment\n12,0,0\n40,0,700\n7,1,1270\n0,1,1838\n3,2,2542\n");
+    assert_eq!(learned.error(), 40);
+    let timed = map("track,segment\n0,0\n0,700\n1,1270\n1,1838\n2,2542\n");
+    assert_eq!(timed.error(), 0);
+    assert_eq!(learned, timed.with_error(40));
+    // Every position on the map is as uncertain as that.
+    let position = learned.block_map().position(0, 800).expect("on the tape");
+    assert_eq!(position.error_lpos, 40);
+    for text in ["-1", "1.5", "65536", ""] {
+        let message = error(format!("track,segment,error\n0,0,{text}\n1,7,0\n"));
+        let expected = format!("line 2, column error: \"{text}\" is not a number from 0 to 65535");
+        assert_eq!(message, expected);
+    }
 }
 
 #[test]

@@ -142,6 +142,46 @@ fn what_was_believed_first_is_given_up_where_later_locates_speak_against_it() {
 }
 
 #[test]
+fn the_first_locate_goes_to_where_believed_cartridges_disagree_most_for_its_time() {
+    // What the times of a locate are off by from one cartridge to another, for each second it takes.
+    let belief = belief();
+    let cartridges: Vec<(KeyPoints, LocateModel)> = (0..40)
+        .map(|nth| {
+            let mut random = Random::new(nth, 5);
+            let truth = KeyPoints::generate(belief.sections, belief.spread, &mut random);
+            let model = KeyPointModel::new(&belief.coefficients, &truth);
+            (truth, LocateModel::KeyPoint(model))
+        })
+        .collect();
+    let disagreement = |to: u64| {
+        let times = cartridges.iter().map(|(truth, model)| {
+            let map = truth.block_map();
+            let place = |segment| map.position(0, segment).expect("on the tape");
+            model.locate(&place(1), &place(to)).as_secs_f64()
+        });
+        let times: Vec<f64> = times.collect();
+        let count = times.len() as f64;
+        let mean_s = times.iter().sum::<f64>() / count;
+        let square = times
+            .iter()
+            .map(|time| (time - mean_s).powi(2))
+            .sum::<f64>()
+            / count;
+        square.sqrt() / mean_s.max(1.0)
+    };
+    let least = cartridges.iter().map(|(truth, _)| truth.segments()).min();
+    let end = least.expect("a cartridge");
+    let mut random = Random::new(1, 6);
+    let (mut chosen, mut any) = (0.0, 0.0);
+    for seed in 1..=10 {
+        let learned = LearnedKeyPoints::new(belief.clone(), None, seed);
+        chosen += disagreement(learned.next_probe(1, end, &mut random));
+        any += disagreement(1 + random.below(end - 2));
+    }
+    assert!(chosen > 1.3 * any, "{chosen} of {any}");
+}
+
+#[test]
 fn chosen_locates_tell_more_in_an_hour_than_any_others() {
     let (mut chosen, mut any) = (0.0, 0.0);
     for seed in 1..=2 {

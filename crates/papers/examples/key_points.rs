@@ -1,5 +1,5 @@
 //! How far off key points and estimates are for the hours spent, on five emulated cartridges: the tables of
-//! docs/papers/hillyer-1996.md. `cargo run --release -p tapewise-papers --example key_points`.
+//! docs/papers/hillyer-1996.md. `make key-points`.
 
 fn main() -> Result<(), tapewise_papers::PaperError> {
     for table in tapewise_papers::learned_key_points(1)? {

@@ -34,34 +34,19 @@ impl Html {
     /// Papers, and how many of their claims of each kind hold.
     fn summary(&mut self, reports: &[Report]) {
         self.add(format_args!(
-            "<div class=\"wide\"><table>\n<tr><th>paper</th><th>seeds</th>"
+            "<div class=\"wide\"><table class=\"counts\">\n<tr><th>paper</th>"
         ));
         for kind in Kind::ALL {
             self.add(format_args!("<th class=\"n\">{}</th>", kind.name()));
         }
         self.add(format_args!("<th class=\"n\">fail</th></tr>\n"));
         for report in reports {
-            self.add(format_args!(
-                "<tr><td><a href=\"#{0}\">{0}</a></td><td>{1}</td>",
-                report.name,
-                seeds(report)
-            ));
-            for kind in Kind::ALL {
-                let count = report
-                    .claims
-                    .iter()
-                    .filter(|claim| claim.kind == kind)
-                    .count();
-                self.add(format_args!("<td class=\"n\">{count}</td>"));
-            }
-            let failing = report
-                .claims
-                .iter()
-                .filter(|claim| claim.verdict == Verdict::Fails);
-            self.add(format_args!(
-                "<td class=\"n\">{}</td></tr>\n",
-                failing.count()
-            ));
+            let name = format!("<a href=\"#{0}\">{0}</a>", report.name);
+            self.counts(&name, &report.claims.iter().collect::<Vec<_>>());
+        }
+        if reports.len() > 1 {
+            let all: Vec<&Compared> = reports.iter().flat_map(|report| &report.claims).collect();
+            self.counts("all", &all);
         }
         self.add(format_args!("</table></div>\n<dl>\n"));
         for (kind, words) in [
@@ -85,6 +70,22 @@ impl Html {
             ));
         }
         self.add(format_args!("</dl>\n"));
+    }
+
+    /// How many of these claims there are of each kind, and how many fail.
+    fn counts(&mut self, name: &str, claims: &[&Compared]) {
+        self.add(format_args!("<tr><td>{name}</td>"));
+        for kind in Kind::ALL {
+            let of_kind = claims.iter().filter(|claim| claim.kind == kind);
+            self.add(format_args!("<td class=\"n\">{}</td>", of_kind.count()));
+        }
+        let failing = claims
+            .iter()
+            .filter(|claim| claim.verdict == Verdict::Fails);
+        self.add(format_args!(
+            "<td class=\"n\">{}</td></tr>\n",
+            failing.count()
+        ));
     }
 
     fn report(&mut self, report: &Report) {
@@ -144,7 +145,7 @@ impl Html {
         self.add(format_args!(
             "<tr><td data-of=\"claim\"><code>{}</code> <small>{}</small><p>{}</p>{short}<p class=\"how\">{}</p></td>\
              <td data-of=\"kind\"><b class=\"{kind}\">{}</b></td>\
-             <td data-of=\"theirs\" class=\"n\">{} {}</td><td data-of=\"ours\" class=\"n\">{ours}</td>\
+             <td data-of=\"theirs\" class=\"n\">{} {}</td><td data-of=\"ours\" class=\"n\"><span>{ours}</span></td>\
              <td data-of=\"off\" class=\"n\">{}</td><td data-of=\"allowed\" class=\"n\">{}</td>\
              <td data-of=\"verdict\">{verdict}{}</b></td></tr>\n",
             escaped(&claim.id),
@@ -158,13 +159,6 @@ impl Html {
             claim.allowed_words(),
             claim.verdict_words(seeds),
         ));
-    }
-}
-
-fn seeds(report: &Report) -> String {
-    match report.seeds.as_slice() {
-        [first, .., last] => format!("{first} to {last}"),
-        _ => report.seed.to_string(),
     }
 }
 
@@ -187,6 +181,9 @@ b.fails { color: #b00020; }
 }
 .claims { width: 100%; }
 @media (max-width: 760px) {
+  .counts { font-size: 13px; }
+  .counts td, .counts th { padding-right: 8px; }
+  .counts td:first-child { min-width: 0; }
   .claims thead { display: none; }
   .claims tr { display: block; border-top: 1px solid var(--edge); padding: 8px 0; }
   .claims tr + tr td { border-top: 0; }

@@ -52,10 +52,11 @@ const A_HANDFUL: usize = 20;
 /// Up to so many dots of one series are drawn large enough to be seen one by one.
 const FEW_DOTS: usize = 300;
 /// More dots of one series than this only make the file larger.
-const MOST_DOTS: usize = 4_000;
+const MOST_DOTS: usize = 2_000;
 const TICKS: usize = 8;
-/// At most this many places of a series can be pointed at: more would only make the file larger.
-const MOST_TARGETS: usize = 200;
+/// At most this many places of a series can be pointed at: their targets are 12 px wide, so these cover a line over
+/// the whole chart, and more would only make the file larger.
+const MOST_TARGETS: usize = 80;
 
 /// The scale across.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,6 +59,23 @@ fn a_quick_suite_is_predicted_to_keep_its_time() {
     );
 }
 
+#[test]
+fn key_points_within_a_budget_are_one_step_that_is_predicted_to_take_all_of_it() {
+    let profile = profile::find("dlt4000").expect("a profile");
+    let subject = Subject::new(&profile, 620_000, 32_768, 1);
+    for hours in [0.5, 2.0, 8.0] {
+        let budget = Micros::from_secs_f64(hours * 3600.0);
+        let suite = Suite::for_key_points(&subject, budget, 1);
+        assert_eq!(suite.steps.len(), 1);
+        let planned = suite.steps[0];
+        assert_eq!(planned.step, Step::Probe);
+        assert!(
+            suite.total() <= budget && budget - suite.total() < planned.each,
+            "{hours}"
+        );
+    }
+}
+
 /// Whatever the budget, an acceptance keeps to it, and names what there is no time for; what a recall is made of comes
 /// first, and more hours buy more samples of it.
 #[test]

@@ -62,7 +62,7 @@ pub struct Measure {
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
     /// With --only key-points: learn the key points as well as this much drive time allows, by locates
-    /// chosen for it. An hour or two is enough for good orders; without it, they take three days.
+    /// chosen for it. Two hours are enough for good orders; without it, they take three days.
     #[arg(long, value_name = "TIME", requires = "only", value_parser = quantity::hours)]
     budget: Option<f64>,
     /// Measure writing on a blank cartridge, then fill it with data that does not compress.
@@ -108,6 +108,10 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     };
     let scale = devices.byte_scale(&args.device)?;
     let profile = profile_of(args, &drive)?;
+    if args.budget.is_some() && profile.nominal_sections().is_none() {
+        let what = format!("--budget: {} is not modelled by key points", profile.name);
+        return Err(CliError::input(what).hint("`tapewise drive map` maps other drives"));
+    }
     let past: Vec<Event> = past(args)?.events().cloned().collect();
     let header = Header {
         emulated: scale.is_some(),
@@ -226,11 +230,6 @@ fn measure(
     write(asked, wanted, recorder)?;
     let began = recorder.clock();
     let subject = Subject::explore(recorder, asked.profile, asked.scale)?;
-    if args.budget.is_some() && subject.profile.nominal_sections().is_none() {
-        let name = &subject.profile.name;
-        let what = format!("--budget: {name} is not modelled by key points");
-        return Err(CliError::input(what).hint("`tapewise drive map` maps other drives"));
-    }
     let left = |hours: f64| {
         let time = Micros::from_secs_f64(hours * 3600.0) - subject.expected().explore;
         time.max(Micros::ZERO)

@@ -200,6 +200,29 @@ fn a_step_that_cannot_be_done_is_refused_or_said() {
     let measure = "measure emulated:dlt4000 -o log.jsonl --only";
     desk.refused(&format!("{measure} block-size"), &["--write"]);
     desk.refused(&format!("{measure} robot"), &["--changer"]);
+    for (asked, because) in [
+        (
+            format!("{measure} seek-bot --budget 2h"),
+            "give it with --only key-points",
+        ),
+        (
+            format!("{measure} key-points,mount --budget 2h"),
+            "give it with --only key-points",
+        ),
+        (format!("{measure} key-points --budget 0h"), "more than 0"),
+        (format!("{measure} key-points --budget soon"), "give hours"),
+        // Another drive is refused before its cartridge is filled, or moves.
+        (
+            format!(
+                "{} key-points --budget 2h",
+                measure.replace("dlt4000", "lto8")
+            ),
+            "lto8 is not modelled by key points",
+        ),
+    ] {
+        desk.refused(&asked, &[because]);
+    }
+    assert!(!desk.names().contains(&"log.jsonl".to_owned()));
     // A picture of nothing that was measured.
     desk.refused(
         &format!("{measure} mount --dry-run --plot pictures"),

@@ -1,8 +1,8 @@
 //! Which side of the cartridge each wrap lies on, and the place between the two sides, found from times.
 //!
-//! Moves on one wrap tell what winding takes. By that, every move to another wrap is as long as the direct way, or as the
-//! way by some station. Each says of its two wraps that they lie on one side, or on two, and how much it cares; the
-//! division that most agree to is looked for.
+//! Moves on one wrap show what winding takes. By that, each move to another wrap is as long as the direct way, or as the
+//! way by some station. So each move votes whether its two wraps lie on one side or on two, the louder the more the two
+//! ways differ. The division taken is the one that most votes agree with.
 
 use super::drawing::{Drawing, Drawn};
 use super::moves::{Move, Moves};
@@ -27,7 +27,7 @@ const PUZZLED_S: f64 = 1.0;
 /// By two wraps: how far off the moves between them are, in seconds, if both lie on one side, and if they do not.
 type Costs = BTreeMap<[u16; 2], [f64; 2]>;
 
-/// The drawing with the wraps divided, to begin with; none where there is no need, or nothing to tell by.
+/// The drawing with the wraps divided, to begin with; none if there is no need, or too few moves on one wrap.
 pub(super) fn divided(now: &Drawn, moves: &Moves) -> Option<Drawing> {
     if now.drawing.shape.sides.is_some() || now.trimmed_s < PUZZLED_S {
         return None;
@@ -142,7 +142,7 @@ fn agreed(costs: &Costs, wraps: u16) -> Vec<bool> {
     repeated(side)
 }
 
-/// Wraps of which no move tells are taken to lie as the others do: sides alternate in the same way all over the tape.
+/// Gives wraps that no move concerns the side that the others suggest: sides alternate in the same way all over the tape.
 fn repeated(mut side: Vec<f64>) -> Vec<bool> {
     let agreeing = |period: &usize| {
         let pairs = side.iter().zip(&side[*period..]);

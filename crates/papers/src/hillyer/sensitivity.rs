@@ -59,7 +59,7 @@ fn wrong_key_points(
         (50.0, 25.0),
         (200.0, 100.0),
     ];
-    let headings = spreads.map(|(track, dip)| format!("{track:.0}, {dip:.0}"));
+    let headings = spreads.map(|(track, dip)| format!("tracks {track:.0}, sections {dip:.0}"));
     let columns: Vec<&str> = std::iter::once("n")
         .chain(headings.iter().map(String::as_str))
         .collect();
@@ -100,7 +100,7 @@ fn wrong_key_points(
     for (row, n) in rows.into_iter().zip(LENGTHS) {
         table.row(std::iter::once(n.to_string()).chain(row));
     }
-    table.note("Headings: standard deviation of a track's length, of a section's begin, in segments. The first follows from what `order` believes of a cartridge without a map; with the second, the profile's, cartridges are drawn for the other tables.");
+    table.note("Tracks, sections: standard deviations of a track's length and of a section's begin, in segments. The first follows from what `order` believes of a cartridge without a map; with the second, the profile's, cartridges are drawn for the other tables.");
     table.note("The paper measured about 20 % between two real tapes and does not say how much they differ, but for their totals, which were 44 segments apart.");
     let (error, how) = at_belief(cartridge, seed)?;
     ours.set("wrong-key-points-error", error, how);
