@@ -186,6 +186,16 @@ pub enum Way {
     Emulated,
 }
 
+/// Whether there is such a device; it is not opened.
+pub fn find(name: &str) -> Result<(), CliError> {
+    if emulated::find(name).map_err(|error| error.of(name))? {
+        return Ok(());
+    }
+    let (name, _) = ties(name)?;
+    let found = Host::local().resolve(name).map(drop);
+    found.map_err(CliError::from)
+}
+
 /// How the device of that name is reached.
 pub fn way(name: &str) -> Result<Way, CliError> {
     if name.starts_with("emulated:") {
