@@ -13,7 +13,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo demo-site test build check packages packages-verified python python-package capi targets programs unit \
+.PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs unit \
     documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist source semver web \
     web-test page other-systems windows clean
@@ -29,7 +29,7 @@ demo-site: build ## a site in two minutes: two libraries, three movers, forty us
 
 test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.
-	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented
+	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented python-package
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
@@ -58,7 +58,7 @@ python-package: target/python-package/installed ## the package for Python: built
 	@cd python && PATH=$(CURDIR)/target/python-package/bin:$$PATH VIRTUAL_ENV=$(CURDIR)/target/python-package sh -ec ' \
 	    maturin develop --quiet; ./stubs.sh $(CURDIR)/target/python-package/stub.pyi; \
 	    diff package/tapewise/_tapewise.pyi $(CURDIR)/target/python-package/stub.pyi; \
-	    ruff check --quiet .; ruff format --check --quiet .; mypy; pytest --quiet'
+	    ruff check --quiet .; ruff format --check --quiet .; mypy; pytest --quiet -rs'
 
 target/python-package/installed: python/tests.txt
 	python3 -m venv target/python-package
@@ -133,6 +133,10 @@ unseen: ## fits of drives whose laws no model of ours has, and what their orders
 
 mounts: ## every mount policy on ten scenarios at four loads beside a bound, as tables in target/mounts.md; hours
 	$(CARGO) run --quiet --release --package tapewise-sim --example mounts > target/mounts.md
+
+cta: ## CTA's own driver code with our adapter, and both orders compared: make cta CTA=(a directory with its sources)
+	CTA_SOURCES=$(abspath $(or $(CTA),$(error name CTA's sources: make cta CTA=DIRECTORY))) \
+	    $(CARGO) test --quiet --package tapewise-house --test contrib cta_itself -- --nocapture
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

@@ -119,16 +119,16 @@ class User(threading.Thread):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data)
         request.add_header("Authorization", f"Bearer {self.token}")
-        for _ in range(20):
+        for _ in range(60):
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
                     return answer.read()
             except urllib.error.HTTPError as refused:
-                # What a service says whose database is being restarted.
-                if refused.code != 503:
+                # What a service says that many ask at once, or whose database is being restarted.
+                if refused.code not in (429, 503):
                     raise
                 time.sleep(float(refused.headers.get("Retry-After", 1)))
-        raise TimeoutError(f"{path}: the service stays unavailable")
+        raise TimeoutError(f"{path}: the service has no time for it")
 
     def run(self):
         asked = time.monotonic()

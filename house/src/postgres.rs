@@ -8,13 +8,22 @@ use std::process::{Child, Command, Stdio};
 /// A server with one database. It ends with the process that started it, or when this value is dropped: its script
 /// reads its own input to the end.
 pub struct Server {
-    socket: PathBuf,
+    directory: PathBuf,
     _script: Child,
 }
 
 impl Server {
     /// Starts a server in a directory of its own; none if it is not installed, and `test` is then skipped loudly.
     pub fn start(test: &str) -> Option<Server> {
+        Server::start_on(test, None)
+    }
+
+    /// The same with TLS on a port of localhost. Certificates lie in [`Server::directory`]: see `serve.sh`.
+    pub fn start_with_tls(test: &str, port: u16) -> Option<Server> {
+        Server::start_on(test, Some(port))
+    }
+
+    fn start_on(test: &str, port: Option<u16>) -> Option<Server> {
         let is_installed = std::fs::read_dir("/usr/lib/postgresql").is_ok_and(|versions| {
             let mut versions = versions.flatten();
             versions.any(|version| version.path().join("bin/initdb").exists())
@@ -24,10 +33,11 @@ impl Server {
             return None;
         }
         // The script gives the directory to the server's user, and removes it at the end.
-        let socket = tempfile::tempdir().expect("a directory").keep();
+        let directory = tempfile::tempdir().expect("a directory").keep();
         let mut script =
             Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("postgres/serve.sh"))
-                .arg(&socket)
+                .arg(&directory)
+                .args(port.map(|port| port.to_string()))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()
@@ -37,19 +47,19 @@ impl Server {
         BufReader::new(output).read_line(&mut said).expect("a line");
         assert_eq!(said, "ready\n", "the server did not start");
         Some(Server {
-            socket,
+            directory,
             _script: script,
         })
     }
 
     /// The directory of the server's socket.
-    pub fn socket(&self) -> &Path {
-        &self.socket
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The URL of its database.
     pub fn url(&self) -> String {
-        let socket = self.socket.to_str().expect("UTF-8").replace('/', "%2F");
+        let socket = self.directory.to_str().expect("UTF-8").replace('/', "%2F");
         format!("postgresql://tapewise@{socket}/postgres")
     }
 }

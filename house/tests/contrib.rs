@@ -51,6 +51,8 @@ fn the_adapter_for_cta_orders_and_fails_as_its_host_expects() {
         .arg("-I")
         .arg(cta.join("tests/standins"))
         .arg("-I")
+        .arg(cta.join("tests/standins-rao"))
+        .arg("-I")
         .arg(&cta)
         .arg(cta.join("tests/adapter_test.cpp"))
         .arg(cta.join("TapewiseRAOAlgorithm.cpp"))
@@ -58,4 +60,18 @@ fn the_adapter_for_cta_orders_and_fails_as_its_host_expects() {
         .args(["-lgcc_s", "-lpthread", "-lm", "-ldl", "-o"])
         .arg(&program));
     assert_eq!(run(&mut Command::new(program)), "adapter: all holds\n");
+}
+
+#[test]
+fn cta_itself_orders_with_the_adapter() {
+    let Some(sources) = std::env::var_os("CTA_SOURCES") else {
+        eprintln!("SKIPPED: CTA_SOURCES names no sources of CTA (`make cta CTA=DIRECTORY`)");
+        return;
+    };
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("in-cta");
+    let table = run(Command::new(root().join("contrib/cta/tests/in-cta.sh"))
+        .arg(sources)
+        .arg(static_library())
+        .arg(work));
+    println!("{table}");
 }

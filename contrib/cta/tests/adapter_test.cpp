@@ -43,10 +43,19 @@ public:
   std::vector<endOfWrapPosition> getEndOfWrapPositions() override { return wrapEnds(60); }
 };
 
+std::unique_ptr<cta::RetrieveJob> job(uint64_t block, uint64_t bytes) {
+  const cta::common::dataStructures::ArchiveFile file {bytes, {{block, bytes, 1, 1}}};
+  return std::make_unique<cta::RetrieveJob>(nullptr,
+                                            cta::common::dataStructures::RetrieveRequest(),
+                                            file,
+                                            1,
+                                            cta::PositioningMethod::ByBlock);
+}
+
 Jobs jobs(size_t count) {
   Jobs made;
   for (uint64_t at = 0; at < count; ++at) {
-    made.push_back(std::make_unique<cta::RetrieveJob>(cta::TapeFile {at * 7919 % 1201 * 10000, at % 5 * 1000000000}));
+    made.push_back(job(at * 7919 % 1201 * 10000, at % 5 * 1000000000));
   }
   return made;
 }
@@ -72,7 +81,7 @@ bool throwsTheHostsException(Work work, const std::string& word) {
 
 int main() {
   Drive drive;
-  cta::catalogue::Catalogue catalogue(uint8_t {0x5e});
+  cta::catalogue::Catalogue catalogue({"LTO8", uint8_t {0x5e}, 208, 2696, 171097});
   const RAOParams usual("work:2000000");
   for (const size_t count : {0, 1, 2, 3, 50, 400}) {
     const Jobs files = jobs(count);
@@ -92,7 +101,7 @@ int main() {
 
   const Jobs beyond = [] {
     Jobs made = jobs(2);
-    made.push_back(std::make_unique<cta::RetrieveJob>(cta::TapeFile {99000000, 1}));
+    made.push_back(job(99000000, 1));
     return made;
   }();
   const auto fails = [&](const std::string& options, const std::string& word) {
@@ -107,7 +116,7 @@ int main() {
   fails("speed:1", "no option");
   const auto withoutDrive = [&] { TapewiseRAOAlgorithm::create(usual, nullptr, &catalogue); };
   check(throwsTheHostsException(withoutDrive, "drive"), "no drive");
-  cta::catalogue::Catalogue unknown(std::nullopt);
+  cta::catalogue::Catalogue unknown({"unknown", std::nullopt, 208, 2696, 171097});
   const auto withoutMedium = [&] { TapewiseRAOAlgorithm::create(usual, &drive, &unknown); };
   check(throwsTheHostsException(withoutMedium, "profile:NAME"), "no medium");
   check(TapewiseOptions::parse("cost_heuristic_name:cta,budget_ms:5").budgetMs == 5, "options");

@@ -39,12 +39,12 @@ fn what_is_wrong_with_a_database_is_said() {
     }
     let secret = "postgresql://ada:secret@host/films?nonsense=1";
     assert!(!said(secret).contains("secret"));
-    let url: PostgresUrl = "postgresql://ada:secret@host:99/films"
+    let url: PostgresUrl = "postgresql://ada:secret@localhost:99/films"
         .parse()
         .expect("a URL");
     assert_eq!(
         format!("{url} {url:?}"),
-        "postgresql://ada@host:99/films postgresql://ada@host:99/films"
+        "postgresql://ada@localhost:99/films postgresql://ada@localhost:99/films"
     );
     let Some(url) = postgres_server::new_url() else {
         return;

@@ -8,11 +8,12 @@ use crate::blind::{Move, Volume};
 use crate::sample::Sample;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Cursor, Read};
-use tapewise_formats::block_moves_csv::{BlockMove, BlockMovesError, read_block_moves};
+use tapewise_formats::TableError;
+use tapewise_formats::block_moves_csv::{BlockMove, read_block_moves};
 use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::{EventLogError, Session, read_events};
-use tapewise_formats::locate_csv::{LocateCsvError, read_locates};
+use tapewise_formats::locate_csv::read_locates;
 use tapewise_model::{Micros, Position, PositionSource};
 
 /// Why a log could not be read.
@@ -31,12 +32,9 @@ pub enum LogError {
     /// No event log.
     #[error(transparent)]
     Events(#[from] EventLogError),
-    /// No CSV with positions.
+    /// No CSV with positions or block numbers.
     #[error(transparent)]
-    Locates(#[from] LocateCsvError),
-    /// No CSV with block numbers.
-    #[error(transparent)]
-    BlockMoves(#[from] BlockMovesError),
+    Table(#[from] TableError),
     /// No log of CTA's tape daemon.
     #[error(transparent)]
     Cta(#[from] CtaLogError),

@@ -15,7 +15,6 @@
 //! Extra columns are ignored: what `simulate --trace` writes is such a table.
 
 use crate::csv_table::{Table, TableError};
-use crate::number::excerpt;
 use std::io::BufRead;
 
 /// One request.
@@ -41,39 +40,6 @@ pub struct Asked {
     pub library: Option<String>,
 }
 
-/// Why a table of requests could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum AskedError {
-    /// No table: not readable, not UTF-8, or not the same columns everywhere.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Not even a header.
-    #[error("the file is empty: expected a header line with arrived_s and cartridge")]
-    Empty,
-    /// A column that must be there.
-    #[error("line {line}: no column {wanted}; the header has: {found}")]
-    MissingColumn {
-        /// Where the header stands.
-        line: u64,
-        /// What is missing.
-        wanted: &'static str,
-        /// The names found.
-        found: String,
-    },
-    /// A field that is not what its column says.
-    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
-    Field {
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// The text, shortened.
-        text: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-}
-
 /// Whether the header of a table is one of requests.
 pub fn is_asked(header: &str) -> bool {
     let mut names = header.split([',', ';', '\t']);
@@ -84,18 +50,10 @@ pub fn is_asked(header: &str) -> bool {
 ///
 /// # Errors
 /// At the first thing that is wrong, with its line and column.
-pub fn read_asked(input: impl BufRead) -> Result<Vec<Asked>, AskedError> {
-    let Some(mut table) = Table::open(input)? else {
-        return Err(AskedError::Empty);
-    };
+pub fn read_asked(input: impl BufRead) -> Result<Vec<Asked>, TableError> {
+    let table = Table::open(input, "with arrived_s and cartridge")?;
     let columns = Columns::find(&table)?;
-    let mut asked = Vec::new();
-    while let Some(row) = table.next()? {
-        if !row.is_blank() {
-            asked.push(columns.asked(row.line, &row.fields()?)?);
-        }
-    }
-    Ok(asked)
+    table.rows(|line, fields| columns.asked(line, fields))
 }
 
 /// Where the columns stand.
@@ -120,18 +78,10 @@ const NUMBERS: [(&str, f64, &str); 4] = [
 const NAMES: [&str; 3] = ["owner", "drive", "library"];
 
 impl Columns {
-    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, AskedError> {
-        let needed = |wanted| {
-            let missing = || AskedError::MissingColumn {
-                line: table.header_line(),
-                wanted,
-                found: table.shown_names(),
-            };
-            table.column(wanted)?.ok_or_else(missing)
-        };
+    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, TableError> {
         let mut columns = Columns {
-            arrived: needed("arrived_s")?,
-            cartridge: needed("cartridge")?,
+            arrived: table.needed("arrived_s")?,
+            cartridge: table.needed("cartridge")?,
             numbers: [None; 4],
             names: [None; 3],
         };
@@ -144,13 +94,8 @@ impl Columns {
         Ok(columns)
     }
 
-    fn asked(&self, line: u64, fields: &[&str]) -> Result<Asked, AskedError> {
-        let wrong = |column, text: &str, expected| AskedError::Field {
-            line,
-            column,
-            text: excerpt(text.trim()),
-            expected,
-        };
+    fn asked(&self, line: u64, fields: &[&str]) -> Result<Asked, TableError> {
+        let wrong = |column, text: &str, expected| TableError::field(line, column, text, expected);
         let number = |column, text: &str, most: f64, expected| {
             let found = text.trim().parse::<f64>().ok();
             let found = found.filter(|number| (0.0..=most).contains(number));

@@ -11,7 +11,7 @@ use tapewise_model::Micros;
 use crate::csv_table::{Table, TableError};
 use crate::deadline::Timestamp;
 use crate::event::{Action, Event, Outcome, Spot};
-use crate::number::{excerpt, parse_u64};
+use crate::number::parse_u64;
 use crate::time_column::{DURATION, TimeColumn, Units};
 
 /// The columns besides the times, in the order of [`Column`].
@@ -62,37 +62,6 @@ const TIMES: Units = [("time_us", 1e-6), ("time_ms", 1e-3), ("time_s", 1.0)];
 /// A point in time as RFC 3339, instead of a number of seconds.
 const STAMP: &str = "time";
 
-/// Why a CSV of events could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum AuditCsvError {
-    /// No table: not readable, not UTF-8, or not the same columns everywhere.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Not even a header.
-    #[error("the file is empty: expected a header line with at least action,duration_us")]
-    Empty,
-    /// A column that must be there.
-    #[error("no column {wanted}; the header has: {found}")]
-    MissingColumn {
-        /// What is missing.
-        wanted: &'static str,
-        /// The names found.
-        found: String,
-    },
-    /// A field that is not what its column says.
-    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
-    Field {
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// The text, shortened.
-        text: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-}
-
 /// A CSV of events that is being read, in constant memory.
 pub struct AuditCsv<R> {
     table: Table<R>,
@@ -112,28 +81,24 @@ impl<R: BufRead> AuditCsv<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`AuditCsvError`]: no table, a column that is missing, or two for one time.
-    pub fn open(input: R) -> Result<AuditCsv<R>, AuditCsvError> {
-        let table = Table::open(input)?.ok_or(AuditCsvError::Empty)?;
+    /// [`TableError`]: no table, a column that is missing, or two for one time.
+    pub fn open(input: R) -> Result<AuditCsv<R>, TableError> {
+        let table = Table::open(input, "with at least action,duration_us")?;
         let mut columns = [None; NAMES.len()];
         for (column, name) in columns.iter_mut().zip(NAMES) {
             *column = table.column(name)?;
         }
-        let missing = |wanted| AuditCsvError::MissingColumn {
-            wanted,
-            found: table.shown_names(),
-        };
         if columns[Column::Action as usize].is_none() {
-            return Err(missing("action"));
+            return Err(table.missing("action"));
         }
         let duration = TimeColumn::find(&table, &DURATIONS)?;
         let duration =
-            duration.ok_or_else(|| missing("duration_us (or duration_ms, duration_s)"))?;
+            duration.ok_or_else(|| table.missing("duration_us (or duration_ms, duration_s)"))?;
         let number = TimeColumn::find(&table, &TIMES)?;
         let time = match (table.column(STAMP)?, number) {
             (Some(_), Some(number)) => {
                 let (first, second) = (STAMP, number.name);
-                return Err(TableError::TwoTimes { first, second }.into());
+                return Err(TableError::TwoTimes { first, second });
             }
             (Some(at), None) => Some(Time::Stamp(at)),
             (None, number) => number.map(Time::Number),
@@ -171,8 +136,8 @@ impl<R: BufRead> AuditCsv<R> {
     /// The next row; `None` at the end. Times in RFC 3339 count from 1970.
     ///
     /// # Errors
-    /// [`AuditCsvError`] with line and column.
-    pub fn next_event(&mut self) -> Result<Option<Event>, AuditCsvError> {
+    /// [`TableError`] with line and column.
+    pub fn next_event(&mut self) -> Result<Option<Event>, TableError> {
         let (time, duration, columns) = (self.time, self.duration, &self.columns);
         while let Some(row) = self.table.next()? {
             if row.is_blank() {
@@ -198,7 +163,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn event(&self, time: Option<Time>, duration: TimeColumn) -> Result<Event, AuditCsvError> {
+    fn event(&self, time: Option<Time>, duration: TimeColumn) -> Result<Event, TableError> {
         let at = match time {
             None => Micros::ZERO,
             Some(Time::Stamp(at)) => {
@@ -253,7 +218,7 @@ impl Row<'_> {
         &self,
         column: Column,
         expected: &'static str,
-    ) -> Result<Option<T>, AuditCsvError> {
+    ) -> Result<Option<T>, TableError> {
         let Some(text) = self.text(column) else {
             return Ok(None);
         };
@@ -267,7 +232,7 @@ impl Row<'_> {
         &self,
         column: Column,
         expected: &'static str,
-    ) -> Result<Option<T>, AuditCsvError> {
+    ) -> Result<Option<T>, TableError> {
         let Some(text) = self.text(column) else {
             return Ok(None);
         };
@@ -277,12 +242,7 @@ impl Row<'_> {
             .ok_or_else(|| self.wrong_column(column, expected))
     }
 
-    fn spot(
-        &self,
-        block: Column,
-        wrap: Column,
-        lpos: Column,
-    ) -> Result<Option<Spot>, AuditCsvError> {
+    fn spot(&self, block: Column, wrap: Column, lpos: Column) -> Result<Option<Spot>, TableError> {
         let spot = Spot {
             partition: self
                 .number(Column::Partition, "a partition, 0 to 3")?
@@ -295,17 +255,12 @@ impl Row<'_> {
         Ok(says.then_some(spot))
     }
 
-    fn wrong_column(&self, column: Column, expected: &'static str) -> AuditCsvError {
+    fn wrong_column(&self, column: Column, expected: &'static str) -> TableError {
         let at = self.columns[column as usize].unwrap_or(0);
         self.wrong(NAMES[column as usize], at, expected)
     }
 
-    fn wrong(&self, column: &'static str, at: usize, expected: &'static str) -> AuditCsvError {
-        AuditCsvError::Field {
-            line: self.line,
-            column,
-            text: excerpt(self.fields[at].trim()),
-            expected,
-        }
+    fn wrong(&self, column: &'static str, at: usize, expected: &'static str) -> TableError {
+        TableError::field(self.line, column, self.fields[at], expected)
     }
 }

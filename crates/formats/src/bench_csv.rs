@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Write};
 use tapewise_model::Micros;
 
 use crate::csv_table::{Table, TableError};
-use crate::number::{excerpt, parse_u64};
+use crate::number::parse_u64;
 
 /// Places that are told apart on a cartridge, evenly spread over its objects.
 pub const LOCATIONS: u32 = 100;
@@ -59,32 +59,10 @@ pub enum BenchCsvError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// No rows.
-    #[error("the file has no rows: expected a header line {wanted} and rows below it")]
-    Empty {
+    #[error("the file has no rows: expected rows of {wanted}")]
+    NoRows {
         /// The columns.
         wanted: String,
-    },
-    /// Columns that must be there.
-    #[error("line {line}: no column {wanted}; the header has: {found}")]
-    MissingColumns {
-        /// Where the header stands.
-        line: u64,
-        /// What is missing.
-        wanted: String,
-        /// The names found.
-        found: String,
-    },
-    /// A field that is not what its column says.
-    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
-    Field {
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// The text, shortened.
-        text: String,
-        /// What was expected.
-        expected: &'static str,
     },
     /// Retrievals that are not in the order of time, or rows that are not numbered from 1.
     #[error("line {line}: {what}")]
@@ -214,12 +192,13 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn wrong(&self, column: usize, expected: &'static str) -> BenchCsvError {
-        BenchCsvError::Field {
-            line: self.line,
-            column: self.columns[column],
-            text: excerpt(self.texts[column]),
+        TableError::field(
+            self.line,
+            self.columns[column],
+            self.texts[column],
             expected,
-        }
+        )
+        .into()
     }
 
     fn disorder(&self, what: &'static str) -> BenchCsvError {
@@ -246,37 +225,23 @@ fn rows(
     columns: &'static [&'static str; 4],
     mut each: impl FnMut(Row<'_>) -> Result<(), BenchCsvError>,
 ) -> Result<(), BenchCsvError> {
-    let empty = || BenchCsvError::Empty {
-        wanted: columns.join(","),
-    };
-    let mut table = Table::open(input)?.ok_or_else(empty)?;
+    let wanted = columns.join(",");
+    let table = Table::open(input, &wanted)?;
     let mut places = [0; 4];
     for (place, name) in places.iter_mut().zip(columns) {
-        *place = table
-            .column(name)?
-            .ok_or_else(|| BenchCsvError::MissingColumns {
-                line: table.header_line(),
-                wanted: (*name).to_owned(),
-                found: table.shown_names(),
-            })?;
+        *place = table.needed(name)?;
     }
-    let mut count = 0;
-    while let Some(row) = table.next()? {
-        if row.is_blank() {
-            continue;
-        }
-        let fields = row.fields()?;
+    let rows = table.rows(|line, fields| {
         each(Row {
-            line: row.line,
+            line,
             columns,
             texts: places.map(|place| fields[place].trim()),
-        })?;
-        count += 1;
+        })
+    })?;
+    if rows.is_empty() {
+        return Err(BenchCsvError::NoRows { wanted });
     }
-    match count {
-        0 => Err(empty()),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -334,7 +299,7 @@ mod tests {
     fn what_is_wrong_is_named_with_its_line() {
         let head = "number,at_s,cartridge,location\n";
         for (text, said) in [
-            ("", "no rows"),
+            ("", "empty"),
             (head, "no rows"),
             ("number,at_s,location\n1,0,1\n", "no column cartridge"),
             (&format!("{head}1,0,0,1\n"), "line 2, column cartridge"),

@@ -9,7 +9,7 @@ use std::io::BufRead;
 use tapewise_model::Micros;
 
 use crate::csv_table::{Table, TableError};
-use crate::number::{excerpt, parse_u64};
+use crate::number::parse_u64;
 use crate::time_column::{DURATION, LOCATE, TimeColumn};
 
 /// One move of the head of one volume, by logical block numbers.
@@ -27,53 +27,14 @@ pub struct BlockMove {
     pub line: u64,
 }
 
-/// Why a CSV of moves could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum BlockMovesError {
-    /// No table: not readable, not UTF-8, or not the same columns everywhere.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Not even a header.
-    #[error("the file is empty: expected a header line volume,from_block,to_block,locate_us")]
-    Empty,
-    /// A column that must be there.
-    #[error("no column {wanted}; the header has: {found}")]
-    MissingColumn {
-        /// What is missing.
-        wanted: &'static str,
-        /// The names found.
-        found: String,
-    },
-    /// A field that is not what its column says.
-    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
-    Field {
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// The text, shortened.
-        text: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-}
-
 /// Reads moves from CSV, in the order of the file.
 ///
 /// # Errors
 /// At the first thing that is wrong, with its line and column; a time must lie between 0 and a day.
-pub fn read_block_moves(input: impl BufRead) -> Result<Vec<BlockMove>, BlockMovesError> {
-    let Some(mut table) = Table::open(input)? else {
-        return Err(BlockMovesError::Empty);
-    };
+pub fn read_block_moves(input: impl BufRead) -> Result<Vec<BlockMove>, TableError> {
+    let table = Table::open(input, "volume,from_block,to_block,locate_us")?;
     let columns = Columns::find(&table)?;
-    let mut moves = Vec::new();
-    while let Some(row) = table.next()? {
-        if !row.is_blank() {
-            moves.push(columns.block_move(row.line, &row.fields()?)?);
-        }
-    }
-    Ok(moves)
+    table.rows(|line, fields| columns.block_move(line, fields))
 }
 
 /// Where the columns stand.
@@ -85,31 +46,19 @@ struct Columns {
 }
 
 impl Columns {
-    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, BlockMovesError> {
-        let missing = |wanted| BlockMovesError::MissingColumn {
-            wanted,
-            found: table.shown_names(),
-        };
-        let need = |wanted| table.column(wanted)?.ok_or_else(|| missing(wanted));
+    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, TableError> {
         let time = TimeColumn::find(table, &LOCATE)?;
-        let (volume, from_block) = (need("volume")?, need("from_block")?);
-        let to_block = need("to_block")?;
-        let time = time.ok_or_else(|| missing("locate_us (or locate_ms, locate_s)"))?;
         Ok(Columns {
-            volume,
-            from_block,
-            to_block,
-            time,
+            volume: table.needed("volume")?,
+            from_block: table.needed("from_block")?,
+            to_block: table.needed("to_block")?,
+            time: time.ok_or_else(|| table.missing("locate_us (or locate_ms, locate_s)"))?,
         })
     }
 
-    fn block_move(&self, line: u64, fields: &[&str]) -> Result<BlockMove, BlockMovesError> {
-        let wrong = |column, at: usize, expected| BlockMovesError::Field {
-            line,
-            column,
-            text: excerpt(fields[at].trim()),
-            expected,
-        };
+    fn block_move(&self, line: u64, fields: &[&str]) -> Result<BlockMove, TableError> {
+        let wrong =
+            |column, at: usize, expected| TableError::field(line, column, fields[at], expected);
         let block = |column, at: usize| {
             parse_u64(fields[at]).map_err(|_| wrong(column, at, "a block number, digits only"))
         };

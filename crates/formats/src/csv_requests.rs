@@ -44,17 +44,6 @@ pub enum CsvError {
     /// No table: not readable, not UTF-8, or not the same columns everywhere.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// Not even a header.
-    #[error("the file is empty: expected a header line such as id,start_block,block_count")]
-    Empty,
-    /// A column that must be there.
-    #[error("no column {wanted}; the header has: {found}")]
-    MissingColumn {
-        /// What is missing.
-        wanted: &'static str,
-        /// The names found, with commas between.
-        found: String,
-    },
     /// A field that is not what its column says.
     #[error("line {line}: {source}")]
     Row {
@@ -73,10 +62,8 @@ pub enum CsvError {
 /// At the first thing that is wrong, with its line and column.
 pub fn read_csv(input: impl BufRead, options: FieldOptions) -> Result<Requests, CsvError> {
     let mut notices = Notices::new();
-    let Some(mut table) = Table::open(input)? else {
-        return Err(CsvError::Empty);
-    };
-    let columns = Columns::from_header(table.names(), table.header_line(), &mut notices)?;
+    let mut table = Table::open(input, "such as id,start_block,block_count")?;
+    let columns = Columns::from_header(&table, &mut notices)?;
     let mut requests = Vec::new();
     while let Some(row) = table.next()? {
         if row.is_blank() {
@@ -112,7 +99,11 @@ struct Columns {
 }
 
 impl Columns {
-    fn from_header(header: &[String], line: u64, notices: &mut Notices) -> Result<Self, CsvError> {
+    fn from_header<R: BufRead>(
+        table: &Table<R>,
+        notices: &mut Notices,
+    ) -> Result<Self, TableError> {
+        let (header, line) = (table.names(), table.header_line());
         let mut names: Vec<String> = Vec::with_capacity(header.len());
         let mut known = Vec::with_capacity(header.len());
         for (at, name) in header.iter().enumerate() {
@@ -131,8 +122,7 @@ impl Columns {
                     name,
                     first: first + 1,
                     second: at + 1,
-                }
-                .into());
+                });
             }
             names.push(name.clone());
             known.push(field);
@@ -142,7 +132,9 @@ impl Columns {
             known,
             names,
         };
-        columns.check()?;
+        if let Some(wanted) = columns.missing() {
+            return Err(table.missing(wanted));
+        }
         if !columns.has_id {
             let instead = if columns.has(Field::Path) {
                 "the path"
@@ -160,20 +152,16 @@ impl Columns {
         self.known.contains(&Some(field))
     }
 
-    fn check(&self) -> Result<(), CsvError> {
+    /// What a batch needs and no column says.
+    fn missing(&self) -> Option<&'static str> {
         let counts = [Field::BlockCount, Field::EndBlock, Field::SizeBytes];
-        let wanted = if !self.has(Field::StartBlock) && !self.has(Field::SortKey) {
-            "start_block"
+        if !self.has(Field::StartBlock) && !self.has(Field::SortKey) {
+            Some("start_block")
         } else if self.has(Field::StartBlock) && !counts.iter().any(|&field| self.has(field)) {
-            "block_count, end_block or size_bytes"
+            Some("block_count, end_block or size_bytes")
         } else {
-            return Ok(());
-        };
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        Err(CsvError::MissingColumn {
-            wanted,
-            found: names.join(", ").chars().take(500).collect(),
-        })
+            None
+        }
     }
 
     fn request(

@@ -19,6 +19,34 @@ const MAX_COLUMNS: usize = 1000;
 /// Why a file could not be read as CSV.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
+    /// Not even a header.
+    #[error("the file is empty: expected a header line {wanted}")]
+    Empty {
+        /// The columns that it needs.
+        wanted: String,
+    },
+    /// Columns that must be there.
+    #[error("line {line}: no column {wanted}; the header has: {found}")]
+    MissingColumns {
+        /// Where the header stands.
+        line: u64,
+        /// What is missing.
+        wanted: String,
+        /// The names found, shortened.
+        found: String,
+    },
+    /// A field that is not what its column says.
+    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
+    Field {
+        /// The line, from 1.
+        line: u64,
+        /// The column's name.
+        column: &'static str,
+        /// The text, shortened.
+        text: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// The input could not be read.
     #[error("line {line}: cannot read: {source}")]
     Io {
@@ -112,7 +140,24 @@ pub enum TableError {
     },
 }
 
-/// A CSV file that is being read, behind its header.
+impl TableError {
+    /// A field whose text is not what its column says.
+    pub(crate) fn field(
+        line: u64,
+        column: &'static str,
+        text: &str,
+        expected: &'static str,
+    ) -> Self {
+        TableError::Field {
+            line,
+            column,
+            text: excerpt(text.trim()),
+            expected,
+        }
+    }
+}
+
+/// A CSV file that is being read, after its header.
 pub(crate) struct Table<R> {
     reader: csv::Reader<Source<R>>,
     meter: ItemMeter,
@@ -126,8 +171,8 @@ pub(crate) struct Table<R> {
 type Source<R> = Watched<Bounded<BufReader<Chain<Cursor<Vec<u8>>, R>>>>;
 
 impl<R: BufRead> Table<R> {
-    /// Reads the header; `None` when there is not even that.
-    pub(crate) fn open(input: R) -> Result<Option<Self>, TableError> {
+    /// Reads the header. `wanted` says what it should hold, for a file that has none.
+    pub(crate) fn open(input: R, wanted: &str) -> Result<Self, TableError> {
         let (head, rest) = read_head(input)?;
         let delimiter = sniff_delimiter(&head);
         let bounded = Bounded::new(
@@ -149,11 +194,12 @@ impl<R: BufRead> Table<R> {
             line: 1,
         };
         if !table.read_record()? {
-            return Ok(None);
+            let wanted = wanted.to_owned();
+            return Err(TableError::Empty { wanted });
         }
         table.header_line = table.line;
         table.names = names(&table.record, table.line)?;
-        Ok(Some(table))
+        Ok(table)
     }
 
     /// The names of the columns, without the blanks around them; some may be empty.
@@ -161,9 +207,13 @@ impl<R: BufRead> Table<R> {
         &self.names
     }
 
-    /// The same for a message, shortened.
-    pub(crate) fn shown_names(&self) -> String {
-        self.names.join(", ").chars().take(500).collect()
+    /// That the header lacks a column.
+    pub(crate) fn missing(&self, wanted: impl Into<String>) -> TableError {
+        TableError::MissingColumns {
+            line: self.header_line,
+            wanted: wanted.into(),
+            found: self.names.join(", ").chars().take(500).collect(),
+        }
     }
 
     pub(crate) fn header_line(&self) -> u64 {
@@ -183,6 +233,25 @@ impl<R: BufRead> Table<R> {
             }),
             _ => Ok(first),
         }
+    }
+
+    /// Where the column of this name stands, which the table cannot do without.
+    pub(crate) fn needed(&self, name: &'static str) -> Result<usize, TableError> {
+        self.column(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// What `read` makes of each row in which something stands: it gets the line and the fields.
+    pub(crate) fn rows<T, E: From<TableError>>(
+        mut self,
+        mut read: impl FnMut(u64, &[&str]) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next()? {
+            if !row.is_blank() {
+                rows.push(read(row.line, &row.fields()?)?);
+            }
+        }
+        Ok(rows)
     }
 
     /// The next row; blank lines are none.

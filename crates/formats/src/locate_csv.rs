@@ -10,7 +10,7 @@ use std::io::BufRead;
 use tapewise_model::Micros;
 
 use crate::csv_table::{Table, TableError};
-use crate::number::{excerpt, parse_u64};
+use crate::number::parse_u64;
 use crate::time_column::{DURATION, LOCATE, TimeColumn};
 
 /// One measured locate.
@@ -32,41 +32,6 @@ pub struct LocateRecord {
     pub line: u64,
 }
 
-/// Why a CSV of locates could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum LocateCsvError {
-    /// No table: not readable, not UTF-8, or not the same columns everywhere.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Not even a header.
-    #[error(
-        "the file is empty: expected a header line from_wrap,from_lpos,to_wrap,to_lpos,locate_us"
-    )]
-    Empty,
-    /// Columns that must be there.
-    #[error("line {line}: no column {wanted}; the header has: {found}")]
-    MissingColumns {
-        /// Where the header stands.
-        line: u64,
-        /// What is missing.
-        wanted: String,
-        /// The names found.
-        found: String,
-    },
-    /// A field that is not what its column says.
-    #[error("line {line}, column {column}: \"{text}\" is not {expected}")]
-    Field {
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: &'static str,
-        /// The text, shortened.
-        text: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-}
-
 /// The columns of a place and of where it goes, in the order of [`LocateRecord`].
 const PLACES: [&str; 4] = ["from_wrap", "from_lpos", "to_wrap", "to_lpos"];
 
@@ -74,18 +39,10 @@ const PLACES: [&str; 4] = ["from_wrap", "from_lpos", "to_wrap", "to_lpos"];
 ///
 /// # Errors
 /// At the first thing that is wrong, with its line and column; a time must lie between 0 and a day.
-pub fn read_locates(input: impl BufRead) -> Result<Vec<LocateRecord>, LocateCsvError> {
-    let Some(mut table) = Table::open(input)? else {
-        return Err(LocateCsvError::Empty);
-    };
+pub fn read_locates(input: impl BufRead) -> Result<Vec<LocateRecord>, TableError> {
+    let table = Table::open(input, "from_wrap,from_lpos,to_wrap,to_lpos,locate_us")?;
     let columns = Columns::find(&table)?;
-    let mut locates = Vec::new();
-    while let Some(row) = table.next()? {
-        if !row.is_blank() {
-            locates.push(columns.locate(row.line, &row.fields()?)?);
-        }
-    }
-    Ok(locates)
+    table.rows(|line, fields| columns.locate(line, fields))
 }
 
 /// Where the columns stand.
@@ -96,7 +53,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, LocateCsvError> {
+    fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, TableError> {
         let mut missing = Vec::new();
         let mut places = [0; 4];
         for (at, name) in places.iter_mut().zip(PLACES) {
@@ -115,21 +72,13 @@ impl Columns {
                 places,
                 time,
             }),
-            _ => Err(LocateCsvError::MissingColumns {
-                line: table.header_line(),
-                wanted: missing.join(", "),
-                found: table.shown_names(),
-            }),
+            _ => Err(table.missing(missing.join(", "))),
         }
     }
 
-    fn locate(&self, line: u64, fields: &[&str]) -> Result<LocateRecord, LocateCsvError> {
-        let wrong = |column, at: usize, expected| LocateCsvError::Field {
-            line,
-            column,
-            text: excerpt(fields[at].trim()),
-            expected,
-        };
+    fn locate(&self, line: u64, fields: &[&str]) -> Result<LocateRecord, TableError> {
+        let wrong =
+            |column, at: usize, expected| TableError::field(line, column, fields[at], expected);
         let number = |place: usize, most: u64, expected| {
             let found = parse_u64(fields[self.places[place]]).ok();
             let found = found.filter(|number| *number <= most);

@@ -83,9 +83,10 @@ pub enum MapFileError {
 /// # Errors
 /// Names the line and column of the first field that is wrong.
 pub fn read_map(input: impl Read) -> Result<MapFile, MapFileError> {
-    let Some(table) = Table::open(BufReader::new(input))? else {
-        return Err(MapFileError::Empty);
-    };
+    let table = Table::open(
+        BufReader::new(input),
+        "with wrap and block, or track and segment",
+    )?;
     let (wrap, block) = (table.column("wrap")?, table.column("block")?);
     let (track, segment) = (table.column("track")?, table.column("segment")?);
     let lpos = table.column("lpos")?;

@@ -1,5 +1,6 @@
 //! All tests of this crate as one program: what they share is compiled once, and linked once.
 
+mod asked_csv;
 mod audit_csv;
 mod block_moves_csv;
 mod bsr;

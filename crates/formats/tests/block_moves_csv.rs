@@ -58,11 +58,11 @@ fn headers_without_a_column_or_with_two_times_are_refused() {
     for (header, expected) in [
         (
             "volume,from_block,locate_us",
-            "no column to_block; the header has: volume, from_block, locate_us",
+            "line 1: no column to_block; the header has: volume, from_block, locate_us",
         ),
         (
             "volume,from_block,to_block",
-            "no column locate_us (or locate_ms, locate_s); the header has: volume, from_block, to_block",
+            "line 1: no column locate_us (or locate_ms, locate_s); the header has: volume, from_block, to_block",
         ),
         (
             "volume,from_block,to_block,locate_s,locate_us",

@@ -235,7 +235,7 @@ fn a_size_without_a_block_size_says_what_to_give() {
 fn bad_headers_say_what_was_found() {
     assert_eq!(
         error("id,block\na,1\n"),
-        "no column start_block; the header has: id, block"
+        "line 1: no column start_block; the header has: id, block"
     );
     assert!(
         error("id,start_block\na,1\n").contains("no column block_count, end_block or size_bytes")

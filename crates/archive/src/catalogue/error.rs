@@ -49,6 +49,14 @@ pub enum CatalogueError {
         /// What is wrong with it.
         what: String,
     },
+    /// A certificate or key for the connection to the database cannot be used.
+    #[error("{path}: no use for the connection to the catalogue's database: {what}")]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The database holds tables of something else, and no catalogue.
     #[error(
         "{path} holds no catalogue but tables of something else, {table} for one: give an empty database"

@@ -10,6 +10,7 @@
 //! became of that transaction, and only if that cannot be found out is it reported as unknown.
 
 mod connection;
+mod encryption;
 mod failure;
 mod schema;
 mod transaction;

@@ -16,7 +16,7 @@ fn server() -> Option<&'static Server> {
 
 /// The directory of the server's socket; none where there is no server.
 pub fn socket() -> Option<&'static Path> {
-    server().map(Server::socket)
+    server().map(Server::directory)
 }
 
 /// A connection past the catalogue.

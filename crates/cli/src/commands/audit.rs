@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::json;
 use crate::output::{self, say};
 use crate::progress::{Meter, State};
+use crate::quantity::count_in;
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
 use input::LogTerms;
@@ -45,7 +46,7 @@ pub struct Audit {
     #[arg(long, value_name = "DAY", value_parser = day)]
     since: Option<Micros>,
     /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
-    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1970..=2200))]
+    #[arg(long, value_name = "YEAR", value_parser = count_in::<i16>(1970..=2200))]
     year: Option<i16>,
     /// Drive profile to predict with: a name from `tapewise profile list`, or a TOML file [default: the one that an
     /// event log names].

@@ -2,35 +2,31 @@
  * SPDX-FileCopyrightText: 2026 the tapewise authors
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stand-in: as much of the interface of this name as the adapter uses, so that it can be tested alone.
+ * A stand-in: as much of the interface of this name as the adapter and CTA's own orders use.
  */
 
 #pragma once
 
-#include <cstdint>
+#include "catalogue/MediaType.hpp"
+
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace cta::catalogue {
 
-struct MediaType {
-  std::optional<uint8_t> primaryDensityCode;
-};
-
 class MediaTypeCatalogue {
 public:
-  explicit MediaTypeCatalogue(std::optional<uint8_t> densityCode) : m_densityCode(densityCode) {}
-  cta::catalogue::MediaType getMediaTypeByVid(const std::string&) const { return {m_densityCode}; }
+  explicit MediaTypeCatalogue(const cta::catalogue::MediaType& medium) : m_medium(medium) {}
+  cta::catalogue::MediaType getMediaTypeByVid(const std::string&) const { return m_medium; }
 
 private:
-  std::optional<uint8_t> m_densityCode;
+  cta::catalogue::MediaType m_medium;
 };
 
 class Catalogue {
 public:
-  explicit Catalogue(std::optional<uint8_t> densityCode)
-      : m_mediaType(std::make_unique<MediaTypeCatalogue>(densityCode)) {}
+  explicit Catalogue(const cta::catalogue::MediaType& medium)
+      : m_mediaType(std::make_unique<MediaTypeCatalogue>(medium)) {}
   const std::unique_ptr<MediaTypeCatalogue>& MediaType() const { return m_mediaType; }
 
 private:

@@ -2,28 +2,60 @@
  * SPDX-FileCopyrightText: 2026 the tapewise authors
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stand-in: as much of the interface of this name as the adapter uses, so that it can be tested alone.
+ * A stand-in: as much of the interface of this name as the adapter and CTA's own orders use.
  */
 
 #pragma once
 
+#include "common/exception/Exception.hpp"
+
 #include <cstdint>
+#include <vector>
+
+// CTA's header of this name brings these along, and its orders count on that.
+namespace cta::catalogue {
+class Catalogue;
+struct MediaType;
+}  // namespace cta::catalogue
 
 namespace cta {
+
+namespace common::dataStructures {
 
 struct TapeFile {
   uint64_t blockId = 0;
   uint64_t fileSize = 0;
+  uint64_t fSeq = 0;
+  uint8_t copyNb = 1;
 };
+
+struct ArchiveFile {
+  uint64_t fileSize = 0;
+  std::vector<TapeFile> tapeFiles;
+};
+
+struct RetrieveRequest {};
+
+}  // namespace common::dataStructures
+
+enum class PositioningMethod { ByBlock, ByFSeq };
+
+class RetrieveMount;
 
 class RetrieveJob {
 public:
-  explicit RetrieveJob(const TapeFile& file) : m_file(file) {}
-  virtual ~RetrieveJob() = default;
-  const TapeFile& selectedTapeFile() const { return m_file; }
+  RetrieveJob(RetrieveMount*,
+              const common::dataStructures::RetrieveRequest&,
+              const common::dataStructures::ArchiveFile& file,
+              uint64_t,
+              PositioningMethod)
+      : archiveFile(file) {}
 
-private:
-  TapeFile m_file;
+  virtual ~RetrieveJob() = default;
+
+  const common::dataStructures::TapeFile& selectedTapeFile() const { return archiveFile.tapeFiles.at(0); }
+
+  common::dataStructures::ArchiveFile archiveFile;
 };
 
 }  // namespace cta

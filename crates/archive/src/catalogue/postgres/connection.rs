@@ -1,5 +1,6 @@
 //! Where a database is, and how it is connected to.
 
+use super::encryption::Encryption;
 use crate::catalogue::{CatalogueError, Result};
 use ::postgres::config::Host;
 use ::postgres::{Client, Config, NoTls};
@@ -25,7 +26,10 @@ const SESSION: &str = "SET lock_timeout = '30s'; \
 
 /// Where a database is: `postgresql://user@host:port/database`.
 #[derive(Clone)]
-pub struct PostgresUrl(Box<Config>);
+pub struct PostgresUrl {
+    config: Box<Config>,
+    encryption: Encryption,
+}
 
 impl PostgresUrl {
     /// Whether a text is meant as such a URL.
@@ -35,7 +39,10 @@ impl PostgresUrl {
 
     /// Connects to the database.
     pub(super) fn connect(&self) -> Result<Client> {
-        let mut client = self.0.connect(NoTls)?;
+        let mut client = match self.encryption.tls()? {
+            Some(tls) => self.config.connect(tls)?,
+            None => self.config.connect(NoTls)?,
+        };
         client.batch_execute(SESSION)?;
         Ok(client)
     }
@@ -52,17 +59,22 @@ impl FromStr for PostgresUrl {
     fn from_str(text: &str) -> Result<PostgresUrl> {
         // The text may hold a password: it is not repeated.
         let wrong = |what: String| CatalogueError::NoUrl { what };
+        let (text, encryption) = Encryption::split_off(text);
         let parsed = text.parse::<Config>();
         let mut config = parsed.map_err(|error| match std::error::Error::source(&error) {
             Some(source) => wrong(source.to_string()),
             None => wrong(error.to_string()),
         })?;
-        if !PostgresUrl::is_one(text) || config.get_hosts().is_empty() {
+        if !PostgresUrl::is_one(&text) || config.get_hosts().is_empty() {
             return Err(wrong("it names no host".to_owned()));
         }
         if config.get_dbname().is_none() {
             return Err(wrong("it names no database".to_owned()));
         }
+        if let Some(mistake) = encryption.mistake(config.get_hosts()) {
+            return Err(wrong(mistake));
+        }
+        config.ssl_mode(encryption.mode());
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
         }
@@ -72,7 +84,10 @@ impl FromStr for PostgresUrl {
         if config.get_application_name().is_none() {
             config.application_name("tapewise");
         }
-        Ok(PostgresUrl(Box::new(config)))
+        Ok(PostgresUrl {
+            config: Box::new(config),
+            encryption,
+        })
     }
 }
 
@@ -80,18 +95,18 @@ impl FromStr for PostgresUrl {
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("postgresql://")?;
-        if let Some(user) = self.0.get_user() {
+        if let Some(user) = self.config.get_user() {
             write!(f, "{user}@")?;
         }
-        match self.0.get_hosts().first() {
+        match self.config.get_hosts().first() {
             Some(Host::Tcp(name)) => f.write_str(name)?,
             Some(Host::Unix(path)) => write!(f, "{}", path.display())?,
             None => {}
         }
-        if let Some(port) = self.0.get_ports().first() {
+        if let Some(port) = self.config.get_ports().first() {
             write!(f, ":{port}")?;
         }
-        write!(f, "/{}", self.0.get_dbname().unwrap_or_default())
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
     }
 }
 

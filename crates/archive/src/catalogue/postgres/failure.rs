@@ -3,6 +3,7 @@
 use ::postgres::Error;
 use std::error::Error as _;
 use std::fmt;
+use std::io;
 
 /// An error of the server or of the connection to it, in words.
 #[derive(Debug)]
@@ -32,7 +33,20 @@ pub(super) fn is_rolled_back(error: &Error) -> bool {
     answer.is_some_and(|answer| answer.severity() == "ERROR")
 }
 
+/// Whether the server's certificate is not valid for it, or nobody vouches for it whom the URL names.
+fn is_distrusted(error: &Error) -> bool {
+    let source = error
+        .source()
+        .and_then(|source| source.downcast_ref::<io::Error>());
+    let inner = source.and_then(|error| error.get_ref()?.downcast_ref::<rustls::Error>());
+    matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
+}
+
 fn words(error: &Error) -> &'static str {
+    if is_distrusted(error) {
+        return "the certificate of the catalogue's database server is not to be trusted: see the host's name and \
+            sslrootcert in the URL";
+    }
     let Some(code) = error.code() else {
         return "the connection to the catalogue's database server failed: see whether the server runs, whether \
             this host reaches it, and whether it lets this host in (pg_hba.conf)";
