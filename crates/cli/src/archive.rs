@@ -512,6 +512,10 @@ impl From<MoveError> for CliError {
             MoveError::NoVolume { .. } => CliError::with(Exit::Partial, ""),
             MoveError::Deliver(_) | MoveError::Copy { .. } => CliError::failed(""),
         };
-        inner.saying(message)
+        match inner.exit() {
+            // The volume that was at work has nothing to do with it.
+            Exit::Interrupted => inner,
+            _ => inner.saying(message),
+        }
     }
 }

@@ -213,7 +213,7 @@ impl From<DeviceError> for CliError {
     fn from(error: DeviceError) -> CliError {
         match error {
             DeviceError::Transport(_) => CliError::failed(error),
-            DeviceError::NoDevice { ref name } => {
+            DeviceError::NoDevice { ref name } | DeviceError::NotFound { ref name, .. } => {
                 let hint = if Path::new(name).join("library.toml").is_file() {
                     format!("the emulated library in that directory is called emulated:{name}")
                 } else {

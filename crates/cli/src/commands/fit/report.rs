@@ -347,8 +347,8 @@ fn verdict(found: &Outcome) -> String {
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
             text,
-            "{} cartridges: too few to hold whole ones out, so how they differ is not in these errors.",
-            comparison.cartridges
+            "{}: too few to hold whole ones out, so how they differ is not in these errors.",
+            crate::units::count(comparison.cartridges, "cartridge")
         );
     }
     if found.places == Places::Found {
