@@ -230,7 +230,7 @@ fn refused(error: &FitRefusal, origins: &[String], by_blocks: bool) -> CliError 
             "is --base the profile of this drive and cartridge, and --block-size what a block takes on the tape?"
         }
         FitRefusal::Fit(FitError::TooFew { .. }) => {
-            "give more logs, or the log of a longer time; 500 locates make a good fit"
+            "give more logs, or the log of a longer time; `tapewise measure --for-fit` makes one"
         }
         FitRefusal::Fit(_) if by_blocks => {
             "only moves on volumes that could be placed count; give the logs of a longer time"

@@ -277,10 +277,11 @@ fn doubts(comparison: &Comparison) -> String {
     text
 }
 
-/// Models side by side, the chosen one first: on a narrow terminal the last ones are left out.
+/// Models side by side, the chosen one first, then by their errors: a narrow terminal leaves out the last ones.
 fn held_out(comparison: &Comparison) -> Table {
     let choice = comparison.choice().candidate;
     let mut models: Vec<&Scored> = comparison.scored.iter().collect();
+    models.sort_by(|a, b| a.overall.bulk_s.total_cmp(&b.overall.bulk_s));
     models.sort_by_key(|scored| scored.candidate != choice);
     let mut columns = vec!["kind of move", "records"];
     columns.extend(models.iter().map(|scored| scored.candidate.name()));
