@@ -15,6 +15,7 @@
 //! | [`settings`] | what its settings say |
 //! | [`reserve`] | room for the catalogue on a full disk |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
+//! | [`forecast`] | when each recall of the queue is likely to be answered |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
@@ -24,6 +25,7 @@ pub mod catalogue;
 pub mod damage;
 pub mod deliver;
 mod finishing;
+pub mod forecast;
 pub mod foreign;
 pub mod ltfs;
 pub mod mover;
