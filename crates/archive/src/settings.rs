@@ -111,7 +111,11 @@ impl ArchiveSettings {
         {
             // Not repeated: it may hold a password.
             let must = "postgresql://user@host/database, or absent";
-            return wrong("catalogue", &"no URL of PostgreSQL", must);
+            return wrong(
+                "catalogue",
+                &"not the address of a PostgreSQL database",
+                must,
+            );
         }
         if !(1..=8).contains(&self.copies) {
             return wrong("copies", &self.copies, "from 1 to 8");

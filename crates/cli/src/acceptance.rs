@@ -169,11 +169,7 @@ fn answer(report: &AcceptanceReport, compared: Option<&Comparison>) -> String {
         count => format!("; {} failed", units::count(count, "step")),
     };
     let Some(compared) = compared else {
-        return format!(
-            "{who}: {} in {}{failed}",
-            units::count(report.measures.len(), "value"),
-            report.took_us
-        );
+        return format!("{who}: {}{failed}", gist(report));
     };
     let count = |verdict| compared.with(verdict).count();
     let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
@@ -194,6 +190,18 @@ fn answer(report: &AcceptanceReport, compared: Option<&Comparison>) -> String {
         named => format!("; worst: {}", named.join("; ")),
     };
     format!("{who}: {worse} worse, {better} better, {alike} as before{named}{failed}")
+}
+
+/// How many mounts a library manages, and how much was measured.
+fn gist(report: &AcceptanceReport) -> String {
+    let values = units::count(report.measures.len(), "value");
+    let measured = format!("{values} in {}", report.took_us);
+    let rates = report.measures.iter();
+    let rates = rates.filter(|measure| measure.what.starts_with("mounts an hour"));
+    match rates.map(|measure| measure.mean).reduce(f64::max) {
+        Some(most) => format!("up to {} mounts an hour; {measured}", number(most)),
+        None => measured,
+    }
 }
 
 /// By how many of its intervals a quantity has changed.

@@ -287,6 +287,7 @@ impl Archive {
         let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let header = Header {
             byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
+            profile: Some(self.settings.profile.clone()),
             ..crate::log_file::header()
         };
         let log = EventWriter::new(LineWriter::with_capacity(LONGEST_LINE, log), &header);
@@ -511,6 +512,10 @@ impl From<MoveError> for CliError {
             MoveError::NoVolume { .. } => CliError::with(Exit::Partial, ""),
             MoveError::Deliver(_) | MoveError::Copy { .. } => CliError::failed(""),
         };
-        inner.saying(message)
+        match inner.exit() {
+            // The volume that was at work has nothing to do with it.
+            Exit::Interrupted => inner,
+            _ => inner.saying(message),
+        }
     }
 }

@@ -186,6 +186,16 @@ pub enum Way {
     Emulated,
 }
 
+/// Whether there is such a device; it is not opened.
+pub fn find(name: &str) -> Result<(), CliError> {
+    if emulated::find(name).map_err(|error| error.of(name))? {
+        return Ok(());
+    }
+    let (name, _) = ties(name)?;
+    let found = Host::local().resolve(name).map(drop);
+    found.map_err(CliError::from)
+}
+
 /// How the device of that name is reached.
 pub fn way(name: &str) -> Result<Way, CliError> {
     if name.starts_with("emulated:") {
@@ -203,7 +213,7 @@ impl From<DeviceError> for CliError {
     fn from(error: DeviceError) -> CliError {
         match error {
             DeviceError::Transport(_) => CliError::failed(error),
-            DeviceError::NoDevice { ref name } => {
+            DeviceError::NoDevice { ref name } | DeviceError::NotFound { ref name, .. } => {
                 let hint = if Path::new(name).join("library.toml").is_file() {
                     format!("the emulated library in that directory is called emulated:{name}")
                 } else {

@@ -37,7 +37,7 @@ fn objective(text: &str) -> Result<Objective, String> {
 
 fn timestamp(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text)
-        .ok_or_else(|| "a time with its zone, such as 2026-11-21T04:01:25Z".to_owned())
+        .ok_or_else(|| "give a time with its zone, such as 2026-11-21T04:01:25Z".to_owned())
 }
 
 impl GoalArgs {

@@ -74,6 +74,9 @@ fn read(path: &Path) -> Result<Log, CliError> {
         .take(FIRST_BYTES)
         .read_until(b'\n', &mut first)
         .map_err(|error| bad(&error))?;
+    if first.is_empty() {
+        return Err(bad(&"the file is empty"));
+    }
     input.rewind().map_err(|error| bad(&error))?;
     let first = String::from_utf8_lossy(&first);
     if first.contains("\"tapewise_events\"") {

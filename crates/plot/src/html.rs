@@ -172,7 +172,7 @@ tr + tr td { border-top: 1px solid var(--line); }
 .n { text-align: right; white-space: nowrap; }
 .wide, figure { overflow-x: auto; margin: .4em 0; }
 .wide td, .wide th { white-space: nowrap; }
-.wide td:first-child { white-space: normal; min-width: min(15em, 34vw); }
+.wide td:first-child:not(.n) { white-space: normal; min-width: min(15em, 34vw); }
 p { margin: .4em 0; overflow-wrap: anywhere; }
 .note, small { color: var(--soft); font-size: 13px; }
 .made { margin-top: 2.5em; }

@@ -83,19 +83,19 @@ const LIBRARY: [(Quantity, &str, &str, &str); 6] = [
         Quantity::Fetch,
         "robot, slot to drive, s",
         "stress-1",
-        "robot, slot to drive",
+        "robot, slot to drive, stress-1",
     ),
     (
         Quantity::Return,
         "robot, drive to slot, s",
         "stress-1",
-        "robot, drive to slot",
+        "robot, drive to slot, stress-1",
     ),
     (
         Quantity::MountsPerHour,
         "mounts an hour, two at once",
         "stress-2",
-        "mounts an hour",
+        "mounts an hour, stress-2",
     ),
 ];
 

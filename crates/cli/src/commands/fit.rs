@@ -229,6 +229,9 @@ fn refused(error: &FitRefusal, origins: &[String], by_blocks: bool) -> CliError 
         FitRefusal::Maps(_) => {
             "is --base the profile of this drive and cartridge, and --block-size what a block takes on the tape?"
         }
+        FitRefusal::Fit(FitError::TooFew { .. }) => {
+            "give more logs, or the log of a longer time; `tapewise measure --for-fit` makes one"
+        }
         FitRefusal::Fit(_) if by_blocks => {
             "only moves on volumes that could be placed count; give the logs of a longer time"
         }

@@ -119,16 +119,22 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
             "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`",
         ));
     }
-    let stop = stop_on_interrupt()?;
-    signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
-    let lessee = lessee(&archive, args)?;
     let given = |given: &[String], usual: &[String]| match given {
         [] => usual.to_vec(),
         given => given.to_vec(),
     };
+    let drives = given(&args.drives, &archive.settings.drives);
+    let changers = given(&args.changers, &archive.settings.changers);
+    // A device that is in use is tried again; a name that nothing has is a mistake.
+    for name in drives.iter().chain(&changers) {
+        crate::device::find(name)?;
+    }
+    let stop = stop_on_interrupt()?;
+    signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let lessee = lessee(&archive, args)?;
     let mover = Moving {
-        drives: given(&args.drives, &archive.settings.drives),
-        changers: given(&args.changers, &archive.settings.changers),
+        drives,
+        changers,
         window: args
             .batch_window
             .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),

@@ -89,10 +89,7 @@ impl Libraries {
             ));
             new_drive(place, 1)?
         } else {
-            return Err(CliError::input(
-                "neither a directory with a library.toml nor a kind of drive",
-            )
-            .hint("`tapewise emulate` makes such a directory; kinds: `tapewise profile list`"));
+            return Err(no_library());
         };
         Ok(self.add(place, library))
     }
@@ -128,6 +125,23 @@ fn new_drive(kind: &str, scale: u64) -> Result<Library, CliError> {
     let library = Library::create(directory.path(), &spec, Clock::virtual_time())?;
     library.load_cartridge(&spec.cartridges[0].barcode)?;
     Ok(library.owning(directory))
+}
+
+fn no_library() -> CliError {
+    CliError::input("neither a directory with a library.toml nor a kind of drive")
+        .hint("`tapewise emulate` makes such a directory; kinds: `tapewise profile list`")
+}
+
+/// Whether the name is that of an emulated device.
+///
+/// # Errors
+/// Bad input: it would be, and there is none.
+pub fn find(name: &str) -> Result<bool, CliError> {
+    match place_and_part(name) {
+        None => Ok(false),
+        Some((place, _)) if is_library(place) || DriveKind::find(place).is_some() => Ok(true),
+        Some(_) => Err(no_library()),
+    }
 }
 
 /// The kind of a new emulated drive that this name asks for; `None` for a device that is there.

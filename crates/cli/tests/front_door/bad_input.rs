@@ -427,3 +427,23 @@ fn nothing_that_was_asked_for_is_ignored() {
         &["read as plan, as --format says"],
     );
 }
+
+#[test]
+fn a_device_that_a_mover_cannot_find_and_an_empty_log_are_refused_at_once() {
+    let desk = Desk::new();
+    desk.done("emulate lib --robot ibm3584 --drives 1");
+    desk.done("catalog init A --drive emulated:lib#drive0 --changer emulated:lib#changer");
+    for device in [
+        "--drive /dev/sg9999",
+        "--drive emulated:no-such-library",
+        "--changer /dev/sg9999",
+    ] {
+        let (_, name) = device.split_once(' ').expect("an option and a name");
+        desk.refused(&format!("mover --archive A --until-idle {device}"), &[name]);
+    }
+    desk.put("empty.log", String::new());
+    desk.refused(
+        "simulate --from-log empty.log",
+        &["empty.log: the file is empty"],
+    );
+}

@@ -229,7 +229,7 @@ fn a_dry_run_says_why_each_cartridge_is_read_when_it_is_and_when_each_file_is_li
         .strip_prefix(list.text())
         .expect("the list first");
     assert!(
-        more.contains(", because most waiting served per second of the drive: "),
+        more.contains(", because it serves the most waiting requests for its drive time: "),
         "{more}"
     );
     for name in files.keys() {

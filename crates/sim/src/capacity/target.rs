@@ -56,7 +56,7 @@ pub enum TargetError {
         unit: String,
     },
     /// No number stands before the unit.
-    #[error("`{text}` is not a time; a target is `p95 < 60 s at 200/h`, the rate may be left out")]
+    #[error("`{text}` is not a time, such as 90 s or 5min")]
     Time {
         /// The time.
         text: String,

@@ -91,7 +91,7 @@ impl fmt::Display for Reason {
                 let s = if requests == 1 { "" } else { "s" };
                 write!(
                     f,
-                    "most waiting served per second of the drive: {requests} request{s} in about {cost}"
+                    "it serves the most waiting requests for its drive time: {requests} request{s} in about {cost}"
                 )
             }
         }

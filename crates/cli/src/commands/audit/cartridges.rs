@@ -51,7 +51,9 @@ impl Cartridges {
     pub fn price(&mut self, mount: &Mount, effort: &Effort) -> Result<Prices, String> {
         mount.check().map_err(|error| error.to_string())?;
         let profile = self.profile.clone().or(mount.profile.clone());
-        let profile = profile.ok_or("the log names no profile; give --profile")?;
+        let profile = profile.ok_or(
+            "the log names no profile; give --profile, for the log of an archive the one in its archive.toml",
+        )?;
         let mapped = |volume: &&String| self.maps.contains_key(*volume);
         let key = (profile, mount.volume.as_ref().filter(mapped).cloned());
         if !self.cartridges.contains_key(&key) {

@@ -20,8 +20,10 @@ use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
 use tapewise_model::Micros;
 
 /// What is kept of a verification that was interrupted, and how to go on.
-const GO_ON: &str = "the catalogue keeps what was found so far; `tapewise catalog scrub` continues with the volumes \
-                     that were read longest ago, the same command reads all of its volumes again";
+const GO_ON_VERIFY: &str =
+    "the catalogue keeps what was found so far; the same command reads all of its volumes again";
+const GO_ON_SCRUB: &str = "the catalogue keeps what was found so far; the same command goes on with the volumes that were \
+    read longest ago";
 
 /// Read volumes whole, in the order of the tape, and compare every checksum.
 ///
@@ -58,7 +60,8 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
         predicted: named.fold(Micros::ZERO, |sum, one| sum + one.predicted),
         budget: Micros::FAR,
     };
-    verify_all(&archive, &work, args.quiet, &mut answer)
+    let verified = verify_all(&archive, &work, args.quiet, &mut answer);
+    verified.map_err(|error| error.if_interrupted(GO_ON_VERIFY))
 }
 
 /// Verify the volumes that were read longest ago, within a budget of drive hours.
@@ -101,7 +104,8 @@ pub fn scrub(args: &Scrub) -> Result<ExitCode, CliError> {
         predicted: (chosen.iter()).fold(Micros::ZERO, |sum, one| sum + one.predicted),
         budget,
     };
-    verify_all(&archive, &work, args.quiet, &mut answer)
+    let verified = verify_all(&archive, &work, args.quiet, &mut answer);
+    verified.map_err(|error| error.if_interrupted(GO_ON_SCRUB))
 }
 
 /// Prints what is to be scrubbed, a line for each volume.
@@ -208,7 +212,7 @@ fn verify_all(
     });
     told?;
     answer.end()?;
-    verified.map_err(|error| error.if_interrupted(GO_ON))?;
+    verified?;
     Ok(match lost {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),

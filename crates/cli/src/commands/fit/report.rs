@@ -34,7 +34,7 @@ pub fn text(found: &Outcome) -> String {
             text.push('\n');
         }
     }
-    text.push_str(&held_out(comparison).to_string());
+    text.push_str(&crate::output::table(&held_out(comparison)));
     text.push('\n');
     text.push_str(&verdict(found));
     text
@@ -277,14 +277,14 @@ fn doubts(comparison: &Comparison) -> String {
     text
 }
 
+/// Models side by side, the chosen one first, then by their errors: a narrow terminal leaves out the last ones.
 fn held_out(comparison: &Comparison) -> Table {
+    let choice = comparison.choice().candidate;
+    let mut models: Vec<&Scored> = comparison.scored.iter().collect();
+    models.sort_by(|a, b| a.overall.bulk_s.total_cmp(&b.overall.bulk_s));
+    models.sort_by_key(|scored| scored.candidate != choice);
     let mut columns = vec!["kind of move", "records"];
-    columns.extend(
-        comparison
-            .scored
-            .iter()
-            .map(|scored| scored.candidate.name()),
-    );
+    columns.extend(models.iter().map(|scored| scored.candidate.name()));
     let title = match comparison.folding {
         Folding::Cartridges => {
             "Standard error in s, and share off by more than 2 s, on cartridges held out"
@@ -295,11 +295,8 @@ fn held_out(comparison: &Comparison) -> Table {
     };
     let mut table = Table::new(title, &columns);
     let mut row = |name: &str, score: &dyn Fn(&Scored) -> Score| {
-        let count = comparison
-            .scored
-            .first()
-            .map_or(0, |scored| score(scored).count);
-        let cells = comparison.scored.iter().map(|scored| {
+        let count = models.first().map_or(0, |scored| score(scored).count);
+        let cells = models.iter().map(|scored| {
             let score = score(scored);
             match score.count {
                 0 => "-".to_owned(),
@@ -317,10 +314,7 @@ fn held_out(comparison: &Comparison) -> Table {
         row(kind.name(), &|scored| scored.kinds[at]);
     }
     let mut overall = |name: &str, value: &dyn Fn(&Score) -> String| {
-        let cells = comparison
-            .scored
-            .iter()
-            .map(|scored| value(&scored.overall));
+        let cells = models.iter().map(|scored| value(&scored.overall));
         table.row([name.to_owned(), String::new()].into_iter().chain(cells));
     };
     overall("all but outliers", &|score| {
@@ -354,8 +348,8 @@ fn verdict(found: &Outcome) -> String {
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
             text,
-            "{} cartridges: too few to hold whole ones out, so how they differ is not in these errors.",
-            comparison.cartridges
+            "{}: too few to hold whole ones out, so how they differ is not in these errors.",
+            crate::units::count(comparison.cartridges, "cartridge")
         );
     }
     if found.places == Places::Found {

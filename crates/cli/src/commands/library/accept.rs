@@ -433,6 +433,7 @@ fn figure(report: &AcceptanceReport) -> Option<Drawn> {
     Figure::new("mounts", title, "cycles at once", "mounts an hour")
         .dots("here", rates)
         .guide("NERSC 2001: 133", nersc)
+        .counts()
         .draw()
         .ok()
 }

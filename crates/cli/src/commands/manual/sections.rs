@@ -2,173 +2,29 @@
 
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
-/// Commands that people begin with, by the page that they stand on, each with what it does.
-const EXAMPLES: [(&str, &[(&str, &str)]); 22] = [
-    (
-        "tapewise",
-        &[
-            (
-                "Order the clips of a list on an LTFS tape, and see what the order is worth",
-                "tapewise order --ltfs-index TAPE.xml --profile lto8 --files-from clips.txt --explain -o order.txt",
-            ),
-            ("See all of this without hardware", "tapewise demo"),
-        ],
-    ),
-    (
-        "tapewise-order",
-        &[
-            (
-                "Order the clips of a list on an LTFS tape",
-                "tapewise order --ltfs-index TAPE.xml --profile lto8 --files-from clips.txt -o order.txt",
-            ),
-            (
-                "A pull list over all tapes whose indexes are in a directory, for two drives",
-                "tapewise order --ltfs-index indexes/ --profile lto8 --files-from clips.txt --drives 2 -o lists/",
-            ),
-            (
-                "Requests by block numbers",
-                "tapewise order --profile lto9 --block-size 256K requests.csv",
-            ),
-        ],
-    ),
-    (
-        "tapewise-convert",
-        &[(
-            "Block numbers of files of an LTFS tape, as CSV",
-            "tapewise convert --ltfs-index TAPE.xml --files-from clips.txt",
-        )],
-    ),
-    (
-        "tapewise-recall",
-        &[
-            (
-                "Recall files from an LTFS tape, without a mount",
-                "tapewise recall --ltfs /dev/nst0 --to /data/back --files-from clips.txt",
-            ),
-            (
-                "Recall everything of an archive",
-                "tapewise recall --archive /srv/archive --to /data/back --all-files",
-            ),
-        ],
-    ),
-    (
-        "tapewise-recall-queue",
-        &[(
-            "See what waits",
-            "tapewise recall queue --archive /srv/archive",
-        )],
-    ),
-    (
-        "tapewise-recall-cancel",
-        &[(
-            "Cancel everything that waits",
-            "tapewise recall cancel --archive /srv/archive --all",
-        )],
-    ),
-    (
-        "tapewise-recall-retry",
-        &[(
-            "Ask again for everything that failed",
-            "tapewise recall retry --archive /srv/archive --all",
-        )],
-    ),
-    (
-        "tapewise-recall-dismiss",
-        &[(
-            "Take a recall that failed off the list",
-            "tapewise recall dismiss --archive /srv/archive 17",
-        )],
-    ),
-    (
-        "tapewise-store",
-        &[(
-            "Put a directory into an archive, on two tapes",
-            "tapewise store --archive /srv/archive --copies 2 /data/reel7",
-        )],
-    ),
-    (
-        "tapewise-catalog",
-        &[(
-            "Make an archive",
-            "tapewise catalog init /srv/archive --drive /dev/nst0 --profile lto8",
-        )],
-    ),
-    (
-        "tapewise-drive",
-        &[(
-            "See who uses a drive, and what is in it",
-            "tapewise drive status /dev/sg3",
-        )],
-    ),
-    (
-        "tapewise-drive-check",
-        &[(
-            "Ten minutes: how far our times are off on a drive",
-            "tapewise drive check /dev/sg3 -o report.json",
-        )],
-    ),
-    (
-        "tapewise-library",
-        &[(
-            "List what is where in a library",
-            "tapewise library inventory /dev/sg5",
-        )],
-    ),
-    (
-        "tapewise-measure",
-        &[(
-            "Half an hour of measuring, without writing",
-            "tapewise measure /dev/sg3 --quick -o drive.jsonl",
-        )],
-    ),
-    (
-        "tapewise-fit",
-        &[(
-            "Make a profile from the log of a drive",
-            "tapewise fit drive.jsonl --base lto8 --output mine.toml",
-        )],
-    ),
-    (
-        "tapewise-profile",
-        &[("List the profiles", "tapewise profile list")],
-    ),
-    (
-        "tapewise-audit",
-        &[(
-            "Where the hours of a month went",
-            "tapewise audit --profile lto9 --maps maps/ cta-tape.log",
-        )],
-    ),
-    (
-        "tapewise-simulate",
-        &[(
-            "Response times of a library under load",
-            "tapewise simulate scenario.toml",
-        )],
-    ),
-    (
-        "tapewise-capacity",
-        &[(
-            "How many drives a target needs",
-            "tapewise capacity scenario.toml --target \"p95 < 60 s at 200/h\" --drives 2..10",
-        )],
-    ),
-    (
-        "tapewise-emulate",
-        &[(
-            "Make a library of two drives in a directory",
-            "tapewise emulate lib --robot ibm3584 --drives 2",
-        )],
-    ),
-    (
-        "tapewise-doctor",
-        &[("What does this machine lack?", "tapewise doctor")],
-    ),
-    (
-        "tapewise-sense",
-        &[("A sense code in words", "tapewise sense 4/44/00")],
-    ),
-];
+/// Commands that people begin with, each under a line that says what it does.
+const EXAMPLES: &str = include_str!("examples.txt");
+
+/// What an example does, and its command.
+type Example = (&'static str, &'static str);
+
+fn examples() -> impl Iterator<Item = Example> {
+    let commands = EXAMPLES.lines().skip(1);
+    let lines = EXAMPLES.lines().zip(commands).step_by(2);
+    lines.map(|(what, command)| (what.trim_start_matches("# "), command))
+}
+
+/// The examples of a verb and of the verbs below it; for the program itself the first two.
+fn examples_of(page: &str) -> Vec<Example> {
+    let verb = page.replace('-', " ");
+    let is_of = |command: &str| {
+        let rest = command.strip_prefix(&verb);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let most = if page == "tapewise" { 2 } else { usize::MAX };
+    let found = examples().filter(|(_, command)| is_of(command));
+    found.take(most).collect()
+}
 
 /// The exit codes, as docs/reference/exit-codes.md has them.
 const CODES: [(&str, &str); 11] = [
@@ -199,15 +55,11 @@ const FILES: [(&str, &str); 2] = [
 /// These sections of a page.
 pub fn roff(name: &str) -> Roff {
     let mut roff = Roff::new();
-    let examples = EXAMPLES.iter().filter(|(page, _)| *page == name);
-    let mut examples = examples.flat_map(|(_, examples)| *examples).peekable();
-    if examples.peek().is_some() {
-        roff.control("SH", ["EXAMPLES"]);
-    }
-    for (what, command) in examples {
+    roff.control("SH", ["EXAMPLES"]);
+    for (what, command) in examples_of(name) {
         roff.control("TP", []);
         roff.text([roman(format!("{what}:"))]);
-        roff.text([bold(*command)]);
+        roff.text([bold(command)]);
     }
     let mut list = |title: &str, rows: &[(&str, &str)]| {
         roff.control("SH", [title]);
@@ -233,4 +85,39 @@ pub fn roff(name: &str) -> Roff {
     ));
     roff.text(pages);
     roff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, CommandFactory};
+
+    fn pages(command: &Command, name: &str, found: &mut Vec<String>) {
+        for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+            pages(verb, &format!("{name}-{}", verb.get_name()), found);
+        }
+        found.push(name.to_owned());
+    }
+
+    #[test]
+    fn every_page_has_an_example_that_the_program_takes() {
+        let mut found = Vec::new();
+        let command = crate::Cli::command().disable_help_subcommand(true);
+        pages(&command, "tapewise", &mut found);
+        for page in found {
+            assert!(!examples_of(&page).is_empty(), "{page} has no example");
+        }
+        for (_, line) in examples() {
+            // What is in quotes is one word.
+            let words = line
+                .split('\'')
+                .enumerate()
+                .flat_map(|(at, piece)| match at % 2 {
+                    0 => piece.split_whitespace().collect(),
+                    _ => vec![piece],
+                });
+            let taken = crate::Cli::command().try_get_matches_from(words);
+            assert!(taken.is_ok(), "{line}: {}", taken.unwrap_err());
+        }
+    }
 }

@@ -81,7 +81,7 @@ fn when_and_why(archive: &Archive, list: &PullList) -> Result<String, CliError> 
     }
     if !list.expected.is_empty() {
         text.push_str(
-            "likely to be there, from now: alone, and after what waits in the queue too\n",
+            "when each file is likely to arrive, from now: if nothing else waits, and after all that waits\n",
         );
     }
     for expected in &list.expected {
