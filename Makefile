@@ -14,7 +14,7 @@ PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs unit \
-    documented reproduce reproduce-seeds verified bench unseen mounts outside simulators simulate-faults fuzz guest-times \
+    documented reproduce reproduce-seeds verified bench unseen mounts placement outside simulators simulate-faults fuzz guest-times \
     guest-gigabyte doc book links dist source semver web \
     web-test page other-systems windows clean
 
@@ -137,6 +137,9 @@ mounts: ## every mount policy on ten scenarios at four loads beside a bound, as 
 cta: ## CTA's own driver code with our adapter, and both orders compared: make cta CTA=(a directory with its sources)
 	CTA_SOURCES=$(abspath $(or $(CTA),$(error name CTA's sources: make cta CTA=DIRECTORY))) \
 	    $(CARGO) test --quiet --package tapewise-house --test contrib cta_itself -- --nocapture
+
+placement: ## what grouping files at writing saves at recall and costs, as tables in target/placement.md; minutes
+	$(CARGO) run --quiet --release --package tapewise-archive --example placement > target/placement.md
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

@@ -627,7 +627,7 @@ fn files_of_a_directory_share_a_volume_until_there_is_no_room_for_all_of_them() 
 fn a_group_is_divided_before_its_files_have_no_place() {
     let mut site = Site::new(2, 2, Faults::none());
     site.settings.group_by = GroupBy::Directory;
-    site.settings.volume_bytes = Some(1_000_000);
+    site.settings.volume_bytes = Some(900_000);
     // Three directories of 600 kB have room on two volumes only if one of them is divided.
     let file = |number: u64| {
         (
