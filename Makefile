@@ -196,8 +196,9 @@ web: build ## the page for the browser: target/web/index.html, and target/web/ta
 	@crates/web/build.sh
 	@if [ -f target/web/tapewise.wasm ]; then node crates/web/same.mjs target/web/tapewise.wasm $(TAPEWISE) $(BATCHES); fi
 
-web-test: target/web-tools/node_modules/axe-core ## the page in Chromium and Firefox, axe included, after `make web`
+web-test: target/web-tools/node_modules/axe-core ## the pages in Chromium and Firefox, axe included, after `make web`
 	$(CARGO) test --quiet --package tapewise-web --test all -- --nocapture page one_file
+	$(CARGO) test --quiet --package tapewise-serve --test all -- --nocapture pages
 
 target/web-tools/node_modules/axe-core:
 	npm install --silent --no-fund --no-audit --prefix target/web-tools axe-core@4

@@ -1,8 +1,8 @@
 //! Which file lies where, and what was asked for: SQLite or PostgreSQL, behind a trait.
 //!
-//! A [`Catalogue`] is seven sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
-//! [`Writes`], [`Requests`], [`Stages`], [`CacheRecords`] and [`Leases`]. Every operation is one transaction: it has happened
-//! as a whole and survives the process and the machine's power, or it has not happened. No type of a
+//! A [`Catalogue`] is eight sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
+//! [`Writes`], [`Requests`], [`Failures`], [`Stages`], [`CacheRecords`] and [`Leases`]. Every operation is one
+//! transaction: it has happened as a whole and survives the process and the machine's power, or it has not happened. No type of a
 //! database stands in an interface, and no answer keeps a statement open. The operations are written once, in
 //! `sql`, for both databases.
 //!
@@ -15,6 +15,7 @@
 
 mod cached;
 mod error;
+mod failures;
 mod files;
 mod ids;
 mod leases;
@@ -32,6 +33,7 @@ mod writes;
 
 pub use cached::{CacheRecords, Cached, Evicted, Holds, Tie};
 pub use error::{CatalogueError, Result};
+pub use failures::Failures;
 pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use leases::{Claim, Holder, Lease, Leases, OutOfUse, Outage, Resource, Wanted};
@@ -55,7 +57,9 @@ pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 use std::path::Path;
 
 /// All that an archive remembers.
-pub trait Catalogue: Volumes + Files + Writes + Requests + Stages + CacheRecords + Leases {
+pub trait Catalogue:
+    Volumes + Files + Writes + Requests + Failures + Stages + CacheRecords + Leases
+{
     /// The version of the schema it works with.
     fn schema_version(&self) -> u32;
 

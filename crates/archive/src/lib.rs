@@ -16,6 +16,7 @@
 //! | [`reserve`] | room for the catalogue on a full disk |
 //! | [`placement`] | which files that wait for tape share a cartridge |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
+//! | [`forecast`] | when each recall of the queue is likely to be answered |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
@@ -25,6 +26,7 @@ pub mod catalogue;
 pub mod damage;
 pub mod deliver;
 mod finishing;
+pub mod forecast;
 pub mod foreign;
 pub mod ltfs;
 pub mod mover;

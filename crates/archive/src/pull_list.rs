@@ -4,7 +4,8 @@
 //! Where drives have no robot this is the list by which a person pulls cartridges from the shelf.
 
 use crate::catalogue::{
-    Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
+    Catalogue, CatalogueError, CopyState, Entry, FileId, RecallQueue, RequestId, VolumeId,
+    VolumeQueue, Waiting,
 };
 use crate::mover::{Chooser, Floor, MoveError, Next, ROBOT_S, Settings};
 use crate::read::{Known, MappedTape, TapeRead};
@@ -96,17 +97,16 @@ pub fn pull_list(
         asking,
     };
     let mut beside_others = left.clone();
-    beside_others.add_queue(catalogue)?;
+    beside_others.add_queue(catalogue.recall_queue()?);
     let (pulls, alone) = schedule.of(left)?;
     let (_, beside) = schedule.of(beside_others)?;
     list.pulls = pulls;
-    let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
     let expected = asking.files.iter().filter_map(|&file| {
-        let (alone, beside) = (*alone.get(&of(file))?, *beside.get(&of(file))?);
+        let (soonest, latest) = range(*alone.get(&of(file))?, *beside.get(&of(file))?);
         Some(Expected {
             file,
-            soonest: times(alone.min(beside), 1.0 - SPREAD),
-            latest: times(alone.max(beside), 1.0 + SPREAD),
+            soonest,
+            latest,
         })
     });
     list.expected = expected.collect();
@@ -114,24 +114,13 @@ pub fn pull_list(
     Ok(list)
 }
 
-/// The cartridges that are read for the queue as it stands, in the order in which they are mounted, and why: as the
-/// mover goes about it with nothing mounted, if nothing joins the queue. `asking` names no files.
-///
-/// # Errors
-/// As for [`pull_list`].
-pub fn queue_list(
-    catalogue: &dyn Catalogue,
-    asking: Asking<'_>,
-    settings: &Settings,
-) -> Result<Vec<Pull>, MoveError> {
-    let mut left = Left::default();
-    left.add_queue(catalogue)?;
-    let schedule = Schedule {
-        catalogue,
-        settings,
-        asking,
-    };
-    Ok(schedule.of(left)?.0)
+/// The soonest and the latest of two predicted times.
+pub(crate) fn range(one: Micros, other: Micros) -> (Micros, Micros) {
+    let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
+    (
+        times(one.min(other), 1.0 - SPREAD),
+        times(one.max(other), 1.0 + SPREAD),
+    )
 }
 
 /// The request that a file stands for while nobody has asked: none of the queue's.
@@ -140,15 +129,15 @@ fn of(file: FileId) -> RequestId {
 }
 
 /// What all drives do, on paper.
-struct Schedule<'a> {
-    catalogue: &'a dyn Catalogue,
-    settings: &'a Settings,
-    asking: Asking<'a>,
+pub(crate) struct Schedule<'a> {
+    pub catalogue: &'a dyn Catalogue,
+    pub settings: &'a Settings,
+    pub asking: Asking<'a>,
 }
 
 impl Schedule<'_> {
     /// The cartridges in the order in which they are mounted, and when each request is answered.
-    fn of(&self, mut left: Left) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
+    pub fn of(&self, mut left: Left) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
         let chooser = Chooser::new(self.settings);
         let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
         // Of each drive when it is free, and for whom it works until then.
@@ -193,7 +182,7 @@ impl Schedule<'_> {
 
 /// What is still to be read.
 #[derive(Clone, Default)]
-struct Left {
+pub(crate) struct Left {
     volumes: BTreeMap<VolumeId, VolumeQueue>,
     /// Which copy of each file is being read, and its bytes, as they stand on the tapes, that have been.
     come: HashMap<RequestId, (u32, u64)>,
@@ -257,9 +246,9 @@ impl Left {
         Ok(is_there)
     }
 
-    /// Adds what waits in the queue now.
-    fn add_queue(&mut self, catalogue: &dyn Catalogue) -> Result<(), CatalogueError> {
-        for queue in catalogue.recall_queue()?.volumes {
+    /// Adds what waits in a queue.
+    pub fn add_queue(&mut self, waiting: RecallQueue) {
+        for queue in waiting.volumes {
             for one in &queue.waiting {
                 let bytes = one.segments.iter().map(|segment| segment.bytes);
                 let of = self.of.entry((one.request, one.number)).or_default();
@@ -274,7 +263,6 @@ impl Left {
                 }
             }
         }
-        Ok(())
     }
 
     /// The volume that is mounted next, with what is read of it.

@@ -13,6 +13,8 @@ mod catalogue_postgres;
 mod catalogue_tls;
 mod deliver;
 mod deliver_copy;
+mod failures;
+mod forecast;
 mod leases;
 mod lessees;
 mod ltfs_read;

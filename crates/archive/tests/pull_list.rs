@@ -4,16 +4,16 @@ use crate::site;
 
 use site::Site;
 use std::collections::HashMap;
-use tapewise_archive::catalogue::FileId;
-use tapewise_archive::pull_list::{Asking, pull_list, queue_list};
+use tapewise_archive::catalogue::{FileId, RequestId};
+use tapewise_archive::pull_list::{Asking, pull_list};
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;
 
-type Wanted<'a> = [&'a (String, Vec<u8>)];
+pub type Wanted<'a> = [&'a (String, Vec<u8>)];
 
 /// A site of one drive with files on several volumes, and nothing in its cache.
-fn site() -> (Site, Vec<(String, Vec<u8>)>) {
+pub fn site() -> (Site, Vec<(String, Vec<u8>)>) {
     let mut site = Site::new(1, 16, Faults::none());
     site.settings.volume_bytes = Some(400_000);
     let files = site.store(120, 1, 11);
@@ -48,6 +48,15 @@ fn expected(site: &Site, files: &Wanted<'_>) -> HashMap<FileId, (Micros, Micros)
 fn came(site: &mut Site, files: &Wanted<'_>) -> HashMap<FileId, Micros> {
     let to = site.destination("back");
     let requests = site.request(files, &to);
+    recalled(site, files, requests)
+}
+
+/// The same for files that are asked for already.
+pub fn recalled(
+    site: &mut Site,
+    files: &Wanted<'_>,
+    requests: Vec<RequestId>,
+) -> HashMap<FileId, Micros> {
     site.mover(|mover| mover.recall()).expect("recalled");
     let began = site.events.first().expect("events").at_us;
     let mut came = HashMap::new();
@@ -65,7 +74,7 @@ fn came(site: &mut Site, files: &Wanted<'_>) -> HashMap<FileId, Micros> {
 }
 
 /// Whether every file that came did so between the times that were expected.
-fn assert_as_expected(
+pub fn assert_as_expected(
     expected: &HashMap<FileId, (Micros, Micros)>,
     came: &HashMap<FileId, Micros>,
 ) {
@@ -111,35 +120,4 @@ fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
     };
     assert!(sum(&beside) > sum(&alone));
     assert_as_expected(&beside, &came(&mut site, &wanted));
-}
-
-#[test]
-fn the_queue_is_explained_in_the_order_in_which_its_cartridges_are_mounted() {
-    let (mut site, files) = site();
-    let wanted: Vec<_> = files.iter().step_by(5).collect();
-    let to = site.destination("back");
-    let asking = |now_ns| Asking {
-        files: &[],
-        now_ns,
-        drives: 1,
-    };
-    let catalogue = site.catalogue.as_ref();
-    let none = queue_list(catalogue, asking(site.now_ns()), &site.settings);
-    assert_eq!(none.expect("a list"), []);
-    site.request(&wanted, &to);
-    let catalogue = site.catalogue.as_ref();
-    let explained = queue_list(catalogue, asking(site.now_ns()), &site.settings);
-    let explained = explained.expect("a list");
-    let said: Vec<&str> = explained.iter().map(|pull| pull.label.as_str()).collect();
-    assert_eq!(
-        explained.iter().map(|pull| pull.files).sum::<usize>(),
-        wanted.len()
-    );
-    site.mover(|mover| mover.recall()).expect("recalled");
-    let mounts = site.events.iter();
-    let mounts = mounts.filter(|event| event.action == Action::Mount);
-    let mounted: Vec<&str> = mounts
-        .filter_map(|event| event.cartridge.as_deref())
-        .collect();
-    assert_eq!(mounted, said);
 }

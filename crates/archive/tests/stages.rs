@@ -7,7 +7,8 @@ use site::Site;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, MostOpen, NewStage, RequestState, Stages, Submitted, WantedFile,
+    Answer, CacheKey, Catalogue, FileId, MostOpen, NewStage, RequestState, Stages, Submitted,
+    WantedFile,
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
@@ -17,6 +18,7 @@ on_each_database!(
     stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it,
     a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused,
     stages_are_listed_by_user_and_their_recalls_can_be_moved_up,
+    a_recall_is_held_back_while_all_stages_that_want_it_are,
     no_more_files_wait_than_may,
     the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived,
     stages_are_forgotten_some_time_after_all_of_their_files_ended,
@@ -212,6 +214,47 @@ fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up(catalogue: Arc<dy
     let open = catalogue.unanswered().expect("requests");
     let priorities: Vec<i64> = open.iter().map(|open| open.terms.priority).collect();
     assert_eq!(priorities, [5, 0], "ada's a, and eve's d/c");
+}
+
+/// The recalls that may be read, and how many are held back.
+fn free_and_held(catalogue: &dyn Catalogue) -> (Vec<FileId>, u64) {
+    let queue = catalogue.recall_queue().expect("a queue");
+    let volumes = queue.volumes.iter().flat_map(|volume| &volume.waiting);
+    let free: Vec<FileId> = volumes.map(|waiting| waiting.file).collect();
+    let open = catalogue.open_recalls().expect("a catalogue");
+    assert_eq!(open.queued, free.len() as u64);
+    let waits = catalogue.waits().expect("a catalogue");
+    assert_eq!(
+        waits.iter().map(|wait| wait.recalls).sum::<u64>(),
+        open.queued
+    );
+    (free, open.held)
+}
+
+fn a_recall_is_held_back_while_all_stages_that_want_it_are(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
+    let catalogue = catalogue.as_ref();
+    begin(catalogue, "one", &["a", "b"], 7);
+    let [a, b] = ["a", "b"].map(|path| file(catalogue, path));
+    assert_eq!(free_and_held(catalogue), (vec![a, b], 0));
+    catalogue.hold_stage("one", true).expect("held");
+    assert_eq!(free_and_held(catalogue), (vec![], 2));
+    assert_eq!(catalogue.open_recalls().expect("open").oldest_ns, None);
+    let stage = catalogue.stage("ada", "one").expect("a catalogue");
+    assert!(stage.expect("a stage").is_held);
+
+    // Somebody else wants one of them too, and then no more.
+    begin(catalogue, "two", &["a"], 8);
+    assert_eq!(free_and_held(catalogue), (vec![a], 1));
+    let spelling = "/a".to_owned();
+    catalogue
+        .cancel_stage("two", &[spelling], 9)
+        .expect("cancelled");
+    assert_eq!(free_and_held(catalogue), (vec![], 2));
+
+    catalogue.hold_stage("one", false).expect("free");
+    assert_eq!(free_and_held(catalogue), (vec![a, b], 0));
+    assert_sound(catalogue);
 }
 
 fn no_more_files_wait_than_may(catalogue: Arc<dyn Catalogue>) {

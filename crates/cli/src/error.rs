@@ -121,6 +121,14 @@ impl CliError {
         }
     }
 
+    /// The same with what was kept and how to go on, if somebody interrupted the work.
+    pub fn if_interrupted(self, hint: &str) -> CliError {
+        match self.exit() {
+            Exit::Interrupted => self.or_hint(hint),
+            _ => self,
+        }
+    }
+
     /// The same, said of one request.
     pub fn at(self, id: &str) -> CliError {
         self.of(format_args!("request {id}"))

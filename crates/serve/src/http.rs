@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
 use crate::tls::{Certificate, Secured};
-use crate::{files, metrics, openapi, page, requests, status, tape};
+use crate::{failed, files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
@@ -15,7 +15,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::serve::{IncomingStream, Listener};
 use std::io;
 use std::net::TcpListener;
@@ -45,7 +45,11 @@ pub fn router(service: Arc<Service>) -> Router {
     let router = Router::new()
         .route("/", get(page::show))
         .route("/cartridge/{label}", get(page::cartridge))
-        .route("/request/{id}", get(page::request))
+        .route(
+            "/request/{id}",
+            get(page::request).post(page::act_on_request),
+        )
+        .route("/failed", get(page::failed).post(page::act_on_failed))
         .route("/plan", get(page::planner))
         .route("/style.css", get(page::style))
         .route("/live.js", get(page::script))
@@ -60,8 +64,16 @@ pub fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/queue", get(status::queue))
         .route("/api/v1/events", get(status::events))
         .route("/api/v1/requests", get(requests::list))
-        .route("/api/v1/requests/{id}", delete(requests::delete))
+        .route(
+            "/api/v1/requests/{id}",
+            get(requests::one).delete(requests::delete),
+        )
         .route("/api/v1/requests/{id}/priority", post(requests::prioritise))
+        .route("/api/v1/requests/{id}/hold", post(requests::hold))
+        .route("/api/v1/requests/{id}/release", post(requests::release))
+        .route("/api/v1/failed", get(failed::list))
+        .route("/api/v1/failed/retry", post(failed::retry))
+        .route("/api/v1/failed/dismiss", post(failed::dismiss))
         .route("/api/v1/drives", get(requests::drives))
         .route("/api/v1/history", get(requests::history))
         .route("/metrics", get(metrics::metrics))
@@ -145,7 +157,7 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
 
 /// Whether a browser that nobody has logged in with is sent to the page for it.
 fn is_page(path: &str) -> bool {
-    ["/", "/plan"].contains(&path)
+    ["/", "/plan", "/failed"].contains(&path)
         || path.starts_with("/cartridge/")
         || path.starts_with("/request/")
 }

@@ -20,7 +20,9 @@
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
 //! | `drives` | what drives did, from their events |
-//! | `requests` | our own API: requests of all, priorities, cancel; drives and history |
+//! | `requests` | our own API: requests of all, priorities, hold and cancel; drives and history |
+//! | `failed` | recalls that failed, until somebody deals with them |
+//! | `forecast` | when each recall is likely to be answered |
 //! | `metrics` | what Prometheus collects, and whether all is well |
 //! | `status` | what happens now, for programs |
 //! | `openapi` | the description of all of it |
@@ -33,7 +35,9 @@ mod access;
 mod area;
 mod audit;
 mod drives;
+mod failed;
 mod files;
+mod forecast;
 mod http;
 mod lifetime;
 mod limits;

@@ -1,7 +1,7 @@
 // Shows the page anew when something has changed. Without scripts the page loads itself every ten seconds.
 "use strict";
 const events = new EventSource("/api/v1/events");
-const focusable = (main) => [...main.querySelectorAll("a, [tabindex]")];
+const focusable = (main) => [...main.querySelectorAll("a, button, [tabindex]")];
 events.addEventListener("status", async () => {
   const answer = await fetch(location.href);
   if (!answer.ok) return;

@@ -22,6 +22,8 @@ use tapewise_archive::catalogue::{Holds, OpenRecalls};
 pub(crate) struct Load {
     pub open: OpenRecalls,
     pub holds: Holds,
+    /// Recalls that failed and that nobody has dealt with.
+    pub failures: u64,
 }
 
 pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
@@ -29,6 +31,7 @@ pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
     Ok(Load {
         open: catalogue.open_recalls()?,
         holds: catalogue.cache_holds((service.now_ns)())?,
+        failures: catalogue.failure_count()?,
     })
 }
 
@@ -76,13 +79,18 @@ impl Metrics {
     }
 
     /// What waits, and what the cache holds.
-    fn of_load(&mut self, Load { open, holds }: &Load, now_ns: i64) {
+    fn of_load(&mut self, load: &Load, now_ns: i64) {
+        let Load { open, holds, .. } = load;
         let states = [
             ("{state=\"queued\"}", open.queued as f64),
+            ("{state=\"held\"}", open.held as f64),
             ("{state=\"started\"}", open.started as f64),
         ];
-        let help = "Recalls without an answer: waiting in the queue, or claimed by a drive.";
+        let help = "Recalls without an answer: waiting in the queue, held back there, or claimed by a drive.";
         self.add("gauge", "tapewise_recalls_open", help, &states);
+        let failures = [("", load.failures as f64)];
+        let help = "Recalls that failed and that nobody has dealt with.";
+        self.add("gauge", "tapewise_recalls_failed", help, &failures);
         let age_ns = open
             .oldest_ns
             .map_or(0, |ns| now_ns.saturating_sub(ns).max(0));

@@ -1,7 +1,7 @@
 //! The description of the API, for programs that make clients.
 
 use crate::problem::Problem;
-use crate::{files, metrics, requests, status, tape};
+use crate::{failed, files, metrics, requests, status, tape};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -27,10 +27,16 @@ use utoipa::{Modify, OpenApi};
         status::queue,
         status::events,
         requests::list,
+        requests::one,
         requests::prioritise,
+        requests::hold,
+        requests::release,
         requests::delete,
         requests::drives,
         requests::history,
+        failed::list,
+        failed::retry,
+        failed::dismiss,
         metrics::metrics,
         metrics::live,
         metrics::ready,

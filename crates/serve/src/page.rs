@@ -4,14 +4,17 @@
 //! every ten seconds. Both end when somebody stops it.
 
 mod cartridge;
+mod failed;
 mod overview;
 mod plant;
 mod request;
 
 pub(crate) use cartridge::show as cartridge;
+pub(crate) use failed::{act as act_on_failed, show as failed};
 pub(crate) use overview::show;
-pub(crate) use request::show as request;
+pub(crate) use request::{act as act_on_request, show as request};
 
+use crate::forecast::Turn;
 use crate::problem::Problem;
 use crate::service::{Service, Site};
 use axum::body::Bytes;
@@ -108,6 +111,12 @@ fn table(name: &str, head: &str, rows: impl Iterator<Item = String>) -> String {
 /// How long ago a time is.
 fn age(now_ns: i64, ns: i64) -> Micros {
     Micros(now_ns.saturating_sub(ns).max(0) / 1_000)
+}
+
+/// When something is likely to be there, from now on.
+fn in_time(now_ns: i64, turn: Turn) -> String {
+    let until = |ns: i64| Micros(ns.saturating_sub(now_ns).max(0) / 1_000);
+    format!("{} to {}", until(turn.soonest_ns), until(turn.latest_ns))
 }
 
 /// A link to the page of something that has a name.

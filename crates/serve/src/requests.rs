@@ -1,7 +1,9 @@
-//! Our own API: who asked for what and how far it is, priorities and cancel for operators, drives, and the last day.
+//! Our own API: who asked for what, how far it is and when it is likely to be there; priorities, hold and cancel for
+//! operators; drives, and the last day.
 
 use crate::access::Who;
 use crate::drives::{Device, Mounted};
+use crate::forecast::{Outlook, Turn};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::tape::{parse, state_name};
@@ -11,7 +13,7 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tapewise_archive::catalogue::Stage;
+use tapewise_archive::catalogue::{RequestId, Stage, StagedFile};
 use utoipa::ToSchema;
 
 /// Requests in one answer, and failed files of each.
@@ -36,6 +38,11 @@ struct AskedFor {
     user: String,
     /// When, in seconds since 1970.
     created_at_s: i64,
+    /// Whether an operator holds it back.
+    held: bool,
+    /// When all of its files that wait for a cartridge are likely to be there; absent: none waits for one, or it is
+    /// not known.
+    expected: Option<Expected>,
     /// How many files have each state of the tape API.
     files: BTreeMap<&'static str, usize>,
     /// Files that failed, at most 20.
@@ -49,8 +56,36 @@ struct FailedFile {
     error: String,
 }
 
-impl From<Stage> for AskedFor {
-    fn from(stage: Stage) -> AskedFor {
+/// When something is likely to be there, as the queue stands now.
+#[derive(Serialize, ToSchema)]
+struct Expected {
+    /// How many recalls that need a cartridge are likely to be answered until then.
+    position: usize,
+    /// Not before, in seconds since 1970.
+    soonest_at_s: i64,
+    /// Not after.
+    latest_at_s: i64,
+}
+
+impl From<Turn> for Expected {
+    fn from(turn: Turn) -> Expected {
+        Expected {
+            position: turn.position,
+            soonest_at_s: seconds(turn.soonest_ns),
+            latest_at_s: seconds(turn.latest_ns),
+        }
+    }
+}
+
+/// The recalls that a stage waits for.
+pub(crate) fn awaited(stage: &Stage) -> impl Iterator<Item = Option<RequestId>> {
+    let open = stage.files.iter().filter(|file| file.done_ns.is_none());
+    open.map(|file| file.request)
+}
+
+impl AskedFor {
+    fn of(stage: Stage, outlook: &Outlook) -> AskedFor {
+        let expected = outlook.last_turn(awaited(&stage)).map(Expected::from);
         let mut files = BTreeMap::new();
         for file in &stage.files {
             *files.entry(state_name(file.state)).or_insert(0) += 1;
@@ -64,13 +99,15 @@ impl From<Stage> for AskedFor {
             id: stage.id,
             user: stage.user,
             created_at_s: seconds(stage.created_ns),
+            held: stage.is_held,
+            expected,
             files,
             failed: failed.take(FAILURES).collect(),
         }
     }
 }
 
-fn seconds(ns: i64) -> i64 {
+pub(crate) fn seconds(ns: i64) -> i64 {
     ns.max(0) / 1_000_000_000
 }
 
@@ -83,14 +120,84 @@ pub(crate) async fn list(
 ) -> Result<Json<Asked>, Problem> {
     let list = move |service: &Service| {
         let user = who.watches().is_err().then_some(who.name.as_str());
-        Ok(service.archive.catalogue.stages(user, REQUESTS)?)
+        let stages = service.archive.catalogue.stages(user, REQUESTS)?;
+        let outlook = service.outlook()?;
+        let asked_for = |stage| AskedFor::of(stage, &outlook);
+        Ok(stages.into_iter().map(asked_for).collect())
     };
-    let stages = service.ask(list).await?;
     Ok(Json(Asked {
         format: "tapewise-serve-requests",
         version: 1,
-        requests: stages.into_iter().map(AskedFor::from).collect(),
+        requests: service.ask(list).await?,
     }))
+}
+
+/// A stage request with all of its files.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OneRequest {
+    /// `tapewise-serve-request`.
+    format: &'static str,
+    /// 1. Fields may be added within a version.
+    version: u32,
+    id: String,
+    /// Who asked.
+    user: String,
+    /// When, in seconds since 1970.
+    created_at_s: i64,
+    /// Whether an operator holds it back.
+    held: bool,
+    files: Vec<FileOfRequest>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct FileOfRequest {
+    /// As the client spelled it.
+    path: String,
+    /// The state of the tape API.
+    state: &'static str,
+    /// Why it failed.
+    error: Option<String>,
+    /// When it is likely to be there; absent: it waits for no cartridge, is held back, or it is not known.
+    expected: Option<Expected>,
+}
+
+/// A stage of somebody who asks for it, or of anybody for whoever may see all.
+pub(crate) fn visible(service: &Service, who: &Who, id: &str) -> Result<Stage, Problem> {
+    let catalogue = &service.archive.catalogue;
+    let owner = catalogue.stage_owner(id)?;
+    let owner = owner.filter(|owner| *owner == who.name || who.watches().is_ok());
+    let owner = owner.ok_or_else(Problem::no_stage)?;
+    catalogue.stage(&owner, id)?.ok_or_else(Problem::no_stage)
+}
+
+/// One request: how far each file is, its place in the queue, and when it is likely to be there.
+#[utoipa::path(get, path = "/api/v1/requests/{id}", tag = "queue", params(("id" = String, Path)),
+    responses((status = 200, body = OneRequest), (status = 401, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn one(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    Path(id): Path<String>,
+) -> Result<Json<OneRequest>, Problem> {
+    let one = move |service: &Service| {
+        let stage = visible(service, &who, &id)?;
+        let outlook = service.outlook()?;
+        let file = |file: StagedFile| FileOfRequest {
+            path: file.spelling,
+            state: state_name(file.state),
+            error: file.reason,
+            expected: outlook.turn(file.request).map(Expected::from),
+        };
+        Ok(Json(OneRequest {
+            format: "tapewise-serve-request",
+            version: 1,
+            id: stage.id,
+            user: stage.user,
+            created_at_s: seconds(stage.created_ns),
+            held: stage.is_held,
+            files: stage.files.into_iter().map(file).collect(),
+        }))
+    };
+    service.ask(one).await
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -118,6 +225,49 @@ pub(crate) async fn prioritise(
         Ok(catalogue.prioritise_stage(&id, priority.into())?)
     };
     service.ask(prioritise).await
+}
+
+/// Holds a request back, or lets it go on.
+pub(crate) async fn set_held(
+    service: Arc<Service>,
+    who: &Who,
+    id: String,
+    is_held: bool,
+) -> Result<(), Problem> {
+    who.operates()?;
+    let set = move |service: &Service| {
+        let catalogue = &service.archive.catalogue;
+        catalogue.stage_owner(&id)?.ok_or_else(Problem::no_stage)?;
+        catalogue.hold_stage(&id, is_held)?;
+        service.work.ring();
+        Ok(())
+    };
+    service.ask(set).await
+}
+
+/// Holds a request back: its files that wait stay in the queue. Files that another request wants too are read, and
+/// what a drive has begun goes on.
+#[utoipa::path(post, path = "/api/v1/requests/{id}/hold", tag = "queue", params(("id" = String, Path)),
+    responses((status = 200), (status = 401, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem)))]
+pub(crate) async fn hold(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    Path(id): Path<String>,
+) -> Result<(), Problem> {
+    set_held(service, &who, id, true).await
+}
+
+/// Lets a request go on that was held back.
+#[utoipa::path(post, path = "/api/v1/requests/{id}/release", tag = "queue", params(("id" = String, Path)),
+    responses((status = 200), (status = 401, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem)))]
+pub(crate) async fn release(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    Path(id): Path<String>,
+) -> Result<(), Problem> {
+    set_held(service, &who, id, false).await
 }
 
 /// Cancels a request, whoever asked for it, and forgets it.

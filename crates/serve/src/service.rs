@@ -1,6 +1,7 @@
 //! An archive, who may ask, and how much.
 
 use crate::access::Access;
+use crate::forecast::{Outlook, Planned};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::rate::Rates;
@@ -9,6 +10,7 @@ use axum::http::StatusCode;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
+use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 
 /// How the service is called.
@@ -28,6 +30,8 @@ pub struct Site {
 pub struct Parts {
     /// The archive, with a connection to the catalogue that nobody else uses.
     pub archive: Archive,
+    /// What its volumes and drives are as far as no drive is asked, for forecasts.
+    pub on_paper: Settings,
     /// Who may ask.
     pub access: Access,
     /// How the service is called.
@@ -45,6 +49,8 @@ pub struct Parts {
 /// What answers HTTP.
 pub struct Service {
     pub(crate) archive: Archive,
+    on_paper: Settings,
+    planned: Planned,
     access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
@@ -63,6 +69,8 @@ impl Service {
     pub fn new(parts: Parts) -> Service {
         Service {
             archive: parts.archive,
+            on_paper: parts.on_paper,
+            planned: Planned::default(),
             access: RwLock::new(Arc::new(parts.access)),
             site: parts.site,
             limits: parts.limits,
@@ -85,6 +93,14 @@ impl Service {
     pub fn set_access(&self, access: Access) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(access);
+    }
+
+    /// The queue as it is planned now, or was a short time ago.
+    pub(crate) fn outlook(&self) -> Result<Arc<Outlook>, Problem> {
+        let now_ns = (self.now_ns)();
+        Ok(self
+            .planned
+            .outlook(&self.archive, &self.on_paper, now_ns)?)
     }
 
     /// Asks the catalogue, or the disk, on a thread that may wait for it.

@@ -3,6 +3,7 @@
 use crate::access::Who;
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
+use crate::requests::seconds;
 use crate::service::Service;
 use crate::work::Doing;
 use axum::extract::State;
@@ -15,6 +16,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tapewise_archive::catalogue::VolumeWait;
+use tapewise_archive::pull_list::Pull;
 use utoipa::ToSchema;
 
 /// How often events look for a change.
@@ -30,8 +32,12 @@ pub(crate) struct Status {
     doing: Activity,
     /// Why something waits that cannot be read now.
     why: Option<String>,
-    /// Recalls in the queue.
+    /// Recalls in the queue that may be read.
     queued: u64,
+    /// Recalls in the queue that an operator holds back.
+    held: u64,
+    /// Recalls that failed and that nobody has dealt with.
+    listed_failures: u64,
     /// Recalls that a drive has claimed.
     started: u64,
     /// When the oldest recall without an answer was asked for, in seconds since 1970.
@@ -59,7 +65,11 @@ enum Activity {
 
 impl Status {
     fn of(service: &Service) -> Result<Status, Problem> {
-        let Load { open, holds } = load(service)?;
+        let Load {
+            open,
+            holds,
+            failures,
+        } = load(service)?;
         let counts = service.work.counts();
         let (doing, why) = match service.work.doing() {
             Doing::Idle => (Activity::Idle, None),
@@ -72,6 +82,8 @@ impl Status {
             doing,
             why,
             queued: open.queued,
+            held: open.held,
+            listed_failures: failures,
             started: open.started,
             oldest_at_s: open.oldest_ns.map(seconds),
             delivered: counts.delivered,
@@ -80,10 +92,6 @@ impl Status {
             pinned_bytes: holds.pinned_bytes,
         })
     }
-}
-
-fn seconds(ns: i64) -> i64 {
-    ns.max(0) / 1_000_000_000
 }
 
 /// What happens now.
@@ -106,6 +114,38 @@ pub(crate) struct Queue {
     version: u32,
     /// In order of labels. A file with copies on several cartridges counts for each.
     cartridges: Vec<Cartridge>,
+    /// When the mounts were planned, in seconds since 1970.
+    planned_at_s: i64,
+    /// The mounts that are planned, in their order, if nothing joins the queue.
+    mounts: Vec<PlannedMount>,
+    /// Why none are planned.
+    unknown: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlannedMount {
+    /// The volume's label.
+    label: String,
+    /// Recalls that it is read for.
+    recalls: usize,
+    /// Bytes that are read.
+    bytes: u64,
+    /// Seconds that it is likely to be in the drive.
+    drive_s: f64,
+    /// Why it is its turn.
+    why: String,
+}
+
+impl From<&Pull> for PlannedMount {
+    fn from(pull: &Pull) -> PlannedMount {
+        PlannedMount {
+            label: pull.label.clone(),
+            recalls: pull.files,
+            bytes: pull.bytes,
+            drive_s: pull.drive_time.0 as f64 / 1e6,
+            why: pull.why.to_string(),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -131,7 +171,7 @@ impl From<VolumeWait> for Cartridge {
     }
 }
 
-/// Which cartridges are waited for.
+/// Which cartridges are waited for, and in which order they are likely to be mounted.
 #[utoipa::path(get, path = "/api/v1/queue", tag = "queue",
     responses((status = 200, body = Queue), (status = 401, body = Problem)))]
 pub(crate) async fn queue(
@@ -139,15 +179,19 @@ pub(crate) async fn queue(
     Extension(who): Extension<Arc<Who>>,
 ) -> Result<Response, Problem> {
     who.watches()?;
-    let waits = service
-        .ask(|service| Ok(service.archive.catalogue.waits()?))
-        .await?;
-    let queue = Queue {
-        format: "tapewise-serve-queue",
-        version: 1,
-        cartridges: waits.into_iter().map(Cartridge::from).collect(),
-    };
-    Ok(Json(queue).into_response())
+    let queue = service.ask(|service| {
+        let waits = service.archive.catalogue.waits()?;
+        let outlook = service.outlook()?;
+        Ok(Queue {
+            format: "tapewise-serve-queue",
+            version: 1,
+            cartridges: waits.into_iter().map(Cartridge::from).collect(),
+            planned_at_s: seconds(outlook.at_ns),
+            mounts: outlook.pulls.iter().map(PlannedMount::from).collect(),
+            unknown: outlook.unknown.clone(),
+        })
+    });
+    Ok(Json(queue.await?).into_response())
 }
 
 /// The status now, and again whenever it has changed, as server-sent events called `status`. Whoever sees only the own

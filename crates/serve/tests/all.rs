@@ -4,6 +4,8 @@ mod access;
 mod api;
 mod audit;
 mod desk;
+mod failed;
+mod pages;
 mod requests;
 mod tls;
 mod watched;

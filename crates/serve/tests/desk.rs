@@ -5,9 +5,11 @@ use axum::http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Answer, CacheKey, Catalogue, FileId, Recorded};
+use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::settings::ArchiveSettings;
+use tapewise_model::profile;
 use tapewise_serve::{Access, Limits, Parts, ServeSettings, Service, Site, Token, Work, router};
 use tower::ServiceExt as _;
 
@@ -141,6 +143,7 @@ impl Desk {
         let work = Arc::new(Work::default());
         let service = Arc::new(Service::new(Parts {
             archive,
+            on_paper: Settings::of(profile::find("lto8").expect("a profile")),
             access,
             site,
             limits: settings.limits,
@@ -260,7 +263,8 @@ impl Desk {
     pub fn open_recalls(&self) -> usize {
         let all = self.catalogue.unanswered().expect("a catalogue");
         let counted = self.catalogue.open_recalls().expect("a catalogue");
-        assert_eq!(counted.queued + counted.started, all.len() as u64);
+        let open = counted.queued + counted.held + counted.started;
+        assert_eq!(open, all.len() as u64);
         let oldest_ns = all.iter().map(|request| request.created_ns).min();
         assert_eq!(counted.oldest_ns, oldest_ns);
         all.len()

@@ -1,4 +1,4 @@
-//! Our own API: requests of all and of one, priorities and cancel, drives, the last day.
+//! Our own API: requests of all and of one, expected times, priorities, hold and cancel, drives, the last day.
 
 use crate::access::users;
 use crate::desk::{Desk, NOW_S, NS, archive};
@@ -16,9 +16,12 @@ fn everybody_sees_the_own_requests_and_operators_those_of_all() {
     desk.by(&secrets[0]);
     let of_alice = desk.stage(&["/d/1", "/d/2"]);
     let own = desk.ask("GET", "/api/v1/requests", "").json();
-    let alices = json!({"id": of_alice, "user": "alice", "created_at_s": NOW_S, "files": {"SUBMITTED": 2},
-        "failed": []});
-    assert_eq!(own["requests"], json!([alices]));
+    let mut own = own["requests"].as_array().expect("requests").clone();
+    let expected = own[0]["expected"].take();
+    assert_eq!(expected["position"], 3, "behind one of somebody else");
+    let alices = json!({"id": of_alice, "user": "alice", "created_at_s": NOW_S, "held": false, "expected": null,
+        "files": {"SUBMITTED": 2}, "failed": []});
+    assert_eq!(own, [alices]);
     let priority = format!("/api/v1/requests/{of_holder}/priority");
     let one = format!("/api/v1/requests/{of_holder}");
     let up = json!({"priority": 7}).to_string();
@@ -123,4 +126,108 @@ fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
         (stranger.status, &stranger.headers["location"]),
         (303, &"/login".parse().expect("a value"))
     );
+}
+
+/// The position of each file of a request, and the times between which it is expected.
+fn expected(desk: &Desk, id: &str) -> Vec<Option<(u64, i64, i64)>> {
+    let request = desk
+        .ask("GET", &format!("/api/v1/requests/{id}"), "")
+        .json();
+    let files = request["files"].as_array().expect("files").iter();
+    let expected = files.map(|file| {
+        let number = |key: &str| file["expected"][key].as_i64();
+        let position = file["expected"]["position"].as_u64()?;
+        Some((position, number("soonest_at_s")?, number("latest_at_s")?))
+    });
+    expected.collect()
+}
+
+#[test]
+fn each_file_that_waits_has_a_place_in_the_queue_and_times_as_the_plan_has_them() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    let id = desk.stage(&["/d/1", "/d/2", "/nobody"]);
+    let others = desk.stage(&["/d/3"]);
+    let queue = desk.ask("GET", "/api/v1/queue", "").json();
+    let mount = &queue["mounts"][0];
+    assert_eq!(queue["mounts"].as_array().expect("mounts").len(), 1);
+    assert_eq!(
+        (&mount["label"], &mount["recalls"]),
+        (&json!("T00001L8"), &json!(3))
+    );
+    assert_eq!(queue["planned_at_s"], NOW_S);
+    let drive_s = mount["drive_s"].as_f64().expect("seconds");
+
+    let [first, second, nobody] = expected(&desk, &id)[..] else {
+        panic!("three files")
+    };
+    assert_eq!(nobody, None);
+    let third = expected(&desk, &others)[0];
+    let mut turns: Vec<_> = [first, second, third].into_iter().flatten().collect();
+    turns.sort_unstable();
+    let positions: Vec<u64> = turns.iter().map(|turn| turn.0).collect();
+    assert_eq!(positions, [1, 2, 3]);
+    for (_, soonest_at_s, latest_at_s) in &turns {
+        assert!(NOW_S < *soonest_at_s && soonest_at_s < latest_at_s);
+        // The robot's way and a fifth more than predicted.
+        assert!((*latest_at_s as f64) < NOW_S as f64 + (drive_s + 10.0) * 1.2);
+    }
+    let list = desk.ask("GET", "/api/v1/requests", "").json();
+    let list = list["requests"].as_array().expect("requests");
+    let whole = list
+        .iter()
+        .find(|one| one["id"] == id.as_str())
+        .expect("it");
+    let last = [first, second].into_iter().flatten().max().expect("a turn");
+    assert_eq!(whole["expected"]["position"], last.0);
+    let page = desk.ask("GET", &format!("/request/{id}"), "").body;
+    for words in [
+        "All of it is likely to be there in",
+        "Likely in",
+        "Hold it back",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(desk.ask("GET", "/", "").body.contains("likely there in"));
+}
+
+#[test]
+fn an_operator_holds_a_request_back_and_lets_it_go_on() {
+    let (text, secrets) = users(&[("alice", "")]);
+    let settings = ServeSettings::of(&text).expect("settings");
+    let mut desk = Desk::with(archive(), &settings);
+    let id = desk.stage(&["/d/1", "/d/2"]);
+    let one = format!("/api/v1/requests/{id}");
+    let hold = format!("{one}/hold");
+    assert_eq!(desk.ask("POST", &hold, "").status, 200);
+    assert_eq!(desk.ask("GET", &one, "").json()["held"], true);
+    let status = desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!((&status["queued"], &status["held"]), (&json!(0), &json!(2)));
+    // Clients of the tape API see that it waits, and it has no time.
+    assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED", "/d/2 SUBMITTED"]);
+    assert_eq!(expected(&desk, &id), [None, None]);
+    for page in ["/", &format!("/request/{id}")] {
+        let page = desk.ask("GET", page, "").body;
+        assert!(page.contains("held back"), "{page}");
+    }
+    let metrics = desk.ask("GET", "/metrics", "").body;
+    assert!(metrics.contains("tapewise_recalls_open{state=\"held\"} 2"));
+
+    // The page's button does the same as the API.
+    let form = format!("/request/{id}");
+    let encoded = form.replace('-', "%2D");
+    let answer = desk.ask("POST", &form, "do=release");
+    assert_eq!(
+        (answer.status, &answer.headers["location"]),
+        (303, &encoded.parse().expect("a value"))
+    );
+    assert_eq!(desk.catalogue.open_recalls().expect("open").queued, 2);
+    desk.ask("POST", &form, "do=else").refused(400, "the page");
+    let nobodys = "/api/v1/requests/x/release";
+    desk.ask("POST", nobodys, "")
+        .refused(404, "no stage request");
+    desk.by(&secrets[0]);
+    desk.ask("POST", &hold, "").refused(403, "Only operators");
+    desk.ask("POST", &form, "do=hold")
+        .refused(403, "Only operators");
+    desk.ask("GET", &one, "").refused(404, "no stage request");
 }

@@ -242,7 +242,7 @@ pub trait Requests: Send + Sync {
     fn open_recalls(&self) -> Result<OpenRecalls>;
 
     /// How much waits in the queue for each volume, in order of labels, without a list of it. A file with copies on
-    /// several volumes counts for each; what lies in the cache for none.
+    /// several volumes counts for each; what lies in the cache, or is held back, for none.
     fn waits(&self) -> Result<Vec<VolumeWait>>;
 
     /// Notes that somebody begins with requests; one that is answered is an error.
@@ -264,8 +264,11 @@ pub trait Requests: Send + Sync {
     /// begun to read, or that was answered, is left alone.
     fn withdraw(&self, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>>;
 
-    /// The queued recalls, by what they wait for.
+    /// The queued recalls that are not held back, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
+
+    /// The recalls that somebody has begun with, by the volumes that have copies of their files.
+    fn started_recalls(&self) -> Result<RecallQueue>;
 }
 
 /// How much waits for a volume.
@@ -284,11 +287,13 @@ pub struct VolumeWait {
 /// Recalls that have no answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenRecalls {
-    /// Those in the queue.
+    /// Those in the queue that may be read.
     pub queued: u64,
+    /// Those in the queue that are held back.
+    pub held: u64,
     /// Those that somebody has begun with.
     pub started: u64,
-    /// When the oldest of them was asked for.
+    /// When the oldest of them was asked for that is not held back.
     pub oldest_ns: Option<i64>,
 }
 

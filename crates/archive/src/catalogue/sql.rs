@@ -6,6 +6,7 @@
 //! filtered.
 
 mod cached;
+mod failures;
 mod files;
 mod integrity;
 mod leases;

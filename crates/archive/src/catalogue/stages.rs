@@ -5,7 +5,7 @@
 //! its lifetime is over, which begins when the file is there.
 
 use super::Result;
-use super::ids::FileId;
+use super::ids::{FileId, RequestId};
 use super::requests::RequestState;
 
 /// A list of files that somebody asks for.
@@ -70,6 +70,8 @@ pub struct Stage {
     pub user: String,
     /// When it was asked for.
     pub created_ns: i64,
+    /// Whether it is held back.
+    pub is_held: bool,
     /// Its files, by spelling.
     pub files: Vec<StagedFile>,
 }
@@ -81,6 +83,8 @@ pub struct StagedFile {
     pub spelling: String,
     /// The file; none where the path means none.
     pub file: Option<FileId>,
+    /// Its recall; none where it was in the cache already, or was refused.
+    pub request: Option<RequestId>,
     /// How far it is for this stage.
     pub state: RequestState,
     /// Why it failed.
@@ -108,6 +112,10 @@ pub trait Stages: Send + Sync {
     /// Gives the recalls of a stage that wait another priority; higher is sooner. Other stages that wait for the same
     /// recalls gain or lose by it too.
     fn prioritise_stage(&self, id: &str, priority: i64) -> Result<()>;
+
+    /// Holds a stage back, or lets it go on. A recall that waits is held back while all stages that want it are; one
+    /// that somebody has begun to read goes on.
+    fn hold_stage(&self, id: &str, is_held: bool) -> Result<()>;
 
     /// Cancels files of a stage that have not come to an end. A recall that no other stage waits for is cancelled
     /// too, also while its cartridge is being read.

@@ -2,6 +2,7 @@
 
 mod archive;
 mod common;
+mod failed;
 mod ltfs;
 mod mount;
 mod report;

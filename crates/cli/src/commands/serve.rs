@@ -25,8 +25,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::deliver::shown;
+use tapewise_archive::forecast::Forecast;
 use tapewise_archive::mover::Recalled;
-use tapewise_archive::pull_list::{Asking, queue_list};
+use tapewise_archive::pull_list::Asking;
 use tapewise_formats::event::Event;
 use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret};
 
@@ -126,6 +127,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let service = Arc::new(Service::new(Parts {
         // Of its own, so that a poll does not wait for the drives' side.
         archive: tapewise_archive::open::Archive::open(&args.archive)?,
+        on_paper: archive.settings_on_paper()?,
         access,
         site,
         limits: configured.settings.limits,
@@ -197,7 +199,7 @@ fn explain_next(args: &Serve) -> Result<ExitCode, CliError> {
         drives: archive.settings.drives.len(),
     };
     let settings = archive.settings_on_paper()?;
-    let pulls = queue_list(archive.catalogue.as_ref(), asking, &settings)?;
+    let pulls = Forecast::of(archive.catalogue.as_ref(), asking, &settings)?.pulls;
     if pulls.is_empty() {
         say("tapewise: no recall waits for a cartridge\n");
     }

@@ -200,13 +200,15 @@ fn to_tape(
         })
     });
     migrated.map_err(|error| {
+        if all {
+            return error.or_hint("what was acknowledged is safe; the same command stores the rest");
+        }
         let again = args.archive.display();
-        let safe = format!(
-            "what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape"
-        );
-        error.or_hint(&if archive.is_loaded_by_hand() { format!(
-                "{safe}, where `changers` in archive.toml names a robot: by hand tapes are read, not written"
-            ) } else { safe })
+        let mut hint = format!("what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape");
+        if archive.is_loaded_by_hand() {
+            hint += ", where `changers` in archive.toml names a robot: by hand tapes are read, not written";
+        }
+        error.or_hint(&hint)
     })
 }
 

@@ -79,6 +79,9 @@ fn what_is_stored_found_checked_and_recalled_is_one_document_each() {
     assert_eq!(upgraded["brings"], json!([]));
     document(&desk, "recall cancel --archive A --all", "recall-cancel");
     document(&desk, "recall queue --archive A", "recall-queue");
+    document(&desk, "recall queue --failed --archive A", "recall-failed");
+    document(&desk, "recall retry --archive A --all", "recall-retry");
+    document(&desk, "recall dismiss --archive A --all", "recall-dismiss");
     document(
         &desk,
         "catalog backup --archive A copy.db",

@@ -1,10 +1,12 @@
 //! The first page: what happens now, drives, cartridges that are waited for, requests, and the last day.
 
-use super::{Live, document, escaped, link, plant, table};
+use super::{Live, document, escaped, in_time, link, plant, table};
 use crate::access::Who;
 use crate::drives::Drives;
+use crate::forecast::Outlook;
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
+use crate::requests::awaited;
 use crate::service::Service;
 use crate::work::Doing;
 use axum::Extension;
@@ -24,6 +26,7 @@ struct Shown {
     load: Load,
     waits: Vec<VolumeWait>,
     stages: Vec<Stage>,
+    outlook: Arc<Outlook>,
     doing: Doing,
     drives: Drives,
     /// Whether the reader sees more than the own requests.
@@ -49,6 +52,7 @@ pub(crate) async fn show(
             load: load(service)?,
             waits: catalogue.waits()?,
             stages: catalogue.stages(user, REQUESTS)?,
+            outlook: service.outlook()?,
             doing: service.work.doing(),
             drives: service.work.drives(),
             sees_all,
@@ -88,9 +92,14 @@ impl Shown {
 
     /// What happens now, in words.
     fn now(&self) -> String {
-        let Load { open, holds } = &self.load;
+        let Load {
+            open,
+            holds,
+            failures,
+        } = &self.load;
         let OpenRecalls {
             queued,
+            held,
             started,
             oldest_ns,
         } = open;
@@ -106,9 +115,22 @@ impl Shown {
         let oldest = oldest_ns.map_or(String::new(), |ns| {
             format!(" The oldest was asked for {} ago.", self.age(ns))
         });
+        let held = match held {
+            0 => String::new(),
+            held => format!(" {held} more are held back."),
+        };
+        let failures = match failures {
+            0 => String::new(),
+            _ if !self.sees_all => String::new(),
+            1 => "<p><a href=\"/failed\">1 recall failed</a>, and nobody has dealt with it.</p>\n"
+                .to_owned(),
+            count => format!(
+                "<p><a href=\"/failed\">{count} recalls failed</a>, and nobody has dealt with them.</p>\n"
+            ),
+        };
         format!(
             "<div class=\"now\"><p role=\"status\">{doing}</p>\n<p>{queued} in the queue, {started} claimed by \
-             drives.{oldest}</p>\n<p class=\"quiet\">The cache holds {}; {} are kept for requests.</p></div>\n",
+             drives.{held}{oldest}</p>\n{failures}<p class=\"quiet\">The cache holds {}; {} are kept for requests.</p></div>\n",
             bytes(holds.bytes),
             bytes(holds.pinned_bytes)
         )
@@ -157,6 +179,12 @@ impl Shown {
              <p>{}</p>",
             parts.join(", ")
         );
+        if stage.is_held && ended < all {
+            far += "<p>held back</p>";
+        }
+        if let Some(turn) = self.outlook.last_turn(awaited(stage)) {
+            far += &format!("<p>likely there in {}</p>", in_time(self.now_ns, turn));
+        }
         let failed = stage.files.iter().filter_map(|file| {
             let why = file.reason.as_deref()?;
             Some(format!(

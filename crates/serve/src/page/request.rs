@@ -1,14 +1,18 @@
-//! One request: each file, how far it is, and what it waits for.
+//! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
-use super::{Live, age, document, escaped, link, table, word};
+use super::{Live, age, document, escaped, in_time, link, table, word};
 use crate::access::Who;
+use crate::forecast::Turn;
 use crate::problem::Problem;
+use crate::requests::{awaited, set_held, visible};
 use crate::service::Service;
 use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::response::Html;
+use axum::response::{Html, Redirect};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{CopyState, FileId, RequestState, StagedFile};
+use tapewise_archive::catalogue::{CopyState, FileId, RequestState, Stage, StagedFile};
 
 /// Files on the page.
 const FILES: usize = 200;
@@ -20,26 +24,34 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Html<String>, Problem> {
     let page = service.ask(move |service| {
-        let catalogue = &service.archive.catalogue;
-        let owner = catalogue.stage_owner(&id)?;
-        let owner = owner.filter(|owner| *owner == who.name || who.watches().is_ok());
-        let owner = owner.ok_or_else(Problem::no_stage)?;
-        let stage = catalogue.stage(&owner, &id)?;
-        let stage = stage.ok_or_else(Problem::no_stage)?;
+        let stage = visible(service, &who, &id)?;
+        let outlook = service.outlook()?;
+        let now_ns = (service.now_ns)();
         let is_open = stage.files.iter().any(|file| file.done_ns.is_none());
         let mut body = format!(
             "<p>Asked for by {} {} ago, {} files.</p>\n",
-            escaped(&owner),
-            age((service.now_ns)(), stage.created_ns),
+            escaped(&stage.user),
+            age(now_ns, stage.created_ns),
             stage.files.len()
         );
+        if let Some(turn) = outlook.last_turn(awaited(&stage)) {
+            let in_time = in_time(now_ns, turn);
+            body += &format!("<p>All of it is likely to be there in {in_time}.</p>\n");
+        }
+        if let Some(why) = outlook.unknown.as_ref().filter(|_| is_open) {
+            body += &format!("<p class=\"quiet\">{}.</p>\n", escaped(why));
+        }
+        body += &hold(&stage, is_open, who.operates().is_ok());
         // What is still open first, then what failed.
         let mut files: Vec<&StagedFile> = stage.files.iter().collect();
         files.sort_by_key(|file| (file.done_ns.is_some(), file.reason.is_none()));
-        let rows = files.iter().take(FILES).map(|file| row(service, file));
+        let rows = files
+            .iter()
+            .take(FILES)
+            .map(|file| row(service, file, outlook.turn(file.request)));
         let rows: Vec<String> = rows.collect::<Result<_, Problem>>()?;
-        let head =
-            "<tr><th>File</th><th>State</th><th>What it waits for, or why it failed</th></tr>";
+        let head = "<tr><th>File</th><th>State</th><th class=\"n\">Place</th><th>Likely in</th>\
+            <th>What it waits for, or why it failed</th></tr>";
         body += &table("Files of the request", head, rows.into_iter());
         if files.len() > FILES {
             body += &format!("<p class=\"quiet\">And {} more.</p>\n", files.len() - FILES);
@@ -51,7 +63,44 @@ pub(crate) async fn show(
     Ok(Html(page.await?))
 }
 
-fn row(service: &Service, file: &StagedFile) -> Result<String, Problem> {
+/// Whether the request is held back, and a button for operators that changes it.
+fn hold(stage: &Stage, is_open: bool, operates: bool) -> String {
+    if !is_open {
+        return String::new();
+    }
+    let (said, to, words) = if stage.is_held {
+        let said = "<p>It is held back: its files wait in the queue.</p>\n";
+        (said, "release", "Let it go on")
+    } else {
+        ("", "hold", "Hold it back")
+    };
+    let mut body = said.to_owned();
+    if operates {
+        body += &format!(
+            "<form method=\"post\"><p><button name=\"do\" value=\"{to}\">{words}</button></p></form>\n"
+        );
+    }
+    body
+}
+
+/// `POST /request/ID`: what the page's form sends.
+pub(crate) async fn act(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Redirect, Problem> {
+    let is_held = match &body[..] {
+        b"do=hold" => true,
+        b"do=release" => false,
+        _ => return Err(Problem::bad("This form is not the one of the page.")),
+    };
+    let page = format!("/request/{}", utf8_percent_encode(&id, NON_ALPHANUMERIC));
+    set_held(service, &who, id, is_held).await?;
+    Ok(Redirect::to(&page))
+}
+
+fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<String, Problem> {
     let why = match (file.state, &file.reason, file.file) {
         (RequestState::Failed, Some(why), _) => {
             format!("<span class=\"bad\">{}</span>", escaped(why))
@@ -59,8 +108,11 @@ fn row(service: &Service, file: &StagedFile) -> Result<String, Problem> {
         (RequestState::Queued | RequestState::Started, _, Some(file)) => waits_for(service, file)?,
         _ => String::new(),
     };
+    let place = turn.map_or(String::new(), |turn| turn.position.to_string());
+    let likely = turn.map_or(String::new(), |turn| in_time((service.now_ns)(), turn));
     Ok(format!(
-        "<tr><td><code>{}</code></td><td>{}</td><td>{why}</td></tr>",
+        "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{place}</td><td class=\"t\">{likely}</td>\
+         <td>{why}</td></tr>",
         escaped(&file.spelling),
         word(file.state)
     ))

@@ -13,10 +13,10 @@ use crate::record::Segment;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
+pub(super) const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
     created_ns, started_ns, done_ns, cause FROM request";
 
-fn request_of(row: &Row<'_>) -> Result<Request> {
+pub(super) fn request_of(row: &Row<'_>) -> Result<Request> {
     Ok(Request {
         id: row.get(0)?,
         kind: row.get(1)?,
@@ -35,6 +35,15 @@ fn request_of(row: &Row<'_>) -> Result<Request> {
         cause: row.get(12)?,
     })
 }
+
+/// Recalls on the list of failures.
+pub(super) const LISTED: &str = "state = 'failed' AND kind = 'recall' AND settled_ns IS NULL";
+
+/// Recalls that are held back: every stage that still wants them is.
+const HELD: &str = "(SELECT wanted.request FROM stage JOIN stage_file AS wanted ON wanted.stage = stage.id \
+    WHERE stage.held = 1 AND wanted.ended_ns IS NULL AND wanted.request IS NOT NULL \
+    AND NOT EXISTS (SELECT 1 FROM stage_file AS other JOIN stage AS free ON free.id = other.stage \
+    WHERE other.request = wanted.request AND other.ended_ns IS NULL AND free.held = 0))";
 
 fn request(transaction: &Transaction<'_>, id: RequestId) -> Result<Request> {
     let found = one(
@@ -90,6 +99,15 @@ pub(super) fn submit(
     Ok(RequestId(new_row(transaction, sql, params)?))
 }
 
+/// Takes failures off the list that a recall which brought the file to the same place has made up for.
+fn settle_earlier(transaction: &Transaction<'_>, delivered: &Request, at_ns: i64) -> Result<()> {
+    let sql = format!(
+        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
+    );
+    let params = params![delivered.file, delivered.place, at_ns];
+    run(transaction, &sql, params).map(|_| ())
+}
+
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
     let request = unanswered(transaction, id)?;
     let store = request.kind == RequestKind::Store;
@@ -109,6 +127,9 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
         .unzip();
     let sql = "UPDATE request SET state = ?2, reason = ?3, cause = ?4, done_ns = ?5 WHERE id = ?1";
     run(transaction, sql, params![id, state, reason, cause, at_ns])?;
+    if *answer == Answer::Delivered {
+        settle_earlier(transaction, &request, at_ns)?;
+    }
     let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";
     let arriving = one(transaction, sql, [request.file], |_| Ok(()))?;
     if store && arriving.is_some() {
@@ -160,16 +181,17 @@ fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<Copy
     Ok(Some(places))
 }
 
-fn recall_queue(transaction: &Transaction<'_>) -> Result<RecallQueue> {
+/// Recalls of a state, by what they wait for.
+fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQueue> {
     let sql = format!(
-        "{REQUEST} WHERE done_ns IS NULL AND state = 'queued' AND kind = 'recall' \
-        ORDER BY created_ns, id"
+        "{REQUEST} WHERE done_ns IS NULL AND state = ?1 AND kind = 'recall' \
+        AND (state = 'started' OR id NOT IN {HELD}) ORDER BY created_ns, id"
     );
     let at_hand = "SELECT 1 FROM file WHERE id = ?1 AND (bytes = 0 \
         OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id))";
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
-    for request in all(transaction, &sql, params![], request_of)? {
+    for request in all(transaction, &sql, [state], request_of)? {
         let (id, file) = (request.id, request.file);
         if one(transaction, at_hand, [file], |_| Ok(()))?.is_some() {
             queue.at_hand.push((id, file));
@@ -268,27 +290,35 @@ impl<D: Database> Requests for D {
     }
 
     fn open_recalls(&self) -> Result<OpenRecalls> {
-        let sql = "SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'started'), \
-            min(created_ns) FROM request WHERE done_ns IS NULL AND kind = 'recall'";
+        let free = format!("state = 'started' OR id NOT IN {HELD}");
+        let sql = format!(
+            "SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'started'), \
+            min(created_ns) FILTER (WHERE {free}), count(*) FILTER (WHERE NOT ({free})) \
+            FROM request WHERE done_ns IS NULL AND kind = 'recall'"
+        );
         let row = |row: &Row<'_>| {
+            let (waiting, held): (u64, u64) = (row.get(0)?, row.get(3)?);
             Ok(OpenRecalls {
-                queued: row.get(0)?,
+                queued: waiting - held,
+                held,
                 started: row.get(1)?,
                 oldest_ns: row.get(2)?,
             })
         };
-        self.read(|transaction| Ok(one(transaction, sql, params![], row)?.unwrap_or_default()))
+        self.read(|transaction| Ok(one(transaction, &sql, params![], row)?.unwrap_or_default()))
     }
 
     fn waits(&self) -> Result<Vec<VolumeWait>> {
-        let sql = "SELECT volume.label, count(DISTINCT request.id), \
+        let sql = format!(
+            "SELECT volume.label, count(DISTINCT request.id), \
             CAST(sum(segment.bytes) AS BIGINT), min(request.created_ns) \
             FROM request JOIN file ON file.id = request.file AND file.bytes > 0 \
             JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
             JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
             WHERE request.done_ns IS NULL AND request.state = 'queued' AND request.kind = 'recall' \
             AND NOT EXISTS (SELECT 1 FROM cached WHERE cached.file = request.file) \
-            GROUP BY volume.id ORDER BY volume.label, volume.id";
+            AND request.id NOT IN {HELD} GROUP BY volume.id ORDER BY volume.label, volume.id"
+        );
         let row = |row: &Row<'_>| {
             Ok(VolumeWait {
                 label: row.get(0)?,
@@ -297,7 +327,7 @@ impl<D: Database> Requests for D {
                 oldest_ns: row.get(3)?,
             })
         };
-        self.read(|transaction| all(transaction, sql, params![], row))
+        self.read(|transaction| all(transaction, &sql, params![], row))
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
@@ -348,6 +378,10 @@ impl<D: Database> Requests for D {
     }
 
     fn recall_queue(&self) -> Result<RecallQueue> {
-        self.read(recall_queue)
+        self.read(|transaction| recalls(transaction, RequestState::Queued))
+    }
+
+    fn started_recalls(&self) -> Result<RecallQueue> {
+        self.read(|transaction| recalls(transaction, RequestState::Started))
     }
 }

@@ -127,7 +127,7 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
 
 fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
     let sql = "SELECT spelling, stage_file.file, refused, ended_ns, \
-        request.state, request.reason, request.started_ns, request.done_ns \
+        request.state, request.reason, request.started_ns, request.done_ns, request.id \
         FROM stage_file LEFT JOIN request ON request.id = stage_file.request \
         WHERE stage = ?1 ORDER BY spelling";
     all(transaction, sql, [id], |row| {
@@ -144,6 +144,7 @@ fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
         Ok(StagedFile {
             spelling: row.get(0)?,
             file: row.get(1)?,
+            request: row.get(8)?,
             state,
             reason,
             started_ns: row.get(6)?,
@@ -218,15 +219,16 @@ impl<D: Database> Stages for D {
 
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>> {
         self.read(|transaction| {
-            let sql = "SELECT created_ns FROM stage WHERE id = ?1 AND user_name = ?2";
-            let created = one(transaction, sql, params![id, user], |row| row.get(0))?;
-            let Some(created_ns) = created else {
+            let sql = "SELECT created_ns, held = 1 FROM stage WHERE id = ?1 AND user_name = ?2";
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let Some((created_ns, is_held)) = one(transaction, sql, params![id, user], row)? else {
                 return Ok(None);
             };
             Ok(Some(Stage {
                 id: id.to_owned(),
                 user: user.to_owned(),
                 created_ns,
+                is_held,
                 files: files(transaction, id)?,
             }))
         })
@@ -239,17 +241,18 @@ impl<D: Database> Stages for D {
 
     fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>> {
         self.read(|transaction| {
-            let sql = "SELECT id, user_name, created_ns FROM stage WHERE user_name = coalesce(?1, user_name) \
+            let sql = "SELECT id, user_name, created_ns, held = 1 FROM stage WHERE user_name = coalesce(?1, user_name) \
                 ORDER BY created_ns DESC, id LIMIT ?2";
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
             let newest = params![user, limit as u64];
-            let found: Vec<(String, String, i64)> = all(transaction, sql, newest, row)?;
-            let stages = found.into_iter().map(|(id, user, created_ns)| {
+            let found: Vec<(String, String, i64, bool)> = all(transaction, sql, newest, row)?;
+            let stages = found.into_iter().map(|(id, user, created_ns, is_held)| {
                 let files = files(transaction, &id)?;
                 Ok(Stage {
                     id,
                     user,
                     created_ns,
+                    is_held,
                     files,
                 })
             });
@@ -261,6 +264,12 @@ impl<D: Database> Stages for D {
         let sql = "UPDATE request SET priority = ?2 WHERE done_ns IS NULL AND id IN \
             (SELECT request FROM stage_file WHERE stage = ?1 AND ended_ns IS NULL)";
         self.write(|transaction| run(transaction, sql, params![id, priority]).map(|_| ()))
+    }
+
+    fn hold_stage(&self, id: &str, is_held: bool) -> Result<()> {
+        let sql = "UPDATE stage SET held = ?2 WHERE id = ?1";
+        let held = i64::from(is_held);
+        self.write(|transaction| run(transaction, sql, params![id, held]).map(|_| ()))
     }
 
     fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {

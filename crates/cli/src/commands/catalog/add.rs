@@ -105,9 +105,10 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let copies = archive.settings.copies;
-    let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+    let read = archive.with_mover(&cache, &stop, args.quiet, |mover| {
         mover.read_in(&args.tapes, Others::Add, copies)
-    })?;
+    });
+    let rebuilt = read.map_err(|error| error.if_interrupted(super::rebuild::GO_ON))?;
     let told = super::rebuild::told(&rebuilt, &mut answer);
     answer.end()?;
     told

@@ -51,12 +51,9 @@ pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
 }
 
 fn go_on_later(error: CliError) -> CliError {
-    match error.exit() {
-        Exit::Interrupted => error.or_hint(
-            "files that were moved stay where they are now; the same command moves the rest",
-        ),
-        _ => error,
-    }
+    error.if_interrupted(
+        "files that were moved stay where they are now; the same command moves the rest",
+    )
 }
 
 /// Prints what is due, a line for each volume and tier.

@@ -37,20 +37,25 @@ pub struct Rebuild {
     json: bool,
 }
 
+/// After an interruption.
+pub(super) const GO_ON: &str = "the catalogue has the cartridges that were read to their end; the same command reads all again, \
+    or name those that are left";
+
 /// Runs it.
 pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_rebuild(&args.archive)?;
     let (cache, _) = archive.reconcile()?;
     let stop = stop_on_interrupt()?;
     let copies = archive.settings.copies;
-    let rebuilt = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+    let read = archive.with_mover(&cache, &stop, args.quiet, |mover| {
         let labels = if args.volumes.is_empty() {
             mover.cartridges()
         } else {
             args.volumes.clone()
         };
         mover.read_in(&labels, Others::Pass, copies)
-    })?;
+    });
+    let rebuilt = read.map_err(|error| error.if_interrupted(GO_ON))?;
     let mut answer = Answer::new("catalog-rebuild", args.json);
     let told = told(&rebuilt, &mut answer);
     answer.end()?;

@@ -208,10 +208,7 @@ fn verify_all(
     });
     told?;
     answer.end()?;
-    verified.map_err(|error| match error.exit() {
-        Exit::Interrupted => error.or_hint(GO_ON),
-        _ => error,
-    })?;
+    verified.map_err(|error| error.if_interrupted(GO_ON))?;
     Ok(match lost {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),

@@ -3,7 +3,7 @@
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 /// Commands that people begin with, by the page that they stand on, each with what it does.
-const EXAMPLES: [(&str, &[(&str, &str)]); 20] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 22] = [
     (
         "tapewise",
         &[
@@ -63,6 +63,20 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 20] = [
         &[(
             "Cancel everything that waits",
             "tapewise recall cancel --archive /srv/archive --all",
+        )],
+    ),
+    (
+        "tapewise-recall-retry",
+        &[(
+            "Ask again for everything that failed",
+            "tapewise recall retry --archive /srv/archive --all",
+        )],
+    ),
+    (
+        "tapewise-recall-dismiss",
+        &[(
+            "Take a recall that failed off the list",
+            "tapewise recall dismiss --archive /srv/archive 17",
         )],
     ),
     (

@@ -1,5 +1,7 @@
-//! `tapewise recall queue` and `recall cancel`: what recalls still wait for, and taking it back.
+//! `tapewise recall queue` and `recall cancel`: what recalls still wait for, and taking it back. `recall queue --failed`,
+//! `recall retry` and `recall dismiss` are in [`failed`](super::failed).
 
+use super::failed::{self, Dismiss, Retry};
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::now::now_ns;
@@ -18,6 +20,8 @@ use tapewise_plot::Table;
 pub enum Waiting {
     Queue(Queue),
     Cancel(Cancel),
+    Retry(Retry),
+    Dismiss(Dismiss),
 }
 
 /// List the recalls that wait in an archive's queue.
@@ -29,6 +33,10 @@ pub struct Queue {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// List the recalls that failed instead. They stay on this list until `tapewise recall retry` asks for them again,
+    /// `tapewise recall dismiss` takes them off, or a later recall brings the file to the same place.
+    #[arg(long)]
+    failed: bool,
     /// Print the list as JSON.
     #[arg(long)]
     json: bool,
@@ -61,8 +69,11 @@ pub struct Cancel {
 /// Runs the subcommand.
 pub fn run(what: &Waiting) -> Result<ExitCode, CliError> {
     match what {
+        Waiting::Queue(args) if args.failed => failed::list(&args.archive, args.json),
         Waiting::Queue(args) => queue(args),
         Waiting::Cancel(args) => cancel(args),
+        Waiting::Retry(args) => failed::retry(args),
+        Waiting::Dismiss(args) => failed::dismiss(args),
     }
 }
 

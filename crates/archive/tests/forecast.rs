@@ -1,0 +1,100 @@
+//! What becomes of the queue: the emulated library, which knows nothing of the models, keeps to the forecast.
+
+use crate::pull_list;
+use crate::site::Site;
+use std::collections::HashMap;
+use tapewise_archive::catalogue::{FileId, RequestState, Requests};
+use tapewise_archive::forecast::{Awaited, Forecast};
+use tapewise_archive::pull_list::Asking;
+use tapewise_formats::event::Action;
+use tapewise_model::Micros;
+
+fn forecast(site: &Site) -> Forecast {
+    let asking = Asking {
+        files: &[],
+        now_ns: site.now_ns(),
+        drives: 1,
+    };
+    let made = Forecast::of(site.catalogue.as_ref(), asking, &site.settings);
+    made.expect("a forecast")
+}
+
+/// The soonest and the latest time of each file.
+fn by_file(site: &Site, forecast: &Forecast) -> HashMap<FileId, (Micros, Micros)> {
+    let of = |one: &Awaited| {
+        let request = site.catalogue.request(one.request).expect("a request");
+        (request.file, (one.soonest, one.latest))
+    };
+    forecast.recalls.iter().map(of).collect()
+}
+
+#[test]
+fn recalls_are_answered_between_the_times_of_the_forecast() {
+    let (mut site, files) = pull_list::site();
+    let wanted: Vec<_> = files.iter().step_by(3).collect();
+    let to = site.destination("back");
+    let requests = site.request(&wanted, &to);
+    let forecast = forecast(&site);
+    assert_eq!(forecast.recalls.len(), wanted.len());
+    assert!(forecast.recalls.is_sorted_by_key(|one| one.latest));
+    let expected = by_file(&site, &forecast);
+    pull_list::assert_as_expected(
+        &expected,
+        &pull_list::recalled(&mut site, &wanted, requests),
+    );
+}
+
+#[test]
+fn what_drives_have_begun_is_likely_from_now_on_and_makes_the_rest_later() {
+    let (mut site, files) = pull_list::site();
+    let to = site.destination("back");
+    let wanted: Vec<_> = files.iter().step_by(5).collect();
+    let requests = site.request(&wanted, &to);
+    let before = forecast(&site);
+    let (begun, waiting) = requests.split_at(requests.len() / 2);
+    site.catalogue.start(begun, site.now_ns()).expect("started");
+    let after = forecast(&site);
+    assert_eq!(after.recalls.len(), before.recalls.len());
+    let sum = |forecast: &Forecast, of: fn(&Awaited) -> Micros| {
+        let waiting = forecast
+            .recalls
+            .iter()
+            .filter(|one| waiting.contains(&one.request));
+        waiting.map(of).sum::<Micros>()
+    };
+    for one in &after.recalls {
+        let state = site
+            .catalogue
+            .request(one.request)
+            .expect("a request")
+            .state;
+        assert_eq!(state == RequestState::Started, one.soonest == Micros::ZERO);
+    }
+    assert!(sum(&after, |one| one.soonest) < sum(&before, |one| one.soonest));
+    assert_eq!(
+        sum(&after, |one| one.latest),
+        sum(&before, |one| one.latest)
+    );
+}
+
+#[test]
+fn the_queue_is_explained_in_the_order_in_which_its_cartridges_are_mounted() {
+    let (mut site, files) = pull_list::site();
+    let wanted: Vec<_> = files.iter().step_by(5).collect();
+    let to = site.destination("back");
+    assert_eq!(forecast(&site), Forecast::default());
+    site.request(&wanted, &to);
+    let explained = forecast(&site).pulls;
+    let said: Vec<&str> = explained.iter().map(|pull| pull.label.as_str()).collect();
+    assert_eq!(
+        explained.iter().map(|pull| pull.files).sum::<usize>(),
+        wanted.len()
+    );
+    site.mover(|mover| mover.recall()).expect("recalled");
+    let mounts = site.events.iter();
+    let mounts = mounts.filter(|event| event.action == Action::Mount);
+    let mounted: Vec<&str> = mounts
+        .filter_map(|event| event.cartridge.as_deref())
+        .collect();
+    assert_eq!(mounted, said);
+}

@@ -1,0 +1,162 @@
+//! The list of recalls that failed: somebody asks again for a file, or dismisses its failure.
+
+use crate::access::Who;
+use crate::problem::Problem;
+use crate::requests::seconds;
+use crate::service::Service;
+use crate::tape::parse;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tapewise_archive::catalogue::{Request, RequestId};
+use tapewise_archive::deliver::shown;
+use utoipa::ToSchema;
+
+/// Failures in one answer.
+pub(crate) const LISTED: usize = 1_000;
+
+/// Recalls that failed, latest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FailedList {
+    /// `tapewise-serve-failed`.
+    format: &'static str,
+    /// 1. Fields may be added within a version.
+    version: u32,
+    /// How many are on the list.
+    all: u64,
+    /// At most 1,000.
+    failed: Vec<FailedRecall>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct FailedRecall {
+    /// The recall's number.
+    recall: i64,
+    /// Who asked for it.
+    user: String,
+    /// The file, as the archive has it.
+    path: String,
+    /// The directory where it was to go; absent: the cache.
+    to: Option<String>,
+    /// `no-copy`, `unreadable`, `wrong-contents` or `destination`.
+    cause: Option<&'static str>,
+    error: String,
+    /// When it was asked for, in seconds since 1970.
+    asked_at_s: i64,
+    /// When it failed.
+    failed_at_s: i64,
+}
+
+/// What is on the list, and how much.
+pub(crate) fn failures(service: &Service) -> Result<(u64, Vec<(Request, String)>), Problem> {
+    let catalogue = &service.archive.catalogue;
+    let mut failures = Vec::new();
+    for request in catalogue.failures(LISTED)? {
+        let path = shown(&catalogue.file(request.file)?.file.path);
+        failures.push((request, path));
+    }
+    Ok((catalogue.failure_count()?, failures))
+}
+
+fn failed_recall((request, path): (Request, String)) -> FailedRecall {
+    FailedRecall {
+        recall: request.id.0,
+        user: request.terms.user,
+        path,
+        to: request.place.as_deref().map(shown),
+        cause: request.cause.map(|cause| cause.name()),
+        error: request.reason.unwrap_or_default(),
+        asked_at_s: seconds(request.created_ns),
+        failed_at_s: seconds(request.done_ns.unwrap_or(request.created_ns)),
+    }
+}
+
+/// Recalls that failed and that nobody has dealt with.
+#[utoipa::path(get, path = "/api/v1/failed", tag = "queue",
+    responses((status = 200, body = FailedList), (status = 401, body = Problem), (status = 403, body = Problem)))]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+) -> Result<Json<FailedList>, Problem> {
+    who.watches()?;
+    let (all, failures) = service.ask(failures).await?;
+    Ok(Json(FailedList {
+        format: "tapewise-serve-failed",
+        version: 1,
+        all,
+        failed: failures.into_iter().map(failed_recall).collect(),
+    }))
+}
+
+/// What to do with failures.
+#[derive(Clone, Copy)]
+pub(crate) enum Remedy {
+    Retry,
+    Dismiss,
+}
+
+impl Remedy {
+    /// Takes failures off the list; how many were on it.
+    pub fn apply(self, service: &Service, recalls: &[RequestId]) -> Result<usize, Problem> {
+        let (catalogue, now_ns) = (&service.archive.catalogue, (service.now_ns)());
+        let left = match self {
+            Remedy::Retry => catalogue.retry(recalls, now_ns)?,
+            Remedy::Dismiss => catalogue.dismiss(recalls, now_ns)?,
+        };
+        service.work.ring();
+        Ok(left.len())
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct RecallsBody {
+    /// Numbers of recalls on the list; others are passed over.
+    recalls: Vec<i64>,
+}
+
+/// What came of it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OffTheList {
+    /// How many recalls left the list.
+    left: usize,
+}
+
+async fn remedy(
+    service: Arc<Service>,
+    who: &Who,
+    body: &Bytes,
+    how: Remedy,
+) -> Result<Json<OffTheList>, Problem> {
+    who.operates()?;
+    let RecallsBody { recalls } = parse(body, r#"{"recalls": [17, 18]}"#)?;
+    let recalls: Vec<RequestId> = recalls.into_iter().map(RequestId).collect();
+    let left = service.ask(move |service| how.apply(service, &recalls));
+    Ok(Json(OffTheList { left: left.await? }))
+}
+
+/// Asks again for files that could not be recalled, for whoever asked before, and takes the failures off the list.
+/// Failures whose file is no longer in the archive stay there.
+#[utoipa::path(post, path = "/api/v1/failed/retry", tag = "queue", request_body = RecallsBody,
+    responses((status = 200, body = OffTheList), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem)))]
+pub(crate) async fn retry(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    body: Bytes,
+) -> Result<Json<OffTheList>, Problem> {
+    remedy(service, &who, &body, Remedy::Retry).await
+}
+
+/// Takes failures off the list.
+#[utoipa::path(post, path = "/api/v1/failed/dismiss", tag = "queue", request_body = RecallsBody,
+    responses((status = 200, body = OffTheList), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem)))]
+pub(crate) async fn dismiss(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    body: Bytes,
+) -> Result<Json<OffTheList>, Problem> {
+    remedy(service, &who, &body, Remedy::Dismiss).await
+}

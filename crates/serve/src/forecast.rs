@@ -1,0 +1,121 @@
+//! When each recall of the queue is likely to be answered, planned when somebody looks.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::{CatalogueError, RequestId};
+use tapewise_archive::forecast::{Awaited, Forecast};
+use tapewise_archive::mover::{MoveError, Settings};
+use tapewise_archive::open::Archive;
+use tapewise_archive::pull_list::{Asking, Pull};
+
+/// A longer queue is not planned: somebody waits for the answer.
+const MOST_PLANNED: u64 = 10_000;
+
+/// A plan that took longer is used again for `REST` times as long.
+const QUICK: Duration = Duration::from_millis(100);
+const REST: u32 = 10;
+
+/// The queue as it was planned at a time.
+#[derive(Default)]
+pub(crate) struct Outlook {
+    /// When it was planned.
+    pub at_ns: i64,
+    /// The cartridges, in the order in which they are mounted.
+    pub pulls: Vec<Pull>,
+    /// Why no times are known.
+    pub unknown: Option<String>,
+    turns: HashMap<RequestId, Turn>,
+}
+
+/// When it is a recall's turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// How many recalls that need a cartridge are likely to be answered until then, this one among them.
+    pub position: usize,
+    /// Between which times it is likely to be answered.
+    pub soonest_ns: i64,
+    pub latest_ns: i64,
+}
+
+impl Outlook {
+    /// When it is the turn of a recall, if it waits for a cartridge.
+    pub fn turn(&self, request: Option<RequestId>) -> Option<Turn> {
+        self.turns.get(&request?).copied()
+    }
+
+    /// The turn at which all of these have been answered.
+    pub fn last_turn(&self, requests: impl Iterator<Item = Option<RequestId>>) -> Option<Turn> {
+        let turns = requests.filter_map(|request| self.turn(request));
+        turns.reduce(|one, other| Turn {
+            position: one.position.max(other.position),
+            soonest_ns: one.soonest_ns.max(other.soonest_ns),
+            latest_ns: one.latest_ns.max(other.latest_ns),
+        })
+    }
+
+    fn of(archive: &Archive, on_paper: &Settings, at_ns: i64) -> Result<Outlook, CatalogueError> {
+        let unknown = |why: String| Outlook {
+            at_ns,
+            unknown: Some(why),
+            ..Outlook::default()
+        };
+        let open = archive.catalogue.open_recalls()?;
+        if open.queued + open.started > MOST_PLANNED {
+            let why = format!("more than {MOST_PLANNED} recalls wait: no times are planned");
+            return Ok(unknown(why));
+        }
+        let asking = Asking {
+            files: &[],
+            now_ns: at_ns,
+            drives: archive.settings.drives.len(),
+        };
+        let forecast = Forecast::of(archive.catalogue.as_ref(), asking, on_paper);
+        let Forecast { pulls, recalls } = match forecast {
+            Ok(forecast) => forecast,
+            Err(MoveError::Catalogue(error)) => return Err(error),
+            Err(error) => return Ok(unknown(error.to_string())),
+        };
+        let at = |micros: tapewise_model::Micros| at_ns.saturating_add(micros.0 * 1_000);
+        let turn = |(position, one): (usize, Awaited)| {
+            let turn = Turn {
+                position,
+                soonest_ns: at(one.soonest),
+                latest_ns: at(one.latest),
+            };
+            (one.request, turn)
+        };
+        Ok(Outlook {
+            at_ns,
+            pulls,
+            unknown: None,
+            turns: (1..).zip(recalls).map(turn).collect(),
+        })
+    }
+}
+
+/// The last plan, when it was made, and how long that took.
+#[derive(Default)]
+pub(crate) struct Planned(Mutex<Option<(Arc<Outlook>, Instant, Duration)>>);
+
+impl Planned {
+    /// The queue as it is planned now, or was a short time ago. Nobody plans it while somebody else does.
+    pub fn outlook(
+        &self,
+        archive: &Archive,
+        on_paper: &Settings,
+        now_ns: i64,
+    ) -> Result<Arc<Outlook>, CatalogueError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((outlook, made, took)) = &*last
+            && *took > QUICK
+            && made.elapsed() < *took * REST
+        {
+            return Ok(Arc::clone(outlook));
+        }
+        let began = Instant::now();
+        let outlook = Arc::new(Outlook::of(archive, on_paper, now_ns)?);
+        *last = Some((Arc::clone(&outlook), Instant::now(), began.elapsed()));
+        Ok(outlook)
+    }
+}
