@@ -322,14 +322,18 @@ pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliErr
             units::count(no_room as usize, "file")
         ));
     }
-    if let Some(learned) = migrated.learned {
-        say(format_args!(
-            "tapewise: grouped by {}: {} so far would have needed {} then, {} as files came\n",
+    match migrated.learned {
+        Some(learned) if learned.askings == 0 => {
+            say("tapewise: no recall to learn from yet: files are written as they came\n");
+        }
+        Some(learned) => say(format_args!(
+            "tapewise: grouped by {}: {} so far would have needed {}, instead of {} with files as they came\n",
             learned.by.name(),
             units::count(learned.askings, "asking"),
             units::count(learned.mounts, "mount"),
             learned.as_they_came,
-        ));
+        )),
+        None => {}
     }
     for (label, why) in &migrated.volumes_lost {
         say(format_args!(
