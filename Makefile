@@ -14,8 +14,8 @@ PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
-    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts outside simulators simulate-faults \
-    fuzz guest-times guest-gigabyte doc book links dist source semver web \
+    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users outside \
+    simulators simulate-faults fuzz guest-times guest-gigabyte doc book links dist source semver web \
     web-test page other-systems windows clean
 
 help: ## list these commands
@@ -140,6 +140,12 @@ mounts: ## every mount policy on ten scenarios at four loads beside a bound: tar
 cta: ## CTA's own driver code with our adapter, and both orders compared: make cta CTA=(a directory with its sources)
 	CTA_SOURCES=$(abspath $(or $(CTA),$(error name CTA's sources: make cta CTA=DIRECTORY))) \
 	    $(CARGO) test --quiet --package tapewise-house --test contrib cta_itself -- --nocapture
+
+placement: ## what grouping files at writing saves at recall and costs, as tables in target/placement.md; minutes
+	$(CARGO) run --quiet --release --package tapewise-archive --example placement > target/placement.md
+
+forty-users: ## an emulated library of eight drives asked by forty users, beside its simulation; minutes
+	$(CARGO) run --quiet --release --package tapewise-archive --example forty_users
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

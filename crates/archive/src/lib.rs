@@ -14,6 +14,7 @@
 //! | [`damage`] | files of the cache that are damaged or gone, found by whoever only looks |
 //! | [`settings`] | what its settings say |
 //! | [`reserve`] | room for the catalogue on a full disk |
+//! | [`placement`] | which files that wait for tape share a cartridge |
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
 //! | [`forecast`] | when each recall of the queue is likely to be answered |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
@@ -30,6 +31,7 @@ pub mod foreign;
 pub mod ltfs;
 pub mod mover;
 pub mod open;
+pub mod placement;
 pub mod pull_list;
 pub mod read;
 pub mod record;

@@ -64,6 +64,7 @@ pub use verify::{Verified, VolumeVerified};
 use crate::cache::{Cache, CacheError};
 use crate::catalogue::{Catalogue, CatalogueError};
 use crate::deliver::{DeliverError, Watch};
+use crate::placement::GroupBy;
 use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -86,6 +87,8 @@ pub struct Settings {
     pub part_bytes: u64,
     /// Bytes after which a volume takes no more; none where only its end ends it.
     pub volume_bytes: Option<u64>,
+    /// Which files that wait are put together onto a volume.
+    pub group_by: GroupBy,
     /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
     pub byte_scale: u64,
     /// Whether files are compressed before they are written, and how.
@@ -114,6 +117,7 @@ impl Settings {
             segment_bytes: SEGMENT_BYTES,
             part_bytes: 128 * SEGMENT_BYTES,
             volume_bytes: None,
+            group_by: GroupBy::None,
             byte_scale: 1,
             precompress: None,
             tiers: Vec::new(),
@@ -122,6 +126,15 @@ impl Settings {
             overlap: true,
             watch: None,
         }
+    }
+
+    /// What a volume takes, about; none where nothing says it.
+    pub fn cartridge_bytes(&self) -> Option<u64> {
+        let native = || {
+            let capacity_gb = self.profile.cartridge.capacity_gb.as_ref()?.value;
+            Some((capacity_gb * 1e9) as u64 / self.byte_scale.max(1))
+        };
+        self.volume_bytes.or_else(native)
     }
 }
 

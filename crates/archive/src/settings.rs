@@ -2,6 +2,7 @@
 
 use crate::catalogue::{Pattern, PostgresUrl};
 use crate::mover::{MountSettings, Precompress, Settings, Tier};
+use crate::placement::GroupBy;
 use crate::volume::is_block_length;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -38,6 +39,9 @@ pub struct ArchiveSettings {
     /// Bytes after which a volume takes no more; absent: only its end ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume_bytes: Option<u64>,
+    /// Which files that wait for tape are put together onto a volume; absent: none, they are written as they came.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub group_by: GroupBy,
     /// zstd level, 1 to 19, at which files are compressed before they are written; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zstd_level: Option<i32>,
@@ -50,6 +54,10 @@ pub struct ArchiveSettings {
     /// The pools of volumes that files go through as they age; absent: every volume takes every file.
     #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierSettings>,
+}
+
+fn is_none(group_by: &GroupBy) -> bool {
+    *group_by == GroupBy::None
 }
 
 fn is_usual(mounts: &MountSettings) -> bool {
@@ -196,6 +204,7 @@ impl ArchiveSettings {
             segment_bytes: self.segment_bytes,
             part_bytes: self.part_bytes,
             volume_bytes: self.volume_bytes,
+            group_by: self.group_by,
             byte_scale,
             tiers: self.tiers.iter().map(Tier::from).collect(),
             mounts: self.mounts.clone(),
@@ -233,6 +242,7 @@ mod tests {
             segment_bytes: 1 << 30,
             part_bytes: 1 << 40,
             volume_bytes: None,
+            group_by: GroupBy::None,
             zstd_level: None,
             batch_window_s: None,
             mounts: MountSettings::default(),

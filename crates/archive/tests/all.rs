@@ -25,6 +25,7 @@ mod mover_doubts;
 mod mover_migrate;
 mod mover_others;
 mod mover_tiers;
+mod placement;
 mod postgres_server;
 mod pull_list;
 mod read_mapped_tape;

@@ -1,4 +1,4 @@
-//! `--from-log`: a scenario made from a site's logs, checked against the responses that they show.
+//! A scenario made from a site's logs (`--from-log`, `audit --policy`), checked against the responses that they show.
 
 use crate::error::CliError;
 use crate::output::{self, say};
@@ -14,14 +14,12 @@ use tapewise_sim::library::Site;
 use tapewise_sim::twin::{Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
-const CHECKED: u64 = 5;
+pub const CHECKED: u64 = 5;
 
 /// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show,
 /// goes to standard error.
 pub fn scenario(paths: &[PathBuf], write_to: Option<&Path>) -> Result<String, CliError> {
-    let logs = paths.iter().map(|path| read(path));
-    let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
-    let twin = Twin::new(&logs).map_err(|error| CliError::input(error).of("--from-log"))?;
+    let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
     say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
     for assumed in &twin.assumed {
         say(format_args!("  {assumed}\n"));
@@ -34,6 +32,13 @@ pub fn scenario(paths: &[PathBuf], write_to: Option<&Path>) -> Result<String, Cl
         })?;
     }
     Ok(twin.text)
+}
+
+/// The twin of the site that wrote these logs.
+pub fn of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Twin, CliError> {
+    let logs = paths.map(|path| read(path));
+    let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
+    Twin::new(&logs).map_err(CliError::input)
 }
 
 /// Compares the twin as it is with the responses in the logs.
@@ -92,7 +97,7 @@ fn read(path: &Path) -> Result<Log, CliError> {
     // What is none of these is none of CTA's either, and its reader says so.
     read_cta_log(input).map(Log::Cta).map_err(|error| {
         bad(&error).hint(
-            "--from-log takes a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
+            "a twin is made of a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
         )
     })
 }

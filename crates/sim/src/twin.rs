@@ -6,9 +6,11 @@
 
 mod log;
 mod measured;
+mod priced;
 mod text;
 
 pub use log::Log;
+pub use priced::{AsItWas, Priced};
 
 use crate::library::{Site, Stalled};
 use crate::scenario::ScenarioError;
@@ -27,6 +29,8 @@ pub struct Twin {
     pub assumed: Vec<String>,
     /// The responses that the logs show, in seconds.
     pub responses_s: Vec<f64>,
+    /// What the logs show of mounts, drives and waiting.
+    pub as_it_was: AsItWas,
 }
 
 /// Why there is no twin.
@@ -115,10 +119,12 @@ impl Twin {
         arrivals.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let drives = names(asked.iter().filter_map(|one| one.drive.as_deref())).len();
         let text = text::scenario(&arrivals, &measured, drives, &mut assumed);
+        let responses_s: Vec<f64> = asked.iter().filter_map(|one| one.response_s).collect();
         Ok(Twin {
             text,
             assumed,
-            responses_s: asked.iter().filter_map(|one| one.response_s).collect(),
+            as_it_was: measured.as_it_was(&responses_s),
+            responses_s,
         })
     }
 
@@ -156,6 +162,10 @@ impl Twin {
             .collect()
     }
 }
+
+/// Places in [`numbers`].
+const MEAN: usize = 0;
+const P95: usize = 2;
 
 /// Mean, median and 95th percentile.
 fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {

@@ -4,7 +4,8 @@ use tapewise_formats::asked_csv::read_asked;
 use tapewise_formats::cta_log::read_cta_log;
 use tapewise_formats::event_log::read_events;
 use tapewise_model::profile;
-use tapewise_sim::library::Site;
+use tapewise_sim::library::{Part, Run, Site};
+use tapewise_sim::mounts::MountPolicy;
 use tapewise_sim::twin::{Log, Twin, TwinError};
 use tapewise_sim::{Logged, Scenario, responses_csv};
 
@@ -83,6 +84,37 @@ fn a_twin_is_told_apart_from_a_site_with_fewer_drives() {
         off(&twin),
         off(&fewer)
     );
+}
+
+#[test]
+fn a_policy_is_priced_as_a_site_that_has_it_shows_and_the_logs_own_numbers_are_theirs() {
+    let ran = site(6, STATED);
+    let twin = Twin::new(&logs(&ran)).expect("a twin");
+    let run = ran.run(0).expect("a run");
+    let was = twin.as_it_was;
+    assert_eq!(was.mounts, Some(run.usage[0].mounts));
+    let worked = |run: &Run| {
+        let time = &run.usage[0].drive_time;
+        (time.total() - time[Part::RobotWait]).as_secs_f64() / 3600.0
+    };
+    let hours = was.drive_hours.expect("hours");
+    assert!((hours / worked(&run) - 1.0).abs() < 0.001, "{hours}");
+    for policy in [MountPolicy::Oldest, MountPolicy::Ahead] {
+        let priced = twin.price(policy, profile::find, 5).expect("priced");
+        let mut scenario = ran.scenario().clone();
+        scenario.policy.mount = policy;
+        let really = Site::new(&scenario, profile::find).expect("a site");
+        let really = really.run(0).expect("a run");
+        for (twins, real) in [
+            (priced.mounts.estimate, really.usage[0].mounts as f64),
+            (priced.drive_hours.estimate, worked(&really)),
+        ] {
+            assert!(
+                (twins / real - 1.0).abs() < 0.1,
+                "{policy:?}: {twins}, {real}"
+            );
+        }
+    }
 }
 
 #[test]

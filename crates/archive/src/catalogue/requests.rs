@@ -3,6 +3,7 @@
 use super::ids::{FileId, RequestId, VolumeId};
 use super::{Result, Terms};
 use crate::catalogue::error::CatalogueError;
+use crate::placement::Asked;
 use crate::record::Segment;
 
 /// What was asked for.
@@ -233,6 +234,9 @@ pub trait Requests: Send + Sync {
 
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
+
+    /// The latest recalls, at most so many: who asked for which file, and when.
+    fn asked(&self, most: usize) -> Result<Vec<Asked>>;
 
     /// How many recalls have no answer, and since when, without a list of them.
     fn open_recalls(&self) -> Result<OpenRecalls>;

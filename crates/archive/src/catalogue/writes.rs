@@ -69,6 +69,8 @@ pub struct Migration {
     pub bytes: u64,
     /// When it was stored.
     pub stored_ns: i64,
+    /// When its contents were last changed before that.
+    pub modified_ns: i64,
     /// Volumes with some of its copies other than the first that it lacks, lost ones among them:
     /// that one belongs elsewhere.
     pub elsewhere: Vec<VolumeId>,

@@ -130,7 +130,7 @@ impl DriveContext<'_> {
 }
 
 /// What a header takes, about.
-const HEADER_BYTES: u64 = 2048;
+pub(super) const HEADER_BYTES: u64 = 2048;
 
 /// The sum of a file up to the end of the part that was read last.
 pub(super) type SumSoFar = Arc<Mutex<Option<(u64, Xxh3)>>>;

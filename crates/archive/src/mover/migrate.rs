@@ -5,6 +5,7 @@
 //! fails takes no more, and its files go to another one. A file that no volume takes keeps nobody else
 //! waiting.
 
+mod grouped;
 mod state;
 mod work;
 
@@ -16,6 +17,7 @@ use super::segment::Closed;
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
+use crate::placement::GroupBy;
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
 use state::{Claim, State};
@@ -44,6 +46,8 @@ struct Writing<'a> {
     /// Labels of the cartridges that can be had.
     present: BTreeSet<String>,
     drives: u64,
+    /// Which files go together.
+    group_by: GroupBy,
     /// Sums of files of which more parts come.
     parts: Parts,
     state: Mutex<State>,
@@ -75,6 +79,7 @@ impl Mover<'_> {
 
     /// Writes what waits, asking again what that is each time a drive is free.
     pub(super) fn write_out(&mut self, waiting: &Waiting<'_>) -> Result<Migrated, MoveError> {
+        let learned = self.learn()?;
         let places = self.pool.volumes();
         let present = places.iter().filter(|(_, place)| match place {
             Whereabouts::Missing(_) => false,
@@ -88,8 +93,15 @@ impl Mover<'_> {
             waiting,
             present: present.map(|(label, _)| label.clone()).collect(),
             drives: self.pool.drives() as u64,
+            group_by: learned.map_or(self.settings.group_by, |learned| learned.by),
             parts: Parts::default(),
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                done: Migrated {
+                    learned,
+                    ..Migrated::default()
+                },
+                ..State::default()
+            }),
         };
         self.pool.work_off(&writing, self.log, self.stop);
         let left = writing.left();
@@ -204,8 +216,12 @@ impl Writing<'_> {
         writable.sort_by_key(|(fit, _, volume)| {
             (*fit != Fit::Here, std::cmp::Reverse(volume.written_bytes))
         });
-        if let Some((_, id, volume)) = writable.iter().find(|(fit, ..)| *fit != Fit::Not) {
-            return Ok(Choice::Volume(*id, volume.label.clone()));
+        let can = || writable.iter().filter(|(fit, ..)| *fit != Fit::Not);
+        let choice = |id: VolumeId, volume: &Volume| Choice::Volume(id, volume.label.clone());
+        if let Some((_, id, volume)) =
+            can().find(|(_, id, volume)| self.has_room_for_a_group((*id, volume), waiting, state))
+        {
+            return Ok(choice(*id, volume));
         }
         let labels: HashSet<&String> = known.iter().map(|(_, volume)| &volume.label).collect();
         let now_ns = self.with.now();
@@ -221,10 +237,11 @@ impl Writing<'_> {
         };
         let mut blanks = self.present.iter().filter(is_blank).peekable();
         if blanks.peek().is_none() {
-            return Ok(if writable.is_empty() {
-                Choice::Nobody
-            } else {
-                Choice::Later
+            // A group is divided before its files have no place.
+            return Ok(match can().next() {
+                Some((_, id, volume)) => choice(*id, volume),
+                None if writable.is_empty() => Choice::Nobody,
+                None => Choice::Later,
             });
         }
         let blank = blanks.find(|label| fits(label) != Fit::Not);
@@ -304,11 +321,11 @@ impl Writing<'_> {
         };
         let mut bytes = 0u64;
         let mut share = Vec::new();
-        for migration in batch {
+        for group in self.groups_onto((id, &volume), batch, state) {
             if bytes >= most {
                 break;
             }
-            if self.may_go_onto((id, &volume), &migration, state) {
+            for migration in group {
                 bytes = bytes.saturating_add(migration.bytes);
                 share.push(migration);
             }

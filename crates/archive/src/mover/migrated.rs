@@ -2,6 +2,7 @@
 
 use super::job::Job;
 use crate::catalogue::FileId;
+use crate::placement::Learned;
 
 /// What a migration did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Migrated {
     pub mounts: u64,
     /// What was compressed before it was written.
     pub compressed: Compressed,
+    /// What the recalls so far taught of which files to put together, where that was asked.
+    pub learned: Option<Learned>,
     /// Files that stay in the cache because they cannot be written, and why.
     pub refused: Vec<(FileId, String)>,
     /// Volumes that take no more, and cartridges that are not blank though we know nothing of them,
@@ -34,6 +37,7 @@ impl Migrated {
         self.compressed.file_bytes += other.compressed.file_bytes;
         self.compressed.frame_bytes += other.compressed.frame_bytes;
         self.compressed.no_room += other.compressed.no_room;
+        self.learned = other.learned.or(self.learned);
         self.refused.extend(other.refused);
         self.volumes_lost.extend(other.volumes_lost);
     }

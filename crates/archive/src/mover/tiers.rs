@@ -366,6 +366,7 @@ impl DriveContext<'_> {
                 path: entry.file.path,
                 bytes: entry.file.bytes,
                 stored_ns: entry.created_ns,
+                modified_ns: entry.file.modified_ns,
                 missing,
             });
         }

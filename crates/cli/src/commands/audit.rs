@@ -2,10 +2,12 @@
 
 mod cartridges;
 mod input;
+mod policies;
 mod report;
 #[cfg(test)]
 mod tests;
 
+use crate::commands::capacity::mount_policy;
 use crate::commands::fit::log_kind::LogFormat;
 use crate::error::CliError;
 use crate::html;
@@ -17,12 +19,14 @@ use crate::quantity::count_in;
 use crate::search::SearchArgs;
 use cartridges::Cartridges;
 use input::LogTerms;
+use policies::ByPolicy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise::audit::{Findings, Hours, Mount, PricedMount};
 use tapewise_model::Micros;
 use tapewise_plot::audit_picture;
+use tapewise_sim::mounts::MountPolicy;
 
 /// Show where the drive-hours of a log went, and what other orders would have cost.
 ///
@@ -59,6 +63,14 @@ pub struct Audit {
     /// Directory of maps by volume (VOLUME.csv), as `fit --maps` writes them.
     #[arg(long, value_name = "DIR")]
     maps: Option<PathBuf>,
+    /// Show what the same requests would have cost and waited under these mount policies: oldest,ahead. A twin of the
+    /// site, made from the logs, runs each of them.
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', value_parser = mount_policy, conflicts_with = "since")]
+    policy: Vec<MountPolicy>,
+    /// Table of requests (CSV with arrived_s and cartridge; also response_s, size_mb, owner if known): when files were
+    /// asked for and how long they took, for --policy. May be given several times.
+    #[arg(long, value_name = "CSV", requires = "policy")]
+    requests: Vec<PathBuf>,
     #[command(flatten)]
     pub search: SearchArgs,
     /// Show every drive, volume, user and mount, not only the ten that took longest.
@@ -108,6 +120,7 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
         interrupt::stop_search_on_interrupt()?;
     }
     let found = audit(args)?;
+    let policies = policies::price(args)?;
     for notice in &found.notices {
         say(format_args!("tapewise: {notice}\n"));
     }
@@ -119,12 +132,19 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
     }
     if let Some(path) = &args.html {
         let drawn = picture(&found, args.plot_by).ok();
-        html::write(path, &report::page(&found, args.all, drawn))?;
+        let mut page = report::page(&found, args.all, drawn);
+        page.sheets.extend(policies.iter().map(ByPolicy::sheet));
+        html::write(path, &page)?;
     }
     let text = if args.json {
-        json::text("audit", &found.to_json())?
+        let mut document = found.to_json();
+        if let Some(policies) = &policies {
+            document["policies"] = policies.to_json();
+        }
+        json::text("audit", &document)?
     } else {
-        report::text(&found, args.all)
+        let policies = policies.as_ref().map(ByPolicy::text);
+        report::text(&found, args.all) + &policies.unwrap_or_default()
     };
     output::print(&text)?;
     Ok(interrupt::exit_of_search())

@@ -14,6 +14,7 @@ use crate::plot;
 use crate::progress::{Meter, State};
 use crate::scenario::{self, Profiles, ScenarioArgs};
 use counts::Counts;
+pub use policies::policy as mount_policy;
 use price::Price;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::cache::{Cache, CacheError};
 use tapewise_archive::catalogue::{FileId, Terms};
 use tapewise_archive::mover::{Compressed, Migrated};
+use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
     Source, StoreError, StoreTerms, find, not_stored_yet, store, together,
 };
@@ -59,6 +60,14 @@ pub struct Store {
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "3",
         value_parser = quantity::count_in::<i32>(1..=19))]
     precompress: Option<i32>,
+    /// Put files onto the same cartridge that belong together [default: as in archive.toml, or none].
+    ///
+    /// Groups are made of all files that wait for tape. A group is divided only if no cartridge has room for all of
+    /// it. `directory` groups files of one directory, `dataset` those below the same first two directories, `time`
+    /// those last written on the same day (UTC). `learned` takes the one of these under which the recalls so far would
+    /// have needed the fewest mounts. `none` writes files as they came.
+    #[arg(long, value_name = "RULE", value_parser = group_by, conflicts_with = "later")]
+    group_by: Option<GroupBy>,
     /// Record the files under the name of this user or project.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
@@ -70,10 +79,21 @@ pub struct Store {
     json: bool,
 }
 
+fn group_by(text: &str) -> Result<GroupBy, String> {
+    let mut known = GroupBy::ALL.into_iter();
+    known.find(|rule| rule.name() == text).ok_or_else(|| {
+        format!(
+            "expected one of {}",
+            GroupBy::ALL.map(GroupBy::name).join(", ")
+        )
+    })
+}
+
 /// Runs the verb.
 pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let mut archive = Archive::open(&args.archive)?;
     archive.settings.zstd_level = args.precompress.or(archive.settings.zstd_level);
+    archive.settings.group_by = args.group_by.unwrap_or(archive.settings.group_by);
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
     let under = args.under.clone().unwrap_or_default();
@@ -264,6 +284,12 @@ pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliErr
             "compressed_copies": migrated.compressed.copies,
             "compressed_from_bytes": migrated.compressed.file_bytes,
             "compressed_to_bytes": migrated.compressed.frame_bytes,
+            "learned": migrated.learned.map(|learned| json!({
+                "group_by": learned.by.name(),
+                "mounts": learned.mounts,
+                "mounts_as_they_came": learned.as_they_came,
+                "askings": learned.askings,
+            })),
             "refused": files_and_why(&migrated.refused),
             "volumes_lost": volumes_and_why(&migrated.volumes_lost),
         }),
@@ -295,6 +321,19 @@ pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliErr
             "tapewise: {} written as they are: the cache had no room to compress them\n",
             units::count(no_room as usize, "file")
         ));
+    }
+    match migrated.learned {
+        Some(learned) if learned.askings == 0 => {
+            say("tapewise: no recall to learn from yet: files are written as they came\n");
+        }
+        Some(learned) => say(format_args!(
+            "tapewise: grouped by {}: {} so far would have needed {}, instead of {} with files as they came\n",
+            learned.by.name(),
+            units::count(learned.askings, "asking"),
+            units::count(learned.mounts, "mount"),
+            learned.as_they_came,
+        )),
+        None => {}
     }
     for (label, why) in &migrated.volumes_lost {
         say(format_args!(

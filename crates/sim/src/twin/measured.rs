@@ -1,6 +1,7 @@
 //! What logs tell of drives and robots.
 
 use super::log::{Arrival, Log};
+use super::{AsItWas, MEAN, P95, numbers};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;
@@ -144,6 +145,21 @@ impl Measured {
             })
         });
         each.collect()
+    }
+
+    /// Responses, mounts, and the hours of drives where the logs have all of them: CTA's does not tell of robots and loads.
+    pub fn as_it_was(&self, responses_s: &[f64]) -> AsItWas {
+        let responses = (!responses_s.is_empty()).then(|| numbers(responses_s.to_vec()));
+        let seconds: f64 = self.times_s.values().flatten().sum();
+        AsItWas {
+            mounts: (!self.mounts.is_empty()).then_some(self.mounts.len() as u64),
+            drive_hours: self
+                .times_s
+                .contains_key("mount")
+                .then_some(seconds / 3600.0),
+            mean_s: responses.map(|numbers| numbers[MEAN]),
+            p95_s: responses.map(|numbers| numbers[P95]),
+        }
     }
 
     /// The drives that the logs name.

@@ -8,6 +8,7 @@ use crate::catalogue::{
     RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue,
     VolumeWait, Waiting,
 };
+use crate::placement::Asked;
 use crate::record::Segment;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -269,6 +270,23 @@ impl<D: Database> Requests for D {
     fn unanswered(&self) -> Result<Vec<Request>> {
         let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
         self.read(|transaction| all(transaction, &sql, params![], request_of))
+    }
+
+    fn asked(&self, most: usize) -> Result<Vec<Asked>> {
+        let sql = "SELECT request.user_name, request.created_ns, file.id, file.path, file.bytes, file.modified_ns \
+            FROM request JOIN file ON file.id = request.file WHERE request.kind = 'recall' \
+            ORDER BY request.created_ns DESC, request.id DESC LIMIT ?1";
+        let row = |row: &Row<'_>| {
+            Ok(Asked {
+                user: row.get(0)?,
+                at_ns: row.get(1)?,
+                file: row.get(2)?,
+                path: row.get(3)?,
+                bytes: row.get(4)?,
+                modified_ns: row.get(5)?,
+            })
+        };
+        self.read(|transaction| all(transaction, sql, params![most as u64], row))
     }
 
     fn open_recalls(&self) -> Result<OpenRecalls> {

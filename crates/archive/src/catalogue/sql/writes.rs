@@ -262,7 +262,7 @@ fn migrations(
     entered_until_ns: i64,
     limit: usize,
 ) -> Result<Vec<Migration>> {
-    let sql = "SELECT cached.file, file.path, file.bytes, file.created_ns, file.copies_wanted \
+    let sql = "SELECT cached.file, file.path, file.bytes, file.created_ns, file.copies_wanted, file.modified_ns \
         FROM cached JOIN file ON file.id = cached.file \
         WHERE cached.dirty = 1 AND cached.entered_ns <= ?1 ORDER BY cached.entered_ns, cached.key";
     let mut found = Vec::new();
@@ -280,6 +280,7 @@ fn migrations(
             path: row.get(1)?,
             bytes: row.get(2)?,
             stored_ns: row.get(3)?,
+            modified_ns: row.get(5)?,
             elsewhere: elsewhere(transaction, file, first.number)?,
             missing,
         });

@@ -33,6 +33,8 @@ const LOAD_LIMIT: Duration = Duration::from_secs(600);
 
 fn options(logs: &[PathBuf]) -> Audit {
     Audit {
+        policy: Vec::new(),
+        requests: Vec::new(),
         logs: logs.to_vec(),
         log_format: LogFormat::Auto,
         profile: None,

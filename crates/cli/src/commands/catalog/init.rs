@@ -111,6 +111,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         segment_bytes: args.segment_size.unwrap_or(usual.segment_bytes),
         part_bytes: usual.part_bytes,
         volume_bytes: None,
+        group_by: Default::default(),
         zstd_level: args.precompress,
         batch_window_s: None,
         catalogue: args.catalogue.clone(),

@@ -46,6 +46,7 @@ guides![
     "order-block-lists-csv",
     "order-by-priority-or-deadline",
     "orders",
+    "placement",
     "plan-in-a-browser",
     "positions",
     "prove-an-order",
