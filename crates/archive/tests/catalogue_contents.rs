@@ -54,6 +54,18 @@ fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order(
     let paths: Vec<_> = found.iter().map(|found| found.path.as_slice()).collect();
     assert_eq!(paths, [&b"reels/1.dpx"[..], b"reels/2.dpx"]);
     assert_eq!(found[0].volumes, ["T00001L8"]);
+    for (glob, expected) in [
+        ("*ls/2*", &["reels/2.dpx"][..]),
+        ("*", &["notes", "reels/1.dpx", "reels/2.dpx"]),
+        ("r*[12].dpx", &["reels/1.dpx", "reels/2.dpx"]),
+        ("n*dpx", &[]),
+    ] {
+        let glob = Pattern::Glob(glob.as_bytes().to_vec());
+        let found = catalogue.find(&glob, None, 10).expect("found");
+        let paths: Vec<_> = found.iter().map(|found| found.path.as_slice()).collect();
+        let expected: Vec<_> = expected.iter().map(|path| path.as_bytes()).collect();
+        assert_eq!(paths, expected, "{glob:?}");
+    }
     let next = catalogue
         .find(
             &Pattern::Prefix(b"reels/".to_vec()),

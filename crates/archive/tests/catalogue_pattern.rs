@@ -23,6 +23,8 @@ proptest! {
         let expected = plain_glob(glob.as_bytes(), path.as_bytes());
         prop_assert_eq!(pattern.matches(path.as_bytes()), expected);
         prop_assert!(!expected || path.as_bytes().starts_with(pattern.literal_prefix()));
+        let literal = std::str::from_utf8(pattern.literal()).expect("letters");
+        prop_assert!(!expected || path.contains(literal));
     }
 }
 

@@ -33,6 +33,17 @@ impl Pattern {
             }
         }
     }
+
+    /// Bytes that every path that is meant has somewhere, as many as are sure; databases pass over all other paths.
+    pub fn literal(&self) -> &[u8] {
+        let Pattern::Glob(glob) = self else {
+            return self.literal_prefix();
+        };
+        // What follows a `[` may belong to a set.
+        let before_sets = glob.split(|&byte| byte == b'[').next().unwrap_or_default();
+        let runs = before_sets.split(|byte| b"*?".contains(byte));
+        runs.max_by_key(|run| run.len()).unwrap_or_default()
+    }
 }
 
 /// The set that a `[` opens: whether `byte` is in it, and what of the glob is left behind it.

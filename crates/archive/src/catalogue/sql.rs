@@ -70,6 +70,9 @@ pub trait Statements {
     /// The time that leases go by: the caller's, or that of a server that several hosts share.
     fn now_ns(&self, callers_ns: i64) -> Result<i64>;
 
+    /// The condition that the bytes of a parameter are somewhere in a column.
+    fn contains(&self, column: &str, parameter: &str) -> String;
+
     /// The columns of a table.
     fn columns(&self, table: &str) -> Result<Vec<String>>;
 
@@ -77,7 +80,7 @@ pub trait Statements {
     fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()>;
 
     /// Takes indexes and rules off the tables where loading an empty catalogue is quicker without. Returns the
-    /// statements that bring them back, which check every row.
+    /// statements that bring them back, which check every row and tell the planner what there is.
     fn set_rules_aside(&self) -> Result<Vec<String>>;
 
     /// The last number that was given to a row of a table.

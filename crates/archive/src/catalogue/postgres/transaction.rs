@@ -110,6 +110,10 @@ impl Statements for Open<'_> {
         Ok(row.try_get(0)?)
     }
 
+    fn contains(&self, column: &str, parameter: &str) -> String {
+        format!("position({parameter} IN {column}) > 0")
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<String>> {
         self.texts(&format!(
             "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass('{table}') \
@@ -154,6 +158,10 @@ impl Statements for Open<'_> {
             "SELECT format('DROP INDEX %s', indexrelid::regclass) {plain}"
         ))?;
         back.extend(rules("'f'", add, "ASC")?);
+        // Without figures of what was loaded the server reads whole tables where an index would do.
+        back.extend(self.texts(&format!(
+            "SELECT format('ANALYZE %I', relname) FROM pg_class WHERE {OURS}"
+        ))?);
         away.extend(rules("'f'", drop, "ASC")?);
         away.extend(rules("'p', 'u'", drop, "ASC")?);
         for sql in away {

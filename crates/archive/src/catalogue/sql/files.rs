@@ -273,6 +273,14 @@ fn entry(transaction: &Transaction<'_>, id: FileId) -> Result<Entry> {
     Ok(entry)
 }
 
+/// The first path after all that begin with a prefix; none where no path comes after them.
+fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|&byte| byte < u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
 /// Live files that match, without the volumes that they are on.
 fn matches(
     transaction: &Transaction<'_>,
@@ -281,17 +289,25 @@ fn matches(
     limit: usize,
 ) -> Result<Vec<Found>> {
     let prefix = pattern.literal_prefix();
-    let sql = "SELECT id, path, bytes, modified_ns, \
-        EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
-        FROM file WHERE state = 'live' AND path >= ?1 AND path > ?2 ORDER BY path";
+    let (until, end) = match end_of(prefix) {
+        Some(end) => ("<", end),
+        None => (">=", Vec::new()),
+    };
+    // Conditions on the path are looked at in its index: rows that fail them are not read.
+    let contains = transaction.contains("path", "?3");
+    let sql = format!(
+        "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
+        FROM file WHERE state = 'live' AND path >= ?1 AND path > ?2 AND {contains} AND path {until} ?4 \
+        ORDER BY path"
+    );
     // No bytes at all are smaller than every path.
-    let from = params![prefix, after.unwrap_or_default()];
+    let params = params![prefix, after.unwrap_or_default(), pattern.literal(), end];
     let mut found = Vec::new();
-    walk(transaction, sql, from, |row| {
-        let path: &[u8] = row.get(1)?;
-        if found.len() == limit || !path.starts_with(prefix) {
+    walk(transaction, &sql, params, |row| {
+        if found.len() == limit {
             return Ok(ControlFlow::Break(()));
         }
+        let path: &[u8] = row.get(1)?;
         if pattern.matches(path) {
             found.push(Found {
                 file: row.get(0)?,

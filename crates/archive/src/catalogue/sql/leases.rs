@@ -1,11 +1,13 @@
 //! Leases.
 
 use super::writes::{close, open_write_on};
-use super::{Database, Row, Transaction, all, new_row, one, params, run};
+use super::{Database, Row, ToValue, Transaction, Value, all, new_row, one, params, run};
 use crate::catalogue::{
     Catalogue, CatalogueError, Claim, Holder, Lease, Leases, OutOfUse, RequestId, Resource, Result,
     Wanted,
 };
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const LEASE: &str = "SELECT epoch, drive, volume, host, process, run, until_ns FROM lease";
@@ -126,23 +128,50 @@ fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Resu
     }))
 }
 
+/// Requests that one statement begins with: each statement is a journey to the server and back.
+const AT_ONCE: usize = 50;
+
+/// Begins with those of some requests that wait.
+fn take(
+    transaction: &Transaction<'_>,
+    lease: &Lease,
+    requests: &[RequestId],
+    at_ns: i64,
+) -> Result<Vec<RequestId>> {
+    let ids: Vec<String> = (3..3 + AT_ONCE).map(|at| format!("?{at}")).collect();
+    let sql = format!(
+        "UPDATE request SET state = 'started', started_ns = ?2, lease = ?1 \
+        WHERE state = 'queued' AND id IN ({}) RETURNING id",
+        ids.join(", ")
+    );
+    let mut begun: HashSet<RequestId> = HashSet::new();
+    for some in requests.chunks(AT_ONCE) {
+        let mut values = vec![lease.epoch.to_value()?, Value::Integer(at_ns)];
+        // The statement always has the same number of parameters: some stand there twice.
+        values.extend(
+            some.iter()
+                .cycle()
+                .take(AT_ONCE)
+                .map(|id| Value::Integer(id.0)),
+        );
+        transaction.rows(&sql, &values, &mut |row| {
+            begun.insert(row.get(0)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    let taken = requests.iter().copied();
+    Ok(taken.filter(|id| begun.remove(id)).collect())
+}
+
 impl<D: Database> Leases for D {
     fn claim(&self, wanted: &Wanted<'_>, at_ns: i64) -> Result<Claim> {
         self.write(|transaction| claim(transaction, wanted, at_ns))
     }
 
     fn take(&self, lease: &Lease, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>> {
-        let sql = "UPDATE request SET state = 'started', started_ns = ?3, lease = ?2 \
-            WHERE id = ?1 AND state = 'queued'";
         self.write(|transaction| {
             must_hold(transaction, lease)?;
-            let mut taken = Vec::new();
-            for &id in requests {
-                if run(transaction, sql, params![id, lease.epoch, at_ns])? > 0 {
-                    taken.push(id);
-                }
-            }
-            Ok(taken)
+            take(transaction, lease, requests, at_ns)
         })
     }
 

@@ -57,6 +57,10 @@ impl Statements for rusqlite::Transaction<'_> {
         Ok(callers_ns)
     }
 
+    fn contains(&self, column: &str, parameter: &str) -> String {
+        format!("instr({column}, {parameter}) > 0")
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<String>> {
         let mut statement = self.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
         let names = statement.query_map([table], |row| row.get(0))?;
