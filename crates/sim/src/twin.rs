@@ -12,13 +12,16 @@ mod text;
 pub use log::Log;
 pub use priced::{AsItWas, Priced};
 
-use crate::library::{Site, Stalled};
-use crate::scenario::ScenarioError;
+use crate::library::{Run, Site, Stalled};
+use crate::mounts::MountPolicy;
+use crate::scenario::{Scenario, ScenarioError};
 use crate::statistics::{Interval, StatisticsError};
 use crate::study::LEVEL;
 use log::{Arrival, names};
 use measured::Measured;
+use priced::numbers;
 use tapewise_formats::asked_csv::Asked;
+use tapewise_model::profile::{Profile, ProfileError};
 
 /// A scenario made from logs.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,17 +164,23 @@ impl Twin {
             .map(one)
             .collect()
     }
-}
 
-/// Places in [`numbers`].
-const MEAN: usize = 0;
-const P95: usize = 2;
-
-/// Mean, median and 95th percentile.
-fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
-    responses_s.sort_by(f64::total_cmp);
-    let count = responses_s.len();
-    let quantile = |p: f64| responses_s[((p * count as f64) as usize).min(count - 1)];
-    let mean = responses_s.iter().sum::<f64>() / count as f64;
-    [mean, quantile(0.5), quantile(0.95)]
+    /// What comes of the twin's requests under a policy, all else as it is in the twin. Every policy gets the same
+    /// requests and the same random numbers.
+    ///
+    /// # Errors
+    /// [`CheckError`].
+    pub fn price(
+        &self,
+        policy: MountPolicy,
+        find: impl Fn(&str) -> Result<Profile, ProfileError>,
+        replications: u64,
+    ) -> Result<Priced, CheckError> {
+        let mut scenario = Scenario::from_toml(&self.text)?;
+        scenario.policy.mount = policy;
+        let site = Site::new(&scenario, find)?;
+        let runs = (0..replications).map(|replication| site.run(replication));
+        let runs = runs.collect::<Result<Vec<Run>, Stalled>>()?;
+        Ok(Priced::new(policy, &runs)?)
+    }
 }

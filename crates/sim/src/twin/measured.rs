@@ -1,7 +1,7 @@
 //! What logs tell of drives and robots.
 
 use super::log::{Arrival, Log};
-use super::{AsItWas, MEAN, P95, numbers};
+use super::priced::{AsItWas, MEAN, P95, numbers};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;

@@ -1,12 +1,9 @@
 //! What mount policies would have made of the requests in a site's logs, beside what the site made of them.
 
-use super::{CheckError, MEAN, P95, Twin, numbers};
-use crate::library::{Part, Run, Site};
+use crate::library::{Part, Run};
 use crate::mounts::MountPolicy;
-use crate::scenario::Scenario;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, StatisticsError};
 use crate::study::LEVEL;
-use tapewise_model::profile::{Profile, ProfileError};
 
 /// Parts of a drive's time that no log counts as work.
 const NO_WORK: [Part; 3] = [Part::RobotWait, Part::Failure, Part::Cleaning];
@@ -39,24 +36,10 @@ pub struct Priced {
     pub p95_s: Interval,
 }
 
-impl Twin {
-    /// What comes of the twin's requests under a policy, all else as it is in the twin. Every policy gets the same
-    /// requests and the same random numbers.
-    ///
-    /// # Errors
-    /// [`CheckError`].
-    pub fn price(
-        &self,
-        policy: MountPolicy,
-        find: impl Fn(&str) -> Result<Profile, ProfileError>,
-        replications: u64,
-    ) -> Result<Priced, CheckError> {
-        let mut scenario = Scenario::from_toml(&self.text)?;
-        scenario.policy.mount = policy;
-        scenario.check()?;
-        let site = Site::new(&scenario, find)?;
-        let runs = (0..replications).map(|replication| Ok(of_run(&site.run(replication)?)));
-        let runs = runs.collect::<Result<Vec<[f64; 4]>, CheckError>>()?;
+impl Priced {
+    /// What comes of these runs.
+    pub(super) fn new(policy: MountPolicy, runs: &[Run]) -> Result<Priced, StatisticsError> {
+        let runs: Vec<[f64; 4]> = runs.iter().map(of_run).collect();
         let one = |at: usize| {
             let values: Vec<f64> = runs.iter().map(|run| run[at]).collect();
             Interval::of_another(&values, LEVEL)
@@ -82,4 +65,17 @@ fn of_run(run: &Run) -> [f64; 4] {
     let responses = numbers(responses.map(|response| response.as_secs_f64()).collect());
     let hours = work_s.sum::<f64>() / 3600.0;
     [mounts as f64, hours, responses[MEAN], responses[P95]]
+}
+
+/// Places in [`numbers`].
+pub(super) const MEAN: usize = 0;
+pub(super) const P95: usize = 2;
+
+/// Mean, median and 95th percentile.
+pub(super) fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
+    responses_s.sort_by(f64::total_cmp);
+    let count = responses_s.len();
+    let quantile = |p: f64| responses_s[((p * count as f64) as usize).min(count - 1)];
+    let mean = responses_s.iter().sum::<f64>() / count as f64;
+    [mean, quantile(0.5), quantile(0.95)]
 }
