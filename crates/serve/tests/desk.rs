@@ -69,6 +69,7 @@ pub fn archive() -> tempfile::TempDir {
         block_bytes: 8192,
         segment_bytes: 1 << 20,
         part_bytes: 1 << 30,
+        group_by: Default::default(),
         volume_bytes: None,
         zstd_level: None,
         batch_window_s: None,

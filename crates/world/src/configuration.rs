@@ -1,5 +1,6 @@
 //! What a site is like: its library, how often that fails, and the settings of its archive.
 
+use tapewise_archive::placement::GroupBy;
 use tapewise_archive::settings::ArchiveSettings;
 use tapewise_emulator::Faults;
 use tapewise_model::Random;
@@ -38,6 +39,11 @@ impl Configuration {
             block_bytes,
             segment_bytes,
             part_bytes: one(&[20_000, 1 << 30, 1 << 30]).max(u64::from(block_bytes)),
+            // By the seed itself: a further lot would change the worlds of all seeds.
+            group_by: match seed % 4 {
+                0 => GroupBy::ALL[(seed / 4) as usize % GroupBy::ALL.len()],
+                _ => GroupBy::None,
+            },
             volume_bytes: Some(one(&[200_000, 800_000, 1 << 40])),
             zstd_level: Some(one(&[0, 0, 1]) as i32).filter(|level| *level > 0),
             batch_window_s: None,
