@@ -69,7 +69,7 @@ struct Columns {
 /// Columns of numbers, with the greatest number of each and what it is.
 const NUMBERS: [(&str, f64, &str); 4] = [
     ("response_s", 1e9, "a number of seconds, 0 or more"),
-    ("size_mb", 1e12, "a number of MB, 0 or more"),
+    ("size_mb", 1e9, "a number of MB, 0 to 1e9"),
     ("place", 1.0, "a share from 0 to 1"),
     ("priority", 255.0, "a number from 0 to 255"),
 ];

@@ -50,6 +50,9 @@ fn positive(key: &str, value: f64) -> Result<(), Fault> {
     }
 }
 
+/// A kilobyte a second: the first drives read faster, and at less a long file would outlast the clock.
+const LEAST_MB_S: f64 = 0.001;
+
 /// Refuses what is below zero.
 fn not_negative(key: &str, value: f64) -> Result<(), Fault> {
     if value.is_finite() && value >= 0.0 {
@@ -325,8 +328,11 @@ fn one_library(library: &Library) -> Result<(), Fault> {
         MOST_CARTRIDGES,
     )?;
     for drive in &library.drives {
-        if let Some(rate) = drive.rate_mb_s {
-            positive("drive.rate_mb_s", rate)?;
+        if let Some(rate) = drive.rate_mb_s
+            && !(LEAST_MB_S..=f64::MAX).contains(&rate)
+        {
+            let what = format!("is {rate}; it must be {LEAST_MB_S} or more");
+            return fault("drive.rate_mb_s", what);
         }
         if drive.cleaning.as_ref().is_some_and(|c| c.every_mounts == 0) {
             return fault("drive.cleaning.every_mounts", "is 0; at least 1");

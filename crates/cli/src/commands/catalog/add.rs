@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::CatalogueError;
+use tapewise_archive::catalogue::{CatalogueError, ListItem};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::foreign::{ForeignVolume, InLibrary, LeftOut, is_same_label};
 use tapewise_archive::mover::Others;
@@ -89,14 +89,24 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     }
     all_new(&archive, &found, &args.tapes)?;
     let mut answer = Answer::new("catalog-add", args.json);
-    for ForeignVolume {
-        volume,
-        recorded,
-        left_out,
-    } in &found
-    {
-        archive.catalogue.add_recorded(volume, recorded, now_ns())?;
-        told(&volume.label, recorded.len(), left_out, &mut answer)?;
+    let mut counts = Vec::new();
+    let mut items = found.into_iter().flat_map(|found| {
+        let ForeignVolume {
+            volume,
+            recorded,
+            left_out,
+        } = found;
+        counts.push((volume.label.clone(), recorded.len(), left_out));
+        let files = recorded.into_iter().map(ListItem::File);
+        std::iter::once(ListItem::Volume(volume))
+            .chain(files)
+            .map(Ok)
+    });
+    // One transaction: a list is added as a whole or not at all.
+    archive.catalogue.add_list(&mut items, now_ns())?;
+    drop(items);
+    for (label, files, left_out) in &counts {
+        told(label, *files, left_out, &mut answer)?;
     }
     if args.tapes.is_empty() {
         answer.end()?;

@@ -32,7 +32,7 @@ pub struct Way {
 pub struct Moves {
     /// Seeks from the beginning of tape.
     pub from_beginning: Vec<Move>,
-    /// Seeks between any places.
+    /// Seeks between any places, those of a walk among them.
     pub between: Vec<Move>,
     /// Unmounts away from the beginning of tape.
     pub unmounts: Vec<Move>,
@@ -57,7 +57,10 @@ impl Moves {
         });
         Moves {
             from_beginning: log.seeks(Step::SeekBot).collect(),
-            between: log.seeks(Step::SeekMid).collect(),
+            between: log
+                .seeks(Step::SeekMid)
+                .chain(log.seeks(Step::Walk))
+                .collect(),
             unmounts: all(Action::Unmount).map(|event| moved(event)).collect(),
             first: first.collect(),
             rewinds: log.rewinds.iter().map(|event| moved(event)).collect(),
