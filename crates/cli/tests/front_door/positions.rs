@@ -124,7 +124,7 @@ fn maps_that_do_not_fit_are_refused() {
         ],
     );
     refused("wrap,block\n", &["m.csv", "no rows"]);
-    refused("", &["m.csv", "no rows"]);
+    refused("", &["m.csv", "the file is empty"]);
     refused(
         "wrap,block\n0,10\n1,x\n",
         &["m.csv", "line 3, column block", "\"x\""],

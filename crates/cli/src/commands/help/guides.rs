@@ -28,6 +28,7 @@ guides![
     "fuzzing",
     "glossary",
     "gniewek-1999",
+    "growth",
     "hillyer-1996",
     "how-the-emulator-moves",
     "johnson-miller-1998",
