@@ -24,7 +24,7 @@ use tapewise_model::{Micros, Random, profile};
 use tapewise_order::Algorithm;
 use tapewise_scsi::{Changer, TapeDrive};
 
-/// A stored byte stands for so many on tape: files of some kilobytes are files of gigabytes there.
+/// Bytes of tape for each stored byte: files of some kilobytes are files of gigabytes there.
 const SCALE: u64 = 200_000;
 const DRIVES: u16 = 4;
 const USERS: u64 = 5;

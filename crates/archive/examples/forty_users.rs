@@ -35,7 +35,7 @@ const FILES: u64 = 1_600;
 const USERS: u64 = 40;
 /// Files that each user asks for.
 const EACH: usize = 10;
-/// A stored byte stands for so many on tape: files of 30 kB are files of 6 GB there.
+/// Bytes of tape for each stored byte: files of 30 kB are files of 6 GB there.
 const SCALE: u64 = 200_000;
 const FILE_BYTES: usize = 30_000;
 
@@ -93,6 +93,31 @@ fn simulated(
     Ok(responses.sum::<f64>() / run.answers.len() as f64)
 }
 
+/// The drives and the robot of a new library.
+fn pool(place: &Path, spec: &LibrarySpec) -> Result<Pool, Box<dyn Error>> {
+    // Every device has a time of its own, so that drives work beside each other on a virtual clock.
+    let library = Library::create(place, spec, Clock::virtual_time())?.apart();
+    let drives = (0..usize::from(DRIVES)).map(|drive| {
+        let transport = library.transport_to_drive(drive)?;
+        Ok(TapeDrive::open(Box::new(transport))?)
+    });
+    let drives = drives.collect::<Result<Vec<TapeDrive>, Box<dyn Error>>>()?;
+    let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
+    let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
+    pool.set_pace(Pace::Turns);
+    Ok(pool)
+}
+
+fn settings(policy: MountPolicy) -> Result<Settings, Box<dyn Error>> {
+    let mut settings = Settings::of(profile::find("lto8")?);
+    settings.block_bytes = 8192;
+    settings.segment_bytes = 1 << 20;
+    settings.byte_scale = SCALE;
+    settings.volume_bytes = Some(FILES / u64::from(CARTRIDGES) * FILE_BYTES as u64);
+    settings.mounts.policy = policy;
+    Ok(settings)
+}
+
 /// What forty users asked of an archive at once and when it was read; and what drives and robot did for it.
 fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
@@ -101,15 +126,7 @@ fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), 
     for cartridge in &mut spec.cartridges {
         cartridge.scale = SCALE;
     }
-    let place = directory.path().join("library");
-    // Every device has a time of its own, so that drives work beside each other on a virtual clock.
-    let library = Library::create(&place, &spec, Clock::virtual_time())?.apart();
-    let drives = (0..usize::from(DRIVES)).map(|drive| {
-        let transport = library.transport_to_drive(drive)?;
-        Ok(TapeDrive::open(Box::new(transport))?)
-    });
-    let drives = drives.collect::<Result<Vec<TapeDrive>, Box<dyn Error>>>()?;
-    let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
+    let mut pool = pool(&directory.path().join("library"), &spec)?;
     let catalogue = Arc::new(SqliteCatalogue::open(
         &directory.path().join("catalogue.db"),
     )?);
@@ -119,14 +136,7 @@ fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), 
         low_bytes: 1 << 39,
     };
     let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as _, water)?;
-    let mut settings = Settings::of(profile::find("lto8")?);
-    settings.block_bytes = 8192;
-    settings.segment_bytes = 1 << 20;
-    settings.byte_scale = SCALE;
-    settings.volume_bytes = Some(FILES / u64::from(CARTRIDGES) * FILE_BYTES as u64);
-    settings.mounts.policy = policy;
-    let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
-    pool.set_pace(Pace::Turns);
+    let settings = settings(policy)?;
     let ids = stored(&cache, directory.path(), seed)?;
     let (mut events, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
     let mut mover = Mover {

@@ -1,8 +1,8 @@
 //! What placement at writing saves at recall, and what it costs at writing: `make placement` prints the tables of
 //! docs/method/placement.md.
 //!
-//! Sixty datasets grow at the same time. What came is written every night, or after ten nights. Then users ask, in one of three ways, and
-//! a library of four LTO-6 drives answers.
+//! Sixty datasets grow at the same time. What came is written every night, or after ten nights. Then users ask, in one
+//! of three ways, and a library of four LTO-6 drives answers.
 //!
 //! `cargo run --release -p tapewise-archive --example placement -- [SEEDS]`
 
@@ -144,7 +144,7 @@ fn askings(files: &[File], asking: Asking, seed: u64) -> Vec<Vec<usize>> {
     (0..ASKINGS).map(|_| one()).collect()
 }
 
-/// Writes so many nights at once by a rule, and has the users ask.
+/// Writes the files of some nights at once by a rule, and has the users ask.
 fn figures(seed: u64, nights: i64, asking: Asking, by: GroupBy) -> Result<Figures, Box<dyn Error>> {
     let files = files(seed);
     let mut rooms = Vec::new();

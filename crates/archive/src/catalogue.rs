@@ -2,9 +2,9 @@
 //!
 //! A [`Catalogue`] is eight sets of operations, one for each thing it knows: [`Volumes`], [`Files`],
 //! [`Writes`], [`Requests`], [`Failures`], [`Stages`], [`CacheRecords`] and [`Leases`]. Every operation is one
-//! transaction: it has happened as a whole and survives the process and the machine's power, or it has not happened. No type of a
-//! database stands in an interface, and no answer keeps a statement open. The operations are written once, in
-//! `sql`, for both databases.
+//! transaction: it has happened as a whole and survives the process and the machine's power, or it has not happened. No
+//! type of a database stands in an interface, and no answer keeps a statement open. The operations are written once,
+//! in `sql`, for both databases.
 //!
 //! What a person was told is stored is *live*: it has whole copies on volumes, or lies in the disk
 //! cache, which keeps it until it has as many copies as were wanted. A write is begun before the

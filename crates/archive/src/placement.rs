@@ -57,7 +57,7 @@ impl GroupBy {
     }
 }
 
-/// The first directories of a path, at most so many.
+/// The first directories of a path, at most `most`.
 fn directories(path: &[u8], most: usize) -> &[u8] {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let end = slashes.map(|(place, _)| place).take(most).last();

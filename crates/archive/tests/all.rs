@@ -22,6 +22,7 @@ mod ltfs_volume;
 mod mover;
 mod mover_attentions;
 mod mover_doubts;
+mod mover_grouped;
 mod mover_migrate;
 mod mover_others;
 mod mover_tiers;

@@ -126,11 +126,11 @@ pub(crate) struct Queue {
 struct PlannedMount {
     /// The volume's label.
     label: String,
-    /// Recalls that it is read for.
+    /// How many recalls this mount answers.
     recalls: usize,
     /// Bytes that are read.
     bytes: u64,
-    /// Seconds that it is likely to be in the drive.
+    /// How long the cartridge will probably be in the drive, in seconds.
     drive_s: f64,
     /// Why it is its turn.
     why: String,

@@ -5,7 +5,8 @@
 //! the best schedule of each cartridge is found alone (the `single` module). The sum over cartridges, less what all drives
 //! are worth at these prices, is a bound for any prices: weak duality. A subgradient method only looks for
 //! prices that give a high bound, so nothing about it has to be proven. Everything that counts is computed in
-//! integers. Beside it stands what each cartridge takes if it has a drive for itself. docs/method/next-mount.md has the problem and the proof.
+//! integers. A second bound stands beside it: what each cartridge takes if it has a drive for itself.
+//! docs/method/next-mount.md has the problem and the proof.
 //!
 //! ```
 //! use tapewise_model::Micros;

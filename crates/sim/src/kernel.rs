@@ -26,7 +26,7 @@ use tapewise_model::Micros;
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Entry<E>>,
-    /// What happens at the time that it is, in its order.
+    /// Events of the present time that were put down since it began, in that order.
     at_once: VecDeque<E>,
     now: Micros,
     sequence: u64,

@@ -235,7 +235,7 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
-    /// The latest recalls, at most so many: who asked for which file, and when.
+    /// The latest recalls, at most `most`, latest first: who asked for which file, and when.
     fn asked(&self, most: usize) -> Result<Vec<Asked>>;
 
     /// How many recalls have no answer, and since when, without a list of them.

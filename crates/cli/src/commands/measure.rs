@@ -19,6 +19,7 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
+use tapewise_plot::Drawn;
 use tapewise_plot::html::{Report, Sheet};
 use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::Summary;
@@ -152,32 +153,31 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     crate::output::print(&crate::output::table(&table))?;
     let drawn = || pictures(&summary, subject, key_points.as_ref(), emulated);
     if let Some(path) = &args.html {
-        html::write(
-            path,
-            &Report {
-                title: format!("tapewise measure: {}", subject.profile.title),
-                answer: table::answer(&summary, subject, emulated),
-                remarks: Vec::new(),
-                figures: drawn()?,
-                sheets: vec![Sheet::new("measured", table), html::moves(log.events())],
-                tracks: Vec::new(),
-                made_by: html::MADE_BY.to_owned(),
-            },
-        )?;
+        let report = Report {
+            title: format!("tapewise measure: {}", subject.profile.title),
+            answer: table::answer(&summary, subject, emulated),
+            remarks: Vec::new(),
+            figures: drawn()?,
+            sheets: vec![Sheet::new("measured", table), html::moves(log.events())],
+            tracks: Vec::new(),
+            made_by: html::MADE_BY.to_owned(),
+        };
+        html::write(path, &report)?;
         say(format_args!("{}\n", path.display()));
     }
     if let Some(directory) = &args.plot {
-        let drawn = drawn()?;
-        plot::write(directory, &drawn)?;
-        for picture in &drawn {
-            say(format_args!(
-                "{}/{}.svg\n",
-                directory.display(),
-                picture.name
-            ));
-        }
+        write_pictures(directory, &drawn()?)?;
     }
     Ok(std::process::ExitCode::SUCCESS)
+}
+
+fn write_pictures(directory: &Path, drawn: &[Drawn]) -> Result<(), CliError> {
+    plot::write(directory, drawn)?;
+    for picture in drawn {
+        let directory = directory.display();
+        say(format_args!("{directory}/{}.svg\n", picture.name));
+    }
+    Ok(())
 }
 
 /// Steps that were asked for by name must be possible.

@@ -102,22 +102,16 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let address = resolve(configured.listen(args))?;
     let site = configured.site(args, PAGE)?;
     let archive = Archive::open(&args.archive)?;
-    if archive.is_loaded_by_hand() && !args.no_drives {
-        let said = "the drives of this archive are loaded by hand, and nobody may be there when a request comes";
-        return Err(CliError::with(Exit::Refused, said).hint(
-            "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`",
-        ));
+    if !args.no_drives {
+        needs_a_robot(&archive)?;
     }
     let certificate = configured.tls().map(Certificate::of).transpose();
     let certificate = certificate.map_err(CliError::input)?.map(Arc::new);
     let (token, token_file, is_new) = configured.token(args)?;
     let access = configured.access(&token)?;
     let (address, socket) = bind(address)?;
-    let what = if is_new { "a new" } else { "the" };
-    say(format_args!(
-        "tapewise: {what} token is in {}\n",
-        token_file.display()
-    ));
+    let (what, path) = (if is_new { "a new" } else { "the" }, token_file.display());
+    say(format_args!("tapewise: {what} token is in {path}\n"));
     if certificate.is_none() {
         warn_of_clear_text(address);
     }
@@ -135,12 +129,8 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         now_ns,
         work: Arc::clone(&work),
     }));
-    let scheme = if certificate.is_some() {
-        "https"
-    } else {
-        "http"
-    };
-    print(&format!("{scheme}://{address}/\n"))?;
+    let encrypted = if certificate.is_some() { "s" } else { "" };
+    print(&format!("http{encrypted}://{address}/\n"))?;
     let drives = Drives {
         archive: &archive,
         window: args
@@ -177,6 +167,15 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         (_, Ok(Err(error))) => Err(error),
         _ => Err(CliError::failed("a part of the service ended")),
     }
+}
+
+fn needs_a_robot(archive: &Archive) -> Result<(), CliError> {
+    if !archive.is_loaded_by_hand() {
+        return Ok(());
+    }
+    let said = "the drives of this archive are loaded by hand, and nobody may be there when a request comes";
+    let hint = "name the robot as `changers` in archive.toml, or use `tapewise recall --archive`";
+    Err(CliError::with(Exit::Refused, said).hint(hint))
 }
 
 /// Warns if other machines can reach an address where nothing is encrypted.

@@ -96,30 +96,9 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     archive.settings.group_by = args.group_by.unwrap_or(archive.settings.group_by);
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let under = args.under.clone().unwrap_or_default();
-    let mut sources = Vec::new();
-    for path in &args.paths {
-        let inner = under.join(path.file_name().unwrap_or_default());
-        find(path, &inner, &mut sources, &mut |other| {
-            say(format_args!(
-                "tapewise: {}: a link or a device: not stored\n",
-                other.display()
-            ));
-        })?;
-    }
+    let sources = found(args)?;
     let found = sources.len();
-    let mut given_up = |source: &Source, aside: Option<PathBuf>| {
-        let left = aside.map_or_else(String::new, |aside| {
-            let directory = archive.cache_directory().join(aside);
-            format!(", and what was left of it is in {}", directory.display())
-        });
-        say(format_args!(
-            "tapewise: {} was damaged in the cache and on no tape: it is stored again{left}\n",
-            source.path
-        ));
-    };
-    let catalogue = archive.catalogue.as_ref();
-    let sources = not_stored_yet(catalogue, &cache, sources, args.replace, &mut given_up)?;
+    let sources = to_store(&archive, &cache, sources, args.replace)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -182,6 +161,49 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The files at the paths that were given.
+fn found(args: &Store) -> Result<Vec<Source>, CliError> {
+    let under = args.under.clone().unwrap_or_default();
+    let mut sources = Vec::new();
+    for path in &args.paths {
+        let inner = under.join(path.file_name().unwrap_or_default());
+        find(path, &inner, &mut sources, &mut |other| {
+            say(format_args!(
+                "tapewise: {}: a link or a device: not stored\n",
+                other.display()
+            ));
+        })?;
+    }
+    Ok(sources)
+}
+
+/// Those that the archive does not have, or no longer has.
+fn to_store(
+    archive: &Archive,
+    cache: &Cache,
+    sources: Vec<Source>,
+    replace: bool,
+) -> Result<Vec<Source>, CliError> {
+    let mut given_up = |source: &Source, aside: Option<PathBuf>| {
+        let left = aside.map_or_else(String::new, |aside| {
+            let directory = archive.cache_directory().join(aside);
+            format!(", and what was left of it is in {}", directory.display())
+        });
+        say(format_args!(
+            "tapewise: {} was damaged in the cache and on no tape: it is stored again{left}\n",
+            source.path
+        ));
+    };
+    let catalogue = archive.catalogue.as_ref();
+    Ok(not_stored_yet(
+        catalogue,
+        cache,
+        sources,
+        replace,
+        &mut given_up,
+    )?)
 }
 
 /// Brings to tape what is due; or all, where the cache has no room for it to wait.
