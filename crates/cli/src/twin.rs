@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use tapewise_formats::asked_csv::{is_asked, read_asked};
-use tapewise_formats::cta_log::read_cta_log;
+use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
 use tapewise_formats::event_log::read_events;
 use tapewise_model::profile;
 use tapewise_sim::Scenario;
@@ -94,10 +94,13 @@ fn read(path: &Path) -> Result<Log, CliError> {
             .map(Log::Asked)
             .map_err(|error| bad(&error));
     }
-    // What is none of these is none of CTA's either, and its reader says so.
     read_cta_log(input).map(Log::Cta).map_err(|error| {
-        bad(&error).hint(
-            "a twin is made of a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon",
+        let error = match error {
+            CtaLogError::NothingRead { .. } => bad(&"nothing in it says what was asked for"),
+            error => bad(&error),
+        };
+        error.hint(
+            "give a table with arrived_s and cartridge, an event log of tapewise, or the log of CTA's tape daemon at level INFO",
         )
     })
 }
