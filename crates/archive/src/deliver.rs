@@ -56,6 +56,7 @@ pub use copy::{Copied, CopyItem, Took, copy};
 pub use delivery::Delivery;
 pub use destination::{Destination, Presence};
 pub use expected::Expected;
+pub(crate) use expected::{kinds, mismatch};
 pub use metadata::{Metadata, NotKept};
 pub use path::{BadPath, InnerPath, shown};
 pub use watch::{Step, Watch};
@@ -136,6 +137,14 @@ pub enum DeliverError {
         /// The name under which it is being written.
         part: String,
     },
+    /// A bucket cannot be used: it cannot be reached, or refuses what was asked of it.
+    #[error("{place}: {why}")]
+    Unavailable {
+        /// The bucket.
+        place: String,
+        /// Why.
+        why: String,
+    },
     /// More than the file's length was written.
     #[error("{path}: bytes up to {end} came, its length is {bytes}")]
     Beyond {
@@ -171,11 +180,17 @@ pub enum DeliverError {
 }
 
 impl DeliverError {
-    /// Whether the destination is full: more space, and the same can be tried again.
-    pub fn is_full(&self) -> bool {
+    /// Whether the destination takes no file for now: it is full, or a bucket that cannot be used. Once that is put
+    /// right, the same can be tried again.
+    pub fn is_of_destination(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, DeliverError::Io { source, .. }
-            if matches!(source.kind(), StorageFull | QuotaExceeded))
+        match self {
+            DeliverError::Io { source, .. } => {
+                matches!(source.kind(), StorageFull | QuotaExceeded)
+            }
+            DeliverError::Unavailable { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether the contents are not those that were expected, wherever they came from.

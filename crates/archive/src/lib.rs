@@ -5,6 +5,7 @@
 //! | [`record`] | volumes, files, copies, segments, requests: the words all others share |
 //! | [`sums`] | checksums on the way, and the lists that people keep of them |
 //! | [`deliver`] | files appear in a destination whole, verified and never outside of it |
+//! | [`bucket`] | S3 buckets, where files are delivered and objects are stored from |
 //! | [`read`] | what is wanted of a tape, read in our order; learns the tape meanwhile |
 //! | [`stream`] | blocks between drive and disk on threads of their own, in buffers that are used again |
 //! | [`volume`] | our volumes: a label that explains itself, tar segments between filemarks |
@@ -21,6 +22,7 @@
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
+pub mod bucket;
 pub mod cache;
 pub mod catalogue;
 pub mod damage;

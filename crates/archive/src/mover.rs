@@ -41,6 +41,7 @@ mod lessee;
 mod migrate;
 mod migrated;
 mod open;
+mod place;
 mod recall;
 mod repack;
 mod scrub;
@@ -61,6 +62,7 @@ pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
 pub use verify::{Verified, VolumeVerified};
 
+use crate::bucket::Buckets;
 use crate::cache::{Cache, CacheError};
 use crate::catalogue::{Catalogue, CatalogueError};
 use crate::deliver::{DeliverError, Watch};
@@ -103,6 +105,8 @@ pub struct Settings {
     /// Whether disk and drive work at the same time, on threads of their own; false where a seed is to give the same
     /// steps in the same order again.
     pub overlap: bool,
+    /// The buckets to which files are recalled.
+    pub buckets: Buckets,
     /// Who is asked before a destination of recalls is touched: nobody, except in tests.
     pub watch: Option<Arc<dyn Watch>>,
 }
@@ -124,6 +128,7 @@ impl Settings {
             mounts: MountSettings::default(),
             algorithm: Algorithm::Best,
             overlap: true,
+            buckets: Buckets::default(),
             watch: None,
         }
     }
@@ -283,8 +288,8 @@ impl MoveError {
         }
     }
 
-    /// Whether it says that the destination of what was read is full.
-    fn is_full(&self) -> bool {
+    /// Whether it says that the destination of what was read takes no file for now.
+    fn is_of_destination(&self) -> bool {
         let MoveError::Run {
             source: RunError::Sink(error),
             ..
@@ -295,7 +300,7 @@ impl MoveError {
         let inner = error
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<MoveError>());
-        matches!(inner, Some(MoveError::Deliver(error)) if error.is_full())
+        matches!(inner, Some(MoveError::Deliver(error)) if error.is_of_destination())
     }
 
     /// What the label of the cartridge in the drive says, where it is another than was asked for.

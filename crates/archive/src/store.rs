@@ -2,16 +2,16 @@
 
 mod sources;
 
-pub use sources::{FileSystem, SourceFile, Sources, Stamp, modified_ns};
+pub use sources::{Changed, FileSystem, SourceFile, Sources, Stamp};
 
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
 use crate::catalogue::{
     CatalogueError, Copy, CopyState, FileId, Files, NewFile, NewStore, RequestId, Terms,
 };
-use crate::deliver::{BadPath, InnerPath, shown};
+use crate::deliver::{BadPath, InnerPath, mismatch, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};
-use crate::sums::{Kind, Summer};
+use crate::sums::{Kind, Sum, Summer};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub struct Source {
     pub from: PathBuf,
     /// Its path in the archive.
     pub path: InnerPath,
+    /// Its length when it was found.
+    pub bytes: u64,
 }
 
 /// How files are stored.
@@ -57,6 +59,24 @@ pub enum StoreError {
     Changed {
         /// The file.
         path: String,
+    },
+    /// A bucket cannot be used.
+    #[error("{place}: {why}")]
+    Unavailable {
+        /// The place in it.
+        place: String,
+        /// Why.
+        why: String,
+    },
+    /// What came of it is not what its bucket states of it.
+    #[error("{path}: checksum {found}, and the bucket states {stated}; nothing was stored")]
+    Mismatch {
+        /// The object.
+        path: String,
+        /// What is stated.
+        stated: Sum,
+        /// What was computed.
+        found: Sum,
     },
     /// The cache.
     #[error(transparent)]
@@ -113,20 +133,15 @@ pub fn store_from(
 }
 
 /// How many of the first files are stored together: no more than `most`, and, unless it is one file, than these bytes.
-///
-/// # Errors
-/// [`StoreError::Unreadable`].
-pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> Result<usize, StoreError> {
+pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> usize {
     let mut bytes = 0u64;
     for (number, source) in sources.iter().take(most).enumerate() {
-        let file = std::fs::metadata(&source.from)
-            .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
-        bytes = bytes.saturating_add(file.len());
+        bytes = bytes.saturating_add(source.bytes);
         if number > 0 && bytes > most_bytes {
-            return Ok(number);
+            return number;
         }
     }
-    Ok(sources.len().min(most))
+    sources.len().min(most)
 }
 
 /// Those that are not in the archive, so that storing can go on after it was killed. What waits in the cache alone is
@@ -136,6 +151,7 @@ pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> Result<usiz
 /// # Errors
 /// [`StoreError::Another`] for another file of the same path, unless it is replaced.
 pub fn not_stored_yet(
+    from: &dyn Sources,
     catalogue: &dyn Files,
     cache: &Cache,
     sources: Vec<Source>,
@@ -159,9 +175,10 @@ pub fn not_stored_yet(
             continue;
         }
         let known = entry.file;
-        let now = std::fs::metadata(&source.from)
+        let now = from
+            .stamp(&source.from)
             .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
-        let is_known = known.bytes == now.len() && known.modified_ns == modified_ns(&now);
+        let is_known = known.bytes == now.bytes && known.modified_ns == now.modified_ns;
         if !is_known && !replace {
             return Err(StoreError::Another {
                 path: source.path.clone(),
@@ -186,8 +203,8 @@ pub fn find(
     other: &mut dyn FnMut(&Path),
 ) -> Result<(), StoreError> {
     let failed = |error: std::io::Error| unreadable(&path.display().to_string(), &error);
-    let kind = std::fs::symlink_metadata(path).map_err(failed)?.file_type();
-    if kind.is_dir() {
+    let metadata = std::fs::symlink_metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
         let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
             .map_err(failed)?
             .map(|entry| entry.map(|entry| entry.path()))
@@ -198,10 +215,11 @@ pub fn find(
             let name = entry.file_name().unwrap_or_default();
             find(&entry, &inner.join(name), sources, other)?;
         }
-    } else if kind.is_file() {
+    } else if metadata.is_file() {
         sources.push(Source {
             from: path.to_owned(),
             path: InnerPath::new(inner.as_os_str().as_bytes())?,
+            bytes: metadata.len(),
         });
     } else {
         other(path);
@@ -222,6 +240,10 @@ fn copy_summed(
     loop {
         let count = match from.read(buffer) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Changed>()) => {
+                let path = name.to_owned();
+                return Err(StoreError::Changed { path });
+            }
             read => read.map_err(|error| unreadable(name, &error))?,
         };
         bytes += count as u64;
@@ -263,8 +285,15 @@ fn bring_in(
             what: "is not a regular file; links, devices and directories are not stored".to_owned(),
         });
     }
-    let kinds = how.also.iter().copied().filter(|kind| *kind != Kind::Xxh3);
-    let mut summer = Summer::new(std::iter::once(Kind::Xxh3).chain(kinds));
+    let stated = file.stated().to_vec();
+    let mut kinds = vec![Kind::Xxh3];
+    let of_stated = stated.iter().map(|sum| sum.kind);
+    for kind in how.also.iter().copied().chain(of_stated) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let mut summer = Summer::new(kinds);
     let mut incoming = cache.reserve(before.bytes, at_ns)?.create()?;
     let most = before.bytes;
     let bytes = copy_summed(
@@ -279,13 +308,21 @@ fn bring_in(
     if bytes != before.bytes || before != after {
         return Err(StoreError::Changed { path: name });
     }
+    let sums = summer.finish();
+    if let Some((stated, found)) = mismatch(&stated, &sums) {
+        return Err(StoreError::Mismatch {
+            path: name,
+            stated,
+            found,
+        });
+    }
     incoming.note(source.path.as_bytes(), before.modified_ns);
     let record = File {
         path: source.path.as_bytes().to_vec(),
         bytes,
         modified_ns: before.modified_ns,
         mode: before.mode,
-        sums: summer.finish(),
+        sums,
     };
     let new = NewFile {
         file: record,

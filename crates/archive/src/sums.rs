@@ -20,6 +20,8 @@ pub enum Kind {
     Crc32,
     /// CRC-32C (Castagnoli), which processors have an instruction for.
     Crc32c,
+    /// CRC-64/NVME, which S3 computes of whole objects.
+    Crc64Nvme,
     /// Adler-32, as dCache, EOS and CTA use it.
     Adler32,
     /// xxHash, 64 bits, seed 0.
@@ -38,9 +40,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Crc32,
         Kind::Crc32c,
+        Kind::Crc64Nvme,
         Kind::Adler32,
         Kind::Xxh64,
         Kind::Xxh3,
@@ -55,6 +58,7 @@ impl Kind {
         match self {
             Kind::Crc32 => "crc32",
             Kind::Crc32c => "crc32c",
+            Kind::Crc64Nvme => "crc64nvme",
             Kind::Adler32 => "adler32",
             Kind::Xxh64 => "xxh64",
             Kind::Xxh3 => "xxh3",
@@ -69,7 +73,7 @@ impl Kind {
     pub fn bytes(self) -> usize {
         match self {
             Kind::Crc32 | Kind::Crc32c | Kind::Adler32 => 4,
-            Kind::Xxh64 | Kind::Xxh3 => 8,
+            Kind::Crc64Nvme | Kind::Xxh64 | Kind::Xxh3 => 8,
             Kind::Md5 => 16,
             Kind::Sha1 => 20,
             Kind::Sha256 => 32,
@@ -125,7 +129,7 @@ impl fmt::Display for Sum {
 /// Why a text is no checksum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is not a checksum: give KIND:DIGITS, the kinds are crc32, crc32c, adler32, xxh64, xxh3, md5, sha1, sha256, sha512"
+    "\"{0}\" is not a checksum: give KIND:DIGITS, the kinds are crc32, crc32c, crc64nvme, adler32, xxh64, xxh3, md5, sha1, sha256, sha512"
 )]
 pub struct NoSum(String);
 
@@ -160,6 +164,7 @@ impl std::io::Write for Summer {
 enum State {
     Crc32(crc32fast::Hasher),
     Crc32c(u32),
+    Crc64Nvme(crc_fast::Digest),
     Adler32(adler2::Adler32),
     Xxh64(xxhash_rust::xxh64::Xxh64),
     Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
@@ -174,6 +179,7 @@ impl State {
         match kind {
             Kind::Crc32 => State::Crc32(crc32fast::Hasher::new()),
             Kind::Crc32c => State::Crc32c(0),
+            Kind::Crc64Nvme => State::Crc64Nvme(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme)),
             Kind::Adler32 => State::Adler32(adler2::Adler32::new()),
             Kind::Xxh64 => State::Xxh64(xxhash_rust::xxh64::Xxh64::new(0)),
             Kind::Xxh3 => State::Xxh3(Box::default()),
@@ -189,6 +195,7 @@ impl State {
         match self {
             State::Crc32(state) => state.update(bytes),
             State::Crc32c(crc) => *crc = crc32c::crc32c_append(*crc, bytes),
+            State::Crc64Nvme(state) => state.update(bytes),
             State::Adler32(state) => state.write_slice(bytes),
             State::Xxh64(state) => state.update(bytes),
             State::Xxh3(state) => state.update(bytes),
@@ -204,6 +211,7 @@ impl State {
         let (kind, value) = match self {
             State::Crc32(state) => (Kind::Crc32, state.finalize().to_be_bytes().to_vec()),
             State::Crc32c(crc) => (Kind::Crc32c, crc.to_be_bytes().to_vec()),
+            State::Crc64Nvme(state) => (Kind::Crc64Nvme, state.finalize().to_be_bytes().to_vec()),
             State::Adler32(state) => (Kind::Adler32, state.checksum().to_be_bytes().to_vec()),
             State::Xxh64(state) => (Kind::Xxh64, state.digest().to_be_bytes().to_vec()),
             State::Xxh3(state) => (Kind::Xxh3, state.digest().to_be_bytes().to_vec()),

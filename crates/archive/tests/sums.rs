@@ -3,9 +3,10 @@
 use tapewise_archive::sums::{Kind, Sum, Summer};
 
 /// What the nine bytes "123456789" sum up to, and for the hashes "abc".
-const PUBLISHED: [(&str, &str); 9] = [
+const PUBLISHED: [(&str, &str); 10] = [
     ("123456789", "crc32:cbf43926"),
     ("123456789", "crc32c:e3069283"),
+    ("123456789", "crc64nvme:ae8b14860a799888"),
     ("123456789", "adler32:091e01de"),
     ("abc", "xxh64:44bc2cf5ad770999"),
     ("abc", "xxh3:78af5f94892f3950"),

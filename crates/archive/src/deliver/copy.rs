@@ -217,7 +217,7 @@ impl Writer<'_> {
         };
         self.current = None;
         self.wanted.not.store(self.at, Ordering::Relaxed);
-        let is_full = error.is_full();
+        let is_full = error.is_of_destination();
         (self.told)(Copied::Failed(error));
         !is_full
     }

@@ -203,7 +203,7 @@ impl Destination {
 }
 
 impl Expected {
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         if self.sums.is_empty() {
             Outcome::Unverified
         } else {

@@ -32,7 +32,7 @@ impl Expected {
 }
 
 /// The kinds of sums that are computed of a file: each once, those that are compared first.
-pub(super) fn kinds(expected: &Expected) -> Vec<Kind> {
+pub(crate) fn kinds(expected: &Expected) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     let compared = expected.sums.iter().map(|sum| sum.kind);
     for kind in compared.chain(expected.also.iter().copied()) {
@@ -44,7 +44,7 @@ pub(super) fn kinds(expected: &Expected) -> Vec<Kind> {
 }
 
 /// The first sum that is not what was expected: that, and what was found.
-pub(super) fn mismatch(expected: &[Sum], found: &[Sum]) -> Option<(Sum, Sum)> {
+pub(crate) fn mismatch(expected: &[Sum], found: &[Sum]) -> Option<(Sum, Sum)> {
     expected.iter().find_map(|wanted| {
         let found = found.iter().find(|found| found.kind == wanted.kind)?;
         (found != wanted).then(|| (wanted.clone(), found.clone()))

@@ -163,7 +163,7 @@ impl<'a> Deliveries<'a> {
     /// A file cannot be delivered. Others go on, unless the destination takes no more of them.
     fn failed(&mut self, want: usize, error: DeliverError) -> io::Result<()> {
         self.open.remove(&want);
-        let full = error.is_full();
+        let full = error.is_of_destination();
         let words = error.to_string();
         (self.said)(Err(error.into()));
         if full {

@@ -1,9 +1,10 @@
-//! A file that comes from tape: into a directory or into the cache, expanded where it is a zstd frame.
+//! A file that comes from tape: to its destination or into the cache, expanded where it is a zstd frame.
 
 use super::MoveError;
 use crate::cache::{Cache, Incoming};
 use crate::catalogue::{Catalogue, FileId};
-use crate::deliver::{DeliverError, Delivery};
+use super::place::Underway;
+use crate::deliver::DeliverError;
 use crate::record::File;
 use crate::sums::{Sum, Summer};
 use crate::volume::Expander;
@@ -11,8 +12,8 @@ use std::io::{Error, Result, Write};
 
 /// Where it goes.
 enum Target {
-    /// A directory of whoever asked.
-    Directory(Delivery),
+    /// A place of whoever asked.
+    Place(Underway),
     /// The cache, with the sums of what has come.
     Cache(Incoming, Summer),
 }
@@ -20,7 +21,7 @@ enum Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         match self {
-            Target::Directory(delivery) => delivery.write(bytes).map_err(Error::other)?,
+            Target::Place(underway) => underway.write(bytes).map_err(Error::other)?,
             Target::Cache(incoming, summer) => {
                 incoming.write_all(bytes)?;
                 summer.update(bytes);
@@ -47,15 +48,15 @@ pub(super) enum Arrived {
     /// It is in its place.
     Whole,
     /// All of it has come; what is left is to compare it, to sync it, and to give it its name.
-    Unnamed(Box<Delivery>),
+    Unnamed(Box<Underway>),
     /// Its contents are not what they should be; nothing is left of it.
     Wrong(String),
 }
 
 impl Arriving {
-    /// A file on its way into a directory.
-    pub fn into_directory(delivery: Delivery, is_frame: bool) -> Result<Arriving> {
-        Arriving::new(Target::Directory(delivery), is_frame)
+    /// A file on its way to its destination.
+    pub fn into_place(underway: Underway, is_frame: bool) -> Result<Arriving> {
+        Arriving::new(Target::Place(underway), is_frame)
     }
 
     /// A file on its way into the cache.
@@ -90,8 +91,8 @@ impl Arriving {
         }
     }
 
-    /// All bytes have come: gives the file its place in the cache if they are right. What goes into a directory
-    /// is given back, for whoever can wait for the disk.
+    /// All bytes have come: gives the file its place in the cache if they are right. What goes to a destination
+    /// is given back, for whoever can wait for it.
     pub fn finish(
         self,
         (cache, catalogue): (&Cache, &dyn Catalogue),
@@ -107,7 +108,7 @@ impl Arriving {
             },
         };
         match place {
-            Target::Directory(delivery) => Ok(Arrived::Unnamed(Box::new(delivery))),
+            Target::Place(underway) => Ok(Arrived::Unnamed(Box::new(underway))),
             Target::Cache(incoming, summer) => {
                 let found = summer.finish();
                 if let Some(known) = file.sums.iter().find(|known| !found.contains(known)) {

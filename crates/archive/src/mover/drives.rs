@@ -511,8 +511,8 @@ impl Work for Recalling<'_> {
         if let Some(found) = error.other_cartridge() {
             return Err(Trouble::Another(found));
         }
-        if error.is_full() {
-            // All that is left of it goes where nothing fits.
+        if error.is_of_destination() {
+            // All that is left of it goes where nothing more is taken.
             return match self.release(&mut state, volume) {
                 Ok(()) => Ok(()),
                 Err(error) => {

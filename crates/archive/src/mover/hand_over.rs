@@ -1,18 +1,14 @@
-//! What needs no tape: files of the cache, and empty ones, are delivered; and which destinations are full.
+//! What needs no tape: files of the cache, and empty ones, are delivered; and which destinations take no more.
 
+use super::place::{Place, Underway};
 use super::session::DriveContext;
 use super::{MoveError, Settings};
 use crate::cache::DiskFile;
 use crate::catalogue::{Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId};
-use crate::deliver::{
-    DeliverError, Delivery, Destination, Expected, InnerPath, Metadata, Presence,
-};
+use crate::deliver::{DeliverError, Expected, InnerPath, Metadata};
 use crate::record::File;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What recalls did.
@@ -31,7 +27,7 @@ pub struct Recalled {
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
-    /// Destinations that are full, and what they said; what is to go there stays in the queue.
+    /// Destinations that are full, or buckets that cannot be used, and why; what is to go there stays in the queue.
     pub full: Vec<(Vec<u8>, String)>,
     /// Volumes read, each time counted.
     pub mounts: u64,
@@ -96,7 +92,7 @@ impl DriveContext<'_> {
             }
             // It is asked of the tape next.
             Ok(Handed::Gone) => Ok(()),
-            Err(MoveError::Deliver(error)) if error.is_full() => {
+            Err(MoveError::Deliver(error)) if error.is_of_destination() => {
                 full.note(place, &error);
                 Ok(())
             }
@@ -138,14 +134,14 @@ impl DriveContext<'_> {
         place: &[u8],
         now_ns: i64,
     ) -> Result<Handed, MoveError> {
-        let Some(mut delivery) = Target::new(place, file, self.settings)?.begin()? else {
+        let Some(mut underway) = Target::new(place, file, self.settings)?.begin()? else {
             return Ok(Handed::Over { verified: true });
         };
-        if !self.copy_cached(id, file, &mut delivery, now_ns)? {
+        if !self.copy_cached(id, file, &mut underway, now_ns)? {
             return Ok(Handed::Gone);
         }
         Ok(Handed::Over {
-            verified: !delivery.finish()?.sums.is_empty(),
+            verified: !underway.finish()?.sums.is_empty(),
         })
     }
 
@@ -154,7 +150,7 @@ impl DriveContext<'_> {
         &self,
         id: FileId,
         file: &File,
-        delivery: &mut Delivery,
+        underway: &mut Underway,
         now_ns: i64,
     ) -> Result<bool, MoveError> {
         if file.bytes == 0 {
@@ -163,7 +159,7 @@ impl DriveContext<'_> {
         let Some(contents) = self.cache.read(id, Some(now_ns))? else {
             return Ok(false);
         };
-        copy(contents, delivery, &file.path)?;
+        copy(contents, underway, &file.path)?;
         Ok(true)
     }
 }
@@ -190,14 +186,14 @@ enum Handed {
 /// Hands a file of the cache on.
 fn copy(
     mut contents: Box<dyn DiskFile>,
-    delivery: &mut Delivery,
+    underway: &mut Underway,
     path: &[u8],
 ) -> Result<(), MoveError> {
     let mut buffer = vec![0; 1 << 20];
     loop {
         match contents.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(count) => delivery.write(&buffer[..count])?,
+            Ok(count) => underway.write(&buffer[..count])?,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(source) => {
                 let path = path.to_owned();
@@ -209,16 +205,15 @@ fn copy(
 
 /// Where a recall goes.
 pub(super) struct Target {
-    destination: Destination,
+    place: Place,
     path: InnerPath,
     expected: Expected,
 }
 
 impl Target {
     pub fn new(place: &[u8], file: &File, settings: &Settings) -> Result<Target, MoveError> {
-        let directory = Path::new(OsStr::from_bytes(place));
         Ok(Target {
-            destination: Destination::open(directory)?.watched_by(settings.watch.clone()),
+            place: Place::open(place, settings)?,
             path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
             expected: Expected {
                 sums: file.sums.clone(),
@@ -233,15 +228,12 @@ impl Target {
     }
 
     /// A delivery, or nothing where the file is there already.
-    pub fn begin(self) -> Result<Option<Delivery>, MoveError> {
-        match self.destination.presence(&self.path, &self.expected)? {
-            Presence::Delivered(..) => Ok(None),
-            _ => Ok(Some(self.destination.begin(&self.path, self.expected)?)),
-        }
+    pub fn begin(self) -> Result<Option<Underway>, DeliverError> {
+        self.place.begin(&self.path, self.expected)
     }
 }
 
-/// Destinations that are full, and what they said.
+/// Destinations that take no file for now, and what they said.
 #[derive(Default)]
 pub(super) struct Full(Mutex<BTreeMap<Vec<u8>, String>>);
 

@@ -9,10 +9,11 @@ use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::doubts::{Doubts, Next};
 use super::hand_over::{Full, Recalled, Target};
+use super::place::Underway;
 use super::session::DriveContext;
 use crate::cache::CacheError;
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, RequestState, Waiting};
-use crate::deliver::{DeliverError, Delivered, Delivery};
+use crate::deliver::{DeliverError, Delivered};
 use crate::finishing::Finishing;
 use crate::read::{Lost, Receiver};
 use crate::record::File;
@@ -74,7 +75,7 @@ pub(super) struct Deliverer<'a> {
     /// What was read wrongly and is to be read again from this volume.
     doubtful: HashSet<usize>,
     /// Files that are being synced and named while the tape goes on.
-    finishing: Finishing<Box<Delivery>, Named>,
+    finishing: Finishing<Box<Underway>, Named>,
     /// What is known of them, by the number of the want.
     unnamed: HashMap<usize, File>,
     done: &'a mut Recalled,
@@ -108,7 +109,7 @@ impl<'a> Deliverer<'a> {
             again: HashSet::new(),
             shared,
             doubtful: HashSet::new(),
-            finishing: Finishing::new(|delivery: Box<Delivery>| delivery.finish())
+            finishing: Finishing::new(|underway: Box<Underway>| underway.finish())
                 .in_turns(!with.settings.overlap),
             unnamed: HashMap::new(),
             done,
@@ -146,8 +147,8 @@ impl<'a> Deliverer<'a> {
             )?),
             Some(place) => match Target::new(&place, &file, self.with.settings)?.begin()? {
                 None => None,
-                Some(delivery) => {
-                    let arriving = Arriving::into_directory(delivery, is_frame);
+                Some(underway) => {
+                    let arriving = Arriving::into_place(underway, is_frame);
                     Some(arriving.map_err(|source| MoveError::Copy {
                         path: file.path.clone(),
                         source,
@@ -177,9 +178,9 @@ impl<'a> Deliverer<'a> {
         let into = (self.with.cache, self.with.catalogue);
         match arriving.finish(into, waiting.file, &file, self.with.now()) {
             Ok(Arrived::Whole) => self.arrived(want, &file),
-            Ok(Arrived::Unnamed(delivery)) => {
+            Ok(Arrived::Unnamed(underway)) => {
                 self.unnamed.insert(want, file);
-                let named = self.finishing.finish(want, delivery);
+                let named = self.finishing.finish(want, underway);
                 self.take_named(named)
             }
             Ok(Arrived::Wrong(why)) => {
@@ -297,10 +298,10 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// The destination does not take a file: the request fails. Where nothing more fits there it waits,
+    /// The destination does not take a file: the request fails. Where it takes no file for now the request waits,
     /// and what goes elsewhere goes on; an error when nothing is left that does.
     fn refuse(&mut self, want: usize, error: DeliverError) -> Result<(), MoveError> {
-        if !error.is_full() {
+        if !error.is_of_destination() {
             let failure = Failure::new(Cause::Destination, error.to_string());
             return self.fail(want, failure);
         }

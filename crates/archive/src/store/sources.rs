@@ -1,6 +1,7 @@
 //! Where files that are stored are read from, as a trait: tests replace the file system by one whose files fail, and
 //! change while they are read.
 
+use crate::sums::Sum;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -13,6 +14,14 @@ pub trait Sources {
     /// # Errors
     /// Those of the file system.
     fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>>;
+
+    /// What a file is now.
+    ///
+    /// # Errors
+    /// As [`Sources::open`].
+    fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        self.open(path)?.stamp()
+    }
 }
 
 /// An open file that is stored.
@@ -22,7 +31,17 @@ pub trait SourceFile: Read {
     /// # Errors
     /// Those of the file system.
     fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Sums that whoever keeps it states of it: a file has none.
+    fn stated(&self) -> &[Sum] {
+        &[]
+    }
 }
+
+/// Somebody wrote to a file that is read: what is left of it belongs to other contents.
+#[derive(Debug, thiserror::Error)]
+#[error("changed while it was read")]
+pub struct Changed;
 
 /// What a file is, and what changes when it is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,24 +65,28 @@ impl Sources for FileSystem {
     fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>> {
         Ok(Box::new(File::open(path)?))
     }
+
+    fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        std::fs::metadata(path).map(Stamp::from)
+    }
 }
 
 impl SourceFile for File {
     fn stamp(&self) -> io::Result<Stamp> {
-        let of = self.metadata()?;
-        Ok(Stamp {
-            is_file: of.is_file(),
-            bytes: of.len(),
-            modified_ns: modified_ns(&of),
-            changed_ns: nanoseconds(of.ctime(), of.ctime_nsec()),
-            mode: of.mode() & 0o777,
-        })
+        self.metadata().map(Stamp::from)
     }
 }
 
-/// When a file was last written, in nanoseconds since 1970.
-pub fn modified_ns(metadata: &Metadata) -> i64 {
-    nanoseconds(metadata.mtime(), metadata.mtime_nsec())
+impl From<Metadata> for Stamp {
+    fn from(of: Metadata) -> Stamp {
+        Stamp {
+            is_file: of.is_file(),
+            bytes: of.len(),
+            modified_ns: nanoseconds(of.mtime(), of.mtime_nsec()),
+            changed_ns: nanoseconds(of.ctime(), of.ctime_nsec()),
+            mode: of.mode() & 0o777,
+        }
+    }
 }
 
 fn nanoseconds(seconds: i64, and: i64) -> i64 {

@@ -354,7 +354,9 @@ pub fn mhl_element(kind: Kind) -> Option<&'static str> {
 /// Kinds that these programs do not tell apart by their digits are written as `KIND:DIGITS`.
 pub fn list_line(name: &[u8], sum: &Sum) -> Vec<u8> {
     let digits = match sum.kind {
-        Kind::Crc32 | Kind::Crc32c | Kind::Adler32 | Kind::Xxh3 => sum.to_string(),
+        Kind::Crc32 | Kind::Crc32c | Kind::Crc64Nvme | Kind::Adler32 | Kind::Xxh3 => {
+            sum.to_string()
+        }
         _ => sum.hex(),
     };
     let mut line = Vec::new();
