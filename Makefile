@@ -72,8 +72,9 @@ packages: ## every crate can be packaged and documented; `make packages-verified
 packages-verified:
 	@$(CARGO) publish --dry-run --workspace --allow-dirty --quiet
 
-targets: ## real SCSI targets for the tests, from Debian's packages (as root; skipped loudly otherwise)
+targets: ## real SCSI targets and servers for the tests, from packages (as root; skipped loudly otherwise)
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
+	@house/s3/install.sh target/s3
 
 programs: ## the programs of the tests
 	$(CARGO) test --workspace --quiet --tests --no-run

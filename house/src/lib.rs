@@ -1,5 +1,5 @@
 //! What tests of several crates share: the files of the repository that belong to no single crate, an LTFS tape made of
-//! them, a SCSI target that is none of ours, a PostgreSQL server, and a browser.
+//! them, a SCSI target that is none of ours, a PostgreSQL server, an S3 server, and a browser.
 //!
 //! A published crate holds everything that its own source reads. Its tests may read more, but only through here, and
 //! its manifest leaves them out of the package.
@@ -8,6 +8,7 @@ pub mod browser;
 pub mod driven;
 pub mod ltfs_tape;
 pub mod postgres;
+pub mod s3;
 pub mod tgt;
 
 use std::path::{Path, PathBuf};

@@ -167,6 +167,7 @@ impl Site {
                 sources.push(Source {
                     from: path,
                     path: InnerPath::new(format!("p{}/{number}", number / 1000))?,
+                    bytes: bytes.len() as u64,
                 });
             }
             self.clock += 1;

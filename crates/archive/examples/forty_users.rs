@@ -202,6 +202,7 @@ fn stored(cache: &Cache, directory: &Path, seed: u64) -> Result<Vec<FileId>, Box
         sources.push(Source {
             from: path,
             path: InnerPath::new(format!("f/{number}"))?,
+            bytes: FILE_BYTES as u64,
         });
     }
     let stored = store(cache, &sources, &how, 1)?;

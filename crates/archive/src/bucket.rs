@@ -178,6 +178,11 @@ impl Bucket {
         }
     }
 
+    /// The place in it.
+    pub fn url(&self) -> &BucketUrl {
+        &self.url
+    }
+
     /// Whether it can be reached and listed.
     ///
     /// # Errors

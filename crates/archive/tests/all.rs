@@ -1,5 +1,9 @@
 //! All tests of this crate as one program: what they share is compiled once, and linked once.
 
+mod bucket;
+mod bucket_faults;
+mod bucket_server;
+mod bucket_store;
 mod cache;
 mod cache_faults;
 mod catalogue;

@@ -1,5 +1,6 @@
 //! An archive for a verb: its devices opened, and what was found in it said.
 
+use crate::buckets;
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
 use crate::log_file::Watched;
@@ -213,7 +214,10 @@ impl Archive {
     /// How its volumes are written.
     pub fn mover_settings(&self, byte_scale: u64) -> Result<Settings, CliError> {
         let profile = crate::profiles::load_drive(&self.settings.profile)?;
-        Ok(self.settings.of_mover(profile, byte_scale))
+        Ok(Settings {
+            buckets: buckets::of_environment(),
+            ..self.settings.of_mover(profile, byte_scale)
+        })
     }
 
     /// Opens drives and robots, and lets `work` move files until it has done or is interrupted.
@@ -480,6 +484,8 @@ impl From<StoreError> for CliError {
         match error {
             StoreError::Cache(error) => error.into(),
             StoreError::Catalogue(error) => error.into(),
+            StoreError::Mismatch { .. } => CliError::with(Exit::Checksum, error),
+            StoreError::Unavailable { .. } => CliError::failed(error),
             StoreError::Another { .. } => CliError::input(error)
                 .hint("--replace stores the new one, or --under puts it elsewhere"),
             _ => CliError::input(error),

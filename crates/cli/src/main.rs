@@ -15,6 +15,8 @@ mod acceptance;
 #[cfg(target_os = "linux")]
 mod archive;
 mod batch;
+#[cfg(target_os = "linux")]
+mod buckets;
 mod commands;
 mod device;
 mod error;

@@ -278,6 +278,7 @@ impl Life {
             sources.push(Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
+                bytes: contents.len() as u64,
             });
             numbers.push(self.oracle.expect(&path, contents, self.world.now_ns()));
         }

@@ -126,24 +126,25 @@ impl Upload {
         let next = Vec::with_capacity(self.part_bytes);
         let part = std::mem::replace(&mut self.part, next);
         let room = self.bucket.room(part.len()).await;
-        if self.parts.is_none() {
-            let options = PutMultipartOptions {
-                attributes: self.attributes(),
-                ..PutMultipartOptions::default()
-            };
-            let store = &self.bucket.store;
-            self.parts = Some(Parts {
-                upload: store.put_multipart_opts(&self.key, options).await?,
-                waiting: JoinSet::new(),
-            });
-        }
-        match &mut self.parts {
-            Some(parts) => {
-                parts.send(part, room);
-                parts.answered()
-            }
-            None => Ok(()),
-        }
+        let parts = match self.parts.take() {
+            Some(parts) => parts,
+            None => self.first_part().await?,
+        };
+        let parts = self.parts.insert(parts);
+        parts.send(part, room);
+        parts.answered()
+    }
+
+    async fn first_part(&self) -> object_store::Result<Parts> {
+        let options = PutMultipartOptions {
+            attributes: self.attributes(),
+            ..PutMultipartOptions::default()
+        };
+        let store = &self.bucket.store;
+        Ok(Parts {
+            upload: store.put_multipart_opts(&self.key, options).await?,
+            waiting: JoinSet::new(),
+        })
     }
 
     /// Compares the file with what is known of it, and makes it an object.

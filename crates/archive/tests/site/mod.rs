@@ -165,6 +165,7 @@ impl Site {
                 Source {
                     from: file,
                     path: InnerPath::new(path).expect("a path"),
+                    bytes: bytes.len() as u64,
                 }
             })
             .collect();

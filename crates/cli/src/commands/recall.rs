@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise_archive::bucket::BucketUrl;
 use tapewise_formats::list::Name;
 use tapewise_order::Algorithm;
 
@@ -105,7 +106,8 @@ pub struct Recall {
     /// For `tapewise demo`: end in the middle of a file, as if power failed, after this many files.
     #[arg(long, hide = true, value_name = "FILES", value_parser = quantity::count::<usize>)]
     power_cut_after: Option<usize>,
-    /// Directory in which the files appear. tapewise makes it if it is missing. --pull-list needs none.
+    /// Directory in which the files appear. tapewise makes it if it is missing. With --archive also
+    /// `s3://BUCKET/PREFIX`: a bucket, which the AWS_* variables lead to. --pull-list needs none.
     #[arg(long, value_name = "DIR", required_unless_present = "pull_list")]
     to: Option<PathBuf>,
     /// File with the names, one a line; "-" or nothing is standard input.
@@ -190,6 +192,10 @@ impl Recall {
         self.to.as_deref().unwrap_or(Path::new("."))
     }
 
+    fn is_to_bucket(&self) -> bool {
+        BucketUrl::is_one(self.to().as_os_str().as_encoded_bytes())
+    }
+
     /// Refuses options that mean nothing for this source: clap does not look at `requires` where the
     /// required option would contradict another one.
     fn refuse_options_of_other_sources(&self, source: Source) -> Result<(), CliError> {
@@ -203,6 +209,7 @@ impl Recall {
             ("--ranges", self.ranges, Ltfs),
             ("--events", self.events.is_some(), Ltfs),
             ("--algorithm", self.algorithm() != Algorithm::Best, Ltfs),
+            ("--to s3://BUCKET", self.is_to_bucket(), Archive),
             ("--power-cut-after", self.power_cut_after.is_some(), Ltfs),
         ];
         let other = given

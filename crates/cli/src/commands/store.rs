@@ -1,6 +1,7 @@
 //! `tapewise store`: files into the archive, and onto tape.
 
 use crate::archive::Archive;
+use crate::buckets;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
@@ -15,12 +16,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_archive::bucket::Buckets;
 use tapewise_archive::cache::{Cache, CacheError};
 use tapewise_archive::catalogue::{FileId, Terms};
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
-    Source, StoreError, StoreTerms, find, not_stored_yet, store, together,
+    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_from, together,
 };
 
 /// Files stored by one transaction.
@@ -37,7 +39,8 @@ pub struct Store {
     /// The archive; `tapewise catalog init` makes one.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Files and directories to store; directories with everything below them.
+    /// Files and directories to store; directories with everything below them. `s3://BUCKET/PREFIX` stores objects of a
+    /// bucket, which the AWS_* variables lead to.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Store the files below this directory of the archive.
@@ -96,9 +99,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     archive.settings.group_by = args.group_by.unwrap_or(archive.settings.group_by);
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let sources = found(args)?;
+    let buckets = buckets::of_environment();
+    let sources = found(args, &buckets)?;
     let found = sources.len();
-    let sources = to_store(&archive, &cache, sources, args.replace)?;
+    let sources = to_store(&archive, &cache, &buckets, sources, args.replace)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -124,8 +128,9 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         }
     };
     let portion = archive.settings.cache_high_bytes / 4;
+    let from = (&buckets as &dyn Sources, sources.as_slice());
     let stored = in_portions(
-        &cache, &sources, &how, portion, &stop, args.quiet, &make_room,
+        &cache, from, &how, portion, &stop, args.quiet, &make_room,
     )?;
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
@@ -164,10 +169,18 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
 }
 
 /// The files at the paths that were given.
-fn found(args: &Store) -> Result<Vec<Source>, CliError> {
+fn found(args: &Store, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
     let under = args.under.clone().unwrap_or_default();
     let mut sources = Vec::new();
     for path in &args.paths {
+        if let Some(bucket) = buckets::named(buckets, path)? {
+            bucket.find(&under, &mut sources, &mut |other| {
+                say(format_args!(
+                    "tapewise: {other}/: stands for a directory: not stored\n"
+                ));
+            })?;
+            continue;
+        }
         let inner = under.join(path.file_name().unwrap_or_default());
         find(path, &inner, &mut sources, &mut |other| {
             say(format_args!(
@@ -183,6 +196,7 @@ fn found(args: &Store) -> Result<Vec<Source>, CliError> {
 fn to_store(
     archive: &Archive,
     cache: &Cache,
+    from: &dyn Sources,
     sources: Vec<Source>,
     replace: bool,
 ) -> Result<Vec<Source>, CliError> {
@@ -198,6 +212,7 @@ fn to_store(
     };
     let catalogue = archive.catalogue.as_ref();
     Ok(not_stored_yet(
+        from,
         catalogue,
         cache,
         sources,
@@ -238,7 +253,7 @@ fn to_tape(
 /// is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
-    sources: &[Source],
+    (from, sources): (&dyn Sources, &[Source]),
     how: &StoreTerms,
     portion_bytes: u64,
     stop: &AtomicBool,
@@ -248,11 +263,11 @@ fn in_portions(
     let mut stored = 0;
     let meter = Meter::unless(quiet);
     while stored < sources.len() && !stop.load(Ordering::Relaxed) {
-        let count = together(&sources[stored..], AT_ONCE, portion_bytes)?;
+        let count = together(&sources[stored..], AT_ONCE, portion_bytes);
         let some = &sources[stored..stored + count];
-        let result = match store(cache, some, how, now_ns()) {
+        let result = match store_from(from, cache, some, how, now_ns()) {
             Err(StoreError::Cache(CacheError::Full { .. })) if make_room()? => {
-                store(cache, some, how, now_ns())
+                store_from(from, cache, some, how, now_ns())
             }
             result => result,
         };

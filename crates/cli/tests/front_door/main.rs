@@ -8,6 +8,7 @@ mod any_drive;
 mod archive;
 mod audit;
 mod bad_input;
+mod buckets;
 mod capacity;
 mod catalog_add;
 mod config;

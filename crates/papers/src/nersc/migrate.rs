@@ -130,6 +130,7 @@ impl Site {
             .flatten()
             .copied()
             .collect();
+        let bytes = contents.len() as u64;
         std::fs::write(&from, contents)?;
         let how = StoreTerms {
             terms: Terms::default(),
@@ -139,7 +140,7 @@ impl Site {
         };
         let path = InnerPath::new(name)?;
         let at = self.tick();
-        let stored = store(&self.cache, &[Source { from, path }], &how, at)?;
+        let stored = store(&self.cache, &[Source { from, path, bytes }], &how, at)?;
         let none = || PaperError::from("nothing was stored");
         stored.first().map(|(file, _)| *file).ok_or_else(none)
     }

@@ -198,6 +198,7 @@ impl Life {
             let source = Source {
                 from,
                 path: InnerPath::new(&path).map_err(|error| error.to_string())?,
+                bytes: bytes.len() as u64,
             };
             let sum = xxh3_64(&bytes);
             let done = self

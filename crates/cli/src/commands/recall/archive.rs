@@ -5,6 +5,7 @@ mod queue;
 
 use super::Recall;
 use crate::archive::Archive;
+use crate::buckets;
 use crate::commands::store::volumes_and_why;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
@@ -15,7 +16,7 @@ use queue::Worked;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use tapewise::batch::Listed;
@@ -34,9 +35,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         pull_list::print(&archive, &files, args.dry_run, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let failed = |error| CliError::failed(error).of(args.to().display());
-    std::fs::create_dir_all(args.to()).map_err(failed)?;
-    let to = args.to().canonicalize().map_err(failed)?;
+    let to = destination(args.to())?;
     let stop = stop_on_interrupt()?;
     let asked = queue::ask(&archive, &files, &to)?;
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
@@ -83,6 +82,18 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     }
     answer.end()?;
     end.ended(&to, worked.as_ref())
+}
+
+/// Where the files are to appear, under the one name that the queue knows it by: a directory, made if it is missing, or
+/// a bucket that can be reached.
+fn destination(to: &Path) -> Result<PathBuf, CliError> {
+    if let Some(bucket) = buckets::named(&buckets::of_environment(), to)? {
+        bucket.check()?;
+        return Ok(PathBuf::from(bucket.url().to_string()));
+    }
+    let failed = |error| CliError::failed(error).of(to.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    to.canonicalize().map_err(failed)
 }
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
@@ -225,7 +236,7 @@ impl End<'_> {
         for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
             if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
                 return Err(CliError::failed(why).hint(
-                    "make room: what has arrived is complete; the same command recalls the rest",
+                    "put this right: what has arrived is complete; the same command recalls the rest",
                 ));
             }
             say(format_args!(

@@ -123,6 +123,7 @@ fn store_two_days_ago(desk: &Desk, files: &BTreeMap<String, Vec<u8>>) {
     let source = |name: &String| Source {
         from: desk.path().join(name),
         path: InnerPath::new(name).expect("a path"),
+        bytes: files[name].len() as u64,
     };
     let sources: Vec<Source> = files.keys().map(source).collect();
     let how = StoreTerms {
