@@ -257,12 +257,7 @@ impl Bucket {
     }
 
     /// The sums of an object, which is read for them.
-    fn summed(
-        &self,
-        key: &Key,
-        head: Head,
-        expected: &Expected,
-    ) -> Result<Vec<Sum>, DeliverError> {
+    fn summed(&self, key: &Key, head: Head, expected: &Expected) -> Result<Vec<Sum>, DeliverError> {
         let mut summer = Summer::new(expected.sums.iter().map(|sum| sum.kind));
         let mut object = self.read(key.clone(), head);
         let mut buffer = vec![0; 1 << 20];

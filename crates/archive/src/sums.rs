@@ -179,7 +179,9 @@ impl State {
         match kind {
             Kind::Crc32 => State::Crc32(crc32fast::Hasher::new()),
             Kind::Crc32c => State::Crc32c(0),
-            Kind::Crc64Nvme => State::Crc64Nvme(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme)),
+            Kind::Crc64Nvme => {
+                State::Crc64Nvme(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc64Nvme))
+            }
             Kind::Adler32 => State::Adler32(adler2::Adler32::new()),
             Kind::Xxh64 => State::Xxh64(xxhash_rust::xxh64::Xxh64::new(0)),
             Kind::Xxh3 => State::Xxh3(Box::default()),

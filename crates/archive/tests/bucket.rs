@@ -101,11 +101,20 @@ fn of_a_file_that_is_not_what_it_should_be_nothing_is_left() {
         let mut other = contents.clone();
         other[length - 1] ^= 1;
         let wrong = write(begin(&place, &contents), &other);
-        assert!(matches!(wrong, Err(DeliverError::Mismatch { .. })), "{wrong:?}");
+        assert!(
+            matches!(wrong, Err(DeliverError::Mismatch { .. })),
+            "{wrong:?}"
+        );
         let short = write(begin(&place, &contents), &contents[1..]);
-        assert!(matches!(short, Err(DeliverError::Short { .. })), "{short:?}");
+        assert!(
+            matches!(short, Err(DeliverError::Short { .. })),
+            "{short:?}"
+        );
         let beyond = write(begin(&place, &contents[1..]), &contents);
-        assert!(matches!(beyond, Err(DeliverError::Beyond { .. })), "{beyond:?}");
+        assert!(
+            matches!(beyond, Err(DeliverError::Beyond { .. })),
+            "{beyond:?}"
+        );
         let mut dropped = begin(&place, &contents);
         dropped.write(&contents).expect("written");
         drop(dropped);
@@ -145,7 +154,10 @@ fn what_is_there_is_never_replaced() {
     let late = begin(&place, &contents);
     put(&store, CLIP, b"another");
     let refused = write(late, &contents);
-    assert!(matches!(refused, Err(DeliverError::Exists { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(DeliverError::Exists { .. })),
+        "{refused:?}"
+    );
     let refused = place.begin(&clip(), expected(&contents));
     let said = refused.expect_err("taken").to_string();
     assert!(said.contains("it has 7 bytes, not 4000"), "{said}");
@@ -159,7 +171,10 @@ fn an_object_that_states_no_sum_is_read_and_compared() {
         let place = place(&store);
         put(&store, CLIP, &contents);
         let presence = place.presence(&clip(), &expected(&contents));
-        assert!(matches!(presence, Ok(Presence::Delivered(..))), "{presence:?}");
+        assert!(
+            matches!(presence, Ok(Presence::Delivered(..))),
+            "{presence:?}"
+        );
         let mut other = contents.clone();
         other[length - 1] ^= 1;
         put(&store, CLIP, &other);
@@ -185,11 +200,16 @@ fn recalls_go_to_buckets_and_one_that_is_down_holds_up_only_its_own() {
     let mut files = site.store(6, 1, 7);
     files.push(("long".to_owned(), contents(LENGTHS[2])));
     site.store_these(&files[6..], 1);
-    site.mover(|mover| mover.migrate(i64::MAX)).expect("on tape");
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("on tape");
     site.reopen_cache(1 << 30, 0);
     let open = site.destination("open");
     store.faults.is_down.store(true, Ordering::SeqCst);
-    let elsewhere = recall(&site, site.id(&files[0].0), open.as_os_str().as_encoded_bytes());
+    let elsewhere = recall(
+        &site,
+        site.id(&files[0].0),
+        open.as_os_str().as_encoded_bytes(),
+    );
     let files = &files[1..];
     let requests: Vec<RequestId> = files
         .iter()
@@ -200,7 +220,10 @@ fn recalls_go_to_buckets_and_one_that_is_down_holds_up_only_its_own() {
     let done = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!((done.delivered, done.failed), (1, vec![]));
     assert_eq!(state(&site, elsewhere), RequestState::Delivered);
-    let full = ("s3://films/out".into(), "s3://films/out: connection refused".to_owned());
+    let full = (
+        "s3://films/out".into(),
+        "s3://films/out: connection refused".to_owned(),
+    );
     assert_eq!(done.full, [full]);
     for &request in &requests {
         assert_eq!(state(&site, request), RequestState::Queued);
@@ -210,7 +233,11 @@ fn recalls_go_to_buckets_and_one_that_is_down_holds_up_only_its_own() {
     let done = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!(done.delivered, files.len() as u64);
     for (path, contents) in files {
-        assert_eq!(there(&store, &format!("out/{path}")).as_ref(), Some(contents), "{path}");
+        assert_eq!(
+            there(&store, &format!("out/{path}")).as_ref(),
+            Some(contents),
+            "{path}"
+        );
     }
     assert_eq!(store.open_uploads(), 0);
     assert!(site.catalogue.unanswered().expect("read").is_empty());

@@ -60,31 +60,53 @@ fn files_go_to_a_server_and_come_back_and_none_is_replaced() {
     let long: Vec<u8> = (0..LONG).map(|at| (at * 7 % 251) as u8).collect();
     for (name, contents) in [("long", &long[..]), ("é #1+%20?", b"short"), ("empty", b"")] {
         let path = path(name);
-        assert!(deliver(&place, &path, contents).expect("delivered"), "{name}");
+        assert!(
+            deliver(&place, &path, contents).expect("delivered"),
+            "{name}"
+        );
         assert!(!deliver(&place, &path, contents).expect("asked"), "{name}");
         let mut source = source(&buckets, &format!("s3://films/out/{name}"));
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes).expect("read");
         assert!(bytes == contents, "{name}");
         let other = deliver(&place, &path, b"other");
-        assert!(matches!(other, Err(DeliverError::Exists { .. })), "{name}: {other:?}");
+        assert!(
+            matches!(other, Err(DeliverError::Exists { .. })),
+            "{name}: {other:?}"
+        );
     }
 
     // An object comes while another upload of its name is on its way.
     let late = path("late");
-    let mut upload = place.begin(&late, expected(&long)).expect("begun").expect("absent");
+    let mut upload = place
+        .begin(&late, expected(&long))
+        .expect("begun")
+        .expect("absent");
     upload.write(&long).expect("written");
     server.ask("PUT", "/films/out/late", b"theirs");
     let refused = upload.finish();
-    assert!(matches!(refused, Err(DeliverError::Exists { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(DeliverError::Exists { .. })),
+        "{refused:?}"
+    );
     assert_eq!(server.ask("GET", "/films/out/late", b"").1, b"theirs");
 
     // Neither a wrong file nor one that is given up leaves anything.
-    let mut upload = place.begin(&path("wrong"), expected(&long)).expect("begun").expect("absent");
+    let mut upload = place
+        .begin(&path("wrong"), expected(&long))
+        .expect("begun")
+        .expect("absent");
     upload.write(&vec![0; LONG]).expect("written");
-    assert!(uploads(&server).contains("<Key>out/wrong</Key>"), "{}", uploads(&server));
+    assert!(
+        uploads(&server).contains("<Key>out/wrong</Key>"),
+        "{}",
+        uploads(&server)
+    );
     let wrong = upload.finish();
-    assert!(matches!(wrong, Err(DeliverError::Mismatch { .. })), "{wrong:?}");
+    assert!(
+        matches!(wrong, Err(DeliverError::Mismatch { .. })),
+        "{wrong:?}"
+    );
     assert_eq!(server.ask("GET", "/films/out/wrong", b"").0, 404);
     assert!(!uploads(&server).contains("<Key>"), "{}", uploads(&server));
 }
@@ -97,7 +119,9 @@ fn a_server_states_sums_and_what_it_says_is_told_in_its_words() {
     let buckets = buckets(&server);
     server.ask("PUT", "/films/abc", b"abc");
     let abc = source(&buckets, "s3://films/abc");
-    let md5: Sum = "md5:900150983cd24fb0d6963f7d28e17f72".parse().expect("a sum");
+    let md5: Sum = "md5:900150983cd24fb0d6963f7d28e17f72"
+        .parse()
+        .expect("a sum");
     assert_eq!(abc.stated(), [md5.clone()]);
     let known = Expected {
         sums: vec![md5],
@@ -111,9 +135,14 @@ fn a_server_states_sums_and_what_it_says_is_told_in_its_words() {
     let mut object = source(&buckets, "s3://films/abc");
     server.ask("PUT", "/films/abc", b"abd");
     let error = object.read(&mut [0; 3]).expect_err("changed");
-    assert!(error.to_string().contains("changed while it was read"), "{error}");
+    assert!(
+        error.to_string().contains("changed while it was read"),
+        "{error}"
+    );
 
-    let none = self::place(&buckets, "s3://nofilms/x").check().expect_err("none");
+    let none = self::place(&buckets, "s3://nofilms/x")
+        .check()
+        .expect_err("none");
     let said = "s3://nofilms/x: The specified bucket does not exist (NoSuchBucket)";
     assert_eq!(none.to_string(), said);
     let nowhere = server.variables().map(|(name, text)| match name.as_str() {
@@ -122,5 +151,8 @@ fn a_server_states_sums_and_what_it_says_is_told_in_its_words() {
     });
     let nobody = self::place(&Buckets::new(nowhere), "s3://films").check();
     let said = nobody.expect_err("nobody is there").to_string();
-    assert!(said.starts_with("s3://films: ") && said.contains("Connection refused"), "{said}");
+    assert!(
+        said.starts_with("s3://films: ") && said.contains("Connection refused"),
+        "{said}"
+    );
 }

@@ -71,20 +71,33 @@ fn objects_below_a_prefix_come_in_whole_with_their_time_and_are_known_the_next_t
     stored(&site, &buckets, &sources).expect("stored");
     let id = site.id("reel 7/long#1");
     let file = site.catalogue.file(id).expect("a file").file;
-    assert_eq!((file.bytes, file.modified_ns), (LONG as u64, 1_700_000_000_250_000_000));
+    assert_eq!(
+        (file.bytes, file.modified_ns),
+        (LONG as u64, 1_700_000_000_250_000_000)
+    );
     let mut cached = site.cache.read(id, None).expect("read").expect("cached");
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut cached, &mut bytes).expect("read");
     assert!(bytes == long);
 
     let catalogue = site.catalogue.as_ref();
-    let again = not_stored_yet(&buckets, catalogue, &site.cache, sources, false, &mut |_, _| {});
+    let again = not_stored_yet(
+        &buckets,
+        catalogue,
+        &site.cache,
+        sources,
+        false,
+        &mut |_, _| {},
+    );
     assert_eq!(again.expect("asked"), []);
     let one = found(&buckets, "s3://films/raw/reel 7/empty").expect("listed");
     assert_eq!(one[0].path.to_string(), "empty");
     assert_eq!(one[0].from, PathBuf::from("s3://films/raw/reel 7/empty"));
     let all = found(&buckets, "s3://films").expect("listed");
-    assert!(all.iter().any(|one| one.path.to_string() == "films/raw/reel 77/not this"));
+    assert!(
+        all.iter()
+            .any(|one| one.path.to_string() == "films/raw/reel 77/not this")
+    );
     let none = found(&buckets, "s3://films/rawr").expect_err("nothing");
     assert!(none.to_string().contains("no object"), "{none}");
 }

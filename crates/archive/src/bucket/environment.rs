@@ -52,10 +52,7 @@ pub(super) fn connect(
     }
     let mut headers = HeaderMap::new();
     // Without it no sum is stated.
-    headers.insert(
-        "x-amz-checksum-mode",
-        HeaderValue::from_static("ENABLED"),
-    );
+    headers.insert("x-amz-checksum-mode", HeaderValue::from_static("ENABLED"));
     let options = ClientOptions::new()
         .with_default_headers(headers)
         .with_timeout(Duration::from_secs(120));
@@ -71,7 +68,9 @@ pub(super) fn connect(
     let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
     if let Some(name) = endpoints.iter().find(|name| known(name)) {
         let is_trusted = is_trusted(value(name).unwrap_or_default());
-        if is_trusted.ok_or_else(|| format!("{name} is not the address of a server: give https://HOST"))? {
+        if is_trusted
+            .ok_or_else(|| format!("{name} is not the address of a server: give https://HOST"))?
+        {
             builder = builder.with_allow_http(true);
         } else if value("AWS_ALLOW_HTTP") != Some("true") {
             return Err(format!(
@@ -123,23 +122,51 @@ mod tests {
         connect(&variables.collect(), "films").err()
     }
 
-    const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "us"), ("AWS_SECRET_ACCESS_KEY", "hush")];
+    const KEYS: [(&str, &str); 2] = [
+        ("AWS_ACCESS_KEY_ID", "us"),
+        ("AWS_SECRET_ACCESS_KEY", "hush"),
+    ];
 
     #[test]
     fn what_is_missing_or_unsafe_is_named_and_nothing_secret_is_repeated() {
         let cases: [(&str, &[(&str, &str)]); 8] = [
             ("no credentials", &[]),
-            ("AWS_SECRET_ACCESS_KEY holds", &[KEYS[0], ("AWS_SECRET_ACCESS_KEY", "hush\n")]),
-            ("AWS_REGION holds", &[KEYS[0], KEYS[1], ("AWS_REGION", "us east")]),
-            ("not encrypted", &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", "http://nas:9000")]),
-            ("not encrypted", &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", "http://127.0.0.1.example")]),
-            ("not the address", &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", "nas:9000")]),
-            ("AWS_MAX_ATTEMPTS", &[KEYS[0], KEYS[1], ("AWS_MAX_ATTEMPTS", "0")]),
+            (
+                "AWS_SECRET_ACCESS_KEY holds",
+                &[KEYS[0], ("AWS_SECRET_ACCESS_KEY", "hush\n")],
+            ),
+            (
+                "AWS_REGION holds",
+                &[KEYS[0], KEYS[1], ("AWS_REGION", "us east")],
+            ),
+            (
+                "not encrypted",
+                &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", "http://nas:9000")],
+            ),
+            (
+                "not encrypted",
+                &[
+                    KEYS[0],
+                    KEYS[1],
+                    ("AWS_ENDPOINT_URL", "http://127.0.0.1.example"),
+                ],
+            ),
+            (
+                "not the address",
+                &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", "nas:9000")],
+            ),
+            (
+                "AWS_MAX_ATTEMPTS",
+                &[KEYS[0], KEYS[1], ("AWS_MAX_ATTEMPTS", "0")],
+            ),
             ("Secret", &[KEYS[0]]),
         ];
         for (what, variables) in cases {
             let said = refused(variables).expect(what);
-            assert!(said.contains(what) && !said.contains("hush"), "{what}: {said}");
+            assert!(
+                said.contains(what) && !said.contains("hush"),
+                "{what}: {said}"
+            );
         }
     }
 
@@ -152,7 +179,12 @@ mod tests {
             ("http://localhost", "false"),
             ("http://nas:9000", "true"),
         ] {
-            let variables = [KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", endpoint), ("AWS_ALLOW_HTTP", allowed)];
+            let variables = [
+                KEYS[0],
+                KEYS[1],
+                ("AWS_ENDPOINT_URL", endpoint),
+                ("AWS_ALLOW_HTTP", allowed),
+            ];
             assert_eq!(refused(&variables), None, "{endpoint}");
         }
     }

@@ -33,7 +33,10 @@ impl Sources for Buckets {
         let key = bucket.url.prefix().clone();
         match bucket.head(&key).map_err(io::Error::other)? {
             Some(head) => Ok(Box::new(bucket.read(key, head))),
-            None => Err(io::Error::new(ErrorKind::NotFound, "there is no such object")),
+            None => Err(io::Error::new(
+                ErrorKind::NotFound,
+                "there is no such object",
+            )),
         }
     }
 }
@@ -95,7 +98,8 @@ impl Bucket {
         &self,
         listed: &mut (impl futures_util::Stream<Item = object_store::Result<T>> + Unpin),
     ) -> Result<Option<T>, BucketError> {
-        self.wait(listed.try_next()).map_err(|error| self.cannot(&error))
+        self.wait(listed.try_next())
+            .map_err(|error| self.cannot(&error))
     }
 
     /// Reads an object of which this is known.

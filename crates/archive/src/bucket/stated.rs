@@ -67,7 +67,10 @@ impl Head {
 pub(super) fn attributes(modified_ns: Option<i64>, sums: &[Sum]) -> Attributes {
     let mut attributes = Attributes::new();
     if let Some(modified_ns) = modified_ns {
-        attributes.insert(Attribute::Metadata(TIME.into()), seconds(modified_ns).into());
+        attributes.insert(
+            Attribute::Metadata(TIME.into()),
+            seconds(modified_ns).into(),
+        );
     }
     let sums: Vec<String> = sums.iter().map(Sum::to_string).collect();
     if !sums.is_empty() {
@@ -139,7 +142,10 @@ struct Listener(HttpClient);
 impl HttpService for Listener {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let completes = request.method() == Method::POST
-            && request.uri().query().is_some_and(|query| query.contains("uploadId="));
+            && request
+                .uri()
+                .query()
+                .is_some_and(|query| query.contains("uploadId="));
         if completes {
             // An upload replaces nothing that came meanwhile. object_store has no way to ask for that.
             let headers = request.headers_mut();
@@ -158,11 +164,21 @@ mod tests {
 
     #[test]
     fn times_survive_as_text_and_those_of_others_are_read() {
-        for ns in [0, 1, -1, 1_700_000_000_123_456_789, -2_500_000_000, i64::MAX] {
+        for ns in [
+            0,
+            1,
+            -1,
+            1_700_000_000_123_456_789,
+            -2_500_000_000,
+            i64::MAX,
+        ] {
             assert_eq!(from_seconds(&seconds(ns)), Some(ns));
         }
         assert_eq!(from_seconds("1700000000"), Some(1_700_000_000_000_000_000));
-        assert_eq!(from_seconds("1700000000.5"), Some(1_700_000_000_500_000_000));
+        assert_eq!(
+            from_seconds("1700000000.5"),
+            Some(1_700_000_000_500_000_000)
+        );
         for text in ["", "x", "1.x", "1e9", "99999999999999"] {
             assert_eq!(from_seconds(text), None, "{text}");
         }
@@ -179,13 +195,22 @@ mod tests {
             sums.iter().map(Sum::to_string).collect::<Vec<_>>()
         };
         let md5 = "\"900150983cd24fb0d6963f7d28e17f72\"";
-        assert_eq!(stated(&[("etag", md5)]), ["md5:900150983cd24fb0d6963f7d28e17f72"]);
+        assert_eq!(
+            stated(&[("etag", md5)]),
+            ["md5:900150983cd24fb0d6963f7d28e17f72"]
+        );
         let crc = ("x-amz-checksum-crc32", "y/Q5Jg==");
         assert_eq!(stated(&[("etag", md5), crc]), ["crc32:cbf43926"]);
         for other in [
-            [("etag", "\"900150983cd24fb0d6963f7d28e17f72-3\""), ("x-amz-checksum-crc32", "y/Q5Jg==-3")],
+            [
+                ("etag", "\"900150983cd24fb0d6963f7d28e17f72-3\""),
+                ("x-amz-checksum-crc32", "y/Q5Jg==-3"),
+            ],
             [("etag", md5), ("x-amz-server-side-encryption", "aws:kms")],
-            [("etag", md5), ("x-amz-server-side-encryption-customer-algorithm", "AES256")],
+            [
+                ("etag", md5),
+                ("x-amz-server-side-encryption-customer-algorithm", "AES256"),
+            ],
         ] {
             assert_eq!(stated(&other), [""; 0], "{other:?}");
         }

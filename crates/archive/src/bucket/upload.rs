@@ -4,9 +4,7 @@ use super::{Bucket, stated};
 use crate::deliver::{DeliverError, Delivered, Expected, InnerPath, Presence, kinds, mismatch};
 use crate::sums::Summer;
 use object_store::path::Path as Key;
-use object_store::{
-    MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions,
-};
+use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;

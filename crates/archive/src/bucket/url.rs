@@ -134,7 +134,10 @@ mod tests {
         let url = BucketUrl::new(b"s3://films/out").expect("a place");
         let key = |path: &[u8]| url.key(&InnerPath::new(path).expect("a path"));
         for path in ["a/b", "50% #1 [x]?*", "é/ü", "...", "%2E%2E/x"] {
-            assert_eq!(key(path.as_bytes()).unwrap().as_ref(), format!("out/{path}"));
+            assert_eq!(
+                key(path.as_bytes()).unwrap().as_ref(),
+                format!("out/{path}")
+            );
         }
         let long = "x".repeat(LONGEST_KEY - 4);
         assert!(key(long.as_bytes()).is_ok());

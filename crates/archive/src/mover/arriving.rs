@@ -1,9 +1,9 @@
 //! A file that comes from tape: to its destination or into the cache, expanded where it is a zstd frame.
 
 use super::MoveError;
+use super::place::Underway;
 use crate::cache::{Cache, Incoming};
 use crate::catalogue::{Catalogue, FileId};
-use super::place::Underway;
 use crate::deliver::DeliverError;
 use crate::record::File;
 use crate::sums::{Sum, Summer};

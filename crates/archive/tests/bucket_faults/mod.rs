@@ -98,7 +98,11 @@ impl ObjectStore for Faulty {
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
         self.answer()?;
-        let read = self.faults.reads.fetch_add(usize::from(!options.head), Ordering::SeqCst) + 1;
+        let read = self
+            .faults
+            .reads
+            .fetch_add(usize::from(!options.head), Ordering::SeqCst)
+            + 1;
         if !options.head && read == self.faults.changed_before.load(Ordering::SeqCst) {
             self.inner.put(key, "other".into()).await?;
         }

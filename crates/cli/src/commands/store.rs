@@ -129,9 +129,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let from = (&buckets as &dyn Sources, sources.as_slice());
-    let stored = in_portions(
-        &cache, from, &how, portion, &stop, args.quiet, &make_room,
-    )?;
+    let stored = in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room)?;
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
     answer.borrow().line(&format!(

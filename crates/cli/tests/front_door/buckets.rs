@@ -12,7 +12,9 @@ const LONG: usize = 40 << 20;
 /// The program with variables that lead to a server.
 fn command(desk: &Desk, server: &Server, args: &str) -> Command {
     let mut command = Command::new(TAPEWISE);
-    command.args(args.split_whitespace()).current_dir(desk.path());
+    command
+        .args(args.split_whitespace())
+        .current_dir(desk.path());
     command.env("TAPEWISE_CONFIG", "").envs(server.variables());
     command
 }
@@ -21,7 +23,10 @@ fn run(desk: &Desk, server: &Server, args: &str) -> (i32, String) {
     let output = command(desk, server, args).output().expect("the program");
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8(said).expect("text");
-    assert!(!said.contains("hush") && !said.contains("panicked"), "{said}");
+    assert!(
+        !said.contains("hush") && !said.contains("panicked"),
+        "{said}"
+    );
     (output.status.code().expect("a code"), said)
 }
 
@@ -45,8 +50,15 @@ fn a_recall_to_a_bucket_killed_on_the_way_leaves_no_object_and_goes_on() {
     let begun = Instant::now();
     let uploads = || String::from_utf8(server.ask("GET", "/films?uploads", b"").1).expect("XML");
     while !uploads().contains("<Key>back/raw/long</Key>") {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is uploaded");
-        assert_eq!(killed.try_wait().expect("a process"), None, "it was too quick");
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "nothing is uploaded"
+        );
+        assert_eq!(
+            killed.try_wait().expect("a process"),
+            None,
+            "it was too quick"
+        );
     }
     killed.kill().expect("killed");
     killed.wait().expect("ended");
@@ -57,12 +69,27 @@ fn a_recall_to_a_bucket_killed_on_the_way_leaves_no_object_and_goes_on() {
     assert!(server.ask("GET", "/films/back/raw/long", b"").1 == long);
     assert_eq!(server.ask("GET", "/films/back/raw/short", b"").1, b"short");
     let (code, said) = run(&desk, &server, recall);
-    assert_eq!((code, said.contains("2 without the tape, 0 mounts")), (0, true), "{said}");
+    assert_eq!(
+        (code, said.contains("2 without the tape, 0 mounts")),
+        (0, true),
+        "{said}"
+    );
 
-    let (code, said) = run(&desk, &server, "recall --archive A --to s3://none/back --all-files");
+    let (code, said) = run(
+        &desk,
+        &server,
+        "recall --archive A --to s3://none/back --all-files",
+    );
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("s3://none/back: The specified bucket does not exist"), "{said}");
-    let (code, said) = run(&desk, &server, "recall --ltfs emulated:lib#drive0 --to s3://films --all-files");
+    assert!(
+        said.contains("s3://none/back: The specified bucket does not exist"),
+        "{said}"
+    );
+    let (code, said) = run(
+        &desk,
+        &server,
+        "recall --ltfs emulated:lib#drive0 --to s3://films --all-files",
+    );
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("works with --archive only"), "{said}");
 }
