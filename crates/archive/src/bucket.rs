@@ -22,7 +22,7 @@ pub use upload::Upload;
 pub use url::{BucketUrl, NoBucketUrl};
 
 use crate::deliver::{DeliverError, Expected, InnerPath, Outcome, Presence, shown};
-use crate::store::StoreError;
+use crate::store::{SourceError, StoreError};
 use crate::sums::{Sum, Summer};
 use futures_util::TryStreamExt;
 use object_store::path::Path as Key;
@@ -30,8 +30,8 @@ use object_store::{GetOptions, ObjectStore};
 use stated::Head;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
@@ -83,6 +83,12 @@ impl From<BucketError> for StoreError {
     }
 }
 
+impl From<BucketError> for io::Error {
+    fn from(BucketError { place, why }: BucketError) -> io::Error {
+        io::Error::other(SourceError::Unavailable { place, why })
+    }
+}
+
 /// Says nothing of the variables: some of them are secret.
 impl fmt::Debug for Buckets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,7 +113,7 @@ impl Buckets {
         self
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -204,13 +210,7 @@ impl Bucket {
         };
         match self.wait(self.store.get_opts(key, options)) {
             Ok(object) => Ok(Some(Head::of(&object))),
-            // That the bucket itself is not there is said otherwise.
-            Err(error @ object_store::Error::NotFound { .. }) => {
-                if error.to_string().contains("NoSuchBucket") {
-                    return Err(self.cannot(&error));
-                }
-                Ok(None)
-            }
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.cannot(&error)),
         }
     }
@@ -234,7 +234,9 @@ impl Bucket {
             return Ok(Presence::Other(why));
         }
         if expected.sums.is_empty() {
-            return Ok(if head.stated_ns == expected.metadata.modified_ns {
+            let is_same =
+                head.stated_ns.is_some() && head.stated_ns == expected.metadata.modified_ns;
+            return Ok(if is_same {
                 Presence::Delivered(Outcome::Unverified, Vec::new())
             } else {
                 let why = "its length is the same, its time is not, and no checksum is known";
@@ -259,19 +261,12 @@ impl Bucket {
     /// The sums of an object, which is read for them.
     fn summed(&self, key: &Key, head: Head, expected: &Expected) -> Result<Vec<Sum>, DeliverError> {
         let mut summer = Summer::new(expected.sums.iter().map(|sum| sum.kind));
-        let mut object = self.read(key.clone(), head);
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            match object.read(&mut buffer) {
-                Ok(0) => return Ok(summer.finish()),
-                Ok(count) => summer.update(&buffer[..count]),
-                Err(error) => {
-                    return Err(DeliverError::Unavailable {
-                        place: self.url.to_string(),
-                        why: format!("{key}: {error}"),
-                    });
-                }
-            }
+        match io::copy(&mut self.read(key.clone(), head), &mut summer) {
+            Ok(_) => Ok(summer.finish()),
+            Err(error) => Err(DeliverError::Unavailable {
+                place: self.url.to_string(),
+                why: format!("{key}: {error}"),
+            }),
         }
     }
 }

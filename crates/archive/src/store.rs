@@ -2,7 +2,7 @@
 
 mod sources;
 
-pub use sources::{Changed, FileSystem, SourceFile, Sources, Stamp};
+pub use sources::{FileSystem, SourceError, SourceFile, Sources, Stamp};
 
 use crate::cache::{Arrived, Cache, CacheError, Incoming};
 use crate::catalogue::{
@@ -240,10 +240,6 @@ fn copy_summed(
     loop {
         let count = match from.read(buffer) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Changed>()) => {
-                let path = name.to_owned();
-                return Err(StoreError::Changed { path });
-            }
             read => read.map_err(|error| unreadable(name, &error))?,
         };
         bytes += count as u64;
@@ -260,9 +256,15 @@ fn copy_summed(
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> StoreError {
-    StoreError::Unreadable {
-        path: name.to_owned(),
-        what: error.to_string(),
+    let path = name.to_owned();
+    let inner = error.get_ref();
+    match inner.and_then(|inner| inner.downcast_ref().cloned()) {
+        Some(SourceError::Changed) => StoreError::Changed { path },
+        Some(SourceError::Unavailable { place, why }) => StoreError::Unavailable { place, why },
+        None => StoreError::Unreadable {
+            path,
+            what: error.to_string(),
+        },
     }
 }
 

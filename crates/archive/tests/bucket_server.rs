@@ -1,5 +1,7 @@
 //! Buckets of a server that none of us wrote.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use tapewise_archive::bucket::{Bucket, BucketUrl, Buckets};
 use tapewise_archive::deliver::{DeliverError, Expected, InnerPath, Presence};
@@ -155,4 +157,52 @@ fn a_server_states_sums_and_what_it_says_is_told_in_its_words() {
         said.starts_with("s3://films: ") && said.contains("Connection refused"),
         "{said}"
     );
+}
+
+/// Takes one request, refuses it, and gives its head.
+fn refuse_one(listener: &TcpListener) -> String {
+    let (mut stream, _) = listener.accept().expect("a request");
+    let mut head = String::new();
+    for line in BufReader::new(stream.try_clone().expect("the stream")).lines() {
+        let line = line.expect("a line");
+        if line.is_empty() {
+            break;
+        }
+        head = head + &line + "\n";
+    }
+    let refused = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    stream.write_all(refused.as_bytes()).expect("answered");
+    head
+}
+
+/// Servers refuse what they find beside the signature, and state sums only to who asks for them.
+#[test]
+fn all_headers_of_s3_are_signed_and_sums_are_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let taking = std::thread::spawn(move || [refuse_one(&listener), refuse_one(&listener)]);
+    let variables = [
+        ("AWS_ENDPOINT_URL", format!("http://{address}")),
+        ("AWS_ACCESS_KEY_ID", "somebody".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "hush".to_owned()),
+    ];
+    let buckets = Buckets::new(variables.map(|(name, text)| (name.to_owned(), text)));
+    let place = place(&buckets, "s3://films/out");
+    let refused = place.check().expect_err("refused");
+    assert!(refused.to_string().contains("403 Forbidden"), "{refused}");
+    let presence = place.presence(&path("clip"), &expected(b"film"));
+    presence.expect_err("refused");
+    let [listed, asked] = taking.join().expect("two requests");
+    assert!(
+        asked.contains("\nx-amz-checksum-mode: ENABLED\n"),
+        "{asked}"
+    );
+    for head in [listed, asked] {
+        let (_, signed) = head.split_once("SignedHeaders=").expect("a signature");
+        let signed = signed.split(',').next().unwrap_or_default();
+        let names = head.lines().filter_map(|line| line.split_once(':'));
+        for (name, _) in names.filter(|(name, _)| name.starts_with("x-amz-")) {
+            assert!(signed.split(';').any(|one| one == name), "{name}: {head}");
+        }
+    }
 }

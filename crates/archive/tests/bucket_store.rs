@@ -126,7 +126,7 @@ fn an_object_that_changes_differs_from_its_sum_or_cannot_be_read_is_not_stored()
         (
             "",
             |store| store.faults.is_down.store(true, Ordering::SeqCst),
-            |error| matches!(error, StoreError::Unreadable { .. }),
+            |error| matches!(error, StoreError::Unavailable { .. }),
         ),
     ];
     for (sums, fault, is_right) in cases {

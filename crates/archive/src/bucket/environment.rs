@@ -39,8 +39,8 @@ pub(super) fn connect(
     bucket: &str,
 ) -> Result<Arc<dyn ObjectStore>, String> {
     let value = |name: &str| variables.get(name).map(String::as_str);
-    let known = |name: &&str| value(name).is_some_and(|text| !text.is_empty());
-    if !CREDENTIALS.iter().any(|name| known(&name)) {
+    let known = |name: &str| value(name).is_some_and(|text| !text.is_empty());
+    if !CREDENTIALS.iter().any(|name| known(name)) {
         return Err(
             "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; profiles of ~/.aws are not read".to_owned(),
         );
@@ -66,7 +66,7 @@ pub(super) fn connect(
         }
     }
     let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-    if let Some(name) = endpoints.iter().find(|name| known(name)) {
+    if let Some(name) = endpoints.into_iter().find(|name| known(name)) {
         let is_trusted = is_trusted(value(name).unwrap_or_default());
         if is_trusted
             .ok_or_else(|| format!("{name} is not the address of a server: give https://HOST"))?

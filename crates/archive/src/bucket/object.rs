@@ -3,7 +3,7 @@
 use super::stated::Head;
 use super::{Bucket, BucketError, BucketUrl, Buckets};
 use crate::deliver::InnerPath;
-use crate::store::{Changed, FileSystem, Source, SourceFile, Sources, Stamp, StoreError};
+use crate::store::{FileSystem, Source, SourceError, SourceFile, Sources, Stamp, StoreError};
 use crate::sums::Sum;
 use bytes::{Buf, Bytes};
 use futures_util::TryStreamExt;
@@ -29,9 +29,9 @@ impl Sources for Buckets {
             return FileSystem.open(path);
         }
         let url = BucketUrl::new(place).map_err(io::Error::other)?;
-        let bucket = Buckets::open(self, &url).map_err(io::Error::other)?;
+        let bucket = Buckets::open(self, &url)?;
         let key = bucket.url.prefix().clone();
-        match bucket.head(&key).map_err(io::Error::other)? {
+        match bucket.head(&key)? {
             Some(head) => Ok(Box::new(bucket.read(key, head))),
             None => Err(io::Error::new(
                 ErrorKind::NotFound,
@@ -153,8 +153,8 @@ impl Read for Object {
             };
             let piece = self.bucket.wait(piece).map_err(io::Error::other)?;
             self.piece = piece.map_err(|error| match error {
-                Error::Precondition { .. } => io::Error::other(Changed),
-                error => io::Error::other(super::why(&error)),
+                Error::Precondition { .. } => io::Error::other(SourceError::Changed),
+                error => self.bucket.cannot(&error).into(),
             })?;
         }
         let count = buffer.len().min(self.piece.len());

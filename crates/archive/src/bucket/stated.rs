@@ -130,7 +130,9 @@ pub(super) struct Listening;
 
 impl HttpConnector for Listening {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let client = ReqwestConnector::default().connect(options)?;
+        // Headers that the client adds by itself are not signed, and servers refuse them.
+        let bare = options.clone().with_default_headers(HeaderMap::new());
+        let client = ReqwestConnector::default().connect(&bare)?;
         Ok(HttpClient::new(Listener(client)))
     }
 }

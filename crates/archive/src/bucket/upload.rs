@@ -170,17 +170,16 @@ impl Upload {
         }
         let part = std::mem::take(&mut self.part);
         let bucket = self.bucket.clone();
-        match bucket.wait(self.complete(part)) {
-            Ok(()) => {}
+        if let Err(error) = bucket.wait(self.complete(part)) {
             // An answer may have been lost, and the request tried again.
-            Err(error) => match (error, bucket.presence(&self.path, &self.expected)?) {
-                (_, Presence::Delivered(..)) => {}
-                (_, Presence::Other(why)) => {
+            match bucket.presence(&self.path, &self.expected)? {
+                Presence::Delivered(..) => {}
+                Presence::Other(why) => {
                     let path = self.path.to_string();
                     return Err(DeliverError::Exists { path, why });
                 }
-                (error, Presence::Absent) => return Err(bucket.cannot(&error).into()),
-            },
+                Presence::Absent => return Err(bucket.cannot(&error).into()),
+            }
         }
         self.parts = None;
         Ok(Delivered {

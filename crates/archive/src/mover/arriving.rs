@@ -13,7 +13,7 @@ use std::io::{Error, Result, Write};
 /// Where it goes.
 enum Target {
     /// A place of whoever asked.
-    Place(Underway),
+    Place(Box<Underway>),
     /// The cache, with the sums of what has come.
     Cache(Incoming, Summer),
 }
@@ -56,7 +56,7 @@ pub(super) enum Arrived {
 impl Arriving {
     /// A file on its way to its destination.
     pub fn into_place(underway: Underway, is_frame: bool) -> Result<Arriving> {
-        Arriving::new(Target::Place(underway), is_frame)
+        Arriving::new(Target::Place(Box::new(underway)), is_frame)
     }
 
     /// A file on its way into the cache.
@@ -108,7 +108,7 @@ impl Arriving {
             },
         };
         match place {
-            Target::Place(underway) => Ok(Arrived::Unnamed(Box::new(underway))),
+            Target::Place(underway) => Ok(Arrived::Unnamed(underway)),
             Target::Cache(incoming, summer) => {
                 let found = summer.finish();
                 if let Some(known) = file.sums.iter().find(|known| !found.contains(known)) {

@@ -38,10 +38,21 @@ pub trait SourceFile: Read {
     }
 }
 
-/// Somebody wrote to a file that is read: what is left of it belongs to other contents.
-#[derive(Debug, thiserror::Error)]
-#[error("changed while it was read")]
-pub struct Changed;
+/// Why a source cannot be read, where it is not the system that says so: what an error of reading holds then.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Somebody writes to it: what is left of it belongs to other contents.
+    #[error("changed while it was read")]
+    Changed,
+    /// Whoever keeps it cannot be asked.
+    #[error("{place}: {why}")]
+    Unavailable {
+        /// Where it is.
+        place: String,
+        /// Why.
+        why: String,
+    },
+}
 
 /// What a file is, and what changes when it is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
