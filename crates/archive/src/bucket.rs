@@ -51,7 +51,16 @@ struct Shared {
 #[derive(Default)]
 struct Open {
     wire: Option<Arc<Wire>>,
-    stores: HashMap<String, Arc<dyn ObjectStore>>,
+    stores: HashMap<String, Stores>,
+}
+
+/// The ways to one bucket.
+#[derive(Clone)]
+struct Stores {
+    store: Arc<dyn ObjectStore>,
+    /// For what is known of objects: S3 states sums only to who asks for them, by a header that has to be signed, and
+    /// that some servers refuse beside bytes.
+    stating: Arc<dyn ObjectStore>,
 }
 
 /// What all buckets share.
@@ -109,7 +118,9 @@ impl Buckets {
 
     /// The same where a bucket is what somebody has in hand.
     pub fn with(self, bucket: &str, store: Arc<dyn ObjectStore>) -> Buckets {
-        self.lock().stores.insert(bucket.to_owned(), store);
+        let stating = Arc::clone(&store);
+        let stores = Stores { store, stating };
+        self.lock().stores.insert(bucket.to_owned(), stores);
         self
     }
 
@@ -139,19 +150,20 @@ impl Buckets {
                 Arc::clone(open.wire.insert(Arc::new(Wire { runtime, room })))
             }
         };
-        let store = match open.stores.get(url.bucket()) {
-            Some(store) => Arc::clone(store),
+        let Stores { store, stating } = match open.stores.get(url.bucket()) {
+            Some(stores) => stores.clone(),
             None => {
-                let store = environment::connect(&self.0.variables, url.bucket());
-                let store = store.map_err(cannot)?;
-                open.stores
-                    .insert(url.bucket().to_owned(), Arc::clone(&store));
-                store
+                let stores = environment::connect(&self.0.variables, url.bucket());
+                let stores = stores.map_err(cannot)?;
+                let name = url.bucket().to_owned();
+                open.stores.insert(name, stores.clone());
+                stores
             }
         };
         Ok(Bucket {
             url: url.clone(),
             store,
+            stating,
             wire,
         })
     }
@@ -162,6 +174,7 @@ impl Buckets {
 pub struct Bucket {
     url: BucketUrl,
     store: Arc<dyn ObjectStore>,
+    stating: Arc<dyn ObjectStore>,
     wire: Arc<Wire>,
 }
 
@@ -208,7 +221,7 @@ impl Bucket {
             head: true,
             ..GetOptions::default()
         };
-        match self.wait(self.store.get_opts(key, options)) {
+        match self.wait(self.stating.get_opts(key, options)) {
             Ok(object) => Ok(Some(Head::of(&object))),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.cannot(&error)),

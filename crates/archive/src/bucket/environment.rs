@@ -1,5 +1,6 @@
 //! Endpoint and credentials, from the variables that all programs for S3 read.
 
+use super::Stores;
 use super::stated::Listening;
 use object_store::aws::{AmazonS3Builder, Checksum};
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
@@ -33,10 +34,27 @@ const PLAIN: [&str; 5] = [
 /// How often a request is tried, unless `AWS_MAX_ATTEMPTS` says otherwise: for about half a minute.
 const ATTEMPTS: usize = 10;
 
+/// How long a request may take, with all its bytes: those of a part or a piece.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
 /// A bucket as the variables describe it. Nothing is asked of it yet.
 pub(super) fn connect(
     variables: &BTreeMap<String, String>,
     bucket: &str,
+) -> Result<Stores, String> {
+    let mut asking = HeaderMap::new();
+    asking.insert("x-amz-checksum-mode", HeaderValue::from_static("ENABLED"));
+    Ok(Stores {
+        store: build(variables, bucket, HeaderMap::new())?,
+        stating: build(variables, bucket, asking)?,
+    })
+}
+
+/// The bucket, where all requests have these headers.
+fn build(
+    variables: &BTreeMap<String, String>,
+    bucket: &str,
+    headers: HeaderMap,
 ) -> Result<Arc<dyn ObjectStore>, String> {
     let value = |name: &str| variables.get(name).map(String::as_str);
     let known = |name: &str| value(name).is_some_and(|text| !text.is_empty());
@@ -50,12 +68,9 @@ pub(super) fn connect(
     if let Some(name) = spoilt {
         return Err(format!("{name} holds a space or another odd character"));
     }
-    let mut headers = HeaderMap::new();
-    // Without it no sum is stated.
-    headers.insert("x-amz-checksum-mode", HeaderValue::from_static("ENABLED"));
     let options = ClientOptions::new()
         .with_default_headers(headers)
-        .with_timeout(Duration::from_secs(120));
+        .with_timeout(TIME_LIMIT);
     let mut builder = AmazonS3Builder::new()
         .with_client_options(options)
         .with_checksum_algorithm(Checksum::SHA256);

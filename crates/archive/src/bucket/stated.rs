@@ -130,9 +130,7 @@ pub(super) struct Listening;
 
 impl HttpConnector for Listening {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Headers that the client adds by itself are not signed, and servers refuse them.
-        let bare = options.clone().with_default_headers(HeaderMap::new());
-        let client = ReqwestConnector::default().connect(&bare)?;
+        let client = ReqwestConnector::default().connect(options)?;
         Ok(HttpClient::new(Listener(client)))
     }
 }
