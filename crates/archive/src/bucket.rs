@@ -1,8 +1,8 @@
 //! S3 buckets: files appear in them as objects, whole and verified, and objects are stored from them.
 //!
-//! An object is visible when its upload is complete. A file of one part is one request, made after its sums matched. A
-//! longer file is sent in parts, and the upload is completed after its sums matched: otherwise it is aborted. Whoever is
-//! killed on the way leaves an unfinished upload, which nobody sees and the bucket's rules expire.
+//! An object is visible when its upload is complete. A file of one part is one request, made after its sums matched.
+//! A longer file is sent in parts, and the upload is completed after its sums matched: otherwise it is aborted. Whoever
+//! is killed on the way leaves an unfinished upload, which nobody sees and the bucket's rules expire.
 //!
 //! | file | idea |
 //! |---|---|

@@ -60,7 +60,8 @@ fn build(
     let known = |name: &str| value(name).is_some_and(|text| !text.is_empty());
     if !CREDENTIALS.iter().any(|name| known(name)) {
         return Err(
-            "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; profiles of ~/.aws are not read".to_owned(),
+            "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; files of ~/.aws are not read"
+                .to_owned(),
         );
     }
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

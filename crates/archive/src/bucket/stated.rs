@@ -1,8 +1,8 @@
 //! What a bucket says of an object: its sums, its time.
 //!
-//! S3 states sums of whole objects in headers, where they were computed when the object came. The ETag of an object that
-//! came in one piece is its MD5, unless a key of a user or of KMS encrypts it. Sums of parts say nothing here. What this
-//! program uploads states the sums and the time that the file had, as metadata.
+//! S3 states sums of whole objects in headers, where they were computed when the object came. The ETag of an object
+//! that came in one piece is its MD5, unless a key of a user or of KMS encrypts it. Sums of parts say nothing here.
+//! What this program uploads states the sums and the time that the file had, as metadata.
 
 use crate::sums::{Kind, Sum, base64_decoded};
 use async_trait::async_trait;
