@@ -14,12 +14,13 @@ use crate::catalogue::{
     Answer, Cause, CopyState, Failure, RecallQueue, RequestId, VolumeQueue, Waiting,
 };
 use crate::record::Segment;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Admission, Fit, Trouble, Whereabouts, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
+use tapewise_sim::mounts::Owner;
 
 /// How long a volume that others have is not asked for again.
 const DENIED_NS: i64 = 2_000_000_000;
@@ -59,10 +60,21 @@ struct State {
 #[derive(Clone)]
 struct Claimed {
     queue: VolumeQueue,
-    /// For which user.
-    user: String,
+    /// Whom it is read for.
+    owner: Owner,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
+}
+
+/// What drives do while one is free.
+#[derive(Default)]
+struct Busy {
+    /// All drives.
+    drives: usize,
+    /// Whom the others work for.
+    at_work: Vec<Owner>,
+    /// Recalls that they have begun, by the directory that they go to.
+    begun: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Mover<'_> {
@@ -238,8 +250,7 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let at_work = state.claimed.values().map(|claimed| claimed.user.clone());
-            let Some(next) = self.choose(volumes, &here, &at_work.collect::<Vec<_>>()) else {
+            let Some(next) = self.choose(volumes, &here, &self.busy(&state.claimed)?) else {
                 return Ok(None);
             };
             let label = next.queue.label.clone();
@@ -258,7 +269,7 @@ impl Recalling<'_> {
                     started?;
                     let claimed = Claimed {
                         queue: next.queue,
-                        user: next.user,
+                        owner: next.owner,
                         leased: None,
                     };
                     state.claimed.insert(label.clone(), claimed);
@@ -268,19 +279,57 @@ impl Recalling<'_> {
         }
     }
 
-    /// The next volume for a drive that has `here` in it, while others work for these users.
+    /// What drives do, here and where other movers have them.
+    fn busy(&self, claimed: &HashMap<String, Claimed>) -> Result<Busy, MoveError> {
+        let mut busy = Busy {
+            drives: self.drives,
+            at_work: claimed.values().map(|one| one.owner.clone()).collect(),
+            begun: BTreeMap::new(),
+        };
+        let limits_places = self.with.settings.mounts.recalls_per_destination.is_some();
+        if self.with.lessee.is_none() && !limits_places {
+            return Ok(busy);
+        }
+        let begun = self.with.catalogue.begun()?;
+        busy.begun = begun.places;
+        let leased = claimed.values().map(|one| one.leased.as_ref());
+        let own: HashSet<Option<u64>> = leased
+            .map(|leased| leased.map(|leased| leased.lease.epoch))
+            .collect();
+        if self.with.lessee.is_some() {
+            let others = begun.mounts.into_iter();
+            let others = others.filter(|mount| !own.contains(&mount.epoch));
+            busy.at_work.extend(others.map(|mount| mount.owner));
+            busy.drives = busy.drives.max(self.with.catalogue.leased_drives()?);
+            // What was claimed here a moment ago, and is begun with when the drive has its lease.
+            for one in claimed.values().filter(|one| one.leased.is_none()) {
+                for place in one
+                    .queue
+                    .waiting
+                    .iter()
+                    .filter_map(|one| one.place.as_ref())
+                {
+                    *busy.begun.entry(place.clone()).or_default() += 1;
+                }
+            }
+        }
+        Ok(busy)
+    }
+
+    /// The next volume for a drive that has `here` in it.
     fn choose(
         &self,
         volumes: Vec<VolumeQueue>,
         here: &HashSet<String>,
-        at_work: &[String],
+        busy: &Busy,
     ) -> Option<Next> {
         let parts = lock(&self.parts);
         let floor = Floor {
             now_ns: self.with.now(),
-            drives: self.drives,
+            drives: busy.drives,
             here,
-            at_work,
+            at_work: &busy.at_work,
+            begun: &busy.begun,
             come: &|request, number| parts.come(request, number),
         };
         self.chooser.next(volumes, &floor)
@@ -289,7 +338,7 @@ impl Recalling<'_> {
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         let volumes = self.available(&lock(&self.state).unavailable)?;
-        let left = self.choose(volumes, &HashSet::new(), &[]);
+        let left = self.choose(volumes, &HashSet::new(), &Busy::default());
         Ok(left.map(|next| next.queue.label))
     }
 
