@@ -353,24 +353,64 @@ mod tests {
         }
     }
 
+    fn with(mounts: MountSettings) -> Settings {
+        let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
+        settings.mounts = mounts;
+        settings
+    }
+
+    /// Four drives, half an hour after the queue began.
+    fn floor<'a>(at_work: &'a [Owner], here: &'a HashSet<String>) -> Floor<'a> {
+        Floor {
+            now_ns: 30 * 60_000_000_000,
+            drives: 4,
+            here,
+            at_work,
+            begun: &NOTHING,
+            come: &|_, _| 0,
+        }
+    }
+
+    static NOTHING: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+
     fn ask(
         mounts: MountSettings,
         volumes: &[VolumeQueue],
         here: &str,
         at_work: &[&str],
     ) -> Option<Next> {
-        let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
-        settings.mounts = mounts;
+        ask_beside(mounts, volumes, here, at_work, &NOTHING)
+    }
+
+    fn ask_beside(
+        mounts: MountSettings,
+        volumes: &[VolumeQueue],
+        here: &str,
+        at_work: &[&str],
+        begun: &BTreeMap<Vec<u8>, u64>,
+    ) -> Option<Next> {
         let at_work: Vec<Owner> = at_work.iter().map(|&user| owner(user)).collect();
+        let here = HashSet::from([here.to_owned()]);
         let floor = Floor {
-            now_ns: 30 * 60_000_000_000,
-            drives: 4,
-            here: &HashSet::from([here.to_owned()]),
-            at_work: &at_work,
-            begun: &BTreeMap::new(),
-            come: &|_, _| 0,
+            begun,
+            ..floor(&at_work, &here)
         };
-        Chooser::new(&settings).next(volumes.to_vec(), &floor)
+        Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor)
+    }
+
+    fn shares(
+        mounts: MountSettings,
+        volumes: &[VolumeQueue],
+        at_work: &[&str],
+        begun: &BTreeMap<Vec<u8>, u64>,
+    ) -> Vec<OwnerShare> {
+        let at_work: Vec<Owner> = at_work.iter().map(|&user| owner(user)).collect();
+        let here = HashSet::new();
+        let floor = Floor {
+            begun,
+            ..floor(&at_work, &here)
+        };
+        Chooser::new(&with(mounts)).shares(volumes, &floor)
     }
 
     #[test]
@@ -451,6 +491,96 @@ mod tests {
         };
         assert!(ask(mounts.clone(), &volumes, "", &["greedy"; 3]).is_none());
         assert!(ask(mounts, &volumes, "", &["greedy"; 2]).is_some());
+    }
+
+    #[test]
+    fn activities_have_shares_before_their_users_do() {
+        let volumes = [
+            queue("A", &[(1, "bulk/greedy", 1), (2, "bulk/greedy", 1)]),
+            queue("B", &[(3, "analysis/ann", 9)]),
+        ];
+        let next = |at_work: &[&str]| {
+            let next = ask(MountSettings::default(), &volumes, "", at_work).expect("one");
+            (next.queue.label, next.has_and_due)
+        };
+        assert_eq!(next(&["bulk/bob"]), ("A".to_owned(), (0, 1.0)));
+        // Another user of the same activity has the drives that are due to it.
+        assert_eq!(next(&["bulk/bob"; 2]), ("B".to_owned(), (0, 2.0)));
+    }
+
+    #[test]
+    fn a_user_at_the_limit_waits_and_is_told_why() {
+        let volumes = [
+            queue("A", &[(1, "greedy", 1), (2, "greedy", 2)]),
+            queue("B", &[(2, "greedy", 2), (3, "ann", 9)]),
+        ];
+        let mounts = MountSettings {
+            drives_per_user: Some(2),
+            ..MountSettings::default()
+        };
+        let at_work = ["bulk/greedy", "greedy"];
+        let next = ask(mounts.clone(), &volumes, "", &at_work).expect("one");
+        assert_eq!(
+            (next.queue.label, next.owner),
+            ("B".to_owned(), owner("ann"))
+        );
+        let shares = shares(mounts, &volumes, &at_work, &BTreeMap::new());
+        let told: Vec<_> = shares
+            .iter()
+            .map(|one| {
+                (
+                    one.owner.user.as_str(),
+                    one.drives,
+                    one.waiting,
+                    &one.held[..],
+                )
+            })
+            .collect();
+        let hold = [(Hold::User { drives: 2 }, 2)];
+        assert_eq!(
+            told,
+            [
+                ("ann", 0, 1, &[][..]),
+                ("greedy", 1, 2, &hold[..]),
+                ("greedy", 1, 0, &[][..])
+            ]
+        );
+    }
+
+    #[test]
+    fn no_more_recalls_to_a_directory_are_begun_than_it_takes() {
+        let mut volumes = [
+            queue("A", &[(1, "ann", 1), (2, "ann", 2), (3, "ann", 3)]),
+            queue("B", &[(4, "bob", 9)]),
+        ];
+        for one in &mut volumes[0].waiting {
+            one.place = Some(b"/slow".to_vec());
+        }
+        let mounts = MountSettings {
+            recalls_per_destination: Some(3),
+            ..MountSettings::default()
+        };
+        let begun = |count| BTreeMap::from([(b"/slow".to_vec(), count)]);
+        let next =
+            |count| ask_beside(mounts.clone(), &volumes, "", &[], &begun(count)).expect("one");
+        let one = next(1).queue;
+        assert_eq!((one.label.as_str(), one.waiting.len()), ("A", 2));
+        assert_eq!(next(3).queue.label, "B");
+        let told = shares(mounts.clone(), &volumes, &[], &begun(3));
+        assert_eq!(told[0].held[0].1, 3);
+        assert!(told[0].held[0].0.to_string().contains("/slow"));
+        // A file whose first part has come is not left half-read.
+        volumes[0].waiting[0].segments[0].file_offset = 7;
+        let come = |_, _| 7;
+        let (settings, here, begun) = (with(mounts), HashSet::new(), begun(3));
+        let floor = Floor {
+            come: &come,
+            begun: &begun,
+            ..floor(&[], &here)
+        };
+        let next = Chooser::new(&settings).next(volumes.to_vec(), &floor);
+        let queue = next.expect("the rest of the file").queue;
+        assert_eq!((queue.label.as_str(), queue.waiting.len()), ("A", 1));
     }
 
     #[test]

@@ -338,7 +338,11 @@ impl Recalling<'_> {
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         let volumes = self.available(&lock(&self.state).unavailable)?;
-        let left = self.choose(volumes, &HashSet::new(), &Busy::default());
+        let idle = Busy {
+            drives: self.drives,
+            ..Busy::default()
+        };
+        let left = self.choose(volumes, &HashSet::new(), &idle);
         Ok(left.map(|next| next.queue.label))
     }
 
