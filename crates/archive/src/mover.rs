@@ -30,6 +30,7 @@
 
 mod add;
 mod arriving;
+mod busy;
 mod choice;
 mod doubts;
 mod drives;

@@ -3,6 +3,7 @@
 //! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
 //! its cartridge moves, so that no other drive reads another copy of it.
 
+use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
@@ -14,7 +15,7 @@ use crate::catalogue::{
     Answer, Cause, CopyState, Failure, RecallQueue, RequestId, VolumeQueue, Waiting,
 };
 use crate::record::Segment;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Admission, Fit, Trouble, Whereabouts, Work, WorkError};
@@ -66,15 +67,14 @@ struct Claimed {
     leased: Option<Leased>,
 }
 
-/// What drives do while one is free.
-#[derive(Default)]
-struct Busy {
-    /// All drives.
-    drives: usize,
-    /// Whom the others work for.
-    at_work: Vec<Owner>,
-    /// Recalls that they have begun, by the directory that they go to.
-    begun: BTreeMap<Vec<u8>, u64>,
+impl Claimed {
+    fn mount(&self) -> OwnMount<'_> {
+        OwnMount {
+            owner: &self.owner,
+            queue: &self.queue,
+            epoch: self.leased.as_ref().map(|leased| leased.lease.epoch),
+        }
+    }
 }
 
 impl Mover<'_> {
@@ -250,7 +250,9 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let Some(next) = self.choose(volumes, &here, &self.busy(&state.claimed)?) else {
+            let own = state.claimed.values().map(Claimed::mount);
+            let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
+            let Some(next) = self.choose(volumes, &here, &busy) else {
                 return Ok(None);
             };
             let label = next.queue.label.clone();
@@ -277,43 +279,6 @@ impl Recalling<'_> {
                 }
             }
         }
-    }
-
-    /// What drives do, here and where other movers have them.
-    fn busy(&self, claimed: &HashMap<String, Claimed>) -> Result<Busy, MoveError> {
-        let mut busy = Busy {
-            drives: self.drives,
-            at_work: claimed.values().map(|one| one.owner.clone()).collect(),
-            begun: BTreeMap::new(),
-        };
-        let limits_places = self.with.settings.mounts.recalls_per_destination.is_some();
-        if self.with.lessee.is_none() && !limits_places {
-            return Ok(busy);
-        }
-        let begun = self.with.catalogue.begun()?;
-        busy.begun = begun.places;
-        let leased = claimed.values().map(|one| one.leased.as_ref());
-        let own: HashSet<Option<u64>> = leased
-            .map(|leased| leased.map(|leased| leased.lease.epoch))
-            .collect();
-        if self.with.lessee.is_some() {
-            let others = begun.mounts.into_iter();
-            let others = others.filter(|mount| !own.contains(&mount.epoch));
-            busy.at_work.extend(others.map(|mount| mount.owner));
-            busy.drives = busy.drives.max(self.with.catalogue.leased_drives()?);
-            // What was claimed here a moment ago, and is begun with when the drive has its lease.
-            for one in claimed.values().filter(|one| one.leased.is_none()) {
-                for place in one
-                    .queue
-                    .waiting
-                    .iter()
-                    .filter_map(|one| one.place.as_ref())
-                {
-                    *busy.begun.entry(place.clone()).or_default() += 1;
-                }
-            }
-        }
-        Ok(busy)
     }
 
     /// The next volume for a drive that has `here` in it.
