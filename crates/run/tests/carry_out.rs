@@ -6,6 +6,7 @@ use common::{NEVER, drive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_emulator::BadBlock;
 use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_model::Micros;
 use tapewise_run::{Item, Piece, Recorder, Report, RunError, Sink, Step, carry_on};
 use tapewise_scsi::TapeDrive;
 
@@ -39,13 +40,13 @@ fn piece(visit: u32, first_block: u64, last_block: u64) -> Piece {
 
 fn plan() -> Vec<Step> {
     vec![
-        Step::Locate,
-        Step::Read(piece(0, 120, 125)),
-        Step::ReadThrough,
-        Step::Read(piece(1, 140, 151)),
-        Step::Locate,
-        Step::Read(piece(2, 10, 12)),
-        Step::Rewind,
+        Step::Locate(Micros(3_000_000)),
+        Step::Read(piece(0, 120, 125), Micros(50)),
+        Step::ReadThrough(Micros(700)),
+        Step::Read(piece(1, 140, 151), Micros(50)),
+        Step::Locate(Micros(3_000_000)),
+        Step::Read(piece(2, 10, 12), Micros(50)),
+        Step::Rewind(Micros(4_000_000)),
     ]
 }
 

@@ -327,7 +327,7 @@ async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
 /// # Errors
 /// What the system says of the socket.
 pub fn listen(
-    service: Arc<Service>,
+    app: Router,
     socket: TcpListener,
     certificate: Option<Arc<Certificate>>,
     stop: &AtomicBool,
@@ -342,9 +342,9 @@ pub fn listen(
         let server = match certificate {
             Some(certificate) => {
                 let secured = Secured::new(socket, certificate)?;
-                tokio::spawn(serve(secured, service, ended))
+                tokio::spawn(serve(secured, app, ended))
             }
-            None => tokio::spawn(serve(socket, service, ended)),
+            None => tokio::spawn(serve(socket, app, ended)),
         };
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
             tokio::time::sleep(LOOK).await;
@@ -363,7 +363,7 @@ pub fn listen(
 /// Answers until it has `ended`.
 async fn serve<L>(
     listener: L,
-    service: Arc<Service>,
+    app: Router,
     mut ended: tokio::sync::watch::Receiver<bool>,
 ) -> io::Result<()>
 where
@@ -371,7 +371,7 @@ where
     L::Addr: std::fmt::Debug,
     Peer: for<'a> Connected<IncomingStream<'a, L>>,
 {
-    let app = router(service).into_make_service_with_connect_info::<Peer>();
+    let app = app.into_make_service_with_connect_info::<Peer>();
     let graceful = axum::serve(listener, app).with_graceful_shutdown(async move {
         // The other end is dropped only when all is over.
         let _ = ended.wait_for(|ended| *ended).await;

@@ -62,6 +62,7 @@ pub use area::Area;
 pub use drives::Drives;
 pub use http::{listen, router};
 pub use limits::Limits;
+pub use metrics::router_of_mover;
 pub use service::{Parts, Service, Site};
 pub use settings::{
     Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
