@@ -45,6 +45,8 @@ mod settings;
 mod socket;
 #[cfg(target_os = "linux")]
 mod systemd;
+#[cfg(target_os = "linux")]
+mod telemetry;
 mod terminal;
 mod threads;
 mod twin;

@@ -1,4 +1,4 @@
-//! Addresses to listen at.
+//! Addresses to listen at, and the name of this host.
 
 use crate::error::CliError;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -20,4 +20,13 @@ pub fn bind(address: SocketAddr, option: &str) -> Result<(SocketAddr, TcpListene
         CliError::failed(format!("{address}: {error}"))
             .hint(format!("{option} HOST:PORT takes another address"))
     })
+}
+
+/// The name of this host.
+pub fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "localhost".to_owned(),
+        name => name.to_owned(),
+    }
 }

@@ -6,12 +6,14 @@ use crate::now::now_ns;
 use crate::units;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_serve::Work;
+use tapewise_serve::{Tracer, Work, recall_of};
 
 /// Sees what the drives of a process do.
 pub struct Watch<'a> {
     pub archive: &'a Archive,
     pub work: &'a Work,
+    /// Who is told what was done for each request.
+    pub tracer: Option<&'a Tracer>,
     /// Whether other movers work for the archive, so that this one works under leases.
     pub is_leased: bool,
     pub quiet: bool,
@@ -20,7 +22,9 @@ pub struct Watch<'a> {
 impl Watch<'_> {
     /// A drive has done something.
     pub fn saw(&self, event: &Event) {
-        self.work.saw(event, now_ns());
+        let now_ns = now_ns();
+        self.work.saw(event, now_ns);
+        self.trace(event, now_ns);
         let has_failed = event.outcome == Outcome::Failed;
         let is_told = matches!(event.action, Action::Mount | Action::Unmount) && !self.quiet;
         if !has_failed && !is_told {
@@ -28,7 +32,11 @@ impl Watch<'_> {
         }
         let (drive, volume) = (event.device.as_deref(), event.cartridge.as_deref());
         let about = About {
-            request: event.purpose.as_deref().and_then(request),
+            request: event
+                .purpose
+                .as_deref()
+                .and_then(recall_of)
+                .map(|request| request.0),
             volume,
             drive,
             epoch: drive.and_then(|drive| self.epoch(drive)),
@@ -83,6 +91,16 @@ impl Watch<'_> {
         }
     }
 
+    fn trace(&self, event: &Event, now_ns: i64) {
+        let catalogue = self.archive.catalogue.as_ref();
+        let traced = self
+            .tracer
+            .map(|tracer| tracer.saw(catalogue, event, now_ns));
+        if let Some(Err(error)) = traced {
+            log::warn(About::default(), format_args!("a trace is lost: {error}"));
+        }
+    }
+
     /// The number of the lease under which a drive is used.
     fn epoch(&self, drive: &str) -> Option<u64> {
         let leases = self.is_leased.then(|| self.archive.catalogue.leases());
@@ -91,10 +109,4 @@ impl Watch<'_> {
         let lease = leases.find(|lease| lease.drive == drive)?;
         Some(lease.epoch)
     }
-}
-
-/// The recall that an action is for: see `purpose` in the event log.
-fn request(purpose: &str) -> Option<i64> {
-    let number = purpose.strip_prefix("request ")?;
-    number.split(' ').next()?.parse().ok()
 }

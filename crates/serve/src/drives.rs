@@ -246,6 +246,7 @@ fn worn(event: &Event, last: Option<Spot>, geometry: &Geometry) -> Wear {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tapewise_formats::event::PlanBegun;
 
     fn event(action: Action, took_s: i64) -> Event {
         Event {
@@ -294,6 +295,74 @@ mod tests {
         drives.saw(&event(Action::Unmount, 20), 31);
         drives.saw(&event(Action::Mount, 20), 20 + DAY_NS);
         assert_eq!(drives.mounts.len(), 2);
+    }
+
+    #[test]
+    fn predictions_count_with_what_they_were_made_for_and_gaps_with_their_bounds() {
+        let mut drives = Drives::default();
+        let second = |seconds: i64| Some(Micros(seconds * 1_000_000));
+        let plan = |bound_us| PlanBegun {
+            predicted_us: Micros(90_000_000),
+            bound_us,
+        };
+        let located = Event {
+            predicted_us: second(40),
+            plan: Some(plan(second(81))),
+            ..event(Action::Locate, 50)
+        };
+        let failed = Event {
+            outcome: Outcome::Failed,
+            ..located.clone()
+        };
+        let without_bound = Event {
+            plan: Some(plan(None)),
+            ..event(Action::Locate, 7)
+        };
+        for event in [&located, &failed, &without_bound] {
+            drives.saw(event, 1);
+        }
+        let device = &drives.devices["D1"];
+        assert_eq!(device.predicted_us, [0, 40_000_000, 0]);
+        assert_eq!(device.by_plan_us, [0, 50_000_000, 0]);
+        let plans = (device.bounded_plans, device.planned_us, device.bound_us);
+        assert_eq!(plans, (2, 180_000_000, 162_000_000));
+    }
+
+    #[test]
+    fn tape_moves_from_where_the_last_action_left_the_head() {
+        let profile = tapewise_model::profile::find("lto8").expect("a profile");
+        let geometry = profile.geometry().expect("a geometry");
+        let (begin, length) = (geometry.lpos_min, geometry.wrap_lpos());
+        let mut drives = Drives::with(geometry);
+        let at = |lpos| {
+            Some(Spot {
+                wrap: Some(0),
+                lpos: Some(lpos),
+                ..Spot::default()
+            })
+        };
+        let moves = [
+            (Action::Mount, at(begin)),
+            // The log does not say from where.
+            (Action::Locate, at(begin + length / 2)),
+            (Action::Unmount, None),
+        ];
+        for (action, to) in moves {
+            drives.saw(
+                &Event {
+                    to,
+                    ..event(action, 1)
+                },
+                1,
+            );
+        }
+        let device = &drives.devices["D1"];
+        // Half of the 922 m that carry data, and back; an LTO-8 cartridge's life is told in metres.
+        let metres = drives.metres(device).expect("a length");
+        assert!((metres - 922.0).abs() < 1.0, "{metres}");
+        let passes = drives.most_passes().expect("passes");
+        assert!((passes - 1.0).abs() < 1e-4, "{passes}");
+        assert_eq!(device.wear.loads, 1);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::interrupt::{is_set, stop_on_interrupt};
 use crate::log::{self, About, LogFormat};
 use crate::now::now_ns;
 use crate::output::say;
-use crate::socket::{bind, resolve};
+use crate::socket::{bind, host_name, resolve};
+use crate::telemetry::tracer;
 use crate::watch::Watch;
 use crate::{quantity, units};
 use signal_hook::consts::SIGTERM;
@@ -110,15 +111,6 @@ fn lease_time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The name of this host.
-fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    match name.trim() {
-        "" => "localhost".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 /// Runs the verb.
 pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
     match &args.what {
@@ -156,6 +148,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
     let geometry = archive.settings_on_paper()?.profile.geometry();
     let work = Arc::new(Work::on(geometry.map_err(CliError::input)?));
     let lessee = lessee(&archive, args)?;
+    let tracer = tracer("tapewise-mover", &lessee.holder().host)?;
     let mover = Moving {
         drives,
         changers,
@@ -169,6 +162,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         watch: Watch {
             archive: &archive,
             work: &work,
+            tracer: tracer.as_deref(),
             is_leased: true,
             quiet: args.quiet,
         },

@@ -15,7 +15,8 @@ use crate::interrupt::{is_set, stop_on_interrupt};
 use crate::log::{self, About, LogFormat};
 use crate::now::now_ns;
 use crate::output::{print, say};
-use crate::socket::{bind, resolve};
+use crate::socket::{bind, host_name, resolve};
+use crate::telemetry::tracer;
 use crate::watch::Watch;
 use crate::{quantity, units};
 use configured::Configured;
@@ -131,6 +132,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let tracer = tracer("tapewise-serve", &host_name())?;
     let on_paper = archive.settings_on_paper()?;
     let geometry = on_paper.profile.geometry().map_err(CliError::input)?;
     let work = Arc::new(Work::on(geometry));
@@ -144,6 +146,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         audit_file: configured.audit_file(),
         now_ns,
         work: Arc::clone(&work),
+        tracer: tracer.clone(),
     }));
     let encrypted = if certificate.is_some() { "s" } else { "" };
     print(&format!("http{encrypted}://{address}/\n"))?;
@@ -157,6 +160,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         watch: Watch {
             archive: &archive,
             work: &work,
+            tracer: tracer.as_deref(),
             is_leased: false,
             quiet: args.quiet,
         },
