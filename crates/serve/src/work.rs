@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::Event;
-use tapewise_model::Geometry;
+use tapewise_model::Profile;
 
 /// What is being done now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,10 +64,12 @@ impl Default for State {
 }
 
 impl Work {
-    /// Nothing is done yet, by drives whose cartridges are like this.
-    pub fn on(geometry: Geometry) -> Work {
+    /// Nothing is done yet, by drives of a profile. If it does not say how its tape is laid out, wear is not known.
+    pub fn of(profile: &Profile) -> Work {
         let work = Work::default();
-        work.state().drives = Drives::with(geometry);
+        if let Ok(geometry) = profile.geometry() {
+            work.state().drives = Drives::with(geometry);
+        }
         work
     }
 

@@ -145,8 +145,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         Some(address) => Some(bind(resolve(address)?, "--metrics")?),
         None => None,
     };
-    let geometry = archive.settings_on_paper()?.profile.geometry();
-    let work = Arc::new(Work::on(geometry.map_err(CliError::input)?));
+    let work = Arc::new(Work::of(&archive.settings_on_paper()?.profile));
     let lessee = lessee(&archive, args)?;
     let tracer = tracer("tapewise-mover", &lessee.holder().host)?;
     let mover = Moving {

@@ -134,8 +134,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
     let tracer = tracer("tapewise-serve", &host_name())?;
     let on_paper = archive.settings_on_paper()?;
-    let geometry = on_paper.profile.geometry().map_err(CliError::input)?;
-    let work = Arc::new(Work::on(geometry));
+    let work = Arc::new(Work::of(&on_paper.profile));
     let service = Arc::new(Service::new(Parts {
         // Of its own, so that a poll does not wait for the drives' side.
         archive: tapewise_archive::open::Archive::open(&args.archive)?,

@@ -1,8 +1,8 @@
 //! Sends spans to a collector by OTLP over HTTP, as JSON, on a thread of its own.
 
 use super::span::{Span, request};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -33,18 +33,23 @@ pub type Lost = Box<dyn Fn(&str) + Send>;
 /// The way to a collector. When it is dropped, what waits is sent first.
 pub(super) struct Exporter {
     batches: Option<SyncSender<Vec<Span>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Spans for which there was no room.
+    dropped: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Exporter {
     pub fn new(collector: Collector, lost: Lost) -> std::io::Result<Exporter> {
         let (batches, waiting) = sync_channel(MOST_BATCHES);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&dropped);
         let thread = std::thread::Builder::new()
             .name("traces".to_owned())
-            .spawn(move || send_all(&collector, &waiting, &lost))?;
+            .spawn(move || send_all(&collector, &waiting, &counted, &lost))?;
         Ok(Exporter {
             batches: Some(batches),
-            thread: Mutex::new(Some(thread)),
+            dropped,
+            thread: Some(thread),
         })
     }
 
@@ -53,9 +58,11 @@ impl Exporter {
         let Some(batches) = &self.batches else {
             return;
         };
-        match batches.try_send(spans) {
-            // A collector that is this slow is told of as soon as it fails.
-            Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
+        if let Err(TrySendError::Full(spans) | TrySendError::Disconnected(spans)) =
+            batches.try_send(spans)
+        {
+            let count = spans.len() as u64;
+            self.dropped.fetch_add(count, Ordering::Relaxed);
         }
     }
 }
@@ -63,24 +70,29 @@ impl Exporter {
 impl Drop for Exporter {
     fn drop(&mut self) {
         self.batches = None;
-        let thread = self
-            .thread
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(thread) = thread.take() {
+        if let Some(thread) = self.thread.take() {
             // It has said what went wrong.
             let _ = thread.join();
         }
     }
 }
 
-fn send_all(collector: &Collector, waiting: &Receiver<Vec<Span>>, lost: &Lost) {
+fn send_all(
+    collector: &Collector,
+    waiting: &Receiver<Vec<Span>>,
+    dropped: &AtomicU64,
+    lost: &Lost,
+) {
     let agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
         .build();
     let agent = ureq::Agent::new_with_config(agent);
     let mut is_lost = false;
     while let Ok(spans) = waiting.recv() {
+        match dropped.swap(0, Ordering::Relaxed) {
+            0 => {}
+            count => lost(&format!("{} is too slow for {count} spans", collector.url)),
+        }
         for some in spans.chunks(MOST_SPANS) {
             let body = request(&collector.resource, some).to_string();
             let mut post = agent
