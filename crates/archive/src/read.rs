@@ -322,8 +322,9 @@ impl<'a> TapeRead<'a> {
         let plan = Plan::new(&problem, sort(&problem));
         let steps = steps(&plan, &problem);
         let named = |visit: u32| {
-            let first = problem.visits()[visit as usize].requests.first();
-            first.map_or_else(String::new, |&request| name(ids[request as usize] as usize))
+            let requests = problem.visits()[visit as usize].requests.iter();
+            let names = requests.map(|&request| name(ids[request as usize] as usize));
+            names.collect::<Vec<_>>().join(", ")
         };
         if let Some(last) = problem
             .visits()

@@ -6,7 +6,7 @@ use crate::now::now_ns;
 use crate::units;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_serve::{Tracer, Work, recall_of};
+use tapewise_serve::{Tracer, Work, recalls_of};
 
 /// Sees what the drives of a process do.
 pub struct Watch<'a> {
@@ -31,12 +31,10 @@ impl Watch<'_> {
             return;
         }
         let (drive, volume) = (event.device.as_deref(), event.cartridge.as_deref());
+        let purpose = event.purpose.as_deref().unwrap_or_default();
+        let request = recalls_of(purpose).next();
         let about = About {
-            request: event
-                .purpose
-                .as_deref()
-                .and_then(recall_of)
-                .map(|request| request.0),
+            request: request.map(|request| request.0),
             volume,
             drive,
             epoch: drive.and_then(|drive| self.epoch(drive)),

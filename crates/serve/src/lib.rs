@@ -72,5 +72,5 @@ pub use settings::{
 };
 pub use tls::{Certificate, CertificateError};
 pub use token::{Token, TokenError, new_secret};
-pub use trace::{Collector, Lost, Tracer, recall_of};
+pub use trace::{Collector, Lost, Tracer, recalls_of};
 pub use work::{Counts, Doing, Work};

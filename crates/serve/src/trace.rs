@@ -17,7 +17,7 @@ pub use export::{Collector, Lost};
 use export::Exporter;
 use serde_json::json;
 use span::{Span, TraceId, Within, of_caller};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use tapewise_archive::catalogue::{Catalogue, Request, RequestId, RequestState, Result};
 use tapewise_formats::event::{Action, Event, Outcome};
@@ -45,7 +45,7 @@ struct Done {
     end_ns: i64,
     /// On the drive's clock.
     took_s: f64,
-    request: Option<RequestId>,
+    requests: Vec<RequestId>,
     error: Option<String>,
 }
 
@@ -124,24 +124,21 @@ impl Mount {
             start_ns: now_ns.saturating_sub(took_ns).max(before_ns),
             end_ns: now_ns,
             took_s: event.took_us.as_secs_f64(),
-            request: purpose.and_then(recall_of),
+            requests: purpose.map_or_else(Vec::new, |purpose| recalls_of(purpose).collect()),
             error: (event.outcome == Outcome::Failed)
                 .then(|| event.sense.clone().unwrap_or_default()),
         });
     }
 
-    /// Spans of those things that were done for a request, or for none.
-    fn spans(&self, within: Within, request: Option<RequestId>) -> impl Iterator<Item = Span> {
-        let done = self.done.iter().filter(move |done| done.request == request);
-        done.map(move |done| {
-            let times = (done.start_ns, done.end_ns);
-            let mut span = Span::new(within, &done.action.to_string(), &self.drive, times);
-            span.attributes = self.attributes();
-            span.attributes
-                .push(("tapewise.took_s", json!(done.took_s)));
-            span.error = done.error.clone();
-            span
-        })
+    /// The span of something that was done.
+    fn span(&self, within: Within, done: &Done) -> Span {
+        let times = (done.start_ns, done.end_ns);
+        let mut span = Span::new(within, &done.action.to_string(), &self.drive, times);
+        span.attributes = self.attributes();
+        span.attributes
+            .push(("tapewise.took_s", json!(done.took_s)));
+        span.error = done.error.clone();
+        span
     }
 
     fn attributes(&self) -> Vec<(&'static str, serde_json::Value)> {
@@ -152,10 +149,12 @@ impl Mount {
     }
 }
 
-/// The recall that an action was for: `purpose` of the event log.
-pub fn recall_of(purpose: &str) -> Option<RequestId> {
-    let number = purpose.strip_prefix("request ")?.split(' ').next()?;
-    Some(RequestId(number.parse().ok()?))
+/// The recalls that an action was for: `purpose` of the event log.
+pub fn recalls_of(purpose: &str) -> impl Iterator<Item = RequestId> {
+    let names = purpose.strip_prefix("request ").unwrap_or_default();
+    let (names, _) = names.split_once(" segment ").unwrap_or((names, ""));
+    let names = names.split(", ");
+    names.filter_map(|name| Some(RequestId(name.parse().ok()?)))
 }
 
 /// The call is the root of the request's trace. A caller that has a trace of its own gets a span in it too: the two
@@ -198,15 +197,15 @@ fn of_call(call: &Call<'_>) -> Vec<Span> {
 
 /// What was done with a cartridge, in the traces of all requests that it was read for.
 fn of_mount(catalogue: &dyn Catalogue, mount: &Mount) -> Result<Vec<Span>> {
-    let requests = mount.done.iter().filter_map(|done| done.request);
-    let requests: BTreeMap<i64, RequestId> = requests.map(|request| (request.0, request)).collect();
+    let requests = mount.done.iter().flat_map(|done| &done.requests);
+    let requests: BTreeSet<RequestId> = requests.copied().collect();
     if requests.is_empty() {
         return Ok(Vec::new());
     }
     let archive = catalogue.tie()?.id;
     let mut spans = Vec::new();
     let mut traces = Vec::new();
-    for request in requests.into_values() {
+    for request in requests {
         let asked = catalogue.request(request)?;
         let stages = catalogue.stages_of(request)?;
         let stages = stages.iter().map(|id| TraceId::of_stage(id));
@@ -230,7 +229,9 @@ fn of_mount(catalogue: &dyn Catalogue, mount: &Mount) -> Result<Vec<Span>> {
         let times = (first.start_ns, last.end_ns);
         let mut whole = Span::new(within, "cartridge", &mount.drive, times);
         whole.attributes = mount.attributes();
-        spans.extend(mount.spans((within.0, Some(whole.id)), None));
+        let here = (within.0, Some(whole.id));
+        let others = mount.done.iter().filter(|done| done.requests.is_empty());
+        spans.extend(others.map(|done| mount.span(here, done)));
         spans.push(whole);
     }
     Ok(spans)
@@ -238,13 +239,11 @@ fn of_mount(catalogue: &dyn Catalogue, mount: &Mount) -> Result<Vec<Span>> {
 
 /// What was done for a recall: it waited, the drive went to the file and read it, and the file was delivered.
 fn of_recall(within: Within, mount: &Mount, asked: &Request) -> Vec<Span> {
-    let its = || {
-        mount
-            .done
-            .iter()
-            .filter(|done| done.request == Some(asked.id))
-    };
-    let read_ns = its().map(|done| done.end_ns).max();
+    let all = mount.done.iter();
+    let its: Vec<&Done> = all
+        .filter(|done| done.requests.contains(&asked.id))
+        .collect();
+    let read_ns = its.iter().map(|done| done.end_ns).max();
     // A small file has its name before the drive's event is written.
     let end_ns = asked.done_ns.max(read_ns).unwrap_or(asked.created_ns);
     let times = (asked.created_ns, end_ns);
@@ -257,7 +256,7 @@ fn of_recall(within: Within, mount: &Mount, asked: &Request) -> Vec<Span> {
     let is_failed = asked.state == RequestState::Failed;
     whole.error = is_failed.then(|| asked.reason.clone().unwrap_or_default());
     let here = (within.0, Some(whole.id));
-    let mut spans: Vec<Span> = mount.spans(here, Some(asked.id)).collect();
+    let mut spans: Vec<Span> = its.iter().map(|done| mount.span(here, done)).collect();
     if let Some(started_ns) = asked.started_ns {
         spans.push(Span::new(here, "queue", "", (asked.created_ns, started_ns)));
     }
