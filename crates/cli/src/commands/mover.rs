@@ -32,7 +32,8 @@ use tapewise_serve::{Doing, Work, listen, router_of_mover};
 /// cache, on the drives that this host reaches. Several movers share one archive: each claims a drive and a cartridge
 /// before anything moves, and renews its claim while it works. If a mover dies or its host is cut off, another one takes
 /// over when the claim has run out, and the drive keeps the first one out. `tapewise mover status` shows who has what;
-/// `mover drain` lets a host, a drive or a cartridge finish and begins nothing more there.
+/// `mover drain` lets a host, a drive or a cartridge finish and begins nothing more there. `tapewise help metrics` lists
+/// the metrics, and how traces are sent to a collector of OpenTelemetry.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Mover {

@@ -46,7 +46,8 @@ use tapewise_serve::{
 ///
 /// Every client must send a token. Whoever has the one in the token file, which tapewise makes at the first start, may
 /// do everything. serve.toml names users with tokens of their own, issuers of WLCG tokens, the certificate that
-/// traffic is encrypted with, limits, and the audit trail; the how-to explains it.
+/// traffic is encrypted with, limits, and the audit trail; the how-to explains it. `tapewise help metrics` lists the
+/// metrics, and how traces are sent to a collector of OpenTelemetry.
 #[derive(clap::Args, Debug)]
 pub struct Serve {
     /// The archive; `tapewise catalog init` makes one.
