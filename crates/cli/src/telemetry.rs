@@ -1,8 +1,10 @@
 //! Where traces go, by the variables that OpenTelemetry has for that.
 
+use crate::archive::Archive;
 use crate::error::CliError;
 use crate::log::{self, About};
 use std::sync::Arc;
+use tapewise_formats::event::Event;
 use tapewise_serve::{Collector, Tracer};
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -22,6 +24,13 @@ pub fn tracer(service: &str, host: &str) -> Result<Option<Arc<Tracer>>, CliError
     let lost = |why: &str| log::warn(About::default(), format_args!("traces are lost: {why}"));
     let tracer = Tracer::new(collector, Box::new(lost));
     Ok(Some(Arc::new(tracer.map_err(CliError::failed)?)))
+}
+
+/// Tells a tracer what a drive did.
+pub fn trace(tracer: &Tracer, archive: &Archive, event: &Event, now_ns: i64) {
+    if let Err(error) = tracer.saw(archive.catalogue.as_ref(), event, now_ns) {
+        log::warn(About::default(), format_args!("a trace is lost: {error}"));
+    }
 }
 
 fn collector(

@@ -3,6 +3,7 @@
 use crate::archive::Archive;
 use crate::log::{self, About};
 use crate::now::now_ns;
+use crate::telemetry;
 use crate::units;
 use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::{Action, Event, Outcome};
@@ -24,7 +25,9 @@ impl Watch<'_> {
     pub fn saw(&self, event: &Event) {
         let now_ns = now_ns();
         self.work.saw(event, now_ns);
-        self.trace(event, now_ns);
+        if let Some(tracer) = self.tracer {
+            telemetry::trace(tracer, self.archive, event, now_ns);
+        }
         let has_failed = event.outcome == Outcome::Failed;
         let is_told = matches!(event.action, Action::Mount | Action::Unmount) && !self.quiet;
         if !has_failed && !is_told {
@@ -86,16 +89,6 @@ impl Watch<'_> {
         if last != why {
             log::warn(About::default(), format_args!("{why}; it is tried again"));
             why.clone_into(last);
-        }
-    }
-
-    fn trace(&self, event: &Event, now_ns: i64) {
-        let catalogue = self.archive.catalogue.as_ref();
-        let traced = self
-            .tracer
-            .map(|tracer| tracer.saw(catalogue, event, now_ns));
-        if let Some(Err(error)) = traced {
-            log::warn(About::default(), format_args!("a trace is lost: {error}"));
         }
     }
 

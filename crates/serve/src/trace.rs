@@ -106,8 +106,8 @@ impl Tracer {
                 over.extend(mounts.remove(drive));
             }
         }
-        for mount in over {
-            self.exporter.send(of_mount(catalogue, &mount)?);
+        for mut mount in over {
+            self.exporter.send(of_mount(catalogue, &mut mount)?);
         }
         Ok(())
     }
@@ -196,17 +196,26 @@ fn of_call(call: &Call<'_>) -> Vec<Span> {
 }
 
 /// What was done with a cartridge, in the traces of all requests that it was read for.
-fn of_mount(catalogue: &dyn Catalogue, mount: &Mount) -> Result<Vec<Span>> {
+fn of_mount(catalogue: &dyn Catalogue, mount: &mut Mount) -> Result<Vec<Span>> {
     let requests = mount.done.iter().flat_map(|done| &done.requests);
     let requests: BTreeSet<RequestId> = requests.copied().collect();
     if requests.is_empty() {
         return Ok(Vec::new());
     }
     let archive = catalogue.tie()?.id;
+    let asked = requests.iter().map(|request| catalogue.request(*request));
+    let asked: Vec<Request> = asked.collect::<Result<_>>()?;
+    // Nobody goes for a cartridge that is not claimed. Of emulated robots the first way would begin before.
+    let claimed_ns = asked.iter().filter_map(|asked| asked.started_ns).min();
+    for done in &mut mount.done {
+        let began_ns = done.start_ns.max(claimed_ns.unwrap_or(i64::MIN));
+        done.start_ns = began_ns.min(done.end_ns);
+    }
+    let mount = &*mount;
     let mut spans = Vec::new();
     let mut traces = Vec::new();
-    for request in requests {
-        let asked = catalogue.request(request)?;
+    for asked in &asked {
+        let request = asked.id;
         let stages = catalogue.stages_of(request)?;
         let stages = stages.iter().map(|id| TraceId::of_stage(id));
         let mut its: Vec<Within> = stages.map(|trace| (trace, Some(trace.root()))).collect();
@@ -215,7 +224,7 @@ fn of_mount(catalogue: &dyn Catalogue, mount: &Mount) -> Result<Vec<Span>> {
             its.push((TraceId::of_recall(&archive, user, asked.created_ns), None));
         }
         for within in its {
-            spans.extend(of_recall(within, mount, &asked));
+            spans.extend(of_recall(within, mount, asked));
             traces.push(within);
         }
     }
