@@ -245,7 +245,7 @@ impl Archive {
         let watch = |event: &Event| {
             drives.saw(event);
             if let Some(tracer) = &tracer {
-                telemetry::trace(tracer, self, event, now_ns());
+                telemetry::trace(tracer, self.catalogue.as_ref(), event, now_ns());
             }
             if meter.is_due() {
                 show();

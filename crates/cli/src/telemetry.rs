@@ -1,9 +1,9 @@
 //! Where traces go, by the variables that OpenTelemetry has for that.
 
-use crate::archive::Archive;
 use crate::error::CliError;
 use crate::log::{self, About};
 use std::sync::Arc;
+use tapewise_archive::catalogue::Catalogue;
 use tapewise_formats::event::Event;
 use tapewise_serve::{Collector, Tracer};
 
@@ -27,8 +27,8 @@ pub fn tracer(service: &str, host: &str) -> Result<Option<Arc<Tracer>>, CliError
 }
 
 /// Tells a tracer what a drive did.
-pub fn trace(tracer: &Tracer, archive: &Archive, event: &Event, now_ns: i64) {
-    if let Err(error) = tracer.saw(archive.catalogue.as_ref(), event, now_ns) {
+pub fn trace(tracer: &Tracer, catalogue: &dyn Catalogue, event: &Event, now_ns: i64) {
+    if let Err(error) = tracer.saw(catalogue, event, now_ns) {
         log::warn(About::default(), format_args!("a trace is lost: {error}"));
     }
 }

@@ -26,7 +26,8 @@ impl Watch<'_> {
         let now_ns = now_ns();
         self.work.saw(event, now_ns);
         if let Some(tracer) = self.tracer {
-            telemetry::trace(tracer, self.archive, event, now_ns);
+            let catalogue = self.archive.catalogue.as_ref();
+            telemetry::trace(tracer, catalogue, event, now_ns);
         }
         let has_failed = event.outcome == Outcome::Failed;
         let is_told = matches!(event.action, Action::Mount | Action::Unmount) && !self.quiet;
