@@ -49,6 +49,8 @@ mod tapes;
 mod tend;
 mod threads;
 mod together;
+mod traced;
 mod unkind;
 mod upgrade;
+mod watched;
 mod words;
