@@ -3,7 +3,7 @@
 use super::{Event, World};
 use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
-use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
+use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::mechanics::Target;
 use crate::library::parts::Part;
 use crate::mounts::{
@@ -82,12 +82,15 @@ impl World<'_> {
             return;
         }
         let built = &self.site.halls[hall.index()];
+        let most = self.most_per_mount();
         for &number in &self.halls[hall].ready {
             let cartridge = &mut self.cartridges[number];
-            if !cartridge.motion.is_empty() || cartridge.waiting.len() > MOST_PLANNED {
+            let read = cartridge.waiting.len().min(most);
+            if !cartridge.motion.is_empty() || read > MOST_PLANNED {
                 continue;
             }
-            let answers = (cartridge.waiting.iter()).map(|&request| &self.pending[request].answer);
+            let answers =
+                (cartridge.waiting[..read].iter()).map(|&request| &self.pending[request].answer);
             self.targets.clear();
             self.targets.extend(answers.map(|answer| Target {
                 place: answer.place,
@@ -133,10 +136,20 @@ impl World<'_> {
         }
     }
 
-    /// What is known of a cartridge, as its owners' shares let it be seen.
+    /// The most requests that one mount may answer.
+    fn most_per_mount(&self) -> usize {
+        self.policy().most_per_mount.unwrap_or(u32::MAX) as usize
+    }
+
+    /// What is known of a cartridge, as its owners' shares let it be seen. A policy that prices a mount sees what the
+    /// mount would answer, and not the requests beyond that.
     pub(super) fn known(&self, shares: &Shares, number: CartridgeId) -> Waiting {
         let cartridge = &self.cartridges[number];
         let mut known = cartridge.known;
+        let most = self.most_per_mount();
+        if self.policy().mount.prices() && cartridge.waiting.len() > most {
+            known = self.counted(number, &cartridge.waiting[..most]);
+        }
         known.ready = cartridge.ready.unwrap_or(u64::MAX);
         if !self.has_shares() {
             return known;
@@ -187,14 +200,19 @@ impl World<'_> {
 
     /// Counts anew what waits for a cartridge.
     pub(super) fn recount(&mut self, number: CartridgeId) {
-        let pending = &self.pending;
+        let known = self.counted(number, &self.cartridges[number].waiting);
         let cartridge = &mut self.cartridges[number];
-        cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
+        cartridge.known = known;
         cartridge.motion.clear();
-        for &request in &cartridge.waiting {
-            let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
-            (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
+    }
+
+    /// Some of the requests of a cartridge, seen together.
+    fn counted(&self, number: CartridgeId, requests: &[RequestId]) -> Waiting {
+        let mut known = Waiting::nobody(number.0, self.cartridges[number].known.medium);
+        for answer in (requests.iter()).map(|&request| &self.pending[request].answer) {
+            known.add(answer.number, answer.arrived, answer.size_mb, answer.priority);
         }
+        known
     }
 
     /// A drive is to serve a cartridge: its own goes first, if it has one.
