@@ -341,11 +341,16 @@ pub enum Choice {
 /// Of the drives that read a medium an empty one is taken before one that has a cartridge, and of
 /// these the one that has been free for longest. A cartridge that is in a drive stays in it.
 pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
-    let media = situation.waiting.iter().map(|waiting| waiting.medium.0 + 1);
-    let media = media.max().unwrap_or(0);
-    let drives: Vec<Option<usize>> = (0..media)
-        .map(|medium| free_drive(situation, MediumId(medium)))
-        .collect();
+    // Most libraries have one medium, so the drive for the last one asked for is at hand.
+    let mut at_hand: Option<(MediumId, Option<usize>)> = None;
+    let mut drive_for = |medium: MediumId| match at_hand {
+        Some((last, drive)) if last == medium => drive,
+        _ => {
+            let drive = free_drive(situation, medium);
+            at_hand = Some((medium, drive));
+            drive
+        }
+    };
     let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     let mut ranked = Vec::new();
@@ -354,7 +359,7 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     for (place, waiting) in situation.waiting.iter().enumerate() {
         let drive = match waiting.here {
             Some(here) => (situation.drives.iter()).position(|drive| drive.drive == here),
-            None => drives[waiting.medium.0],
+            None => drive_for(waiting.medium),
         };
         let Some(drive) = drive.filter(|_| !has_all(policy, situation, waiting)) else {
             continue;
@@ -368,8 +373,11 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
         }
     }
-    let matched = matching::first(situation, &ranked);
-    match best.map(|(_, place, drive)| (place, drive)).or(matched) {
+    let first = match matches {
+        true => matching::first(situation, &ranked),
+        false => best.map(|(_, place, drive)| (place, drive)),
+    };
+    match first {
         Some((place, drive)) => Choice::Mount { place, drive },
         None => Choice::Wait(not_before),
     }

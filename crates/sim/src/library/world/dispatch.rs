@@ -3,7 +3,7 @@
 use super::{Event, World};
 use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
-use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
+use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::mechanics::Target;
 use crate::library::parts::Part;
 use crate::mounts::{
@@ -11,8 +11,8 @@ use crate::mounts::{
 };
 use tapewise_model::Micros;
 
-/// Requests of a cartridge up to which its mount is planned to know what it costs. Of more the estimate is close, as
-/// the differences between searches cancel out.
+/// Requests up to which a mount is planned to know what it costs. Of more the estimate is close, as the differences
+/// between searches cancel out.
 const MOST_PLANNED: usize = 8;
 
 impl World<'_> {
@@ -55,7 +55,7 @@ impl World<'_> {
                 reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
                 cost: &|waiting, drive| {
                     let motion = &self.cartridges[CartridgeId(waiting.cartridge)].motion;
-                    built.mount_cost(waiting, motion, drive)
+                    built.mount_cost(waiting, policy.most_per_mount, motion, drive)
                 },
                 rules: &policy.rules,
                 shares: &shares,
@@ -76,13 +76,13 @@ impl World<'_> {
         chosen
     }
 
-    /// Plans the mounts of cartridges with few requests that wait for a drive, for policies that ask what they cost.
+    /// Plans the mounts that would answer few requests, for policies that ask what they cost.
     fn price(&mut self, hall: HallId) {
         if !self.policy().mount.prices() {
             return;
         }
         let built = &self.site.halls[hall.index()];
-        let most = self.most_per_mount();
+        let most = self.policy().most_per_mount.unwrap_or(u32::MAX) as usize;
         for &number in &self.halls[hall].ready {
             let cartridge = &mut self.cartridges[number];
             let read = cartridge.waiting.len().min(most);
@@ -136,20 +136,10 @@ impl World<'_> {
         }
     }
 
-    /// The most requests that one mount may answer.
-    fn most_per_mount(&self) -> usize {
-        self.policy().most_per_mount.unwrap_or(u32::MAX) as usize
-    }
-
-    /// What is known of a cartridge, as its owners' shares let it be seen. A policy that prices a mount sees what the
-    /// mount would answer, and not the requests beyond that.
+    /// What is known of a cartridge, as its owners' shares let it be seen.
     pub(super) fn known(&self, shares: &Shares, number: CartridgeId) -> Waiting {
         let cartridge = &self.cartridges[number];
         let mut known = cartridge.known;
-        let most = self.most_per_mount();
-        if self.policy().mount.prices() && cartridge.waiting.len() > most {
-            known = self.counted(number, &cartridge.waiting[..most]);
-        }
         known.ready = cartridge.ready.unwrap_or(u64::MAX);
         if !self.has_shares() {
             return known;
@@ -200,19 +190,14 @@ impl World<'_> {
 
     /// Counts anew what waits for a cartridge.
     pub(super) fn recount(&mut self, number: CartridgeId) {
-        let known = self.counted(number, &self.cartridges[number].waiting);
+        let pending = &self.pending;
         let cartridge = &mut self.cartridges[number];
-        cartridge.known = known;
+        cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
         cartridge.motion.clear();
-    }
-
-    /// Some of the requests of a cartridge, seen together.
-    fn counted(&self, number: CartridgeId, requests: &[RequestId]) -> Waiting {
-        let mut known = Waiting::nobody(number.0, self.cartridges[number].known.medium);
-        for answer in (requests.iter()).map(|&request| &self.pending[request].answer) {
-            known.add(answer.number, answer.arrived, answer.size_mb, answer.priority);
+        for &request in &cartridge.waiting {
+            let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
+            (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
         }
-        known
     }
 
     /// A drive is to serve a cartridge: its own goes first, if it has one.
