@@ -341,15 +341,11 @@ pub enum Choice {
 /// Of the drives that read a medium an empty one is taken before one that has a cartridge, and of
 /// these the one that has been free for longest. A cartridge that is in a drive stays in it.
 pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
-    // Most libraries have one medium, so the drive for the last one asked for is at hand.
-    let mut at_hand: Option<(MediumId, Option<usize>)> = None;
-    let mut drive_for = |medium: MediumId| match at_hand {
-        Some((last, drive)) if last == medium => drive,
-        _ => {
-            let drive = free_drive(situation, medium);
-            at_hand = Some((medium, drive));
-            drive
-        }
+    // Looked for once for each of the first media; few libraries have more.
+    let mut at_hand: [Option<Option<usize>>; 8] = [None; 8];
+    let mut drive_for = |medium: MediumId| match at_hand.get_mut(medium.0) {
+        Some(known) => *known.get_or_insert_with(|| free_drive(situation, medium)),
+        None => free_drive(situation, medium),
     };
     let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
@@ -373,9 +369,10 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
         }
     }
-    let first = match matches {
-        true => matching::first(situation, &ranked),
-        false => best.map(|(_, place, drive)| (place, drive)),
+    let first = if matches {
+        matching::first(situation, &ranked)
+    } else {
+        best.map(|(_, place, drive)| (place, drive))
     };
     match first {
         Some((place, drive)) => Choice::Mount { place, drive },
