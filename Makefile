@@ -14,9 +14,9 @@ PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
-    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users outside \
-    simulators simulate-faults fuzz guest-times guest-gigabyte doc book links dist source semver web \
-    web-test page other-systems windows clean
+    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
+    greedy-user outside simulators simulate-faults fuzz guest-times guest-gigabyte doc book links dist source semver \
+    web web-test page other-systems windows clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -146,6 +146,9 @@ placement: ## what grouping files at writing saves at recall and costs, as table
 
 forty-users: ## an emulated library of eight drives asked by forty users, beside its simulation; minutes
 	$(CARGO) run --quiet --release --package tapewise-archive --example forty_users
+
+greedy-user: ## one user who asks for very much, beside thirty others: emulated drives and their simulation; minutes
+	$(CARGO) run --quiet --release --package tapewise-archive --example greedy_user
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

@@ -3,6 +3,10 @@
 //!
 //! `cargo run --release -p tapewise-archive --example forty_users -- [SEEDS]`
 
+#[path = "emulated/mod.rs"]
+mod emulated;
+
+use emulated::{Shape, pool, stored};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
@@ -13,16 +17,13 @@ use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
     FileId, Files, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
 };
-use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings, random_uuid};
-use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::asked_csv::Asked;
 use tapewise_formats::event::{Action, Event};
 use tapewise_formats::event_log::{EventLog, Header, Session};
-use tapewise_library::pool::{Pace, Pool};
+use tapewise_library::pool::Pace;
 use tapewise_model::{Random, profile};
-use tapewise_scsi::{Changer, TapeDrive};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::MountPolicy;
@@ -44,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| policy | emulated, s | simulated, s | difference, s |\n|---|--:|--:|--:|");
     for policy in [MountPolicy::Ahead, MountPolicy::Oldest] {
         let both = (1..=seeds).map(|seed| {
-            let (asked, events) = emulated(seed, policy)?;
+            let (asked, events) = read_by_drives(seed, policy)?;
             let responses = asked.iter().filter_map(|one| one.response_s);
             let mean_s = responses.sum::<f64>() / asked.len() as f64;
             Ok((mean_s, simulated(asked, events, policy)?))
@@ -93,21 +94,6 @@ fn simulated(
     Ok(responses.sum::<f64>() / run.answers.len() as f64)
 }
 
-/// The drives and the robot of a new library.
-fn pool(place: &Path, spec: &LibrarySpec) -> Result<Pool, Box<dyn Error>> {
-    // Every device has a time of its own, so that drives work beside each other on a virtual clock.
-    let library = Library::create(place, spec, Clock::virtual_time())?.apart();
-    let drives = (0..usize::from(DRIVES)).map(|drive| {
-        let transport = library.transport_to_drive(drive)?;
-        Ok(TapeDrive::open(Box::new(transport))?)
-    });
-    let drives = drives.collect::<Result<Vec<TapeDrive>, Box<dyn Error>>>()?;
-    let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
-    let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
-    pool.set_pace(Pace::Turns);
-    Ok(pool)
-}
-
 fn settings(policy: MountPolicy) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings::of(profile::find("lto8")?);
     settings.block_bytes = 8192;
@@ -119,14 +105,20 @@ fn settings(policy: MountPolicy) -> Result<Settings, Box<dyn Error>> {
 }
 
 /// What forty users asked of an archive at once and when it was read; and what drives and robot did for it.
-fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
+fn read_by_drives(
+    seed: u64,
+    policy: MountPolicy,
+) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let mut spec =
         LibrarySpec::with_robot("ibm3584", "lto8", DRIVES, CARTRIDGES + 10, CARTRIDGES, seed);
     for cartridge in &mut spec.cartridges {
         cartridge.scale = SCALE;
     }
-    let mut pool = pool(&directory.path().join("library"), &spec)?;
+    // Every device has a time of its own, so that drives work beside each other on a virtual clock.
+    let place = directory.path().join("library");
+    let library = Library::create(&place, &spec, Clock::virtual_time())?.apart();
+    let mut pool = pool(&library, DRIVES, Pace::Turns)?;
     let catalogue = Arc::new(SqliteCatalogue::open(
         &directory.path().join("catalogue.db"),
     )?);
@@ -137,7 +129,11 @@ fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), 
     };
     let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as _, water)?;
     let settings = settings(policy)?;
-    let ids = stored(&cache, directory.path(), seed)?;
+    let shape = Shape {
+        files: FILES,
+        bytes: FILE_BYTES,
+    };
+    let ids = stored(&cache, directory.path(), shape, seed)?;
     let (mut events, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
     let mut mover = Mover {
         catalogue: catalogue.as_ref(),
@@ -183,29 +179,6 @@ fn emulated(seed: u64, policy: MountPolicy) -> Result<(Vec<Asked>, Vec<Event>), 
     }
     let asked = answered(catalogue.as_ref(), asked, &events, began_s)?;
     Ok((asked, events))
-}
-
-/// Stores the files.
-fn stored(cache: &Cache, directory: &Path, seed: u64) -> Result<Vec<FileId>, Box<dyn Error>> {
-    let how = StoreTerms {
-        terms: Terms::default(),
-        copies: 1,
-        replace: false,
-        also: Vec::new(),
-    };
-    let mut random = Random::new(seed, 1);
-    let mut sources = Vec::new();
-    for number in 0..FILES {
-        let path = directory.join(number.to_string());
-        let words = (0..FILE_BYTES / 8).map(|_| random.below(u64::MAX).to_le_bytes());
-        std::fs::write(&path, words.flatten().collect::<Vec<u8>>())?;
-        sources.push(Source {
-            from: path,
-            path: InnerPath::new(format!("f/{number}"))?,
-        });
-    }
-    let stored = store(cache, &sources, &how, 1)?;
-    Ok(stored.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Forty users ask for ten files each, all at once: the files, by who asks.

@@ -2,7 +2,7 @@
 //! answered.
 
 use crate::catalogue::{Catalogue, RequestId};
-use crate::mover::{MoveError, Settings};
+use crate::mover::{MoveError, OwnerShare, Settings};
 use crate::pull_list::{Asking, Left, Pull, Schedule, range};
 use tapewise_model::Micros;
 
@@ -13,6 +13,8 @@ pub struct Forecast {
     pub pulls: Vec<Pull>,
     /// The recalls that need a cartridge, in the order in which they are likely to be answered.
     pub recalls: Vec<Awaited>,
+    /// What each owner has of the drives now, and what holds some of the queue back.
+    pub shares: Vec<OwnerShare>,
 }
 
 /// When a recall is likely to be answered, from now on. It is planned twice: as if all drives were free now, and with
@@ -42,8 +44,10 @@ impl Forecast {
             settings,
             asking,
         };
+        let queue = catalogue.recall_queue()?;
+        let shares = schedule.shares(&queue.volumes)?;
         let mut left = Left::default();
-        left.add_queue(catalogue.recall_queue()?);
+        left.add_queue(queue);
         let (pulls, free) = schedule.of(left.clone())?;
         let begun = catalogue.started_recalls()?;
         let busy = if begun.volumes.is_empty() {
@@ -64,6 +68,10 @@ impl Forecast {
             }
         });
         let recalls = recalls.collect();
-        Ok(Forecast { pulls, recalls })
+        Ok(Forecast {
+            pulls,
+            recalls,
+            shares,
+        })
     }
 }

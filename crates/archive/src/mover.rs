@@ -30,6 +30,7 @@
 
 mod add;
 mod arriving;
+mod busy;
 mod choice;
 mod doubts;
 mod drives;
@@ -50,8 +51,8 @@ mod tiers;
 mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
-pub use choice::MountSettings;
 pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
+pub use choice::{Hold, OwnerShare};
 pub use frames::Precompress;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
@@ -73,6 +74,7 @@ use tapewise_model::Profile;
 use tapewise_order::Algorithm;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::{Attention, Condition};
+use tapewise_sim::mounts::MountSettings;
 
 /// How volumes are written and what their drives are.
 #[derive(Clone, Debug)]

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_library::pool::{Pool, PoolError};
 use tapewise_run::Log;
+use tapewise_sim::mounts::{MountSettings, PolicyError};
 
 /// The file that makes a directory an archive.
 const SETTINGS: &str = "archive.toml";
@@ -58,6 +59,14 @@ pub enum OpenError {
         path: Option<PathBuf>,
         /// The key, and what it must be.
         source: SettingsError,
+    },
+    /// The file that `policy_file` names is no policy.
+    #[error("{path}: {source}")]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: PolicyError,
     },
     /// The settings cannot be written as TOML.
     #[error("the settings cannot be written: {0}")]
@@ -488,12 +497,26 @@ fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {
         }
     };
     match settings.check() {
-        Ok(()) => Ok(settings),
+        Ok(()) => with_policy(directory, settings),
         Err(source) => Err(OpenError::Settings {
             path: Some(path),
             source,
         }),
     }
+}
+
+/// The settings, with what the policy file says, if they name one.
+fn with_policy(
+    directory: &Path,
+    mut settings: ArchiveSettings,
+) -> Result<ArchiveSettings, OpenError> {
+    if let Some(name) = settings.policy_file.take() {
+        let path = directory.join(name);
+        let text = std::fs::read_to_string(&path).map_err(at(&path))?;
+        settings.mounts =
+            MountSettings::from_toml(&text).map_err(|source| OpenError::Policy { path, source })?;
+    }
+    Ok(settings)
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> OpenError {

@@ -7,13 +7,13 @@ use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RecallQueue, RequestId, VolumeId,
     VolumeQueue, Waiting,
 };
-use crate::mover::{Chooser, Floor, MoveError, Next, ROBOT_S, Settings};
+use crate::mover::{Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings};
 use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
 use tapewise_model::{Micros, Position};
 use tapewise_order::Action;
-use tapewise_sim::mounts::Reason;
+use tapewise_sim::mounts::{Owner, Reason};
 
 /// By how much a predicted time may be off, as a share of it. On our emulated drives, which know nothing of the
 /// models, every file of a recall is there within this; tests hold it there. A real drive with a profile of its own
@@ -32,6 +32,10 @@ pub struct Pull {
     /// From the cartridge in the drive until it can be taken, on nominal geometry, what was recorded at
     /// writing, and as the profile has it.
     pub drive_time: Micros,
+    /// Whom it is read for.
+    pub owner: Owner,
+    /// The drives that work for the owner when it is mounted, and those that are due.
+    pub has_and_due: (usize, f64),
     /// Why it is next.
     pub why: Reason,
 }
@@ -136,24 +140,37 @@ pub(crate) struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
+    /// What each owner has of the drives now, and what of the queue for these volumes is held back.
+    pub fn shares(&self, volumes: &[VolumeQueue]) -> Result<Vec<OwnerShare>, MoveError> {
+        let begun = self.catalogue.begun()?;
+        let at_work: Vec<Owner> = begun.mounts.into_iter().map(|mount| mount.owner).collect();
+        let floor = Floor {
+            now_ns: self.asking.now_ns,
+            drives: self.asking.drives.max(self.catalogue.leased_drives()?),
+            here: &HashSet::new(),
+            at_work: &at_work,
+            begun: &begun.places,
+            come: &|_, _| 0,
+        };
+        Ok(Chooser::new(self.settings).shares(volumes, &floor))
+    }
+
     /// The cartridges in the order in which they are mounted, and when each request is answered.
     pub fn of(&self, mut left: Left) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
         let chooser = Chooser::new(self.settings);
         let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
-        // Of each drive when it is free, and for whom it works until then.
-        let mut drives = vec![(Micros::ZERO, String::new()); self.asking.drives.max(1)];
+        let mut drives = vec![Drive::default(); self.asking.drives.max(1)];
         let (mut pulls, mut answered) = (Vec::new(), HashMap::new());
         loop {
             let free = (0..drives.len())
-                .min_by_key(|&drive| drives[drive].0)
+                .min_by_key(|&drive| drives[drive].until)
                 .unwrap_or(0);
-            let now = drives[free].0;
-            let busy = drives.iter().filter(|(until, _)| *until > now);
-            let at_work: Vec<String> = busy.clone().map(|(_, user)| user.clone()).collect();
-            let Some(next) = left.take(&chooser, self.asking, now, &at_work) else {
+            let now = drives[free].until;
+            let busy: Vec<&Drive> = drives.iter().filter(|drive| drive.until > now).collect();
+            let Some(next) = left.take(&chooser, self.asking, now, &busy) else {
                 // It may be that a user has all drives that one alone is given.
-                match busy.map(|(until, _)| *until).min() {
-                    Some(until) => drives[free].0 = until,
+                match busy.iter().map(|drive| drive.until).min() {
+                    Some(until) => drives[free].until = until,
                     None => return Ok((pulls, answered)),
                 }
                 continue;
@@ -167,17 +184,34 @@ impl Schedule<'_> {
                 let answer = answered.entry(one.request).or_insert(Micros::ZERO);
                 *answer = now + get_s + *at;
             }
-            drives[free] = (now + get_s + times.all + put_s, next.user);
+            drives[free] = Drive {
+                until: now + get_s + times.all + put_s,
+                owner: next.owner.clone(),
+                places: waiting.iter().filter_map(|one| one.place.clone()).collect(),
+            };
             let bytes = wants.iter().flatten().map(|segment| segment.bytes);
             pulls.push(Pull {
                 label: next.queue.label,
                 files: wants.len(),
                 bytes: bytes.fold(0, u64::saturating_add),
                 drive_time: times.all,
+                owner: next.owner,
+                has_and_due: next.has_and_due,
                 why: next.reason,
             });
         }
     }
+}
+
+/// A drive on paper.
+#[derive(Clone, Default)]
+struct Drive {
+    /// When it is free.
+    until: Micros,
+    /// Whom it works for until then.
+    owner: Owner,
+    /// Where what it reads goes to, each recall once.
+    places: Vec<Vec<u8>>,
 }
 
 /// What is still to be read.
@@ -234,7 +268,8 @@ impl Left {
                     request,
                     file,
                     number: copy.number,
-                    user: String::new(),
+                    owner: Owner::default(),
+                    place: None,
                     priority: 0,
                     deadline_ns: None,
                     created_ns: now_ns,
@@ -271,7 +306,7 @@ impl Left {
         chooser: &Chooser<'_>,
         asking: Asking<'_>,
         now: Micros,
-        at_work: &[String],
+        busy: &[&Drive],
     ) -> Option<Next> {
         let volumes = self.volumes.values().map(|queue| {
             let waiting = queue.waiting.iter();
@@ -286,11 +321,17 @@ impl Left {
             Some(_) => u64::MAX,
             None => 0,
         };
+        let at_work: Vec<Owner> = busy.iter().map(|drive| drive.owner.clone()).collect();
+        let mut begun = BTreeMap::new();
+        for place in busy.iter().flat_map(|drive| &drive.places) {
+            *begun.entry(place.clone()).or_default() += 1;
+        }
         let floor = Floor {
             now_ns: asking.now_ns.saturating_add(now.0.saturating_mul(1000)),
             drives: asking.drives,
             here: &HashSet::new(),
-            at_work,
+            at_work: &at_work,
+            begun: &begun,
             come: &come,
         };
         let next = chooser.next(volumes.collect(), &floor)?;

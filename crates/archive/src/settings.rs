@@ -1,14 +1,15 @@
 //! What `archive.toml` says of an archive: its drives, how full its cache gets, how its volumes are written.
 
 use crate::catalogue::{Pattern, PostgresUrl};
-use crate::mover::{MountSettings, Precompress, Settings, Tier};
+use crate::mover::{Precompress, Settings, Tier};
 use crate::placement::GroupBy;
 use crate::volume::is_block_length;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use tapewise_model::Profile;
-use tapewise_sim::mounts::MountPolicy;
+use tapewise_sim::mounts::{MountSettings, PolicyError};
 
 /// The settings of an archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,9 +49,12 @@ pub struct ArchiveSettings {
     /// Seconds that recalls gather before the first of them is served; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_window_s: Option<u64>,
-    /// Which volume is read next; absent: the usual.
+    /// Which volume is read next; absent: what `policy_file` says, or the usual.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub mounts: MountSettings,
+    /// The file that says it instead, from the archive's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_file: Option<PathBuf>,
     /// The pools of volumes that files go through as they age; absent: every volume takes every file.
     #[serde(default, rename = "tier", skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<TierSettings>,
@@ -81,7 +85,7 @@ pub struct TierSettings {
 #[error("`{key}` is {value}: it must be {must}")]
 pub struct SettingsError {
     /// The key in `archive.toml`.
-    pub key: &'static str,
+    pub key: String,
     /// What it is.
     pub value: String,
     /// What it must be.
@@ -155,27 +159,16 @@ impl ArchiveSettings {
     }
 
     fn check_mounts(&self) -> Result<(), SettingsError> {
-        let mounts = &self.mounts;
-        if mounts.policy == MountPolicy::Cta {
-            let must = "another one: this policy waits while drives are free, which is for simulations only";
-            return wrong("mounts.policy", &mounts.policy.name(), must);
+        if self.policy_file.is_some() && !is_usual(&self.mounts) {
+            let must = "absent, or `[mounts]` be absent: the file says what that table said";
+            return wrong("policy_file", &"there beside `[mounts]`", must);
         }
-        if !(mounts.overdue_s >= 0.0 && mounts.overdue_s.is_finite()) {
-            return wrong("mounts.overdue_s", &mounts.overdue_s, "seconds, 0 or more");
-        }
-        if !(0.0..=10.0).contains(&mounts.age) {
-            return wrong("mounts.age", &mounts.age, "from 0 to 10");
-        }
-        if mounts.most_per_mount == 0 {
-            return wrong("mounts.most_per_mount", &0, "at least 1");
-        }
-        let wrong_share = mounts
-            .shares
-            .values()
-            .find(|share| !(**share > 0.0 && share.is_finite()));
-        match wrong_share {
-            Some(share) => wrong("mounts.shares", share, "above 0 for every user"),
-            None => Ok(()),
+        match self.mounts.check() {
+            Err(PolicyError::Value { key, value, must }) => {
+                wrong(&format!("mounts.{key}"), &value, must)
+            }
+            Err(PolicyError::Text(why)) => wrong("mounts", &why, "a policy"),
+            Ok(()) => Ok(()),
         }
     }
 
@@ -217,9 +210,9 @@ impl ArchiveSettings {
     }
 }
 
-fn wrong(key: &'static str, value: &dyn Display, must: &str) -> Result<(), SettingsError> {
+fn wrong(key: &str, value: &dyn Display, must: &str) -> Result<(), SettingsError> {
     Err(SettingsError {
-        key,
+        key: key.to_owned(),
         value: value.to_string(),
         must: must.to_owned(),
     })
@@ -228,6 +221,7 @@ fn wrong(key: &'static str, value: &dyn Display, must: &str) -> Result<(), Setti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tapewise_sim::mounts::MountPolicy;
 
     fn usual() -> ArchiveSettings {
         ArchiveSettings {
@@ -246,6 +240,7 @@ mod tests {
             zstd_level: None,
             batch_window_s: None,
             mounts: MountSettings::default(),
+            policy_file: None,
             tiers: vec![tier("fast", 0), tier("deep", 90)],
         }
     }
@@ -262,7 +257,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 18] = [
+        let cases: [(&str, Spoil); 19] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
@@ -289,6 +284,10 @@ mod tests {
             }),
             ("mounts.shares", |settings| {
                 settings.mounts.shares = [("ann".to_owned(), 0.0)].into()
+            }),
+            ("policy_file", |settings| {
+                settings.policy_file = Some("policy.toml".into());
+                settings.mounts.age = 2.0;
             }),
             ("tier.volumes", |settings| settings.tiers[1].volumes.clear()),
             ("tier.name", |settings| {

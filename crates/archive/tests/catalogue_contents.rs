@@ -6,16 +6,18 @@ use crate::on_each_database;
 use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volume};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, ListItem, NewRecall,
-    Pattern, Recorded, Rediscovered, RequestState, Terms, VolumeWait,
+    Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure,
+    ListItem, NewRecall, Pattern, Recorded, Rediscovered, RequestState, Terms, VolumeWait,
 };
 use tapewise_archive::record::{Segment, Volume, VolumeFormat};
+use tapewise_sim::mounts::Owner;
 
 on_each_database!(
     a_list_of_any_length_comes_in_as_its_files_would_one_by_one,
     a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
     a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
     a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
+    what_drives_have_begun_is_known_by_mount_and_by_directory,
     recalls_wait_by_volume_and_those_that_need_none_stand_apart,
     facts_of_a_cartridge_are_the_last_that_were_seen,
     a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
@@ -164,6 +166,58 @@ fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
     catalogue.retire(film, 17).expect("retired");
     let error = catalogue.submit(&[recall(film)], 18).expect_err("retired");
     assert!(matches!(error, CatalogueError::NotLive { .. }), "{error}");
+}
+
+fn what_drives_have_begun_is_known_by_mount_and_by_directory(catalogue: Arc<dyn Catalogue>) {
+    let files = [
+        recorded("a", 50, 700),
+        recorded("b", 60, 700),
+        recorded("c", 70, 700),
+    ];
+    let added = catalogue.add_recorded(&foreign("A00001L8"), &files, 5);
+    added.expect("added");
+    let owner = |user: &str, activity: &str| Owner {
+        user: user.to_owned(),
+        activity: activity.to_owned(),
+    };
+    let asks = [
+        (b"a", owner("ada", "analysis"), Some("/home/ada")),
+        (b"b", owner("bob", ""), Some("/home/ada")),
+        (b"c", owner("pia", "production"), None),
+    ];
+    let recalls = asks.clone().map(|(path, owner, place)| NewRecall {
+        file: catalogue.live_file(path).expect("an answer").expect("it"),
+        terms: Terms {
+            user: owner.user,
+            activity: owner.activity,
+            ..Terms::default()
+        },
+        destination: place.map(|place| place.as_bytes().to_vec()),
+    });
+    let ids = catalogue.submit(&recalls, 10).expect("submitted");
+    let queue = catalogue.recall_queue().expect("a queue").volumes.remove(0);
+    let waiting: Vec<_> = queue.waiting.iter().map(|one| one.owner.clone()).collect();
+    assert_eq!(waiting, asks.map(|(_, owner, _)| owner));
+    assert_eq!(catalogue.begun().expect("an answer"), Begun::default());
+
+    // One mount for ada, who asked first, and bob; then one for pia, into the cache.
+    catalogue.start(&ids[..2], 11).expect("started");
+    catalogue.start(&ids[2..], 12).expect("started");
+    let mount = |owner| BegunMount { epoch: None, owner };
+    let begun = Begun {
+        mounts: vec![
+            mount(owner("ada", "analysis")),
+            mount(owner("pia", "production")),
+        ],
+        places: [(b"/home/ada".to_vec(), 2)].into(),
+    };
+    assert_eq!(catalogue.begun().expect("an answer"), begun);
+    catalogue
+        .answer(ids[0], &Answer::Delivered, 13)
+        .expect("answered");
+    let begun = catalogue.begun().expect("an answer");
+    assert_eq!(begun.mounts[0], mount(owner("bob", "")));
+    assert_eq!(begun.places[&b"/home/ada".to_vec()], 1);
 }
 
 fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dyn Catalogue>) {

@@ -41,6 +41,7 @@ fn fill(catalogue: &dyn Catalogue) -> VolumeId {
     let recall = NewRecall {
         file: other,
         terms: Terms {
+            activity: "analysis".to_owned(),
             user: "ada".to_owned(),
             priority: -3,
             deadline_ns: Some(i64::MAX),
@@ -55,6 +56,7 @@ fn fill(catalogue: &dyn Catalogue) -> VolumeId {
         .expect("answered");
     catalogue.pin(ids[2].0, "somebody", None).expect("pinned");
     let wanted = WantedFile {
+        activity: "production".to_owned(),
         spelling: "//other/a".to_owned(),
         paths: Ok(vec![b"other/a".to_vec()]),
         lifetime_ns: 9,

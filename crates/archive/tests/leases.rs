@@ -174,6 +174,10 @@ fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends(catalogue: Ar
         catalogue.take(&lease, &queue.requests, 11).expect("taken"),
         queue.requests
     );
+    let mounts = catalogue.begun().expect("an answer").mounts;
+    let epochs: Vec<Option<u64>> = mounts.iter().map(|mount| mount.epoch).collect();
+    assert_eq!(epochs, [Some(lease.epoch)]);
+    assert_eq!(catalogue.leased_drives().expect("leases"), 2);
     // The file on both cartridges is read from one of them.
     assert_eq!(
         catalogue

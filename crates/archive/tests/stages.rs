@@ -32,6 +32,7 @@ const MANY: MostOpen = MostOpen {
 
 fn wanted(path: &str) -> WantedFile {
     WantedFile {
+        activity: "production".to_owned(),
         spelling: format!("/{path}"),
         paths: Ok(vec![path.as_bytes().to_vec()]),
         lifetime_ns: LIFETIME_NS,
@@ -81,6 +82,7 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalo
     let catalogue = with_files(catalogue);
     let mut stage = stage("s", &["a", "d", "empty", "nobody"]);
     stage.files.push(WantedFile {
+        activity: String::new(),
         spelling: "/../x".to_owned(),
         paths: Err("it climbs out".to_owned()),
         lifetime_ns: 0,
@@ -119,6 +121,10 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalo
         ]
     );
     assert_eq!(catalogue.stage("eve", "s").expect("a catalogue"), None);
+    assert_eq!(
+        catalogue.unanswered().expect("requests")[0].terms.activity,
+        "production"
+    );
     assert_sound(catalogue.as_ref());
 }
 

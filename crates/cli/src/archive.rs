@@ -454,6 +454,7 @@ impl From<OpenError> for CliError {
                 .hint("`tapewise catalog init DIR --drive DEVICE` makes an archive"),
             OpenError::NotSettings { .. }
             | OpenError::Settings { .. }
+            | OpenError::Policy { .. }
             | OpenError::NotEmpty { .. } => CliError::input(error),
             OpenError::Busy(_) => CliError::with(Exit::Busy, error),
             OpenError::Catalogue(error) => error.into(),

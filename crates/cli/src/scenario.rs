@@ -1,17 +1,19 @@
 //! Scenario files: read, changed from the command line, and joined with the profiles they name.
 
 use crate::error::CliError;
+use crate::output::say;
 use crate::profiles;
 use crate::quantity;
 use crate::threads;
 use crate::twin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tapewise_model::Profile;
 use tapewise_model::profile::{ProfileError, find};
 use tapewise_sim::library::Site;
+use tapewise_sim::mounts::MountSettings;
 use tapewise_sim::scenario::{Overload, Precision, Setting, SettingError};
 use tapewise_sim::{Scenario, ScenarioError, SimulationError, StudyError};
 
@@ -35,6 +37,10 @@ pub struct ScenarioArgs {
     /// `library.0.drive.1.count`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
+    /// Simulate under this policy, the `[mounts]` of an archive or the file that its `policy_file` names, instead of
+    /// the scenario's own. The scenario's `request.names` says which of its users the policy means.
+    #[arg(long, value_name = "FILE")]
+    pub policy_file: Option<PathBuf>,
     /// Use only the case with this name. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub case: Vec<String>,
@@ -94,6 +100,9 @@ impl ScenarioArgs {
             cases = Scenario::cases_with(&text, &self.set, &self.case).map_err(not_set)?;
         }
         cases.retain(|scenario| self.case.is_empty() || self.case.contains(&scenario.name));
+        if let Some(file) = &self.policy_file {
+            lay_policy(file, &mut cases)?;
+        }
         for scenario in &mut cases {
             scenario.seed = self.seed.unwrap_or(scenario.seed);
             if let Some(replications) = self.replications {
@@ -209,6 +218,24 @@ pub fn ready(scenario: &Scenario) -> Result<Result<Site, Overload>, CliError> {
         Err(error) => Err(refused(error)),
         Ok(site) => Ok(Ok(site)),
     }
+}
+
+/// Lays a policy over scenarios, and says what of it means nothing there.
+fn lay_policy(file: &Path, cases: &mut [Scenario]) -> Result<(), CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::input(error).of(file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
+    let mounts = MountSettings::from_toml(&text).map_err(|error| failed(&error))?;
+    let mut without_effect = BTreeSet::new();
+    for scenario in cases {
+        without_effect.extend(scenario.set_mounts(&mounts));
+    }
+    for why in without_effect {
+        say(format_args!(
+            "tapewise: warning: {}: {why}\n",
+            file.display()
+        ));
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<String, CliError> {

@@ -20,7 +20,7 @@ use tapewise_model::locate::CurvesCoefficients;
 const COMPARED: usize = 2_000;
 /// Stretches of the tape that may have a pace of their own: the fewest, which are halved while that pays, and the most.
 const STRETCHES: [usize; 2] = [8, 64];
-/// What stepping over all wraps may take beside winding the whole tape, to begin with.
+/// What stepping over all wraps, or all bands, may take beside winding the whole tape, to begin with.
 const STEP_SHARES: [f64; 3] = [0.1, 0.3, 0.9];
 /// How far ahead the drive may read on, in lengths of the tape, to begin with.
 const REACHES: [f64; 3] = [1.0 / 128.0, 1.0 / 32.0, 1.0 / 8.0];
@@ -72,12 +72,15 @@ fn richer(drawn: &Drawn, moves: &Moves) -> Vec<Drawing> {
     let shape = &now.shape;
     let reshaped = |shape| now.reshaped(shape, moves);
     let mut all = Vec::new();
-    let stretches = STRETCHES[0].max(2 * shape.stretches);
-    if stretches <= STRETCHES[1] {
-        all.push(reshaped(Shape {
-            stretches,
-            ..shape.clone()
-        }));
+    // Halves of slow ends of the tape may explain nothing and their quarters a lot, so both are tried.
+    let halved = STRETCHES[0].max(2 * shape.stretches);
+    for stretches in [halved, 2 * halved] {
+        if stretches <= STRETCHES[1] {
+            all.push(reshaped(Shape {
+                stretches,
+                ..shape.clone()
+            }));
+        }
     }
     if !shape.each_way {
         all.push(reshaped(Shape {
@@ -92,15 +95,18 @@ fn richer(drawn: &Drawn, moves: &Moves) -> Vec<Drawing> {
         }));
     }
     if shape.steps != Steps::Beside {
+        let beside = reshaped(Shape {
+            steps: Steps::Beside,
+            ..shape.clone()
+        });
         let whole_s: f64 = now.values[now.travel..now.stepping].iter().sum();
         for share in STEP_SHARES {
-            let each_s = share * whole_s / f64::from(moves.geometry.wraps.max(1));
+            let all_s = share * whole_s;
+            all.push(beside.clone().stepping_at(all_s, moves.geometry.wraps));
             all.push(
-                reshaped(Shape {
-                    steps: Steps::Beside,
-                    ..shape.clone()
-                })
-                .stepping_at(each_s),
+                beside
+                    .clone()
+                    .changing_bands_at(all_s, moves.geometry.bands),
             );
         }
     }

@@ -143,6 +143,24 @@ fn steps_are_added_or_the_slower_of_tape_and_head_counts() {
 }
 
 #[test]
+fn a_change_of_band_is_a_step_while_the_tape_runs_and_comes_on_top_otherwise() {
+    let after = CurvesCoefficients {
+        band_change_s: vec![0.0, 0.0, 0.0, 0.0, 7.0, 0.0],
+        step_wraps: vec![1, 15],
+        step_s: vec![2.0, 2.0],
+        ..plain()
+    };
+    let beside = CurvesCoefficients {
+        steps_beside: true,
+        ..after.clone()
+    };
+    // From band 1 to 3; the step takes 2 s and 7 s for the bands, the tape 10 s or 1 s.
+    assert_eq!(locate_s(&after, (4, 11_000), (12, 21_000)), 3_010.0 + 9.0);
+    assert_eq!(locate_s(&beside, (4, 11_000), (12, 21_000)), 3_010.0);
+    assert_eq!(locate_s(&beside, (4, 11_000), (12, 12_000)), 3_009.0);
+}
+
+#[test]
 fn moves_between_the_sides_go_by_the_station_and_a_drive_reads_on_only_so_far() {
     let sides = CurvesCoefficients {
         station_lpos: Some(51_000),

@@ -43,7 +43,7 @@ struct Rule {
 
 /// Section 4, SLTF: within a section a locate ahead takes less than any to another section. A section is read in
 /// 15.5 s, a long one in 15.7, and at the beginning of a track the next track's beginning is as near as its constant.
-const WITHIN: [f64; 7] = [0.0, 0.0, 0.5, 16.0, 0.0, 0.5, 6.0];
+const WITHIN: [f64; 7] = [0.0, 0.0, 0.5, 16.0, 0.5, 0.5, 6.0];
 
 /// Section 4, WEAVE: two sections ahead on another track of the same direction 28 to 53 s, on average 40.5. Both
 /// speeds alone make 15.5 to 41 of it, and 28.25.
@@ -74,7 +74,7 @@ impl Rule {
 }
 
 /// Batches that the time of LOSS is averaged over.
-const BATCHES: u64 = 2;
+const BATCHES: u64 = 6;
 
 struct Facts {
     base: KeyPointCoefficients,

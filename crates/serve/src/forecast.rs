@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use tapewise_archive::forecast::{Awaited, Forecast};
-use tapewise_archive::mover::{MoveError, Settings};
+use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
 use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};
 
@@ -23,6 +23,8 @@ pub(crate) struct Outlook {
     pub at_ns: i64,
     /// The cartridges, in the order in which they are mounted.
     pub pulls: Vec<Pull>,
+    /// What each owner has of the drives, and what is held back.
+    pub shares: Vec<OwnerShare>,
     /// Why no times are known.
     pub unknown: Option<String>,
     turns: HashMap<RequestId, Turn>,
@@ -42,6 +44,13 @@ impl Outlook {
     /// When it is the turn of a recall, if it waits for a cartridge.
     pub fn turn(&self, request: Option<RequestId>) -> Option<Turn> {
         self.turns.get(&request?).copied()
+    }
+
+    /// The limit that holds back what a user asked for, if one does.
+    pub fn hold(&self, user: &str) -> Option<&Hold> {
+        let of_user = self.shares.iter().filter(|one| one.owner.user == user);
+        let mut held = of_user.flat_map(|one| &one.held);
+        held.find_map(|(hold, _)| matches!(hold, Hold::User { .. }).then_some(hold))
     }
 
     /// The turn at which all of these have been answered.
@@ -71,7 +80,11 @@ impl Outlook {
             drives: archive.settings.drives.len(),
         };
         let forecast = Forecast::of(archive.catalogue.as_ref(), asking, on_paper);
-        let Forecast { pulls, recalls } = match forecast {
+        let Forecast {
+            pulls,
+            recalls,
+            shares,
+        } = match forecast {
             Ok(forecast) => forecast,
             Err(MoveError::Catalogue(error)) => return Err(error),
             Err(error) => return Ok(unknown(error.to_string())),
@@ -88,6 +101,7 @@ impl Outlook {
         Ok(Outlook {
             at_ns,
             pulls,
+            shares,
             unknown: None,
             turns: (1..).zip(recalls).map(turn).collect(),
         })

@@ -13,7 +13,8 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{RequestId, Stage, StagedFile};
+use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StagedFile};
+use tapewise_archive::mover::Hold;
 use utoipa::ToSchema;
 
 /// Requests in one answer, and failed files of each.
@@ -43,6 +44,8 @@ struct AskedFor {
     /// When all of its files that wait for a cartridge are likely to be there; absent: none waits for one, or it is
     /// not known.
     expected: Option<Expected>,
+    /// The limit that holds its files back; absent: none does.
+    held_by: Option<String>,
     /// How many files have each state of the tape API.
     files: BTreeMap<&'static str, usize>,
     /// Files that failed, at most 20.
@@ -83,9 +86,18 @@ pub(crate) fn awaited(stage: &Stage) -> impl Iterator<Item = Option<RequestId>> 
     open.map(|file| file.request)
 }
 
+/// The limit that holds back what is left of a stage, in words.
+pub(crate) fn held_by(stage: &Stage, outlook: &Outlook) -> Option<String> {
+    let waits = |file: &StagedFile| file.state == RequestState::Queued;
+    let hold = outlook.hold(&stage.user);
+    hold.filter(|_| stage.files.iter().any(waits))
+        .map(Hold::to_string)
+}
+
 impl AskedFor {
     fn of(stage: Stage, outlook: &Outlook) -> AskedFor {
         let expected = outlook.last_turn(awaited(&stage)).map(Expected::from);
+        let held_by = held_by(&stage, outlook);
         let mut files = BTreeMap::new();
         for file in &stage.files {
             *files.entry(state_name(file.state)).or_insert(0) += 1;
@@ -100,6 +112,7 @@ impl AskedFor {
             user: stage.user,
             created_at_s: seconds(stage.created_ns),
             held: stage.is_held,
+            held_by,
             expected,
             files,
             failed: failed.take(FAILURES).collect(),
@@ -146,6 +159,8 @@ pub(crate) struct OneRequest {
     created_at_s: i64,
     /// Whether an operator holds it back.
     held: bool,
+    /// The limit that holds its files back; absent: none does.
+    held_by: Option<String>,
     files: Vec<FileOfRequest>,
 }
 
@@ -187,6 +202,7 @@ pub(crate) async fn one(
             error: file.reason,
             expected: outlook.turn(file.request).map(Expected::from),
         };
+        let held_by = held_by(&stage, &outlook);
         Ok(Json(OneRequest {
             format: "tapewise-serve-request",
             version: 1,
@@ -194,6 +210,7 @@ pub(crate) async fn one(
             user: stage.user,
             created_at_s: seconds(stage.created_ns),
             held: stage.is_held,
+            held_by,
             files: stage.files.into_iter().map(file).collect(),
         }))
     };

@@ -16,6 +16,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tapewise_archive::catalogue::VolumeWait;
+use tapewise_archive::mover::OwnerShare;
 use tapewise_archive::pull_list::Pull;
 use utoipa::ToSchema;
 
@@ -118,8 +119,52 @@ pub(crate) struct Queue {
     planned_at_s: i64,
     /// The mounts that are planned, in their order, if nothing joins the queue.
     mounts: Vec<PlannedMount>,
-    /// Why none are planned.
+    /// Users that recalls wait for or drives work for, each in an activity.
+    shares: Vec<ShareNow>,
+    /// Why no mounts are planned.
     unknown: Option<String>,
+}
+
+/// What a user has of the drives, in an activity.
+#[derive(Serialize, ToSchema)]
+struct ShareNow {
+    /// Who asked; empty where nobody said.
+    user: String,
+    /// What for; empty where nobody said.
+    activity: String,
+    /// Drives that work for this user and activity.
+    drives: usize,
+    /// Drives that are due to them, beside the others.
+    due: f64,
+    /// Recalls in the queue.
+    recalls: usize,
+    /// What holds some of them back.
+    held: Vec<HeldNow>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct HeldNow {
+    /// How many recalls.
+    recalls: usize,
+    /// The limit that is reached.
+    why: String,
+}
+
+impl From<&OwnerShare> for ShareNow {
+    fn from(share: &OwnerShare) -> ShareNow {
+        let held = share.held.iter().map(|(why, recalls)| HeldNow {
+            recalls: *recalls,
+            why: why.to_string(),
+        });
+        ShareNow {
+            user: share.owner.user.clone(),
+            activity: share.owner.activity.clone(),
+            drives: share.drives,
+            due: share.due,
+            recalls: share.waiting,
+            held: held.collect(),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -132,6 +177,10 @@ struct PlannedMount {
     bytes: u64,
     /// How long the cartridge will probably be in the drive, in seconds.
     drive_s: f64,
+    /// Whom it is mounted for; empty where nobody said.
+    user: String,
+    /// What for; empty where nobody said.
+    activity: String,
     /// Why it is its turn.
     why: String,
 }
@@ -143,6 +192,8 @@ impl From<&Pull> for PlannedMount {
             recalls: pull.files,
             bytes: pull.bytes,
             drive_s: pull.drive_time.0 as f64 / 1e6,
+            user: pull.owner.user.clone(),
+            activity: pull.owner.activity.clone(),
             why: pull.why.to_string(),
         }
     }
@@ -188,6 +239,7 @@ pub(crate) async fn queue(
             cartridges: waits.into_iter().map(Cartridge::from).collect(),
             planned_at_s: seconds(outlook.at_ns),
             mounts: outlook.pulls.iter().map(PlannedMount::from).collect(),
+            shares: outlook.shares.iter().map(ShareNow::from).collect(),
             unknown: outlook.unknown.clone(),
         })
     });

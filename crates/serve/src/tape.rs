@@ -92,7 +92,7 @@ pub(crate) struct StageBody {
     files: Vec<FileBody>,
 }
 
-/// Metadata for other sites, and whatever else a client sends, is passed over as the specification wants it.
+/// Whatever else a client sends is passed over, as the specification wants it.
 #[derive(Deserialize, ToSchema)]
 struct FileBody {
     /// From the root of the archive.
@@ -100,6 +100,28 @@ struct FileBody {
     /// How long it stays in the cache, as ISO 8601 has it: `PT24H`.
     #[serde(rename = "diskLifetime")]
     disk_lifetime: Option<String>,
+    /// What is meant for this site stands under its name, else under `default`: `{"default": {"activity": "production"}}`.
+    /// The activity is what the file is for, as the site divides its drives. What is for other sites is passed over.
+    #[serde(rename = "targetedMetadata")]
+    targeted_metadata: Option<serde_json::Value>,
+}
+
+/// Longest name of an activity.
+const ACTIVITY_BYTES: usize = 200;
+
+impl FileBody {
+    /// What the file is for; empty where the client did not say.
+    fn activity(&self, site: &str) -> Result<String, Problem> {
+        let metadata = self.targeted_metadata.as_ref();
+        let ours = metadata.and_then(|all| all.get(site).or_else(|| all.get("default")));
+        let activity = ours.and_then(|ours| ours.get("activity")?.as_str());
+        let activity = activity.unwrap_or_default();
+        if activity.len() > ACTIVITY_BYTES {
+            let said = format!("`activity` is longer than {ACTIVITY_BYTES} bytes.");
+            return Err(Problem::bad(said));
+        }
+        Ok(activity.to_owned())
+    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -186,7 +208,7 @@ fn begin(
         user: who.name.clone(),
         repeat_key,
         asked_hash: Sha256::digest(body).to_vec(),
-        files: wanted(asked.files)?,
+        files: wanted(asked.files, &service.site.name)?,
     };
     let at_ns = (service.now_ns)();
     let most = MostOpen {
@@ -216,23 +238,28 @@ pub(crate) fn too_large(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Request too large", detail)
 }
 
-/// The files that are asked for, each spelling once and for the longest of its lifetimes.
-fn wanted(files: Vec<FileBody>) -> Result<Vec<WantedFile>, Problem> {
-    let mut lifetimes: BTreeMap<String, i64> = BTreeMap::new();
+/// The files that are asked for, each spelling once, for the longest of its lifetimes and the first of its activities.
+fn wanted(files: Vec<FileBody>, site: &str) -> Result<Vec<WantedFile>, Problem> {
+    let mut wanted: BTreeMap<String, (i64, String)> = BTreeMap::new();
     for file in files {
         let lifetime_ns = match &file.disk_lifetime {
             Some(text) => lifetime::of(text).map_err(Problem::bad)?,
             None => lifetime::USUAL_NS,
         };
-        let known = lifetimes.entry(file.path).or_insert(lifetime_ns);
-        *known = lifetime_ns.max(*known);
+        let activity = file.activity(site)?;
+        let (longest_ns, first) = wanted.entry(file.path).or_default();
+        *longest_ns = lifetime_ns.max(*longest_ns);
+        if first.is_empty() {
+            *first = activity;
+        }
     }
-    let wanted = lifetimes
+    let wanted = wanted
         .into_iter()
-        .map(|(spelling, lifetime_ns)| WantedFile {
+        .map(|(spelling, (lifetime_ns, activity))| WantedFile {
             paths: meanings(&spelling),
             spelling,
             lifetime_ns,
+            activity,
         });
     Ok(wanted.collect())
 }

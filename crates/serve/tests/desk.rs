@@ -75,6 +75,7 @@ pub fn archive() -> tempfile::TempDir {
         batch_window_s: None,
         catalogue: None,
         mounts: Default::default(),
+        policy_file: None,
         tiers: Vec::new(),
     };
     let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");
@@ -142,9 +143,11 @@ impl Desk {
         let access = Access::of(settings, directory.path(), &token).expect("users");
         let in_directory = |name: &std::path::PathBuf| directory.path().join(name);
         let work = Arc::new(Work::default());
+        let mut on_paper = Settings::of(profile::find("lto8").expect("a profile"));
+        on_paper.mounts = archive.settings.mounts.clone();
         let service = Arc::new(Service::new(Parts {
             archive,
-            on_paper: Settings::of(profile::find("lto8").expect("a profile")),
+            on_paper,
             access,
             site,
             limits: settings.limits,

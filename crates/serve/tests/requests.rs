@@ -19,8 +19,8 @@ fn everybody_sees_the_own_requests_and_operators_those_of_all() {
     let mut own = own["requests"].as_array().expect("requests").clone();
     let expected = own[0]["expected"].take();
     assert_eq!(expected["position"], 3, "behind one of somebody else");
-    let alices = json!({"id": of_alice, "user": "alice", "created_at_s": NOW_S, "held": false, "expected": null,
-        "files": {"SUBMITTED": 2}, "failed": []});
+    let alices = json!({"id": of_alice, "user": "alice", "created_at_s": NOW_S, "held": false,
+        "held_by": null, "expected": null, "files": {"SUBMITTED": 2}, "failed": []});
     assert_eq!(own, [alices]);
     let priority = format!("/api/v1/requests/{of_holder}/priority");
     let one = format!("/api/v1/requests/{of_holder}");
@@ -48,6 +48,65 @@ fn everybody_sees_the_own_requests_and_operators_those_of_all() {
     assert_eq!(desk.open_recalls(), 2);
     desk.ask("DELETE", &one, "")
         .refused(404, "no stage request");
+}
+
+#[test]
+fn each_user_and_activity_has_a_share_of_the_drives_and_is_told_what_a_limit_holds_back() {
+    let directory = archive();
+    let place = directory.path().join("A");
+    let settings = std::fs::read_to_string(place.join("archive.toml")).expect("settings");
+    let settings = format!("policy_file = \"policy.toml\"\n{settings}");
+    std::fs::write(place.join("archive.toml"), settings).expect("written");
+    let policy = "drives_per_user = 1\nactivity_shares = { production = 3 }\n";
+    std::fs::write(place.join("policy.toml"), policy).expect("written");
+    let (text, secrets) = users(&[("alice", ""), ("boss", "may = \"operate\"")]);
+    let mut desk = Desk::with(directory, &ServeSettings::of(&text).expect("settings"));
+    desk.by(&secrets[0]);
+    let stage = |path: &str, metadata: &str| {
+        let body =
+            format!(r#"{{"files": [{{"path": "{path}", "targetedMetadata": {metadata}}}]}}"#);
+        let answer = desk.post("stage", body);
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()["requestId"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    stage(
+        "/d/1",
+        r#"{"default": {"activity": "production"}, "ELSEWHERE": {"activity": "x"}}"#,
+    );
+    let ours = r#"{"default": {"activity": "x"}, "EXAMPLE <SITE>": {"activity": "analysis"}}"#;
+    let waits = stage("/d/2", ours);
+    let too_long = format!(r#"{{"default": {{"activity": "{}"}}}}"#, "x".repeat(201));
+    desk.post(
+        "stage",
+        format!(r#"{{"files": [{{"path": "/d/3", "targetedMetadata": {too_long}}}]}}"#),
+    )
+    .refused(400, "activity");
+    let first = desk.catalogue.unanswered().expect("requests")[0].id;
+    desk.catalogue.start(&[first], NOW_S * NS).expect("started");
+
+    let one = desk
+        .ask("GET", &format!("/api/v1/requests/{waits}"), "")
+        .json();
+    let why = "1 drive works for this user, and no more may";
+    assert_eq!(one["held_by"], why);
+    let page = desk.ask("GET", &format!("/request/{waits}"), "").body;
+    assert!(page.contains(why), "{page}");
+    desk.by(&secrets[1]);
+    let queue = desk.ask("GET", "/api/v1/queue", "").json();
+    let shares = json!([
+        {"user": "alice", "activity": "analysis", "drives": 0, "due": 0.25, "recalls": 1,
+            "held": [{"recalls": 1, "why": why}]},
+        {"user": "alice", "activity": "production", "drives": 1, "due": 0.75, "recalls": 0, "held": []},
+    ]);
+    assert_eq!(queue["shares"], shares);
+    assert_eq!(queue["mounts"][0]["activity"], "analysis");
+    let page = desk.ask("GET", "/", "").body;
+    for words in ["Shares of the drives", "alice in production", why] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
 }
 
 #[test]

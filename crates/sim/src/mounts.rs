@@ -41,12 +41,14 @@ mod most_requests;
 mod oldest;
 mod priority;
 mod reason;
+mod settings;
 mod shares;
 
 pub use cut::{Elsewhere, cuts};
 pub use home::{Pace, take_home};
 pub use reason::{Reason, Why, reason};
-pub use shares::{OwnerId, Shares};
+pub use settings::{MountSettings, Owner, PolicyError};
+pub use shares::{OwnerId, Share, Shares, Standing};
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -83,7 +85,7 @@ pub struct Waiting {
     pub priority: u8,
     /// How much they count together: a request of urgency `p` counts two to the power of `p`.
     pub weight: f64,
-    /// For whom it would be mounted: whoever of those who wait for it has the fewest drives for its share.
+    /// For whom it would be mounted: whoever of those who wait for it goes first by their shares.
     pub owner: OwnerId,
     /// The drive that it is in, where nobody takes it out before it is asked for.
     pub here: Option<u32>,
@@ -129,9 +131,9 @@ impl Waiting {
         self.weight += f64::from(priority).exp2();
     }
 
-    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it has the fewest
-    /// drives for its share, and it is as old as the oldest request of an owner without its share. What the others
-    /// wait for must not bring those forward. Each request is its owner, its number and its arrival.
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it goes first, and it
+    /// is as old as the oldest request of an owner of that standing. What the others wait for must not bring those
+    /// forward. Each request is its owner, its number and its arrival.
     #[must_use]
     pub fn for_owners(
         self,
@@ -143,8 +145,9 @@ impl Waiting {
             owner: shares.neediest(owners).unwrap_or_default(),
             ..self
         };
-        let unserved = requests.filter(|(owner, ..)| !shares.is_served(*owner));
-        if let Some((_, oldest, arrived)) = unserved.min_by_key(|(_, number, _)| *number) {
+        let standing = shares.standing(seen.owner);
+        let alike = requests.filter(|(owner, ..)| shares.standing(*owner) == standing);
+        if let Some((_, oldest, arrived)) = alike.min_by_key(|(_, number, _)| *number) {
             (seen.oldest, seen.oldest_arrived) = (oldest, arrived);
         }
         seen
@@ -211,14 +214,29 @@ pub struct MountRules {
     pub age: f64,
     /// Index: the owners' shares of the drives, by number; whoever is not listed has 1.
     pub shares: Vec<f64>,
-    /// Index: drives that no owner alone is given, so that the others find one that is free.
+    /// Index: drives that no user alone is given, so that the others find one that is free.
     pub spare_drives: u32,
+    /// Index: the most drives that one user is given.
+    pub drives_per_user: Option<u32>,
+    /// Index: users and activities of the owners, by number, as [`MountSettings`] has them. Whoever is not listed is a
+    /// user of the first activity, with the share in `shares`.
+    #[serde(skip)]
+    pub owners: Vec<Share>,
 }
 
 impl MountRules {
     /// The share of an owner.
-    pub fn share(&self, OwnerId(owner): OwnerId) -> f64 {
-        self.shares.get(owner as usize).copied().unwrap_or(1.0)
+    pub fn share(&self, OwnerId(owner): OwnerId) -> Share {
+        let alone = || Share {
+            activity: 0,
+            of_activity: 1.0,
+            user: owner,
+            of_user: self.shares.get(owner as usize).copied().unwrap_or(1.0),
+        };
+        self.owners
+            .get(owner as usize)
+            .copied()
+            .unwrap_or_else(alone)
     }
 }
 
@@ -232,6 +250,8 @@ impl Default for MountRules {
             age: 1.0,
             shares: Vec::new(),
             spare_drives: 0,
+            drives_per_user: None,
+            owners: Vec::new(),
         }
     }
 }
@@ -240,7 +260,7 @@ impl Default for MountRules {
 pub(crate) type Rank = (Reverse<u64>, u64);
 
 /// What goes before a policy's own rank: owners that have fewer drives than their share, then what is in the drive.
-type Place = (bool, bool, Rank);
+type Place = (Standing, bool, Rank);
 
 /// One policy as the list knows it; each stands in a file of its own.
 pub(crate) struct PolicyKind {
@@ -357,7 +377,8 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Some(here) => (situation.drives.iter()).position(|drive| drive.drive == here),
             None => drive_for(waiting.medium),
         };
-        let Some(drive) = drive.filter(|_| !has_all(policy, situation, waiting)) else {
+        let Some(drive) = drive.filter(|_| !standing(policy, situation, waiting).is_at_limit)
+        else {
             continue;
         };
         match rank(policy, situation, usual, waiting, &situation.drives[drive]) {
@@ -380,10 +401,13 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     }
 }
 
-/// Whether a cartridge waits for an owner that has all drives that one owner alone is given.
-fn has_all(policy: MountPolicy, situation: &Situation, waiting: &Waiting) -> bool {
-    let spare = situation.rules.spare_drives as usize;
-    policy.prices() && situation.shares.leaves_less_than(spare, waiting.owner)
+/// What stands before the next drive of whoever a cartridge would be mounted for, if the policy sees to shares.
+fn standing(policy: MountPolicy, situation: &Situation, waiting: &Waiting) -> Standing {
+    if policy.prices() {
+        situation.shares.standing(waiting.owner)
+    } else {
+        Standing::default()
+    }
 }
 
 /// A policy's rank, after shares and what is in the drive. A policy that prices mounts knows what it saves to go on.
@@ -396,9 +420,8 @@ fn rank(
 ) -> Result<Place, Micros> {
     let kind = policy.kind();
     let rank = (kind.rank)(situation, usual, waiting, drive)?;
-    let is_served = kind.prices() && situation.shares.is_served(waiting.owner);
     let goes_on = !kind.prices() && waiting.here.is_some();
-    Ok((is_served, !goes_on, rank))
+    Ok((standing(policy, situation, waiting), !goes_on, rank))
 }
 
 /// How long all requests that wait have waited, on average.

@@ -8,6 +8,7 @@ mod cases;
 mod check;
 mod demand;
 mod error;
+mod owners;
 mod setting;
 mod site;
 

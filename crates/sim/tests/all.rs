@@ -14,6 +14,7 @@ mod outside;
 mod policy;
 mod queue;
 mod scenario;
+mod shares;
 mod statistics;
 mod study;
 mod twin;

@@ -3,6 +3,7 @@
 use tapewise_model::{Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::{Answer, Run, Site};
+use tapewise_sim::mounts::{MountSettings, Owner};
 use tapewise_sim::scenario::{Arrivals, Listed};
 
 const OVERDUE_S: i64 = 1800;
@@ -14,6 +15,15 @@ const READ_S: i64 = 10 + 90;
 
 /// A crowded library: bursts of 60 among the requests of so many users, each of the bursts asked for by one of them.
 fn run(policy: &str, drives: i64, owners: u32, seed: u64) -> Run {
+    run_of(&crowded(policy, drives, owners, seed))
+}
+
+fn run_of(scenario: &Scenario) -> Run {
+    let site = Site::new(scenario, profile::find).expect("a site");
+    site.run(0).expect("a run")
+}
+
+fn crowded(policy: &str, drives: i64, owners: u32, seed: u64) -> Scenario {
     let text = format!(
         r#"
         name = "crowded"
@@ -32,9 +42,7 @@ fn run(policy: &str, drives: i64, owners: u32, seed: u64) -> Run {
         if owners > 1 { 12 } else { 40 },
         if owners > 1 { 600 } else { 60 },
     );
-    let scenario = Scenario::from_toml(&text).expect("a scenario");
-    let site = Site::new(&scenario, profile::find).expect("a site");
-    site.run(0).expect("a run")
+    Scenario::from_toml(&text).expect("a scenario")
 }
 
 /// How long a drive is occupied by one mount and by what was in it before, at most.
@@ -54,14 +62,14 @@ fn beyond(answers: &[Answer], number: usize, drives: i64) -> i64 {
     answers[number].response.0 - promised_s * 1_000_000
 }
 
-/// The same promise to whoever is not user 0, who asks for the bursts: what user 0 asks counts nothing, and takes half of
-/// the drives at most.
-fn beyond_whatever_one_asks(answers: &[Answer], number: usize, drives: i64) -> i64 {
+/// The same promise to whoever is not user 0, who asks for the bursts: what user 0 asks counts nothing, and this many
+/// drives are left for what others asked before.
+fn beyond_whatever_one_asks(answers: &[Answer], number: usize, left: i64) -> i64 {
     let owner = answers[number].owner;
     let of_others = older(answers, number).filter(|other| other.owner != 0);
     let (own, others): (Vec<&Answer>, Vec<&Answer>) =
         of_others.partition(|other| other.owner == owner);
-    let waits = own.len() as i64 * MOUNT_S + others.len() as i64 * MOUNT_S / (drives / 2);
+    let waits = own.len() as i64 * MOUNT_S + others.len() as i64 * MOUNT_S / left;
     let promised_s = OVERDUE_S + 3 * MOUNT_S + waits;
     answers[number].response.0 - promised_s * 1_000_000
 }
@@ -98,7 +106,7 @@ fn what_one_user_asks_cannot_make_another_wait_for_longer_than_promised() {
             if answer.owner == 0 {
                 continue;
             }
-            let beyond = beyond_whatever_one_asks(&run.answers, number, drives);
+            let beyond = beyond_whatever_one_asks(&run.answers, number, drives / 2);
             assert!(
                 beyond <= 0,
                 "seed {seed}, request {number}: {beyond} us too late"
@@ -116,12 +124,48 @@ fn what_one_user_asks_cannot_make_another_wait_for_longer_than_promised() {
 }
 
 #[test]
+fn that_promise_holds_among_activities_and_under_a_limit() {
+    let mut overdue = 0;
+    for seed in 1..=6 {
+        let drives = 3 + seed as i64 % 3;
+        let limits = [("", (drives + 1) / 2), ("drives_per_user = 1", 1)];
+        for (limit, of_greedy) in limits {
+            let mut scenario = crowded("ahead", drives, 30, seed);
+            scenario.what.names = (0..=30)
+                .map(|user| Owner {
+                    activity: ["bulk", "production", "analysis"]
+                        [if user == 0 { 0 } else { 1 + user % 2 }]
+                    .to_owned(),
+                    user: user.to_string(),
+                })
+                .collect();
+            let policy =
+                format!("overdue_s = {OVERDUE_S}\nmost_per_mount = {MOST_PER_MOUNT}\n{limit}");
+            let mounts = MountSettings::from_toml(&policy).expect("a policy");
+            assert_eq!(scenario.set_mounts(&mounts), [""; 0]);
+            // A third of the drives is due to an activity at least.
+            let left = (drives - of_greedy).min((drives + 2) / 3);
+            let answers = run_of(&scenario).answers;
+            for number in (0..answers.len()).filter(|&number| answers[number].owner != 0) {
+                let beyond = beyond_whatever_one_asks(&answers, number, left);
+                assert!(
+                    beyond <= 0,
+                    "seed {seed}, {limit}, request {number}: {beyond} us too late"
+                );
+                overdue += u64::from(answers[number].response.0 > OVERDUE_S * 1_000_000);
+            }
+        }
+    }
+    assert!(overdue > 0, "nothing was put to the test");
+}
+
+#[test]
 fn without_shares_one_user_would_break_that_promise() {
     let broken = (1..=8).any(|seed| {
         let drives = 2 + seed as i64 % 3;
         let run = run("oldest", drives, 30, seed);
         let mut others = (0..run.answers.len()).filter(|&number| run.answers[number].owner != 0);
-        others.any(|number| beyond_whatever_one_asks(&run.answers, number, drives) > 0)
+        others.any(|number| beyond_whatever_one_asks(&run.answers, number, drives / 2) > 0)
     });
     assert!(broken);
 }

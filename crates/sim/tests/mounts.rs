@@ -323,10 +323,11 @@ fn of_owner(cartridge: u32, owner: u32, requests: &[(u64, i64, f64, u8)]) -> Wai
 
 /// Two owners of equal shares in a library of four drives, of which one works for the second and `has` for the first.
 fn shares(has: usize) -> Shares {
-    let mut shares = Shares::of(4);
+    let rules = MountRules::default();
+    let mut shares = Shares::of(4, &rules);
     for (owner, drives) in [(OwnerId(0), has), (OwnerId(1), 1)] {
-        shares.waits(owner, 1.0);
-        (0..drives).for_each(|_| shares.works(owner, 1.0));
+        shares.waits(owner, rules.share(owner));
+        (0..drives).for_each(|_| shares.works(owner, rules.share(owner)));
     }
     shares
 }

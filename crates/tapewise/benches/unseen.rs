@@ -20,7 +20,7 @@ use transports::{NOISE_S, Spot, TRANSPORTS, Transport, logged_s};
 const MOVES: usize = 3_000;
 const CARTRIDGES: u32 = 10;
 const BATCHES: [usize; 3] = [50, 200, 1_000];
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
 
 fn main() {
     let drive = profile::find("lto8").expect("a profile");

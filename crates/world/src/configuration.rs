@@ -49,6 +49,7 @@ impl Configuration {
             batch_window_s: None,
             catalogue: None,
             mounts: Default::default(),
+            policy_file: None,
             tiers: Vec::new(),
         };
         let drives = one(&[1, 2, 2, 3]) as u16;

@@ -73,6 +73,8 @@ pub struct NewFile {
 pub struct Terms {
     /// Who asks.
     pub user: String,
+    /// What for, as the site divides its drives; empty where nobody said.
+    pub activity: String,
     /// Higher is sooner.
     pub priority: i64,
     /// When it has to be done.

@@ -176,6 +176,12 @@ pub trait Leases: Send + Sync {
     /// All leases, by drive.
     fn leases(&self) -> Result<Vec<Lease>>;
 
+    /// How many drives movers have.
+    fn leased_drives(&self) -> Result<usize> {
+        let leases = self.leases()?;
+        Ok(leases.iter().filter(|lease| !lease.is_desk()).count())
+    }
+
     /// The same catalogue for the holder of a lease: every transaction that writes fails where the lease is lost.
     fn under(&self, lease: &Lease) -> Arc<dyn Catalogue>;
 

@@ -5,6 +5,8 @@ use super::{Result, Terms};
 use crate::catalogue::error::CatalogueError;
 use crate::placement::Asked;
 use crate::record::Segment;
+use std::collections::BTreeMap;
+use tapewise_sim::mounts::Owner;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -174,8 +176,10 @@ pub struct Waiting {
     pub file: FileId,
     /// The number of the whole copy that lies here, or a part of which does.
     pub number: u32,
-    /// Who asked.
-    pub user: String,
+    /// Who asked, and what for.
+    pub owner: Owner,
+    /// The directory that it goes to; none where the cache is enough.
+    pub place: Option<Vec<u8>>,
     /// Higher is sooner.
     pub priority: i64,
     /// When it has to be done.
@@ -269,6 +273,27 @@ pub trait Requests: Send + Sync {
 
     /// The recalls that somebody has begun with, by the volumes that have copies of their files.
     fn started_recalls(&self) -> Result<RecallQueue>;
+
+    /// What drives have begun to read, whoever has them.
+    fn begun(&self) -> Result<Begun>;
+}
+
+/// What drives have begun to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Begun {
+    /// The mounts.
+    pub mounts: Vec<BegunMount>,
+    /// How many of the recalls go to each directory; those into the cache are left out.
+    pub places: BTreeMap<Vec<u8>, u64>,
+}
+
+/// A mount whose recalls have been begun, together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BegunMount {
+    /// The epoch of its lease; none where a process works alone.
+    pub epoch: Option<u64>,
+    /// Whose the oldest of its recalls is.
+    pub owner: Owner,
 }
 
 /// How much waits for a volume.

@@ -32,6 +32,8 @@ pub struct WantedFile {
     pub paths: std::result::Result<Vec<Vec<u8>>, String>,
     /// How long the cache keeps the file once it is there, nanoseconds.
     pub lifetime_ns: i64,
+    /// What the file is for, as the site divides its drives; empty where the client did not say.
+    pub activity: String,
 }
 
 /// What came of a new stage.

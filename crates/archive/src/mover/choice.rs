@@ -3,57 +3,23 @@
 
 use super::Settings;
 use crate::catalogue::{RequestId, VolumeQueue, Waiting};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use crate::deliver::shown;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
-    self, Choice, FreeDrive, KindId, MediumId, MountPolicy, MountRules, OwnerId, Reason, Shares,
-    Situation,
+    self, Choice, FreeDrive, KindId, MediumId, MountRules, MountSettings, Owner, OwnerId, Reason,
+    Shares, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
 /// depends on it.
 pub(crate) const ROBOT_S: [f64; 2] = [10.0, 10.0];
 
-/// How the next volume is chosen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MountSettings {
-    /// The policy: one that never waits.
-    pub policy: MountPolicy,
-    /// Seconds after which a request goes before all that have not waited for as long.
-    pub overdue_s: f64,
-    /// How much more a request weighs that has waited longer than is usual: 0 not at all, 2 as much as keeps the
-    /// longest waits short.
-    pub age: f64,
-    /// Requests that are read of a volume before the drive is given away anew.
-    pub most_per_mount: u32,
-    /// Drives that no user alone is given.
-    pub spare_drives: u32,
-    /// Shares of the drives by user; whoever is not listed has 1.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub shares: BTreeMap<String, f64>,
-}
-
-impl Default for MountSettings {
-    fn default() -> MountSettings {
-        let rules = MountRules::default();
-        MountSettings {
-            policy: MountPolicy::Ahead,
-            overdue_s: rules.overdue_s,
-            age: rules.age,
-            most_per_mount: 1000,
-            spare_drives: 0,
-            shares: BTreeMap::new(),
-        }
-    }
-}
-
 /// Chooses volumes for the drives of a profile.
 pub(crate) struct Chooser<'a> {
     settings: &'a MountSettings,
-    rules: MountRules,
     /// What a mount costs; none where the profile has no locate-time model. All volumes cost the same then.
     cost: Option<MountCost>,
 }
@@ -66,35 +32,80 @@ pub(crate) struct Floor<'a> {
     pub drives: usize,
     /// Labels of what is in the drive that is free.
     pub here: &'a HashSet<String>,
-    /// Users whom the other drives work for.
-    pub at_work: &'a [String],
+    /// Whom the other drives work for.
+    pub at_work: &'a [Owner],
+    /// Recalls that drives have begun, by the directory that they go to.
+    pub begun: &'a BTreeMap<Vec<u8>, u64>,
     /// How many bytes of a copy have been read; where another copy was begun, an offset that no part has.
     pub come: &'a dyn Fn(RequestId, u32) -> u64,
 }
 
 /// A volume that is read next.
 pub(crate) struct Next {
-    /// The volume, with what is read of it now: first what the users wait for that have fewer drives than their shares,
-    /// then what waits longest.
+    /// The volume, with what is read of it now: first what those wait for who go first by their shares, then what waits
+    /// longest.
     pub queue: VolumeQueue,
-    /// The user it is read for.
-    pub user: String,
+    /// Whom it is read for.
+    pub owner: Owner,
+    /// The drives that work for the owner already, and those that are due.
+    pub has_and_due: (usize, f64),
     /// Why it is next.
     pub reason: Reason,
+}
+
+/// What an owner has of the drives, and what waits for more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnerShare {
+    /// A user, in an activity.
+    pub owner: Owner,
+    /// Drives that work for the owner.
+    pub drives: usize,
+    /// Drives that are due, beside the others who wait or are served.
+    pub due: f64,
+    /// Recalls in the queue.
+    pub waiting: usize,
+    /// What holds some of them back, and how many.
+    pub held: Vec<(Hold, usize)>,
+}
+
+/// A limit that is reached.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// As many drives work for the user as one user is given.
+    User {
+        /// How many.
+        drives: usize,
+    },
+    /// As many recalls to a directory have been begun as may be.
+    Destination {
+        /// The directory.
+        place: Vec<u8>,
+        /// How many.
+        begun: u64,
+    },
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hold::User { drives: 1 } => write!(f, "1 drive works for this user, and no more may"),
+            Hold::User { drives } => {
+                write!(f, "{drives} drives work for this user, and no more may")
+            }
+            Hold::Destination { place, begun } => write!(
+                f,
+                "drives have begun {begun} of the recalls to {}, and no more may be begun",
+                shown(place)
+            ),
+        }
+    }
 }
 
 impl<'a> Chooser<'a> {
     /// The chooser of an archive.
     pub fn new(settings: &'a Settings) -> Chooser<'a> {
-        let mounts = &settings.mounts;
         Chooser {
-            settings: mounts,
-            rules: MountRules {
-                overdue_s: mounts.overdue_s,
-                age: mounts.age,
-                spare_drives: mounts.spare_drives,
-                ..MountRules::default()
-            },
+            settings: &settings.mounts,
             cost: MountCost::of_profile(&settings.profile, ROBOT_S).ok(),
         }
     }
@@ -105,19 +116,20 @@ impl<'a> Chooser<'a> {
             queue.waiting.retain(|waiting| {
                 let first = waiting.segments.first();
                 let come = (floor.come)(waiting.request, waiting.number);
-                first.is_none_or(|segment| segment.file_offset == come)
+                let is_next = first.is_none_or(|segment| segment.file_offset == come);
+                is_next && self.destination_hold(waiting, floor).is_none()
             });
             (!queue.waiting.is_empty()).then_some(queue)
         });
         let volumes: Vec<VolumeQueue> = readable.collect();
-        let users = Users::of(&volumes, floor.at_work);
-        let shares = self.shares(&volumes, &users, floor);
+        let division = self.division(&volumes, floor);
         let seen = |(place, queue): (usize, &VolumeQueue)| {
-            let waiting = waiting(place, queue, floor);
             let requests = queue.waiting.iter();
-            let requests =
-                requests.map(|one| (users.id(&one.user), number(one), micros(one.created_ns)));
-            waiting.for_owners(&shares, requests)
+            let requests = requests.map(|one| {
+                let owner = division.id(&one.owner);
+                (owner, number(one), micros(one.created_ns))
+            });
+            waiting(place, queue, floor).for_owners(&division.shares, requests)
         };
         let waiting: Vec<mounts::Waiting> = volumes.iter().enumerate().map(seen).collect();
         let drive = FreeDrive {
@@ -132,41 +144,110 @@ impl<'a> Chooser<'a> {
             drives: &[drive],
             reads: &|_, _| true,
             cost: &|waiting, drive| self.cost(waiting, drive),
-            rules: &self.rules,
-            shares: &shares,
+            rules: &division.rules,
+            shares: &division.shares,
         };
         let choice = mounts::next(self.settings.policy, &situation);
         let reason = mounts::reason(self.settings.policy, &situation, choice)?;
         let Choice::Mount { place, .. } = choice else {
             return None;
         };
-        let user = users.name(waiting[place].owner);
+        let owner = waiting[place].owner;
         let mut queue = volumes[place].clone();
-        let served = |one: &Waiting| shares.is_served(users.id(&one.user));
-        queue
-            .waiting
-            .sort_by_key(|one| (served(one), one.created_ns, one.request));
-        queue
-            .waiting
-            .truncate(self.settings.most_per_mount as usize);
+        queue.waiting.sort_by_key(|one| {
+            let standing = division.shares.standing(division.id(&one.owner));
+            (standing, one.created_ns, one.request)
+        });
+        self.keep_within_limits(&mut queue.waiting, floor);
         Some(Next {
             queue,
-            user,
+            owner: division.owners[owner.0 as usize].clone(),
+            has_and_due: division.shares.has_and_due(owner),
             reason,
         })
     }
 
+    /// What each owner has of the drives, and what waits for more.
+    pub fn shares(&self, volumes: &[VolumeQueue], floor: &Floor<'_>) -> Vec<OwnerShare> {
+        let division = self.division(volumes, floor);
+        let mut counted = HashSet::new();
+        let of_owner = |(owner, id): (&&Owner, OwnerId)| {
+            let standing = division.shares.standing(id);
+            let user = standing.is_at_limit.then(|| Hold::User {
+                drives: (division.shares).drives_of(division.rules.share(id).user),
+            });
+            let (drives, due) = division.shares.has_and_due(id);
+            let mut held = BTreeMap::new();
+            let mut waiting = 0;
+            let all = volumes.iter().flat_map(|queue| &queue.waiting);
+            for one in all.filter(|one| one.owner == **owner) {
+                if !counted.insert(one.request) {
+                    continue;
+                }
+                waiting += 1;
+                let hold = user.clone().or_else(|| self.destination_hold(one, floor));
+                if let Some(hold) = hold {
+                    *held.entry(hold).or_insert(0) += 1;
+                }
+            }
+            OwnerShare {
+                owner: (*owner).clone(),
+                drives,
+                due,
+                waiting,
+                held: held.into_iter().collect(),
+            }
+        };
+        let owners = division.owners.iter().zip((0..).map(OwnerId));
+        owners.map(of_owner).collect()
+    }
+
     /// Who has how many drives.
-    fn shares(&self, volumes: &[VolumeQueue], users: &Users<'_>, floor: &Floor<'_>) -> Shares {
-        let share = |user: &str| self.settings.shares.get(user).copied().unwrap_or(1.0);
-        let mut shares = Shares::of(floor.drives);
-        for one in volumes.iter().flat_map(|queue| &queue.waiting) {
-            shares.waits(users.id(&one.user), share(&one.user));
+    fn division<'b>(&self, volumes: &'b [VolumeQueue], floor: &Floor<'b>) -> Division<'b> {
+        let all = || volumes.iter().flat_map(|queue| &queue.waiting);
+        let waiting = all().map(|one| &one.owner);
+        let owners: BTreeSet<&Owner> = waiting.chain(floor.at_work).collect();
+        let rules = self.settings.rules(owners.iter().copied());
+        let mut division = Division {
+            shares: Shares::of(floor.drives, &rules),
+            owners: owners.into_iter().collect(),
+            rules,
+        };
+        for one in all() {
+            let id = division.id(&one.owner);
+            division.shares.waits(id, division.rules.share(id));
         }
-        for user in floor.at_work {
-            shares.works(users.id(user), share(user));
+        for owner in floor.at_work {
+            let id = division.id(owner);
+            division.shares.works(id, division.rules.share(id));
         }
-        shares
+        division
+    }
+
+    /// Why the directory that a recall goes to takes no more. What was begun on another volume goes on.
+    fn destination_hold(&self, waiting: &Waiting, floor: &Floor<'_>) -> Option<Hold> {
+        let most = self.settings.recalls_per_destination?;
+        let place = waiting.place.as_ref().filter(|_| !waiting.has_begun())?;
+        let begun = floor.begun.get(place).copied().unwrap_or(0);
+        (begun >= u64::from(most)).then(|| Hold::Destination {
+            place: place.clone(),
+            begun,
+        })
+    }
+
+    /// Takes as many recalls as one mount reads, and as each directory takes.
+    fn keep_within_limits(&self, waiting: &mut Vec<Waiting>, floor: &Floor<'_>) {
+        let mut begun = floor.begun.clone();
+        let most = self.settings.recalls_per_destination.map(u64::from);
+        waiting.retain(|one| match (&one.place, most) {
+            (Some(place), Some(most)) if !one.has_begun() => {
+                let begun = begun.entry(place.clone()).or_default();
+                *begun += 1;
+                *begun <= most
+            }
+            _ => true,
+        });
+        waiting.truncate(self.settings.most_per_mount as usize);
     }
 
     fn cost(&self, waiting: &mounts::Waiting, drive: &FreeDrive) -> Micros {
@@ -181,27 +262,25 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The users that ask, numbered.
-struct Users<'a>(Vec<&'a str>);
+/// The drives, divided among those who ask.
+struct Division<'a> {
+    /// In order: the number of each is its place.
+    owners: Vec<&'a Owner>,
+    rules: MountRules,
+    shares: Shares,
+}
 
-impl<'a> Users<'a> {
-    fn of(volumes: &'a [VolumeQueue], at_work: &'a [String]) -> Users<'a> {
-        let waiting = volumes.iter().flat_map(|queue| &queue.waiting);
-        let waiting = waiting.map(|one| one.user.as_str());
-        let mut users: Vec<&str> = waiting.chain(at_work.iter().map(String::as_str)).collect();
-        users.sort_unstable();
-        users.dedup();
-        Users(users)
+impl Division<'_> {
+    fn id(&self, owner: &Owner) -> OwnerId {
+        OwnerId(self.owners.partition_point(|&other| other < owner) as u32)
     }
+}
 
-    fn id(&self, user: &str) -> OwnerId {
-        OwnerId(self.0.partition_point(|&other| other < user) as u32)
-    }
-
-    fn name(&self, OwnerId(owner): OwnerId) -> String {
-        self.0
-            .get(owner as usize)
-            .map_or(String::new(), |&name| name.to_owned())
+impl Waiting {
+    /// Whether the part before this one has been read: of another volume, for the same recall.
+    fn has_begun(&self) -> bool {
+        let first = self.segments.first();
+        first.is_some_and(|segment| segment.file_offset > 0)
     }
 }
 
@@ -235,7 +314,15 @@ mod tests {
     use crate::catalogue::{FileId, VolumeId};
     use crate::record::Segment;
     use tapewise_model::profile;
-    use tapewise_sim::mounts::Why;
+    use tapewise_sim::mounts::{MountPolicy, Why};
+
+    fn owner(user: &str) -> Owner {
+        let (activity, user) = user.split_once('/').unwrap_or(("", user));
+        Owner {
+            activity: activity.to_owned(),
+            user: user.to_owned(),
+        }
+    }
 
     fn queue(label: &str, requests: &[(i64, &str, i64)]) -> VolumeQueue {
         let waiting = requests.iter().map(|&(id, user, minute)| Waiting {
@@ -243,7 +330,8 @@ mod tests {
             file: FileId(id),
             number: 1,
             priority: 0,
-            user: user.to_owned(),
+            owner: owner(user),
+            place: None,
             deadline_ns: None,
             created_ns: minute * 60_000_000_000,
             zstd_bytes: None,
@@ -265,23 +353,64 @@ mod tests {
         }
     }
 
+    fn with(mounts: MountSettings) -> Settings {
+        let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
+        settings.mounts = mounts;
+        settings
+    }
+
+    /// Four drives, half an hour after the queue began.
+    fn floor<'a>(at_work: &'a [Owner], here: &'a HashSet<String>) -> Floor<'a> {
+        Floor {
+            now_ns: 30 * 60_000_000_000,
+            drives: 4,
+            here,
+            at_work,
+            begun: &NOTHING,
+            come: &|_, _| 0,
+        }
+    }
+
+    static NOTHING: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+
     fn ask(
         mounts: MountSettings,
         volumes: &[VolumeQueue],
         here: &str,
         at_work: &[&str],
     ) -> Option<Next> {
-        let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
-        settings.mounts = mounts;
-        let at_work: Vec<String> = at_work.iter().map(|&user| user.to_owned()).collect();
+        ask_beside(mounts, volumes, here, at_work, &NOTHING)
+    }
+
+    fn ask_beside(
+        mounts: MountSettings,
+        volumes: &[VolumeQueue],
+        here: &str,
+        at_work: &[&str],
+        begun: &BTreeMap<Vec<u8>, u64>,
+    ) -> Option<Next> {
+        let at_work: Vec<Owner> = at_work.iter().map(|&user| owner(user)).collect();
+        let here = HashSet::from([here.to_owned()]);
         let floor = Floor {
-            now_ns: 30 * 60_000_000_000,
-            drives: 4,
-            here: &HashSet::from([here.to_owned()]),
-            at_work: &at_work,
-            come: &|_, _| 0,
+            begun,
+            ..floor(&at_work, &here)
         };
-        Chooser::new(&settings).next(volumes.to_vec(), &floor)
+        Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor)
+    }
+
+    fn shares(
+        mounts: MountSettings,
+        volumes: &[VolumeQueue],
+        at_work: &[&str],
+        begun: &BTreeMap<Vec<u8>, u64>,
+    ) -> Vec<OwnerShare> {
+        let at_work: Vec<Owner> = at_work.iter().map(|&user| owner(user)).collect();
+        let here = HashSet::new();
+        let floor = Floor {
+            begun,
+            ..floor(&at_work, &here)
+        };
+        Chooser::new(&with(mounts)).shares(volumes, &floor)
     }
 
     #[test]
@@ -332,7 +461,7 @@ mod tests {
         let at_work = ["greedy"; 3];
         let next = ask(MountSettings::default(), &volumes, "", &at_work).expect("one");
         assert_eq!(
-            (next.queue.label.as_str(), next.user.as_str()),
+            (next.queue.label.as_str(), next.owner.user.as_str()),
             ("B", "ann")
         );
         assert_eq!(next.reason.why, Why::Share);
@@ -362,6 +491,96 @@ mod tests {
         };
         assert!(ask(mounts.clone(), &volumes, "", &["greedy"; 3]).is_none());
         assert!(ask(mounts, &volumes, "", &["greedy"; 2]).is_some());
+    }
+
+    #[test]
+    fn activities_have_shares_before_their_users_do() {
+        let volumes = [
+            queue("A", &[(1, "bulk/greedy", 1), (2, "bulk/greedy", 1)]),
+            queue("B", &[(3, "analysis/ann", 9)]),
+        ];
+        let next = |at_work: &[&str]| {
+            let next = ask(MountSettings::default(), &volumes, "", at_work).expect("one");
+            (next.queue.label, next.has_and_due)
+        };
+        assert_eq!(next(&["bulk/bob"]), ("A".to_owned(), (0, 1.0)));
+        // Another user of the same activity has the drives that are due to it.
+        assert_eq!(next(&["bulk/bob"; 2]), ("B".to_owned(), (0, 2.0)));
+    }
+
+    #[test]
+    fn a_user_at_the_limit_waits_and_is_told_why() {
+        let volumes = [
+            queue("A", &[(1, "greedy", 1), (2, "greedy", 2)]),
+            queue("B", &[(2, "greedy", 2), (3, "ann", 9)]),
+        ];
+        let mounts = MountSettings {
+            drives_per_user: Some(2),
+            ..MountSettings::default()
+        };
+        let at_work = ["bulk/greedy", "greedy"];
+        let next = ask(mounts.clone(), &volumes, "", &at_work).expect("one");
+        assert_eq!(
+            (next.queue.label, next.owner),
+            ("B".to_owned(), owner("ann"))
+        );
+        let shares = shares(mounts, &volumes, &at_work, &BTreeMap::new());
+        let told: Vec<_> = shares
+            .iter()
+            .map(|one| {
+                (
+                    one.owner.user.as_str(),
+                    one.drives,
+                    one.waiting,
+                    &one.held[..],
+                )
+            })
+            .collect();
+        let hold = [(Hold::User { drives: 2 }, 2)];
+        assert_eq!(
+            told,
+            [
+                ("ann", 0, 1, &[][..]),
+                ("greedy", 1, 2, &hold[..]),
+                ("greedy", 1, 0, &[][..])
+            ]
+        );
+    }
+
+    #[test]
+    fn no_more_recalls_to_a_directory_are_begun_than_it_takes() {
+        let mut volumes = [
+            queue("A", &[(1, "ann", 1), (2, "ann", 2), (3, "ann", 3)]),
+            queue("B", &[(4, "bob", 9)]),
+        ];
+        for one in &mut volumes[0].waiting {
+            one.place = Some(b"/slow".to_vec());
+        }
+        let mounts = MountSettings {
+            recalls_per_destination: Some(3),
+            ..MountSettings::default()
+        };
+        let begun = |count| BTreeMap::from([(b"/slow".to_vec(), count)]);
+        let next =
+            |count| ask_beside(mounts.clone(), &volumes, "", &[], &begun(count)).expect("one");
+        let one = next(1).queue;
+        assert_eq!((one.label.as_str(), one.waiting.len()), ("A", 2));
+        assert_eq!(next(3).queue.label, "B");
+        let told = shares(mounts.clone(), &volumes, &[], &begun(3));
+        assert_eq!(told[0].held[0].1, 3);
+        assert!(told[0].held[0].0.to_string().contains("/slow"));
+        // A file whose first part has come is not left half-read.
+        volumes[0].waiting[0].segments[0].file_offset = 7;
+        let come = |_, _| 7;
+        let (settings, here, begun) = (with(mounts), HashSet::new(), begun(3));
+        let floor = Floor {
+            come: &come,
+            begun: &begun,
+            ..floor(&[], &here)
+        };
+        let next = Chooser::new(&settings).next(volumes.to_vec(), &floor);
+        let queue = next.expect("the rest of the file").queue;
+        assert_eq!((queue.label.as_str(), queue.waiting.len()), ("A", 1));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
 //! its cartridge moves, so that no other drive reads another copy of it.
 
+use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
@@ -20,6 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Admission, Fit, Trouble, Whereabouts, Work, WorkError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
+use tapewise_sim::mounts::Owner;
 
 /// How long a volume that others have is not asked for again.
 const DENIED_NS: i64 = 2_000_000_000;
@@ -59,10 +61,20 @@ struct State {
 #[derive(Clone)]
 struct Claimed {
     queue: VolumeQueue,
-    /// For which user.
-    user: String,
+    /// Whom it is read for.
+    owner: Owner,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
+}
+
+impl Claimed {
+    fn mount(&self) -> OwnMount<'_> {
+        OwnMount {
+            owner: &self.owner,
+            queue: &self.queue,
+            epoch: self.leased.as_ref().map(|leased| leased.lease.epoch),
+        }
+    }
 }
 
 impl Mover<'_> {
@@ -238,8 +250,9 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let at_work = state.claimed.values().map(|claimed| claimed.user.clone());
-            let Some(next) = self.choose(volumes, &here, &at_work.collect::<Vec<_>>()) else {
+            let own = state.claimed.values().map(Claimed::mount);
+            let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
+            let Some(next) = self.choose(volumes, &here, &busy) else {
                 return Ok(None);
             };
             let label = next.queue.label.clone();
@@ -258,7 +271,7 @@ impl Recalling<'_> {
                     started?;
                     let claimed = Claimed {
                         queue: next.queue,
-                        user: next.user,
+                        owner: next.owner,
                         leased: None,
                     };
                     state.claimed.insert(label.clone(), claimed);
@@ -268,19 +281,20 @@ impl Recalling<'_> {
         }
     }
 
-    /// The next volume for a drive that has `here` in it, while others work for these users.
+    /// The next volume for a drive that has `here` in it.
     fn choose(
         &self,
         volumes: Vec<VolumeQueue>,
         here: &HashSet<String>,
-        at_work: &[String],
+        busy: &Busy,
     ) -> Option<Next> {
         let parts = lock(&self.parts);
         let floor = Floor {
             now_ns: self.with.now(),
-            drives: self.drives,
+            drives: busy.drives,
             here,
-            at_work,
+            at_work: &busy.at_work,
+            begun: &busy.begun,
             come: &|request, number| parts.come(request, number),
         };
         self.chooser.next(volumes, &floor)
@@ -289,7 +303,11 @@ impl Recalling<'_> {
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         let volumes = self.available(&lock(&self.state).unavailable)?;
-        let left = self.choose(volumes, &HashSet::new(), &[]);
+        let idle = Busy {
+            drives: self.drives,
+            ..Busy::default()
+        };
+        let left = self.choose(volumes, &HashSet::new(), &idle);
         Ok(left.map(|next| next.queue.label))
     }
 

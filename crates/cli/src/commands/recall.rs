@@ -71,6 +71,23 @@ pub struct Recall {
     /// The next recall reads them too. Without this option they are withdrawn.
     #[arg(long)]
     keep_queued: bool,
+    /// With --archive: who asks: `[mounts]` of archive.toml can give users shares of the drives, and limits.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "archive",
+        conflicts_with = "pull_list"
+    )]
+    user: Option<String>,
+    /// With --archive: what for, such as `production`: `[mounts]` of archive.toml can give activities shares of the
+    /// drives.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "archive",
+        conflicts_with = "pull_list"
+    )]
+    activity: Option<String>,
     /// Label of the same volume: its block size and partitions.
     #[arg(long, value_name = "XML")]
     ltfs_label: Option<PathBuf>,

@@ -100,12 +100,20 @@ impl Drawing {
         }
     }
 
-    /// The same with steps that take so much for each wrap.
-    pub fn stepping_at(mut self, seconds: f64) -> Drawing {
-        self.values[self.stepping] = seconds;
+    /// The same with steps that take so much over all wraps, and as much for each of them.
+    pub fn stepping_at(mut self, all_s: f64, wraps: u16) -> Drawing {
+        let each_s = all_s / f64::from(wraps.max(1));
+        self.values[PAIRS..self.travel].fill(0.0);
+        self.values[self.stepping] = each_s;
         for (at, value) in self.values[self.stepping + 1..].iter_mut().enumerate() {
-            *value = seconds * (1u32 << at) as f64;
+            *value = each_s * (1u32 << at) as f64;
         }
+        self
+    }
+
+    /// The same with steps that take so much over all bands, and as much for each pair of them.
+    pub fn changing_bands_at(mut self, all_s: f64, bands: u16) -> Drawing {
+        self.values[PAIRS..self.travel].fill(all_s / f64::from(bands.max(1)));
         self
     }
 
@@ -213,16 +221,24 @@ impl Drawing {
         }
         if self.shape.steps == Steps::Beside {
             put(self.stepping, 1.0);
+            each.pair.iter().for_each(|pair| put(PAIRS + pair, 1.0));
         }
         for at in 0..self.values.len() - self.stepping - 1 {
             put(self.stepping + 1 + at, doubling(at, each.stepped()));
         }
     }
 
+    /// The columns of what depends on neither winding nor stepping. If the head steps while the tape runs, a change of
+    /// band is a step.
+    fn fixed(&self, each: &Move) -> impl Iterator<Item = usize> {
+        let apart = self.shape.steps != Steps::Beside;
+        let pair = each.pair.filter(|_| apart).map(|pair| PAIRS + pair);
+        std::iter::once(self.kind(each)).chain(pair)
+    }
+
     /// Seconds of what depends on neither winding nor stepping.
     pub fn fixed_s(&self, each: &Move) -> f64 {
-        let pair = each.pair.map_or(0.0, |pair| self.values[PAIRS + pair]);
-        self.values[self.kind(each)] + pair
+        self.fixed(each).map(|column| self.values[column]).sum()
     }
 
     /// Seconds to wind, to step, and of what does not depend on either.
@@ -296,8 +312,7 @@ impl Drawing {
         if branch == Branch::ReadsOn {
             return vec![(READ_ON, 1.0), (READ, each.onward.unwrap_or(0.0))];
         }
-        let mut row = vec![(self.kind(each), 1.0)];
-        row.extend(each.pair.map(|pair| (PAIRS + pair, 1.0)));
+        let mut row: Vec<(usize, f64)> = self.fixed(each).map(|column| (column, 1.0)).collect();
         let mut put = |column, value| {
             if value != 0.0 {
                 row.push((column, value));
@@ -360,8 +375,7 @@ impl Drawing {
             } else {
                 0.0
             };
-            let mut row = vec![(self.kind(each), 1.0)];
-            row.extend(each.pair.map(|pair| (PAIRS + pair, 1.0)));
+            let mut row: Vec<(usize, f64)> = self.fixed(each).map(|column| (column, 1.0)).collect();
             self.over_stretches(each, |stretch, over| {
                 row.push((self.travel + stretch, slope * over))
             });

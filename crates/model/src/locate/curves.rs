@@ -5,7 +5,7 @@
 //! d           = |way(LPOS') - way(LPOS)|, or by way of the station if the wraps lie on different sides
 //! travel(d)   = the least of travel[i] + travel_per_way[i] * d
 //! t = fixed(what changes) + travel(d) + step(wraps)             the head steps after the tape has stopped
-//! t = fixed(what changes) + max(travel(d), step(wraps))         the head steps while the tape runs
+//! t = fixed(what changes) + max(travel(d), step(wraps, bands))  the head steps while the tape runs
 //! t = read_on + read_per_lpos * (LPOS' - LPOS) if that is less  ahead on the same wrap, at most as far as the drive reads on
 //! ```
 //!
@@ -38,7 +38,8 @@ pub struct CurvesCoefficients {
     /// Seconds of a locate to another wrap of the band: in the same direction ahead and behind, in the other direction
     /// ahead and behind.
     pub other_wrap_s: [f64; 4],
-    /// Seconds that a change of band adds, for the pairs 0-1, 0-2, ..., 1-2, ... of bands.
+    /// Seconds that a change of band adds, for the pairs 0-1, 0-2, ..., 1-2, ... of bands: to the step, if the head steps
+    /// while the tape runs.
     pub band_change_s: Vec<f64>,
     /// For equal stretches of the tape, how many times longer than on the fastest one an LPOS unit takes.
     pub pace: Vec<f64>,
@@ -91,6 +92,8 @@ pub struct CurvesModel {
     lines: [Lines; 2],
     /// By number of wraps that the head steps over; none where steps take no time of their own.
     steps: Vec<Micros>,
+    /// What a change of band adds to a step, by the bands of source and destination.
+    step_of_bands: Vec<Micros>,
     steps_beside: bool,
     /// The station, as LPOS and as way.
     station: Option<(i32, i32)>,
@@ -112,14 +115,31 @@ impl CurvesModel {
         let c = coefficients;
         let micros = Micros::from_secs_f64;
         let zones = geometry.bands << BAND_SHIFT;
+        let steps = steps(c, geometry.wraps);
+        let steps_beside = c.steps_beside && !steps.is_empty();
+        let of_bands = |from: u16, to: u16| {
+            let pair = geometry.band_pair(from, to);
+            *pair
+                .and_then(|pair| c.band_change_s.get(pair))
+                .unwrap_or(&0.0)
+        };
         let fixed = |from: u16, to: u16| {
             let turn = usize::from((from ^ to) & DIRECTION != 0);
-            let pair = geometry.band_pair(from >> BAND_SHIFT, to >> BAND_SHIFT);
-            let added = pair
-                .and_then(|pair| c.band_change_s.get(pair))
-                .unwrap_or(&0.0);
+            let added = if steps_beside {
+                0.0
+            } else {
+                of_bands(from >> BAND_SHIFT, to >> BAND_SHIFT)
+            };
             [0, 1].map(|behind| micros(c.other_wrap_s[2 * turn + behind] + added))
         };
+        let step_of_bands = |from: u16, to: u16| {
+            if steps_beside {
+                micros(of_bands(from, to))
+            } else {
+                Micros::ZERO
+            }
+        };
+        let bands = geometry.bands;
         let lines = |startups: &[f64], paces: &[f64]| -> Lines {
             let lines = std::iter::zip(startups, paces);
             lines
@@ -150,8 +170,11 @@ impl CurvesModel {
                 lines(&c.away_s, &c.away_per_way_s),
                 lines(&c.towards_s, &c.towards_per_way_s),
             ],
-            steps: steps(c, geometry.wraps),
-            steps_beside: c.steps_beside,
+            step_of_bands: (0..bands)
+                .flat_map(|from| (0..bands).map(move |to| step_of_bands(from, to)))
+                .collect(),
+            steps,
+            steps_beside,
             station: None,
             far: (0..geometry.wraps)
                 .map(|wrap| c.far_wraps.contains(&wrap))
@@ -275,7 +298,9 @@ impl Times for CurvesModel {
         let wraps = usize::from(from.wrap.abs_diff(to.wrap));
         let step = self.steps.get(wraps).copied().unwrap_or_default();
         let moved = if self.steps_beside {
-            travel.max(step)
+            let bands = [from, to].map(|point| usize::from(point.zone >> BAND_SHIFT));
+            let of_bands = bands[0] * usize::from(self.geometry.bands) + bands[1];
+            travel.max(step + self.step_of_bands[of_bands])
         } else {
             travel + step
         };

@@ -6,7 +6,7 @@ use crate::drives::Drives;
 use crate::forecast::Outlook;
 use crate::metrics::{Load, load};
 use crate::problem::Problem;
-use crate::requests::awaited;
+use crate::requests::{awaited, held_by};
 use crate::service::Service;
 use crate::work::Doing;
 use axum::Extension;
@@ -14,6 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{OpenRecalls, RequestState, Stage, VolumeWait};
+use tapewise_archive::mover::OwnerShare;
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
 
@@ -69,6 +70,7 @@ impl Shown {
         if self.sees_all {
             body += &plant::drives(&self.drives, self.now_ns);
             body += &self.cartridges();
+            body += &self.shares();
         }
         body += if self.sees_all {
             "<h2>Requests</h2>\n"
@@ -148,6 +150,32 @@ impl Shown {
         body
     }
 
+    /// Who has how many drives, if several have to share them or a limit holds something back.
+    fn shares(&self) -> String {
+        let shares = &self.outlook.shares;
+        if shares.len() < 2 && shares.iter().all(|share| share.held.is_empty()) {
+            return String::new();
+        }
+        let row = |share: &OwnerShare| {
+            let held = share.held.iter();
+            let held = held
+                .map(|(why, recalls)| format!("<p>{recalls}: {}</p>", escaped(&why.to_string())));
+            format!(
+                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td><td class=\"n\">{}</td>\
+                 <td class=\"far\">{}</td></tr>",
+                escaped(&share.owner.to_string()),
+                share.drives,
+                share.due,
+                share.waiting,
+                held.collect::<String>()
+            )
+        };
+        let head = "<tr><th>Of</th><th class=\"n\">Drives</th><th class=\"n\">Due</th>\
+            <th class=\"n\">Files wait</th><th>Held back</th></tr>";
+        let rows = shares.iter().take(REQUESTS).map(row);
+        "<h2>Shares of the drives</h2>\n".to_owned() + &table("Shares of the drives", head, rows)
+    }
+
     fn cartridge(&self, wait: &VolumeWait) -> String {
         let mut devices = self.drives.devices.iter();
         let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
@@ -181,6 +209,9 @@ impl Shown {
         );
         if stage.is_held && ended < all {
             far += "<p>held back</p>";
+        }
+        if let Some(why) = held_by(stage, &self.outlook) {
+            far += &format!("<p>waits: {}</p>", escaped(&why));
         }
         if let Some(turn) = self.outlook.last_turn(awaited(stage)) {
             far += &format!("<p>likely there in {}</p>", in_time(self.now_ns, turn));

@@ -4,7 +4,7 @@ use super::{Live, age, document, escaped, in_time, link, table, word};
 use crate::access::Who;
 use crate::forecast::Turn;
 use crate::problem::Problem;
-use crate::requests::{awaited, set_held, visible};
+use crate::requests::{awaited, held_by, set_held, visible};
 use crate::service::Service;
 use axum::Extension;
 use axum::body::Bytes;
@@ -40,6 +40,9 @@ pub(crate) async fn show(
         }
         if let Some(why) = outlook.unknown.as_ref().filter(|_| is_open) {
             body += &format!("<p class=\"quiet\">{}.</p>\n", escaped(why));
+        }
+        if let Some(why) = held_by(&stage, &outlook) {
+            body += &format!("<p>It waits: {}.</p>\n", escaped(&why));
         }
         body += &hold(&stage, is_open, who.operates().is_ok());
         // What is still open first, then what failed.

@@ -1,6 +1,6 @@
 //! Why a cartridge is next, in numbers and in words.
 
-use super::{Choice, MountPolicy, Situation, Waiting};
+use super::{Choice, MountPolicy, Situation, standing};
 use std::fmt;
 use tapewise_model::Micros;
 
@@ -9,7 +9,7 @@ use tapewise_model::Micros;
 pub enum Why {
     /// No other one could be mounted.
     Alone,
-    /// Its owner has fewer drives than its share, and the owners of all others have theirs.
+    /// Its owner has fewer drives than its share, or its activity has, and the owners of all others have theirs.
     Share,
     /// Its oldest request is overdue.
     Overdue,
@@ -46,15 +46,17 @@ pub fn reason(policy: MountPolicy, situation: &Situation, choice: Choice) -> Opt
         return None;
     };
     let waiting = &situation.waiting[place];
-    let served = |one: &Waiting| situation.shares.is_served(one.owner);
     let oldest_waited = situation.now - waiting.oldest_arrived;
-    let others = || (0..situation.waiting.len()).filter(|&other| other != place);
-    let why = if situation.waiting.len() == 1 {
+    let others = situation.waiting.iter().enumerate();
+    let mut others = others
+        .filter(|&(other, _)| other != place)
+        .map(|(_, other)| standing(policy, situation, other))
+        .filter(|standing| !standing.is_at_limit)
+        .peekable();
+    let mine = standing(policy, situation, waiting);
+    let why = if others.peek().is_none() {
         Why::Alone
-    } else if policy.prices()
-        && !served(waiting)
-        && others().all(|other| served(&situation.waiting[other]))
-    {
+    } else if others.all(|standing| mine < standing) {
         Why::Share
     } else if policy.prices() && waiting.is_overdue(situation.now, situation.rules) {
         Why::Overdue
@@ -76,7 +78,10 @@ impl fmt::Display for Reason {
         let waited = self.oldest_waited;
         match self.why {
             Why::Alone => write!(f, "nothing else can be mounted"),
-            Why::Share => write!(f, "its owner has fewer drives than its share"),
+            Why::Share => write!(
+                f,
+                "the user or activity that asked has fewer drives than its share"
+            ),
             Why::Overdue => write!(f, "overdue: its oldest request has waited for {waited}"),
             Why::InDrive => write!(f, "it is in the drive"),
             Why::Ready => write!(f, "it has been ready for longest"),

@@ -236,6 +236,9 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
             format!("is {}; between 0 and 10", rules.age),
         );
     }
+    if rules.drives_per_user == Some(0) {
+        return fault("policy.rules.drives_per_user", "is 0; at least 1");
+    }
     for share in &rules.shares {
         positive("policy.rules.shares", *share)?;
     }

@@ -1,6 +1,7 @@
 //! What is asked of the libraries: when, on which cartridge, where on it, how much.
 
 use crate::distribution::Distribution;
+use crate::mounts::Owner;
 use serde::Deserialize;
 
 /// When requests arrive.
@@ -90,6 +91,8 @@ pub struct Requests {
     /// How many users ask, each as often as any other. A burst is asked for by one more: owner 0 where this is more
     /// than 1; the others are numbered from 1.
     pub owners: u32,
+    /// Their names and activities, by number, for a policy that names users.
+    pub names: Vec<Owner>,
 }
 
 impl Default for Requests {
@@ -100,6 +103,7 @@ impl Default for Requests {
             size_mb: Distribution::constant(0.0),
             priorities: Vec::new(),
             owners: 1,
+            names: Vec::new(),
         }
     }
 }

@@ -141,6 +141,18 @@ fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: 
         &format!("the size: {mean_mb:.1} MB, the mean of the reads"),
     );
     unknown(&|one| one.owner.is_none(), "who asked: all one user");
+    if !owners.is_empty() {
+        let mut in_order: Vec<(u32, &str)> = owners
+            .iter()
+            .map(|(name, number)| (*number, *name))
+            .collect();
+        in_order.sort_unstable();
+        text.push_str("\n[request]\nnames = [\n");
+        for (_, name) in in_order {
+            let _ = writeln!(text, "  {{ user = {} }},", toml::Value::from(name));
+        }
+        text.push_str("]\n");
+    }
     let first_s = arrivals[0].at_s;
     text.push_str("\n[arrivals]\npattern = \"trace\"\nlist = [\n");
     for (number, arrival) in arrivals.iter().enumerate() {

@@ -134,7 +134,7 @@ pub fn insert_store(
     let stored_ns = after_others(transaction, &file.path, at_ns)?;
     let id = insert_file(transaction, file, owner, (*copies, state), stored_ns)?;
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
-        created_ns) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6) RETURNING id";
+        created_ns, activity) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7) RETURNING id";
     let terms = &store.terms;
     let params = params![
         id,
@@ -142,7 +142,8 @@ pub fn insert_store(
         terms.priority,
         terms.deadline_ns,
         store.source,
-        at_ns
+        at_ns,
+        terms.activity
     ];
     Ok((id, RequestId(new_row(transaction, sql, params)?)))
 }

@@ -4,17 +4,18 @@ use super::files::retire;
 use super::rows::{SEGMENT, segment};
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
-    Answer, CatalogueError, FileId, FileState, NewRecall, OpenRecalls, RecallQueue, Request,
-    RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId, VolumeQueue,
-    VolumeWait, Waiting,
+    Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, OpenRecalls,
+    RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId,
+    VolumeQueue, VolumeWait, Waiting,
 };
 use crate::placement::Asked;
 use crate::record::Segment;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tapewise_sim::mounts::Owner;
 
 pub(super) const REQUEST: &str = "SELECT id, kind, file, user_name, priority, deadline_ns, place, state, reason, \
-    created_ns, started_ns, done_ns, cause FROM request";
+    created_ns, started_ns, done_ns, cause, activity FROM request";
 
 pub(super) fn request_of(row: &Row<'_>) -> Result<Request> {
     Ok(Request {
@@ -25,6 +26,7 @@ pub(super) fn request_of(row: &Row<'_>) -> Result<Request> {
             user: row.get(3)?,
             priority: row.get(4)?,
             deadline_ns: row.get(5)?,
+            activity: row.get(13)?,
         },
         place: row.get(6)?,
         state: row.get(7)?,
@@ -86,7 +88,7 @@ pub(super) fn submit(
         }
     }
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
-        created_ns) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6) RETURNING id";
+        created_ns, activity) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7) RETURNING id";
     let terms = &recall.terms;
     let params = params![
         file,
@@ -94,7 +96,8 @@ pub(super) fn submit(
         terms.priority,
         terms.deadline_ns,
         recall.destination,
-        at_ns
+        at_ns,
+        terms.activity
     ];
     Ok(RequestId(new_row(transaction, sql, params)?))
 }
@@ -215,7 +218,11 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
                     request: id,
                     file,
                     number: place.number,
-                    user: request.terms.user.clone(),
+                    owner: Owner {
+                        activity: request.terms.activity.clone(),
+                        user: request.terms.user.clone(),
+                    },
+                    place: request.place.clone(),
                     priority: request.terms.priority,
                     deadline_ns: request.terms.deadline_ns,
                     created_ns: request.created_ns,
@@ -383,5 +390,36 @@ impl<D: Database> Requests for D {
 
     fn started_recalls(&self) -> Result<RecallQueue> {
         self.read(|transaction| recalls(transaction, RequestState::Started))
+    }
+
+    fn begun(&self) -> Result<Begun> {
+        // What is begun together has one time, and one lease where there are leases.
+        let sql = "SELECT lease, started_ns, user_name, activity, place, count(*) FROM request \
+            WHERE done_ns IS NULL AND state = 'started' AND kind = 'recall' \
+            GROUP BY lease, started_ns, user_name, activity, place ORDER BY min(created_ns), min(id)";
+        let row = |row: &Row<'_>| {
+            let owner = Owner {
+                user: row.get(2)?,
+                activity: row.get(3)?,
+            };
+            let place: Option<Vec<u8>> = row.get(4)?;
+            let mount: (Option<u64>, Option<i64>) = (row.get(0)?, row.get(1)?);
+            let count: u64 = row.get(5)?;
+            Ok((mount, owner, place, count))
+        };
+        let mut seen = HashSet::new();
+        let mut begun = Begun::default();
+        for ((epoch, started_ns), owner, place, count) in
+            self.read(|transaction| all(transaction, sql, params![], row))?
+        {
+            let alone_ns = started_ns.filter(|_| epoch.is_none());
+            if seen.insert((epoch, alone_ns)) {
+                begun.mounts.push(BegunMount { epoch, owner });
+            }
+            if let Some(place) = place {
+                *begun.places.entry(place).or_default() += count;
+            }
+        }
+        Ok(begun)
     }
 }

@@ -70,10 +70,10 @@ fn find(transaction: &Transaction<'_>, wanted: &WantedFile) -> Result<Found> {
     ))
 }
 
-/// The recall of a file into the cache that other stages wait for, or a new one.
+/// The recall of a file into the cache that other stages wait for, or a new one for these.
 fn recall(
     transaction: &Transaction<'_>,
-    user: &str,
+    terms: Terms,
     file: FileId,
     at_ns: i64,
 ) -> Result<RequestId> {
@@ -84,10 +84,7 @@ fn recall(
     }
     let recall = NewRecall {
         file,
-        terms: Terms {
-            user: user.to_owned(),
-            ..Terms::default()
-        },
+        terms,
         destination: None,
     };
     submit(transaction, &recall, at_ns)
@@ -102,7 +99,12 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
         let (file, request, refused) = match find(transaction, wanted)? {
             Found::Here(file) => (Some(file), None, None),
             Found::OnTape(file) => {
-                let request = recall(transaction, user, file, at_ns)?;
+                let terms = Terms {
+                    user: user.clone(),
+                    activity: wanted.activity.clone(),
+                    ..Terms::default()
+                };
+                let request = recall(transaction, terms, file, at_ns)?;
                 (Some(file), Some(request), None)
             }
             Found::Refused(file, why) => (file, None, Some(why)),

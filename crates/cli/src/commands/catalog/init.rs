@@ -116,6 +116,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         batch_window_s: None,
         catalogue: args.catalogue.clone(),
         mounts: Default::default(),
+        policy_file: None,
         tiers: args.volumes.iter().map(|volumes| only(volumes)).collect(),
     };
     Archive::create(&args.directory, &settings)?;

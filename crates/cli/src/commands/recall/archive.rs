@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tapewise::batch::Listed;
 use tapewise_archive::catalogue::{
-    Cause, CopyState, FileId, Pattern, Request, RequestId, RequestState,
+    Cause, CopyState, FileId, Pattern, Request, RequestId, RequestState, Terms,
 };
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::Recalled;
@@ -38,7 +38,12 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     std::fs::create_dir_all(args.to()).map_err(failed)?;
     let to = args.to().canonicalize().map_err(failed)?;
     let stop = stop_on_interrupt()?;
-    let asked = queue::ask(&archive, &files, &to)?;
+    let terms = Terms {
+        user: args.user.clone().unwrap_or_default(),
+        activity: args.activity.clone().unwrap_or_default(),
+        ..Terms::default()
+    };
+    let asked = queue::ask(&archive, &files, &terms, &to)?;
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);

@@ -115,7 +115,7 @@ impl World<'_> {
             &self.halls[hall],
             self.site.halls[hall.index()].drives.len(),
         );
-        let mut shares = Shares::of(count);
+        let mut shares = Shares::of(count, rules);
         for &cartridge in &state.ready {
             self.count_waiting(cartridge, &mut shares);
         }

@@ -192,8 +192,8 @@ impl<'a> World<'a> {
         self.start_round(drive);
     }
 
-    /// Puts the requests of owners that have their share of the drives behind those of others, and counts the former:
-    /// they are read after the others.
+    /// Puts the requests of the owners that go first by their shares before those of others, and counts the others:
+    /// they are read after them.
     fn served_last(&mut self, hall: HallId, cartridge: CartridgeId) -> usize {
         if !self.has_shares() {
             return 0;
@@ -201,12 +201,15 @@ impl<'a> World<'a> {
         let mut shares = self.shares(hall);
         self.count_waiting(cartridge, &mut shares);
         let pending = &self.pending;
-        let is_served =
-            |&request: &RequestId| shares.is_served(OwnerId(pending[request].answer.owner));
+        let standing =
+            |request: &RequestId| shares.standing(OwnerId(pending[*request].answer.owner));
         let waiting = &mut self.cartridges[cartridge].waiting;
-        waiting.sort_by_key(|request| (is_served(request), pending[*request].answer.number));
-        let served = waiting.iter().filter(|request| is_served(request)).count();
-        if served < waiting.len() { served } else { 0 }
+        waiting.sort_by_key(|request| (standing(request), pending[*request].answer.number));
+        let first = waiting.first().map(standing);
+        let others = waiting.iter().rev();
+        others
+            .take_while(|&request| Some(standing(request)) != first)
+            .count()
     }
 
     /// Requests for the drive's cartridge, or the next one, join it, as many as one mount may have.

@@ -31,8 +31,8 @@ impl World<'_> {
         cuts(policy.mount, self.now(), &self.left_on(number), elsewhere)
     }
 
-    /// Whether a drive reads something else of its cartridge first: for an owner that has fewer drives than its
-    /// share, if the drive works for one that has its own.
+    /// Whether a drive reads something else of its cartridge first: for an owner that goes before the one for whom the
+    /// drive works, by their shares.
     pub(super) fn turns(&self, number: DriveId) -> bool {
         let drive = &self.drives[number];
         let waiting = drive
@@ -43,10 +43,9 @@ impl World<'_> {
             return false;
         };
         let shares = self.shares_while_reading(number);
-        let is_served =
-            |&request: &RequestId| shares.is_served(OwnerId(self.pending[request].answer.owner));
-        shares.is_served(drive.owner)
-            && !waiting.iter().all(is_served)
+        let standing =
+            |&request: &RequestId| shares.standing(OwnerId(self.pending[request].answer.owner));
+        waiting.iter().map(standing).min() < Some(shares.standing(drive.owner))
             && !self
                 .left_on(number)
                 .is_overdue(self.now(), &self.policy().rules)

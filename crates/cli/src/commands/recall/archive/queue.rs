@@ -31,12 +31,17 @@ pub struct Asked {
 }
 
 /// Asks for files. A request that is in the queue already is not asked for twice.
-pub fn ask(archive: &Archive, files: &[FileId], to: &Path) -> Result<Asked, CliError> {
+pub fn ask(
+    archive: &Archive,
+    files: &[FileId],
+    terms: &Terms,
+    to: &Path,
+) -> Result<Asked, CliError> {
     let recalls: Vec<NewRecall> = files
         .iter()
         .map(|&file| NewRecall {
             file,
-            terms: Terms::default(),
+            terms: terms.clone(),
             destination: Some(to.as_os_str().as_bytes().to_vec()),
         })
         .collect();

@@ -1,0 +1,64 @@
+//! What drives do while one is free: those of this mover, and those of the others.
+
+use super::MoveError;
+use super::session::DriveContext;
+use crate::catalogue::VolumeQueue;
+use std::collections::BTreeMap;
+use tapewise_sim::mounts::Owner;
+
+/// What drives do while one is free.
+#[derive(Default)]
+pub(super) struct Busy {
+    /// All drives.
+    pub drives: usize,
+    /// Whom the others work for.
+    pub at_work: Vec<Owner>,
+    /// Recalls that they have begun, by the directory that they go to.
+    pub begun: BTreeMap<Vec<u8>, u64>,
+}
+
+/// A mount of this mover.
+pub(super) struct OwnMount<'a> {
+    /// Whom it is for.
+    pub owner: &'a Owner,
+    /// What is read.
+    pub queue: &'a VolumeQueue,
+    /// The epoch of its lease; none where it has none, or not yet.
+    pub epoch: Option<u64>,
+}
+
+impl Busy {
+    /// What this many drives of the mover do, and those of others as the catalogue knows them.
+    pub fn of(
+        with: &DriveContext<'_>,
+        drives: usize,
+        own: &[OwnMount<'_>],
+    ) -> Result<Busy, MoveError> {
+        let mut busy = Busy {
+            drives,
+            at_work: own.iter().map(|mount| mount.owner.clone()).collect(),
+            begun: BTreeMap::new(),
+        };
+        let is_alone = with.lessee.is_none();
+        if is_alone && with.settings.mounts.recalls_per_destination.is_none() {
+            return Ok(busy);
+        }
+        let begun = with.catalogue.begun()?;
+        busy.begun = begun.places;
+        if is_alone {
+            return Ok(busy);
+        }
+        let is_own = |epoch| own.iter().any(|mount| mount.epoch == epoch);
+        let others = begun.mounts.into_iter();
+        let others = others.filter(|mount| !is_own(mount.epoch));
+        busy.at_work.extend(others.map(|mount| mount.owner));
+        busy.drives = drives.max(with.catalogue.leased_drives()?);
+        // What was claimed a moment ago is begun with when the drive has its lease.
+        let claimed = own.iter().filter(|mount| mount.epoch.is_none());
+        let claimed = claimed.flat_map(|mount| &mount.queue.waiting);
+        for place in claimed.filter_map(|one| one.place.as_ref()) {
+            *busy.begun.entry(place.clone()).or_default() += 1;
+        }
+        Ok(busy)
+    }
+}
