@@ -34,6 +34,8 @@ pub struct Lessee {
     own_ns: Clock,
     /// Whether drives are told whose they are. Only a simulation that is to show what happens otherwise says no.
     fences: bool,
+    /// Whether what it writes to the catalogue carries the lease: as above.
+    has_epochs: bool,
     sure: Sure,
     /// What it needs no drive for.
     desk: Mutex<Option<Leased>>,
@@ -82,6 +84,7 @@ impl Lessee {
             now_ns,
             own_ns,
             fences: true,
+            has_epochs: true,
             sure: Sure::default(),
             desk: Mutex::default(),
         })
@@ -91,6 +94,14 @@ impl Lessee {
     pub fn without_fence(self) -> Lessee {
         Lessee {
             fences: false,
+            ..self
+        }
+    }
+
+    /// Without the lease in all that it writes to the catalogue: as above.
+    pub fn without_epochs(self) -> Lessee {
+        Lessee {
+            has_epochs: false,
             ..self
         }
     }
@@ -155,7 +166,11 @@ impl Lessee {
             Claim::OutOfUse(what) => return Ok(Err(Denied::by(&what))),
         };
         lock(&self.sure).insert(lease.epoch, self.sure_until(asked_ns));
-        let catalogue = self.catalogue.under(&lease);
+        let catalogue = if self.has_epochs {
+            self.catalogue.under(&lease)
+        } else {
+            Arc::clone(&self.catalogue)
+        };
         Ok(Ok(Leased { lease, catalogue }))
     }
 

@@ -1,0 +1,169 @@
+//! A host's way to a drive or a robot, and commands that are on it for long.
+
+use super::Site;
+use super::host::Host;
+use super::judge::writes;
+use crate::fate::{Dead, Kind, Steps};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tapewise_emulator::EmulatedTransport;
+use tapewise_model::Micros;
+use tapewise_scsi::{Cdb, Completion, Data, Transport, TransportError};
+
+/// A process's way to a device: an initiator of its own, as over iSCSI.
+pub struct Way {
+    end: Arc<End>,
+    host: Arc<Host>,
+}
+
+/// Where a way leads, for commands that outlive their process too.
+struct End {
+    real: Mutex<EmulatedTransport>,
+    name: String,
+    /// The drive's number; none for a robot.
+    drive: Option<usize>,
+    run: String,
+    site: Arc<Site>,
+}
+
+/// A command whose process has ended while it was on its way.
+pub struct Packet {
+    /// When it arrives.
+    pub due: Micros,
+    end: Arc<End>,
+    cdb: Cdb,
+    bytes: Option<Vec<u8>>,
+    timeout: Duration,
+}
+
+impl Packet {
+    /// It arrives. Nobody hears the answer.
+    pub fn arrive(self) {
+        let data = self.bytes.as_deref().map_or(Data::None, Data::Out);
+        drop(self.end.carry_out(&self.cdb, data, self.timeout));
+        self.end
+            .site
+            .judge
+            .note("packet", "arrived after its process had ended");
+    }
+}
+
+/// The initiator is gone: what it prevents ends.
+impl Drop for End {
+    fn drop(&mut self) {
+        let real = self.real.get_mut();
+        real.unwrap_or_else(PoisonError::into_inner).lose_nexus();
+    }
+}
+
+impl End {
+    fn carry_out(
+        &self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let mut real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+        let judge = &self.site.judge;
+        if let Some(drive) = self.drive {
+            judge.look(&self.run, drive);
+        }
+        let done = real.execute(cdb, data, timeout)?;
+        if let Some(drive) = self.drive {
+            judge.answered(&self.run, drive, cdb, &done);
+        }
+        Ok(done)
+    }
+}
+
+impl Way {
+    /// A way for a process of a host, by its name.
+    pub fn new(
+        real: EmulatedTransport,
+        drive: Option<usize>,
+        run: &str,
+        site: &Arc<Site>,
+        host: &Arc<Host>,
+    ) -> Way {
+        let end = End {
+            name: real.name().to_owned(),
+            real: Mutex::new(real),
+            drive,
+            run: run.to_owned(),
+            site: Arc::clone(site),
+        };
+        Way {
+            end: Arc::new(end),
+            host: Arc::clone(host),
+        }
+    }
+
+    /// The process is gone; the command may be on its way nevertheless.
+    fn lost(&self, cdb: &Cdb, data: &Data<'_>, timeout: Duration) -> TransportError {
+        let bytes = match data {
+            Data::Out(bytes) => Some(bytes.to_vec()),
+            _ => None,
+        };
+        if let Some(due) = self.host.take_late()
+            && !matches!(data, Data::In(_))
+        {
+            self.end.site.send(Packet {
+                due,
+                end: Arc::clone(&self.end),
+                cdb: *cdb,
+                bytes,
+                timeout,
+            });
+        }
+        TransportError::Io {
+            device: self.end.name.clone(),
+            source: Dead.into(),
+        }
+    }
+}
+
+impl Transport for Way {
+    fn name(&self) -> &str {
+        &self.end.name
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let mut step = self.host.step(Kind::Command);
+        if step.is_ok() && self.end.drive.is_some() && writes(cdb) {
+            step = self.host.step(Kind::TapeWrite);
+        }
+        match step {
+            Err(Dead) => Err(self.lost(cdb, &data, timeout)),
+            Ok(_) => self.end.carry_out(cdb, data, timeout),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.end
+            .real
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.end
+            .real
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .wait(duration);
+    }
+
+    fn most_bytes(&self) -> Option<usize> {
+        self.end
+            .real
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .most_bytes()
+    }
+}
