@@ -163,7 +163,8 @@ pub trait Leases: Send + Sync {
     /// Fails where the lease is lost.
     fn take(&self, lease: &Lease, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>>;
 
-    /// Renews all that a holder has, and returns it. A lease that is missing in the answer is lost.
+    /// Renews all that a holder has, and returns it. A lease that is missing in the answer is lost. Then others' leases
+    /// whose time is over end, as with a claim.
     fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>>;
 
     /// Ends a lease: what it had begun and not answered waits again, what it was writing is given up. False where

@@ -203,6 +203,8 @@ impl Moving<'_> {
                 Ok(false) => self.rest(IDLE),
                 Err(_) if is_set(self.stop) => return Ok(()),
                 Err(error) => {
+                    // Others may be able to use them. Where the catalogue is not reached, the next round begins with it.
+                    let _ = self.lessee.give_back_drives();
                     let why = error.message().to_owned();
                     if said != why {
                         say(format_args!("tapewise: {why}; it is tried again\n"));
@@ -243,6 +245,7 @@ impl Moving<'_> {
 
     /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
     fn round(&self, drives: &[String]) -> Result<bool, CliError> {
+        self.lessee.give_back_drives()?;
         let desk = match self.lessee.desk()? {
             Ok(desk) => desk,
             Err(Denied::Drive(why) | Denied::Volume(why)) => {

@@ -92,6 +92,7 @@ impl Running {
                 Err(_) if self.host.is_dead() => {}
                 Err(trouble) => {
                     self.site.failed(&trouble);
+                    drop(self.lessee.give_back_drives());
                     self.host.rest(IDLE);
                 }
             }
@@ -101,6 +102,7 @@ impl Running {
 
     /// Carries out what waits, as far as it gets drives and cartridges; whether it did something.
     fn round(&self, first: usize) -> Result<bool, Trouble> {
+        self.lessee.give_back_drives()?;
         let Ok(desk) = self.lessee.desk()? else {
             return Ok(false);
         };

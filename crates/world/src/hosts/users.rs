@@ -26,7 +26,9 @@ const MINUTE: Micros = Micros(60_000_000);
 const VISITS: u64 = 7;
 const MOST_FILES: u64 = 12;
 /// How often they look for what they have asked for, half an hour apart, before they say that it never comes.
-const PATIENCE: u64 = 300;
+const PATIENCE: u64 = 50;
+/// How often they ask for the cache, a minute apart.
+const TRIES: u64 = 600;
 /// How often they ask for a file again that somebody has answered as failed.
 const TIMES: u64 = 6;
 
@@ -97,7 +99,7 @@ impl Users {
         &mut self,
         work: impl Fn(&mut Users, &Cache) -> Result<T, String>,
     ) -> Result<T, String> {
-        for _ in 0..PATIENCE {
+        for _ in 0..TRIES {
             if let Some(_held) = self.site.hold_cache(self.host.number, true) {
                 let disk = self.site.disk.seen_by(Arc::clone(&self.host) as _);
                 let cache = self.archive.cache_on(Box::new(disk)).map_err(words)?.0;
@@ -228,7 +230,12 @@ impl Users {
             self.host.rest(Micros(30 * MINUTE.0));
         }
         let waits = self.archive.catalogue.unanswered().map_err(words)?;
-        Err(format!("{} requests are never answered", waits.len()))
+        let leases = self.archive.catalogue.leases().map_err(words)?;
+        Err(format!(
+            "{} requests are never answered: {:?}; leases: {leases:?}",
+            waits.len(),
+            waits.first()
+        ))
     }
 
     fn ask_for_everything(&mut self) -> Judged {
