@@ -88,16 +88,21 @@ impl Running {
             first += 1;
             match self.round(first) {
                 Ok(true) => {}
-                Ok(false) => self.host.rest(IDLE),
+                Ok(false) => self.host.rest(self.idle()),
                 Err(_) if self.host.is_dead() => {}
                 Err(trouble) => {
                     self.site.failed(&trouble);
                     drop(self.lessee.give_back_drives());
-                    self.host.rest(IDLE);
+                    self.host.rest(self.idle());
                 }
             }
         }
         drop(self.lessee.give_back_all());
+    }
+
+    /// At the end nothing goes wrong any more, and nobody is in a hurry.
+    fn idle(&self) -> Micros {
+        if self.site.is_calm() { LEASE } else { IDLE }
     }
 
     /// Carries out what waits, as far as it gets drives and cartridges; whether it did something.

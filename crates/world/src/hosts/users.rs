@@ -27,6 +27,8 @@ const VISITS: u64 = 7;
 const MOST_FILES: u64 = 12;
 /// How often they look for what they have asked for, half an hour apart, before they say that it never comes.
 const PATIENCE: u64 = 50;
+/// How often they look whether all files are on tape.
+const LONG: u64 = 8;
 /// How often they ask for the cache, a minute apart.
 const TRIES: u64 = 600;
 /// How often they ask for a file again that somebody has answered as failed.
@@ -215,7 +217,7 @@ impl Users {
 
     /// Waits until all is answered and all that can go to tape is there.
     fn wait_for_all(&mut self) -> Judged {
-        for _ in 0..PATIENCE {
+        for waited in 0..PATIENCE {
             self.collect()?;
             let catalogue = &self.archive.catalogue;
             let waits = catalogue.unanswered().map_err(words)?;
@@ -224,7 +226,8 @@ impl Users {
                 .filter(|one| one.kind == RequestKind::Recall)
                 .count();
             let migrations = catalogue.next_migrations(i64::MAX, 1).map_err(words)?;
-            if of_users == 0 && migrations.is_empty() {
+            // Where all cartridges are full, files stay in the cache.
+            if of_users == 0 && (migrations.is_empty() || waited > LONG) {
                 return Ok(());
             }
             self.host.rest(Micros(30 * MINUTE.0));

@@ -65,9 +65,6 @@ impl End {
     ) -> Result<Completion, TransportError> {
         let mut real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
         let judge = &self.site.judge;
-        if let Some(drive) = self.drive {
-            judge.look(&self.run, drive);
-        }
         let done = real.execute(cdb, data, timeout)?;
         if let Some(drive) = self.drive {
             judge.answered(&self.run, drive, cdb, &done);
@@ -133,6 +130,9 @@ impl Transport for Way {
         data: Data<'_>,
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
+        if let Some(drive) = self.end.drive {
+            self.end.site.judge.look(&self.end.run, drive);
+        }
         let mut step = self.host.step(Kind::Command);
         if step.is_ok() && self.end.drive.is_some() && writes(cdb) {
             step = self.host.step(Kind::TapeWrite);
