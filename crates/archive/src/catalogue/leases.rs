@@ -171,6 +171,10 @@ pub trait Leases: Send + Sync {
     /// it was lost before.
     fn give_back(&self, lease: &Lease) -> Result<bool>;
 
+    /// Gives no epoch up to this one any more: a drive has seen it, and the catalogue, which was restored from a copy, has
+    /// not. Fails where the lease is lost, for then somebody may have been given a later one.
+    fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()>;
+
     /// Ends leases whose time is over, as [`Leases::claim`] does; returns how many.
     fn end_expired(&self, at_ns: i64) -> Result<usize>;
 

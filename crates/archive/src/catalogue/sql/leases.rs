@@ -199,6 +199,14 @@ impl<D: Database> Leases for D {
         })
     }
 
+    fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()> {
+        self.write(|transaction| {
+            must_hold(transaction, lease)?;
+            let last = transaction.last_number("lease", "epoch")?;
+            transaction.set_last_number("lease", "epoch", last.max(up_to.cast_signed()))
+        })
+    }
+
     fn end_expired(&self, at_ns: i64) -> Result<usize> {
         self.write(|transaction| end_expired(transaction, transaction.now_ns(at_ns)?))
     }
