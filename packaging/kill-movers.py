@@ -4,7 +4,7 @@
 One emulated library over iSCSI with four LTO-9 drives, one archive with its catalogue in PostgreSQL, three movers that
 reach every drive, and a service without drives. Files are stored and asked for all the time. Meanwhile movers are killed
 at random instants and started again; every fifth time it is PostgreSQL, the postmaster with all its children, which then
-starts again on the same directory.
+starts again on the same directory. Whatever ends because its database is not there is started again, as systemd does.
 
 At the end nothing is killed any more. Every file that was asked for is fetched and compared. Then the movers end, and
 every file that was acknowledged is recalled from the archive and compared too. It exits with 0 if all of them are right.
@@ -20,6 +20,7 @@ import random
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,10 @@ class Site:
     def __init__(self, program: str, root: Path, numbers: random.Random):
         self.program, self.root, self.numbers = program, root, numbers
         self.processes: list[subprocess.Popen] = []
+        self.kept: dict[str, subprocess.Popen] = {}
+        self.ended_by_themselves = 0
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
         self.sums: dict[str, str] = {}
 
     def run(self, *args: str) -> subprocess.CompletedProcess:
@@ -61,8 +66,23 @@ class Site:
         self.processes.append(process)
         return process
 
-    def mover(self, host: str) -> subprocess.Popen:
-        return self.start(f"mover-{host}", *f"mover --archive A --host {host} --lease {LEASE_S}s --most-drives 2".split())
+    def keep_running(self, name: str, *args: str):
+        """Starts a process that is not there, or not any more."""
+        if name in self.kept and self.kept[name].poll() is None:
+            return
+        self.ended_by_themselves += name in self.kept
+        self.kept[name] = self.start(name, *args)
+
+    def keep_all_running(self):
+        for host in MOVERS:
+            options = f"mover --archive A --host {host} --lease {LEASE_S}s --most-drives 2"
+            self.keep_running(host, *options.split())
+        self.keep_running("service", *f"serve --archive A --no-drives --listen 127.0.0.1:{self.port} -q".split())
+
+    def kill_mover(self):
+        mover = self.kept.pop(self.numbers.choice(MOVERS))
+        mover.kill()
+        mover.wait()
 
     def make(self, url: str):
         kind = "--robot ibm3584 --drive lto9 --drives 4 --slots 30 --cartridges 20 --scale 1000000"
@@ -142,9 +162,9 @@ class Database:
 class Users(threading.Thread):
     """They store and ask all the time; what comes is compared."""
 
-    def __init__(self, site: Site, url: str, token: str):
+    def __init__(self, site: Site, token: str):
         super().__init__(daemon=True)
-        self.site, self.url, self.token = site, url, token
+        self.site, self.url, self.token = site, f"http://127.0.0.1:{site.port}", token
         self.is_over = threading.Event()
         self.right, self.wrong, self.asked, self.refused_stores = 0, [], 0, 0
 
@@ -160,7 +180,10 @@ class Users(threading.Thread):
                 # What a service says whose database is not there.
                 if refused.code not in (429, 500, 503):
                     raise
-                time.sleep(0.5)
+            except OSError:
+                # It is being started again.
+                pass
+            time.sleep(0.5)
         raise TimeoutError(f"{path}: the service never answers")
 
     def ask(self):
@@ -194,24 +217,20 @@ class Users(threading.Thread):
 
 def kill(site: Site, database: Database, kills: int, limit_s: float) -> tuple[int, int]:
     """Kills movers, and now and then the database; how many of each."""
-    movers = {host: site.mover(host) for host in MOVERS}
     done = [0, 0]
     until = time.monotonic() + limit_s
     for number in range(1, kills + 1):
         if time.monotonic() > until:
             break
         time.sleep(site.numbers.uniform(0.05, 1.6))
+        site.keep_all_running()
         if number % KILLS_PER_DATABASE == 0:
             database.kill()
             done[1] += 1
         else:
-            host = site.numbers.choice(MOVERS)
-            if movers[host].poll() is not None:
-                sys.exit(f"mover {host} has ended by itself: see its log")
-            movers[host].kill()
-            movers[host].wait()
-            movers[host] = site.mover(host)
+            site.kill_mover()
             done[0] += 1
+        site.keep_all_running()
         if number % 50 == 0:
             print(f"{number} kills, {len(site.sums)} files acknowledged", flush=True)
     return done[0], done[1]
@@ -224,17 +243,19 @@ def study(site: Site, database: Database, args: argparse.Namespace) -> int:
     (site.root / "A" / "serve.toml").write_text(
         f'[[user]]\nname = "ann"\nsha256 = "{hashlib.sha256(token.encode()).hexdigest()}"\nmay = "stage"\npaths = ["/"]\n'
     )
-    service = site.start("service", *"serve --archive A --no-drives --listen 127.0.0.1:0 -q".split())
-    users = Users(site, service.stdout.readline().strip().rstrip("/"), token)
+    users = Users(site, token)
     if not site.store():
         sys.exit("nothing can be stored")
     users.start()
     of_movers, of_database = kill(site, database, args.kills, args.limit)
     users.is_over.set()
-    users.join(600)
-    for process in site.processes[1:]:
+    until = time.monotonic() + 300
+    while users.is_alive() and time.monotonic() < until:
+        site.keep_all_running()
+        users.join(1)
+    for process in site.kept.values():
         process.terminate()
-    for process in site.processes[1:]:
+    for process in site.kept.values():
         process.wait(60)
     check = site.run("catalog", "check", "--archive", "A", "--contents").stdout.strip()
     site.must("recall", "--archive", "A", "--all-files", "-q", "--to", "back")
@@ -245,6 +266,7 @@ def study(site: Site, database: Database, args: argparse.Namespace) -> int:
     lines = [
         ("movers killed", of_movers),
         ("PostgreSQL killed", of_database),
+        ("processes that ended by themselves", site.ended_by_themselves),
         ("files acknowledged", len(site.sums)),
         ("stores refused meanwhile", users.refused_stores),
         ("files asked for", users.asked),
@@ -257,7 +279,7 @@ def study(site: Site, database: Database, args: argparse.Namespace) -> int:
         ("all of it took", f"{time.monotonic() - began:.0f} s"),
     ]
     for name, value in lines:
-        print(f"{name:34}{value}")
+        print(f"{name:36}{value}")
     for line in [*users.wrong[:5], *lost[:5]]:
         print(line)
     return 1 if lost or users.wrong or users.is_alive() else 0

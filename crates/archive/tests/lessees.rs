@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, Holder, Leases, OutOfUse, Outage, Requests, Resource, SqliteCatalogue, Volumes,
+    Catalogue, CatalogueError, Holder, Leases, OutOfUse, Outage, Requests, Resource,
+    SqliteCatalogue, Volumes,
 };
 use tapewise_archive::mover::{Lessee, MoveError, Mover, Recalled, Settings, random_uuid};
 use tapewise_emulator::{EmulatedTransport, Faults, Library};
@@ -167,7 +168,11 @@ fn a_catalogue_that_was_restored_gives_later_epochs_than_those_that_a_drive_has_
     };
     let mut first = drive();
     let known = claimed("ada", &mut first);
-    let keys = first.registrations().expect("an answer").expect("keys").keys;
+    let keys = first
+        .registrations()
+        .expect("an answer")
+        .expect("keys")
+        .keys;
     let archive = LeaseKey::of_key(keys[0]).expect("a lease").archive;
     common.catalogue.give_back(&known).expect("given back");
     // What the catalogue does not know: a lease from after the copy.
@@ -181,7 +186,14 @@ fn a_catalogue_that_was_restored_gives_later_epochs_than_those_that_a_drive_has_
     let mut second = drive();
     assert_eq!(claimed("bob", &mut second).epoch, 901);
     let found = second.registrations().expect("an answer").expect("keys");
-    assert_eq!(found.keys, [LeaseKey { archive, epoch: 901 }.key()]);
+    assert_eq!(
+        found.keys,
+        [LeaseKey {
+            archive,
+            epoch: 901
+        }
+        .key()]
+    );
     assert_eq!(common.catalogue.leases().expect("leases").len(), 1);
     // An epoch that is lost skips nothing.
     let skipped = common.catalogue.skip_epochs(&known, 5_000);

@@ -16,14 +16,21 @@ fn lived(seeds: RangeInclusive<u64>, guards: Guards) -> (Counts, Vec<(u64, Broke
 }
 
 fn counted(counts: &Counts, what: &'static str) -> u64 {
-    let found = counts.injected.iter().filter(|((_, name), _)| *name == what);
+    let found = counts
+        .injected
+        .iter()
+        .filter(|((_, name), _)| *name == what);
     found.map(|(_, count)| count).sum()
 }
 
 #[test]
 fn hosts_that_lose_sight_of_each_other_lose_nothing() {
     let (counts, broken) = lived(1..=6, Guards::ALL);
-    assert_eq!(broken, [], "`make simulate-faults LIVES=together SEED=…` shrinks it");
+    assert_eq!(
+        broken,
+        [],
+        "`make simulate-faults LIVES=together SEED=…` shrinks it"
+    );
     // A world in which nothing happens would show nothing.
     for what in [
         "taken from an older lease",

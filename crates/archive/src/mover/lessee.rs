@@ -7,7 +7,8 @@
 
 use super::MoveError;
 use crate::catalogue::{
-    Catalogue, CatalogueError, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId, Wanted,
+    Catalogue, CatalogueError, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId,
+    Wanted,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -217,6 +218,11 @@ impl Lessee {
         let claimed = self.claim_as(&self.holder.desk(), None)?;
         *desk = claimed.as_ref().ok().cloned();
         Ok(claimed)
+    }
+
+    /// Claims its lease on itself anew the next time: with that, what it had begun there and not answered waits again.
+    pub(super) fn leave_desk(&self) {
+        *self.desk.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A tenth of a lease is left for clocks that do not go alike.
