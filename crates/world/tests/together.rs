@@ -46,6 +46,26 @@ fn hosts_that_lose_sight_of_each_other_lose_nothing() {
 }
 
 #[test]
+fn without_the_fence_late_writes_arrive_and_files_are_lost() {
+    let guards = Guards {
+        fence: false,
+        ..Guards::ALL
+    };
+    let (counts, broken) = lived(500..=502, guards);
+    assert!(counted(&counts, "accepted a late write") > 0, "{counts:#?}");
+    let is_loss = |(_, broken): &(u64, Broken)| broken.why.contains("a copy that is not there");
+    assert!(broken.iter().any(is_loss), "{broken:?}");
+}
+
+#[test]
+fn lives_of_several_hosts_that_once_ended_badly_do_not_again() {
+    for seed in [26, 61] {
+        let (_, result) = live_together(seed, Guards::ALL, &troubles(seed));
+        assert_eq!(result, Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_seed_gives_the_same_life_of_several_hosts_again() {
     let troubles = troubles(2);
     let live = || live_together(2, Guards::ALL, &troubles);
