@@ -37,123 +37,37 @@
 mod host;
 mod judge;
 mod mover;
+mod site;
 mod turns;
 mod users;
 mod way;
 
-use crate::configuration::Configuration;
-use crate::fate::Steps;
-use crate::files::MemoryDisk;
 use crate::oracle::{ByTape, Oracle, on_tape};
 use crate::run::{Broken, Counts};
-use crate::world::{self, Trouble as Failure};
+use crate::world::Trouble as Failure;
 use host::Host;
 pub use host::Trouble;
 use judge::Judge;
+pub use site::Guards;
+use site::{LEASE, Site, lock};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use tapewise_archive::catalogue::{CopyState, Files, SqliteCatalogue, Volumes};
-use tapewise_archive::open::Archive;
-use tapewise_emulator::{Clock, Library};
-use tapewise_model::{Micros, Profile, Random, profile};
-use tapewise_torn::{Plug, Step, Verdict, Watched};
+use std::sync::{Arc, Mutex, Weak};
+use tapewise_archive::catalogue::{CatalogueError, CopyState, Files, SqliteCatalogue, Volumes};
+use tapewise_emulator::Clock;
+use tapewise_model::{Micros, Random};
+use tapewise_torn::{Plug, Step, Verdict};
 use turns::Turns;
 use users::Users;
-use way::Packet;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// How long leases last.
-const LEASE: Micros = Micros(600_000_000);
 
 /// The stream of a seed that hosts and their troubles are drawn from.
 const HOSTS: u64 = 5;
-
-/// What keeps movers apart.
-#[derive(Clone, Copy, Debug)]
-pub struct Guards {
-    /// Drives are told whose they are.
-    pub fence: bool,
-    /// What movers write to the catalogue carries their lease.
-    pub epochs: bool,
-}
-
-impl Guards {
-    /// All of them.
-    pub const ALL: Guards = Guards {
-        fence: true,
-        epochs: true,
-    };
-}
-
-/// What all hosts share.
-struct Site {
-    turns: Arc<Turns>,
-    clock: Clock,
-    library: Library,
-    disk: MemoryDisk,
-    judge: Arc<Judge>,
-    guards: Guards,
-    configuration: Configuration,
-    /// Drives that a mover has at most.
-    most_drives: usize,
-    lto8: Profile,
-    root: PathBuf,
-    mounts: AtomicU64,
-    state: Mutex<State>,
-    is_calm: AtomicBool,
-    is_over: AtomicBool,
-    uuids: AtomicU64,
-    _watched: Watched,
-    _directory: tempfile::TempDir,
-}
-
-#[derive(Default)]
-struct State {
-    /// Who has the cache, and whether alone.
-    in_cache: Vec<usize>,
-    is_alone: bool,
-    is_disk_taken: bool,
-    on_their_way: Vec<Packet>,
-    failures: BTreeMap<String, u64>,
-}
-
-/// The cache for a process, as long as it is kept.
-struct Held {
-    site: Arc<Site>,
-    host: usize,
-    is_alone: bool,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let mut state = self.site.state();
-        state.in_cache.retain(|host| *host != self.host);
-        state.is_alone = false;
-    }
-}
-
-/// The cache's disk for one alone, as long as it is kept.
-struct DiskTurn(Arc<Site>);
-
-impl Drop for DiskTurn {
-    fn drop(&mut self) {
-        self.0.state().is_disk_taken = false;
-    }
-}
 
 /// Tells whoever has the turn of what happens in the catalogue's file.
 struct Wire {
     turns: Arc<Turns>,
     judge: Mutex<Option<Arc<Judge>>>,
     hosts: Mutex<Vec<Weak<Host>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Plug for Wire {
@@ -168,93 +82,6 @@ impl Plug for Wire {
             .get(self.turns.now())
             .and_then(Weak::upgrade);
         host.map_or(Verdict::Go, |host| host.in_catalogue(step))
-    }
-}
-
-impl Site {
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
-    fn now(&self) -> Micros {
-        self.clock.now()
-    }
-
-    fn now_ns(&self) -> i64 {
-        world::BEGINNING_NS + self.now().0 * 1000
-    }
-
-    fn place(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    fn new_uuid(&self) -> String {
-        world::uuid(&self.uuids)
-    }
-
-    /// Nothing goes wrong any more, and all clocks are right.
-    fn is_calm_now(&self) {
-        self.is_calm.store(true, Ordering::Relaxed);
-    }
-
-    fn is_calm(&self) -> bool {
-        self.is_calm.load(Ordering::Relaxed)
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    /// Lets the other hosts do something, and what was on its way arrive.
-    fn pass(&self, host: usize, until: Micros) {
-        self.turns.pass(host, until);
-        let now = self.now();
-        let arrived = self
-            .state()
-            .on_their_way
-            .extract_if(.., |one| one.due <= now)
-            .collect::<Vec<_>>();
-        arrived.into_iter().for_each(Packet::arrive);
-    }
-
-    /// A command is on its way, and nobody waits for it.
-    fn send(&self, packet: Packet) {
-        self.state().on_their_way.push(packet);
-    }
-
-    /// Lets a process have the cache: alone if nobody has it, else with the others, unless it wants it alone.
-    fn hold_cache(self: &Arc<Site>, host: usize, alone: bool) -> Option<Held> {
-        let mut state = self.state();
-        let is_alone = state.in_cache.is_empty();
-        if state.is_alone || (alone && !is_alone) {
-            return None;
-        }
-        state.in_cache.push(host);
-        state.is_alone = is_alone;
-        drop(state);
-        Some(Held {
-            site: Arc::clone(self),
-            host,
-            is_alone,
-        })
-    }
-
-    fn let_others_in(&self) {
-        self.state().is_alone = false;
-    }
-
-    fn take_disk(self: &Arc<Site>) -> Option<DiskTurn> {
-        let is_taken = std::mem::replace(&mut self.state().is_disk_taken, true);
-        (!is_taken).then(|| DiskTurn(Arc::clone(self)))
-    }
-
-    /// A round of a mover failed.
-    fn failed(&self, failure: &Failure) {
-        *self
-            .state()
-            .failures
-            .entry(failure.beginning(&self.root))
-            .or_insert(0) += 1;
     }
 }
 
@@ -301,9 +128,9 @@ pub fn live_together(
         .filter(|_| guards.fence && guards.epochs);
     let mut counts = Counts {
         drive_time: Micros(site.now().0 * i64::from(site.configuration.drives)),
-        mounts: site.mounts.load(Ordering::Relaxed),
+        mounts: site.mounts(),
         injected: site.judge.counts(),
-        refused: site.state().failures.clone(),
+        refused: site.failures(),
         ..Counts::default()
     };
     counts.events.insert("Together".to_owned(), 1);
@@ -350,7 +177,7 @@ fn all_at_once(
                 Err(failure) => return (None, Err(failure.to_string())),
             };
             let lived = users.live();
-            site.is_over.store(true, Ordering::Relaxed);
+            site.is_over_now();
             (Some(users), lived)
         });
         users.join()
@@ -375,54 +202,18 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The site of a seed, with a new archive.
+/// The site of a seed, and what tells its hosts of steps in the catalogue.
 fn site(seed: u64, guards: Guards) -> Result<(Arc<Site>, Arc<Wire>), Failure> {
-    let directory = world::temporary()?;
-    let root = directory.path().canonicalize()?;
-    let configuration = Configuration::of(seed);
     let clock = Clock::virtual_time();
-    let library = world::library(&root, &configuration, seed, &clock)?;
     let turns = Arc::new(Turns::new(clock.clone(), seed, hosts(seed).len() + 1));
     let wire = Arc::new(Wire {
         turns: Arc::clone(&turns),
         judge: Mutex::default(),
         hosts: Mutex::default(),
     });
-    let archive = root.join("archive");
-    fs::create_dir(&archive)?;
-    let watched = tapewise_torn::watch(&archive, Arc::clone(&wire) as _);
-    drop(Archive::create(&archive, &configuration.settings)?);
-    let judge = Arc::new(Judge::new(&library, &archive)?);
-    *lock(&wire.judge) = Some(Arc::clone(&judge));
-    let site = Site {
-        turns,
-        library,
-        disk: MemoryDisk::new(Arc::new(Nothing), 8 << 20),
-        judge,
-        guards,
-        most_drives: 1 + (seed % 2) as usize,
-        configuration,
-        lto8: profile::find("lto8").map_err(io::Error::other)?,
-        root,
-        mounts: AtomicU64::new(0),
-        state: Mutex::default(),
-        is_calm: AtomicBool::new(false),
-        is_over: AtomicBool::new(false),
-        uuids: AtomicU64::new(0),
-        clock,
-        _watched: watched,
-        _directory: directory,
-    };
+    let site = Site::new(seed, guards, clock, turns, Arc::clone(&wire) as _)?;
+    *lock(&wire.judge) = Some(Arc::clone(&site.judge));
     Ok((Arc::new(site), wire))
-}
-
-/// Nothing goes wrong.
-struct Nothing;
-
-impl Steps for Nothing {
-    fn step(&self, _: crate::fate::Kind) -> Result<Option<crate::fate::Wrong>, crate::fate::Dead> {
-        Ok(None)
-    }
 }
 
 /// Whether all that was acknowledged is there, and all that the catalogue names.
@@ -455,7 +246,7 @@ fn look_at_the_end(site: &Site, oracle: &mut Oracle) -> Result<(), String> {
 fn copies_that_are_not_there(
     catalogue: &SqliteCatalogue,
     oracle: &Oracle,
-) -> Result<Vec<String>, tapewise_archive::catalogue::CatalogueError> {
+) -> Result<Vec<String>, CatalogueError> {
     let mut missing = Vec::new();
     for path in oracle.paths() {
         let (Some(file), Some(version)) =

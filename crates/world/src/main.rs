@@ -168,6 +168,9 @@ type Lived = (Counts, Result<(), Broken>);
 /// What all lives have counted, and how many they were.
 type All = (Counts, u64);
 
+/// The lives that ended badly, by seed and kind.
+type AllBroken = BTreeMap<(u64, Kind), Broken>;
+
 /// A life and the same one again.
 fn is_same(one: &Lived, two: &Lived) -> Result<(), String> {
     if one == two {
@@ -184,10 +187,10 @@ fn is_same(one: &Lived, two: &Lived) -> Result<(), String> {
 }
 
 /// Lives on all processors until enough is lived.
-fn many(asked: &Asked) -> (All, BTreeMap<(u64, Kind), Broken>, Duration) {
+fn many(asked: &Asked) -> (All, AllBroken, Duration) {
     let began = Instant::now();
     let next = AtomicU64::new(asked.from);
-    let all: Mutex<(All, BTreeMap<(u64, Kind), Broken>)> = Mutex::default();
+    let all: Mutex<(All, AllBroken)> = Mutex::default();
     let work = || {
         loop {
             // Enough to look at.

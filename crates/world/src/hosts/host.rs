@@ -1,6 +1,6 @@
 //! One host among others: its clocks, what befalls it, and when it renews what it has.
 
-use super::{LEASE, Site};
+use super::site::{LEASE, Site};
 use crate::events::spread;
 use crate::fate::{Dead, Kind, Steps, Wrong};
 use std::any::Any;

@@ -1,8 +1,8 @@
 //! What a host does: `tapewise mover`, started again whenever it has died.
 
 use super::host::Host;
+use super::site::{LEASE, Site};
 use super::way::Way;
-use super::{LEASE, Site};
 use crate::destinations::Destinations;
 use crate::world::Trouble;
 use std::io;

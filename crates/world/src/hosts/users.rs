@@ -1,7 +1,7 @@
 //! Those who store and ask: what they were told must be so, whatever befell the movers.
 
-use super::Site;
 use super::host::Host;
+use super::site::Site;
 use crate::oracle::Oracle;
 use crate::run::{contents, terms};
 use crate::sources::Given;

@@ -1,13 +1,12 @@
 //! A host's way to a drive or a robot, and commands that are on it for long.
 
-use super::Site;
 use super::host::Host;
 use super::judge::writes;
+use super::site::Site;
 use crate::fate::{Dead, Kind, Steps};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tapewise_emulator::EmulatedTransport;
-use tapewise_model::Micros;
 use tapewise_scsi::{Cdb, Completion, Data, Transport, TransportError};
 
 /// A process's way to a device: an initiator of its own, as over iSCSI.
@@ -24,28 +23,6 @@ struct End {
     drive: Option<usize>,
     run: String,
     site: Arc<Site>,
-}
-
-/// A command whose process has ended while it was on its way.
-pub struct Packet {
-    /// When it arrives.
-    pub due: Micros,
-    end: Arc<End>,
-    cdb: Cdb,
-    bytes: Option<Vec<u8>>,
-    timeout: Duration,
-}
-
-impl Packet {
-    /// It arrives. Nobody hears the answer.
-    pub fn arrive(self) {
-        let data = self.bytes.as_deref().map_or(Data::None, Data::Out);
-        drop(self.end.carry_out(&self.cdb, data, self.timeout));
-        self.end
-            .site
-            .judge
-            .note("packet", "arrived after its process had ended");
-    }
 }
 
 /// The initiator is gone: what it prevents ends.
@@ -104,13 +81,15 @@ impl Way {
         if let Some(due) = self.host.take_late()
             && !matches!(data, Data::In(_))
         {
-            self.end.site.send(Packet {
-                due,
-                end: Arc::clone(&self.end),
-                cdb: *cdb,
-                bytes,
-                timeout,
-            });
+            let (end, cdb) = (Arc::clone(&self.end), *cdb);
+            let arrives = move || {
+                let data = bytes.as_deref().map_or(Data::None, Data::Out);
+                // Nobody hears the answer.
+                drop(end.carry_out(&cdb, data, timeout));
+                let judge = &end.site.judge;
+                judge.note("packet", "arrived after its process had ended");
+            };
+            self.end.site.send(due, Box::new(arrives));
         }
         TransportError::Io {
             device: self.end.name.clone(),
