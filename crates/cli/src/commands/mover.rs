@@ -242,6 +242,8 @@ impl Moving<'_> {
                 Err(_) if is_set(self.stop) => return Ok(()),
                 Err(error) => {
                     self.watch.is_stuck(error.message(), &mut said);
+                    // Others may be able to use them. Where the catalogue is not reached, the next round begins with it.
+                    let _ = self.lessee.give_back_drives();
                     self.rest(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -276,6 +278,7 @@ impl Moving<'_> {
 
     /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
     fn round(&self, drives: &[String]) -> Result<bool, CliError> {
+        self.lessee.give_back_drives()?;
         let desk = match self.lessee.desk()? {
             Ok(desk) => desk,
             Err(Denied::Drive(why) | Denied::Volume(why)) => {
