@@ -34,6 +34,7 @@ mod recall_drives;
 mod recall_full;
 mod recall_parts;
 mod recall_reset;
+mod shared_cache;
 mod site;
 mod stages;
 mod stream;
