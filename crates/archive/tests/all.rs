@@ -40,6 +40,7 @@ mod stages;
 mod stream;
 mod sums;
 mod sums_lists;
+mod tally;
 mod tape;
 mod untrusted;
 mod volume;
