@@ -49,7 +49,8 @@ class User(threading.Thread):
         self.fetched: list[tuple[str, bool]] = []
         self.failed: list[str] = []
         self.waited_s: list[float] = []
-        self.bytes = 0
+        # Of each file that was fetched.
+        self.bytes: dict[str, int] = {}
         self.trouble: Exception | None = None
 
     @property
@@ -81,6 +82,6 @@ class User(threading.Thread):
                     self.failed.append(f"{path}: {file.get('error')}")
                     continue
                 contents = self.client.call("/files/" + path)
-                self.bytes += len(contents)
+                self.bytes[path] = len(contents)
                 self.fetched.append((path, hashlib.sha256(contents).hexdigest() == sums[path]))
                 self.waited_s.append(time.monotonic() - asked)
