@@ -61,7 +61,7 @@ class Judge:
         self.wrong: list[str] = []
 
     def tell(self, what: str, value: object, is_right: bool = True) -> None:
-        print(f"{what:52}{value}{'' if is_right else '   WRONG'}")
+        print(f"{what:60}{value}{'' if is_right else '   WRONG'}")
         if not is_right:
             self.wrong.append(what)
 
