@@ -3,7 +3,8 @@
 mod list;
 mod sorted;
 
-pub use list::{BlockList, ListError, Listed};
+pub use list::{BlockList, Listed};
+pub use sorted::ListError;
 
 use crate::catalogue::Recorded;
 use crate::deliver::{BadPath, InnerPath};

@@ -1,36 +1,11 @@
 //! The cartridges of a list of files and blocks, however long it is.
 
-use super::sorted::{PORTION, Row, Sorted};
+use super::sorted::{ListError, PORTION, Row, Sorted};
 use super::{LeftOut, of_pieces};
 use crate::catalogue::{ListItem, Recorded};
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use std::io;
-use tapewise_formats::csv_out::CsvOutError;
 use tapewise_formats::csv_requests::CsvError;
 use tapewise_formats::request::Request;
-
-/// Why a list could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ListError {
-    /// It is no list.
-    #[error(transparent)]
-    Csv(#[from] CsvError),
-    /// A row names no volume, and the list has no name either.
-    #[error("request {id}: it names no volume")]
-    NoVolumeNamed {
-        /// The row's id.
-        id: String,
-    },
-    /// A portion that was sorted could not be set aside, or read again.
-    #[error("a part of the list cannot be kept in the directory for temporary files: {0}")]
-    SetAside(#[source] io::Error),
-}
-
-impl From<CsvOutError> for ListError {
-    fn from(error: CsvOutError) -> ListError {
-        ListError::SetAside(io::Error::other(error))
-    }
-}
 
 /// A list of files and blocks, in order of cartridges and files. Memory does not grow with it.
 pub struct BlockList {

@@ -1,15 +1,37 @@
 //! Rows of a list of any length in order of volume and file, in constant memory: portions are sorted and set aside in
 //! files without names, which are then read side by side.
 
-use super::list::ListError;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Seek, Write};
-use tapewise_formats::csv_out::write_csv;
-use tapewise_formats::csv_requests::CsvRows;
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use tapewise_formats::csv_out::{CsvOutError, write_csv};
+use tapewise_formats::csv_requests::{CsvError, CsvRows};
 use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::request::{Extent, Request};
+
+/// Why a list could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// It is no list.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
+    /// A row names no volume, and the list has no name either.
+    #[error("request {id}: it names no volume")]
+    NoVolumeNamed {
+        /// The row's id.
+        id: String,
+    },
+    /// A portion that was sorted could not be set aside, or read again.
+    #[error("a part of the list cannot be kept in the directory for temporary files: {0}")]
+    SetAside(#[source] io::Error),
+}
+
+impl From<CsvOutError> for ListError {
+    fn from(error: CsvOutError) -> ListError {
+        ListError::SetAside(io::Error::other(error))
+    }
+}
 
 /// Rows that are sorted at once. Each portion is an open file: a hundred million rows are 500.
 pub const PORTION: usize = 200_000;
