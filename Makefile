@@ -24,8 +24,8 @@ help: ## list these commands
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong meanwhile
-	@python3 packaging/demo-site.py --program $(TAPEWISE)
+demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong (best as root)
+	@python3 packaging/demo-site --program $(TAPEWISE)
 
 test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.

@@ -27,6 +27,7 @@ mod requests;
 mod sql;
 mod sqlite;
 mod stages;
+mod tally;
 mod upgrade;
 mod volumes;
 mod writes;
@@ -48,6 +49,7 @@ pub use requests::{
 pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
 pub use stages::{MostOpen, NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;
 pub use volumes::{
     Fact, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded, Rediscovered, Rejoined,

@@ -107,6 +107,11 @@ impl Work {
         counts.mounts += recalled.mounts;
     }
 
+    /// Says what came of recalls altogether, where others carry them out.
+    pub fn counted(&self, counts: Counts) {
+        self.beat().counts = counts;
+    }
+
     /// Says that the work could not go on, and why.
     pub fn is_stuck(&self, why: String) {
         let mut state = self.beat();

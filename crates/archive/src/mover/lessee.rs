@@ -212,9 +212,22 @@ impl Lessee {
     /// [`MoveError::Catalogue`].
     pub fn desk(&self) -> Result<Result<Leased, Denied>, MoveError> {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leased) = desk.as_ref().filter(|one| self.permit(&one.lease)()) {
-            return Ok(Ok(leased.clone()));
+        match desk.as_ref().filter(|one| self.permit(&one.lease)()) {
+            Some(leased) => Ok(Ok(leased.clone())),
+            None => self.claim_desk(&mut desk),
         }
+    }
+
+    /// The same with an epoch that nobody had before: for [`Archive::shared_cache`](crate::open::Archive::shared_cache),
+    /// which takes one for each opening.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn desk_anew(&self) -> Result<Result<Leased, Denied>, MoveError> {
+        self.claim_desk(&mut self.desk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn claim_desk(&self, desk: &mut Option<Leased>) -> Result<Result<Leased, Denied>, MoveError> {
         let claimed = self.claim_as(&self.holder.desk(), None)?;
         *desk = claimed.as_ref().ok().cloned();
         Ok(claimed)

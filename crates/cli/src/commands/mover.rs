@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::Holder;
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{Denied, Lessee, Migrated, random_uuid};
+use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, random_uuid};
 use tapewise_formats::event::Event;
 use tapewise_serve::{Doing, Work, listen, router_of_mover};
 
@@ -207,6 +207,11 @@ fn lessee(archive: &Archive, args: &Mover) -> Result<Lessee, CliError> {
     )?)
 }
 
+/// The desk, or why this mover may not work now.
+fn sit_down(desk: Result<Leased, Denied>) -> Result<Leased, CliError> {
+    desk.map_err(|(Denied::Drive(why) | Denied::Volume(why))| CliError::with(Exit::Refused, why))
+}
+
 /// A mover at work.
 struct Moving<'a> {
     archive: &'a Archive,
@@ -279,12 +284,7 @@ impl Moving<'_> {
     /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
     fn round(&self, drives: &[String]) -> Result<bool, CliError> {
         self.lessee.give_back_drives()?;
-        let desk = match self.lessee.desk()? {
-            Ok(desk) => desk,
-            Err(Denied::Drive(why) | Denied::Volume(why)) => {
-                return Err(CliError::with(Exit::Refused, why));
-            }
-        };
+        sit_down(self.lessee.desk()?)?;
         let catalogue = &self.archive.catalogue;
         let is_migrating =
             !self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty();
@@ -292,6 +292,7 @@ impl Moving<'_> {
             return Ok(false);
         }
         gather(self.archive, self.window, self.stop)?;
+        let desk = sit_down(self.lessee.desk_anew()?)?;
         let cache = self.archive.shared_cache(desk.lease.epoch)?;
         let crew = Crew {
             drives,

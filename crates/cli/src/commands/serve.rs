@@ -6,6 +6,7 @@
 
 mod configured;
 mod keeper;
+mod movers;
 
 use crate::archive::Archive;
 use crate::commands::page::PAGE;
@@ -21,6 +22,7 @@ use crate::watch::Watch;
 use crate::{quantity, units};
 use configured::Configured;
 use keeper::Keeper;
+use movers::Books;
 use signal_hook::consts::SIGTERM;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -149,6 +151,8 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         work: Arc::clone(&work),
         tracer: tracer.clone(),
     }));
+    let books = args.no_drives.then(|| Books::open(&archive, &work));
+    let books = books.transpose()?;
     let encrypted = if certificate.is_some() { "s" } else { "" };
     print(&format!("http{encrypted}://{address}/\n"))?;
     let drives = Drives {
@@ -185,10 +189,9 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
             served
         });
         let kept = scope.spawn(|| keeper.work());
-        if args.no_drives {
-            drives.leave_to_movers();
-        } else {
-            drives.work();
+        match books {
+            Some(books) => books.keep(&stop),
+            None => drives.work(),
         }
         (server.join(), kept.join())
     });
@@ -321,20 +324,6 @@ impl Drives<'_> {
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
-        }
-    }
-
-    /// Keeps the books of what movers carry out, until somebody interrupts.
-    fn leave_to_movers(&self) {
-        while !is_set(self.stop) {
-            let settled = self
-                .archive
-                .catalogue
-                .settle_stages(REMEMBERED_NS, now_ns());
-            if let Err(error) = settled {
-                log::warn(About::default(), format_args!("{error}; it is tried again"));
-            }
-            self.rest(IDLE);
         }
     }
 
